@@ -1,0 +1,5 @@
+"""`python -m regard`, which torchrun needs."""
+
+from regard.cli.main import main
+
+main()

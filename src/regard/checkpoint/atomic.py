@@ -1,0 +1,61 @@
+"""Files and folders that are whole or absent, whatever happens while they are written."""
+
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+MANIFEST = "manifest.json"
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Replace a JSON file in one step."""
+    aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
+    try:
+        with aside.open("w", encoding="utf-8") as file:
+            json.dump(value, file, ensure_ascii=False, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+    _sync(path.parent)
+
+
+def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a folder aside, add a manifest of hashes, and move it into place in one step."""
+    aside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}")
+    aside.mkdir(parents=True)
+    try:
+        write(aside)
+        files = sorted(path for path in aside.rglob("*") if path.is_file())
+        write_json(aside / MANIFEST, {str(path.relative_to(aside)): fingerprint(path) for path in files})
+        for path in [*files, *(inner for inner in aside.rglob("*") if inner.is_dir()), aside]:
+            _sync(path)
+        aside.rename(folder)
+    except BaseException:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
+    _sync(folder.parent)
+
+
+def fingerprint(path: Path) -> dict[str, Any]:
+    """Return the size and the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def _sync(path: Path) -> None:
+    """Make sure a file's contents, or a folder's list of names, have reached the disk."""
+    if os.name == "nt" and path.is_dir():
+        return  # Windows has no handle for this
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

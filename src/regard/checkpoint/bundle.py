@@ -1,0 +1,170 @@
+"""A model on disk, complete for raw text: settings, weights, tokenizers and decoding defaults, and no code."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from pydantic import ValidationError
+from torch import Tensor, nn
+
+from regard.checkpoint.atomic import MANIFEST, fingerprint, write_folder, write_json
+from regard.errors import CheckpointError
+from regard.models import ModelSettings, Vocabularies, build_model, family
+from regard.text import Tokenizer
+from regard.version import __version__
+
+FORMAT = 1
+"""The version of the layout below. A newer one is refused; an older one would be migrated on reading."""
+
+CONFIG, WEIGHTS, TRAINING = "config.json", "model.safetensors", "training"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A model with everything it takes to use it."""
+
+    task: str
+    model: Any
+    """A module that keeps one of the promises in models/interface.py."""
+    settings: ModelSettings
+    vocabularies: Vocabularies
+    tokenizers: dict[str, Tokenizer]
+    """By role: `tokenizer` for all, or `source` and `target`."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What else the task wants to remember, such as decoding defaults; plain JSON."""
+
+
+@dataclass(frozen=True)
+class TrainingState:
+    """What it takes to go on training: tensors by name (the optimizer's) and plain JSON facts."""
+
+    tensors: dict[str, Tensor]
+    facts: dict[str, Any]
+
+
+def weights_of(model: nn.Module) -> dict[str, Tensor]:
+    """Return every parameter and saved buffer once, by name; a shared one under its first name."""
+    weights: dict[str, Tensor] = {}
+    seen: set[int] = set()
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            weights[name] = tensor.detach().cpu().contiguous()
+    return weights
+
+
+def write_bundle(folder: Path, bundle: Bundle, training: TrainingState | None = None) -> None:
+    """Write a checkpoint folder, whole or not at all."""
+
+    def fill(aside: Path) -> None:
+        write_json(aside / CONFIG, _describe(bundle))
+        safetensors.torch.save_file(weights_of(bundle.model), aside / WEIGHTS)
+        for role, tokenizer in bundle.tokenizers.items():
+            tokenizer.save(aside / _tokenizer_file(role))
+        if training is not None:
+            (aside / TRAINING).mkdir()
+            write_json(aside / TRAINING / "state.json", training.facts)
+            safetensors.torch.save_file(training.tensors, aside / TRAINING / "optimizer.safetensors")
+
+    write_folder(folder, fill)
+
+
+def _describe(bundle: Bundle) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "regard": __version__,
+        "task": bundle.task,
+        "model": bundle.settings.model_dump(mode="json"),
+        "vocabularies": vars(bundle.vocabularies),
+        "tokenizers": list(bundle.tokenizers),
+        **bundle.facts,
+    }
+
+
+def _tokenizer_file(role: str) -> str:
+    return "tokenizer.json" if role == "tokenizer" else f"tokenizer.{role}.json"
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return the config.json of a checkpoint folder after checking that this version can read it."""
+    path = folder / CONFIG
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        written = int(config["format"])
+    except FileNotFoundError:
+        raise CheckpointError(f"{folder}: there is no {CONFIG} here, so this is not a checkpoint.") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise CheckpointError(f"{path}: this is not the config of a regard checkpoint.") from None
+    if written > FORMAT:
+        raise CheckpointError(
+            f"{folder}: written in format {written} by regard {config.get('regard', '?')}, but regard {__version__} "
+            f"reads formats up to {FORMAT}; upgrade with pip install -U regard."
+        )
+    return dict(config)
+
+
+def read_bundle(folder: Path, device: torch.device | str = "cpu") -> Bundle:
+    """Read a checkpoint folder; the model comes back in eval mode."""
+    config = read_config(folder)
+    try:
+        settings = family(config["model"]["family"]).settings.model_validate_json(json.dumps(config["model"]))
+        vocabularies = Vocabularies(**config["vocabularies"])
+        roles = config["tokenizers"]
+    except (KeyError, TypeError, ValidationError) as error:
+        reason = str(error).splitlines()[0]
+        raise CheckpointError(f"{folder / CONFIG}: the model's settings cannot be read ({reason}).") from None
+    model = build_model(settings, vocabularies)
+    _fill(model, read_tensors(folder, WEIGHTS), folder)
+    tokenizers = {role: Tokenizer.load(folder / _tokenizer_file(role)) for role in roles}
+    known = {"format", "regard", "task", "model", "vocabularies", "tokenizers"}
+    facts = {key: value for key, value in config.items() if key not in known}
+    return Bundle(config["task"], model.to(device).eval(), settings, vocabularies, tokenizers, facts)
+
+
+def read_training(folder: Path) -> TrainingState:
+    """Read what it takes to go on training from a checkpoint folder."""
+    path = folder / TRAINING / "state.json"
+    if not path.is_file():
+        raise CheckpointError(f"{folder}: it holds no training state (only the latest checkpoint of a run does).")
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    return TrainingState(read_tensors(folder, f"{TRAINING}/optimizer.safetensors"), facts)
+
+
+def read_tensors(folder: Path, name: str) -> dict[str, Tensor]:
+    """Read a safetensors file of a checkpoint after comparing it with the manifest."""
+    path = folder / name
+    try:
+        expected = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))[name]
+        found = fingerprint(path)
+        if found["bytes"] != expected["bytes"]:
+            raise CheckpointError(
+                f"{path}: damaged, it has {found['bytes']:,} bytes of {expected['bytes']:,}; copy it again or use "
+                f"another checkpoint."
+            )
+        if found["sha256"] != expected["sha256"]:
+            raise CheckpointError(f"{path}: damaged, its contents changed since it was written; copy it again.")
+        return safetensors.torch.load_file(path)
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{error.filename}: missing, so the checkpoint is not whole; copy it again.") from None
+    except (safetensors.SafetensorError, ValueError, KeyError, OSError) as error:
+        raise CheckpointError(f"{path}: damaged ({error}); copy it again or use another checkpoint.") from None
+
+
+def _fill(model: nn.Module, weights: dict[str, Tensor], folder: Path) -> None:
+    places = model.state_dict(keep_vars=True)
+    wanted = set(weights_of(model))
+    if wanted != set(weights):
+        odd = sorted(wanted ^ set(weights))[0]
+        raise CheckpointError(f"{folder / WEIGHTS}: its tensors do not fit the settings ({odd} is on one side only).")
+    with torch.no_grad():
+        for name, tensor in weights.items():
+            if places[name].shape != tensor.shape:
+                raise CheckpointError(
+                    f"{folder / WEIGHTS}: {name} has shape {tuple(tensor.shape)} but the settings ask for "
+                    f"{tuple(places[name].shape)}."
+                )
+            places[name].copy_(tensor)

@@ -1,0 +1,38 @@
+"""`regard config`: what a recipe amounts to."""
+
+from typing import Annotated
+
+import typer
+
+from regard.cli.options import Json, SettingWords
+
+app = typer.Typer(help="Look at settings.", no_args_is_help=True)
+
+
+@app.callback()
+def _config() -> None:
+    pass
+
+
+@app.command("show")
+def show(
+    recipe: Annotated[str, typer.Argument(help="A recipe's name, a TOML file, or a task.")],
+    settings: SettingWords = None,
+    json: Json = False,
+) -> None:
+    """Show every setting of a recipe, its value, and where the value came from."""
+    from json import dumps
+
+    from regard.cli.console import print_json, print_table
+    from regard.config import flatten, parse_overrides
+    from regard.studies import find_recipe, resolve_run
+
+    resolved = resolve_run(find_recipe(recipe), parse_overrides(settings or []))
+    rows = [
+        (name, value, resolved.source(name)) for name, value in flatten(resolved.settings.model_dump(mode="json"))
+    ]
+    if json:
+        print_json({name: {"value": value, "source": source} for name, value, source in rows})
+    else:
+        table = [(name, dumps(value, ensure_ascii=False), source) for name, value, source in rows]
+        print_table(("setting", "value", "source"), table)

@@ -1,0 +1,34 @@
+"""`regard data`: looking at data before training on it."""
+
+from typing import Annotated
+
+import typer
+
+from regard.cli.options import Json
+
+app = typer.Typer(help="Look at data.", no_args_is_help=True)
+
+
+@app.callback()
+def _data() -> None:
+    pass
+
+
+@app.command("miniature")
+def miniature(
+    count: Annotated[int, typer.Option(help="How many pairs.")] = 20,
+    split: Annotated[
+        str, typer.Option(help="train, valid, test, unseen-pairs, unseen-cases or unseen-depth.")
+    ] = "train",
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, other sentences; the split stays the split.")] = 0,
+    json: Json = False,
+) -> None:
+    """Print sentence pairs of the embedded miniature world, German TAB English."""
+    from regard.cli.console import print_json, print_line
+    from regard.data.miniature import pairs
+
+    for pair in pairs(split, count, seed):
+        if json:
+            print_json(pair._asdict(), indent=None)
+        else:
+            print_line(f"{pair.source}\t{pair.target}")

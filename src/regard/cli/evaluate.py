@@ -1,0 +1,44 @@
+"""`regard evaluate`: figures of a run on its own test sets or on other data."""
+
+from typing import Annotated
+
+import typer
+
+from regard.cli.options import Beams, Device, Json, Quiet, Run, Threads
+
+
+def evaluate(
+    run: Run,
+    data: Annotated[
+        str | None, typer.Option(help="A .tsv, .csv or .jsonl of pairs (.gz too), hf:NAME, miniature:SPLIT.")
+    ] = None,
+    source: Annotated[str | None, typer.Option(help="File with one source sentence a line (.gz too).")] = None,
+    target: Annotated[str | None, typer.Option(help="File with the references, line by line.")] = None,
+    beams: Beams = None,
+    device: Device = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Score a run: BLEU, chrF and TER with signatures, loss, perplexity and speed."""
+    from dataclasses import asdict
+
+    from regard.cli.console import print_json, progress
+    from regard.cli.summary import print_scores
+    from regard.config import Layer, resolve
+    from regard.data.settings import PairSource
+    from regard.studies import evaluate_run
+    from regard.training import use_threads
+
+    use_threads(threads)
+    place = None
+    if data or source or target:
+        given = {"path": data, "source": source, "target": target}
+        layer = Layer("the command line", {name: value for name, value in given.items() if value is not None})
+        place = resolve(PairSource, [layer]).settings
+    found = evaluate_run(run, place, device or "auto", progress(quiet), beams=beams)
+    scores = {evaluation.name: asdict(evaluation) for evaluation in found}
+    if json:
+        print_json(scores)
+    else:
+        print_scores(scores)

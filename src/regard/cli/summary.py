@@ -1,0 +1,58 @@
+"""What is said about a run when it ends, or before it begins."""
+
+from typing import Any
+
+import typer
+
+from regard.cli.console import duration, errors, print_json, print_line, print_table
+from regard.studies import Plan, Run
+
+
+def print_run(run: Run, as_json: bool) -> None:
+    """Say how a run ended; one that was interrupted leaves with exit code 130."""
+    record = run.record
+    if as_json:
+        kept = ("state", "steps", "best_step", "seconds", "parameters", "data", "scores")
+        print_json({"run": str(run.path)} | {key: record[key] for key in kept if key in record})
+    elif record["state"] == "interrupted":
+        errors().print(
+            f"Stopped at step {record['steps']:,}; everything is saved.\nGo on: regard train --resume {run.path}",
+            markup=False,
+            soft_wrap=True,
+        )
+    else:
+        print_line(
+            f"{run.path}: {record['state']} after {record['steps']:,} steps and {duration(record['seconds'])} of "
+            f"training, best at step {record['best_step']:,}; {record['parameters']:,} parameters."
+        )
+        print_scores(record["scores"])
+        print_line(f"Use it: regard translate {run.path} TEXT")
+    if record["state"] == "interrupted":
+        raise typer.Exit(130)
+
+
+def print_scores(scores: dict[str, dict[str, Any]]) -> None:
+    """Print one row a test set, and under the table how the scores were computed."""
+    rows = []
+    for name, found in scores.items():
+        values = {score["name"]: f"{score['value']:.2f}" for score in found["scores"]}
+        figures = (f"{found['loss']:.3f}", f"{found['perplexity']:.2f}", f"{found['sentences_per_second']:.0f}")
+        rows.append((name, f"{found['sentences']:,}", values["BLEU"], values["chrF"], values["TER"], *figures))
+    header = ("set", "sentences", "BLEU", "chrF", "TER", "loss", "perplexity", "sentences/s")
+    print_table(header, rows, right=range(1, 8))
+    first = next(iter(scores.values()))
+    for score in first["scores"]:
+        print_line(f"{score['name']}: {score['signature']}")
+    print_line(f"decoding: beams {first['decode']['beams']}, length penalty {first['decode']['length_penalty']}")
+
+
+def print_plan(plan: Plan, as_json: bool) -> None:
+    """Say what a run would do."""
+    if as_json:
+        print_json(plan)
+        return
+    print_table(("what", "value"), [(name.replace("_", " "), _shown(value)) for name, value in vars(plan).items()])
+
+
+def _shown(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,81 @@
+"""`regard train`: from a recipe, or straight from the user's files, to a run."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from regard.cli.options import Device, Json, Quiet, SettingWords, Threads
+
+
+def train(
+    recipe: Annotated[
+        str | None, typer.Argument(help="A recipe's name (see `regard recipes`), a TOML file, or a task: translate.")
+    ] = None,
+    settings: SettingWords = None,
+    source: Annotated[str | None, typer.Option(help="File with one source sentence a line (.gz too).")] = None,
+    target: Annotated[str | None, typer.Option(help="File with the translations, line by line.")] = None,
+    data: Annotated[str | None, typer.Option(help="A .tsv, .csv or .jsonl of pairs (.gz too), or hf:NAME.")] = None,
+    valid_source: Annotated[str | None, typer.Option(help="Validation source; unset: carved out.")] = None,
+    valid_target: Annotated[str | None, typer.Option(help="Validation target.")] = None,
+    preset: Annotated[str | None, typer.Option(help="The model (see `regard presets`).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run; unset: runs/RECIPE.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with this run instead of starting one.")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace a run that is there already.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Every random choice follows from it.")] = None,
+    device: Device = None,
+    threads: Threads = None,
+    deterministic: Annotated[bool, typer.Option(help="Refuse operations that may differ from run to run.")] = False,
+    dry_run: Annotated[bool, typer.Option(help="Read the data, say what would be done, and write nothing.")] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Train a model; Ctrl-C saves it, and --resume goes on.
+
+    Examples: regard train translate-miniature train.steps=500 · regard train translate --source a.de --target a.en
+    """
+    from regard.cli.console import progress
+    from regard.cli.summary import print_plan, print_run
+    from regard.config import parse_overrides
+    from regard.errors import ConfigError
+    from regard.studies import find_recipe, plan_run, resolve_run
+    from regard.studies import resume as resume_run
+    from regard.studies import train as train_run
+
+    words = list(settings or [])
+    if recipe is not None and "=" in recipe:  # with --resume there is no recipe, only settings
+        words.insert(0, recipe)
+        recipe = None
+    flags = {
+        "data.train.source": source,
+        "data.train.target": target,
+        "data.train.path": data,
+        "data.valid.source": valid_source,
+        "data.valid.target": valid_target,
+        "model.preset": preset,
+        "seed": seed,
+        "machine.device": device,
+        "machine.threads": threads,
+        "machine.is_deterministic": deterministic or None,
+    }
+    overrides: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
+    overrides |= _flat(parse_overrides(words))
+    reporter = progress(quiet)
+    if resume is not None:
+        if recipe is not None:
+            raise ConfigError(f'--resume {resume} goes on with that run\'s own recipe; leave out "{recipe}".')
+        run = resume_run(resume, overrides, progress=reporter)
+    elif recipe is None:
+        raise ConfigError("Say what to train: a recipe's name, a TOML file or a task; regard recipes lists them.")
+    elif dry_run:
+        print_plan(plan_run(resolve_run(find_recipe(recipe), overrides).settings, reporter), json)
+        return
+    else:
+        run = train_run(recipe, overrides, out=out, overwrite=overwrite, progress=reporter)
+    print_run(run, json)
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    from regard.config import flatten
+
+    return dict(flatten(values))

@@ -1,0 +1,48 @@
+"""`key=value` words from a command line, read as TOML values."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from regard.errors import ConfigError
+
+
+def parse_value(text: str) -> Any:
+    """Return the TOML value `text` spells; a bare word is a string."""
+    try:
+        value = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    # A text with a line break could smuggle in a second key; TOML dates are plain words to us.
+    if set(value) != {"value"} or not isinstance(value["value"], (bool, int, float, str, list, dict)):
+        return text
+    return value["value"]
+
+
+def parse_overrides(words: Iterable[str]) -> dict[str, Any]:
+    """Turn `["train.steps=100"]` into nested tables."""
+    pairs = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name.strip():
+            raise ConfigError(f'"{word}" is not a setting: write it as key=value, for example train.steps=1000.')
+        pairs[name.strip()] = parse_value(value.strip())
+    return nested(pairs)
+
+
+def nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn `{"train.steps": 100}` into `{"train": {"steps": 100}}`; nested tables may be mixed in."""
+    tree: dict[str, Any] = {}
+    for name, value in dotted.items():
+        *groups, last = name.split(".")
+        table = tree
+        for group in groups:
+            table = table.setdefault(group, {})
+            if not isinstance(table, dict):
+                raise ConfigError(f"{name}: {group} already has a value, so nothing can be set inside it.")
+        if isinstance(value, Mapping):
+            value = nested(value)
+            if isinstance(table.get(last), dict):
+                value = {**table[last], **value}
+        table[last] = value
+    return tree

@@ -1,0 +1,45 @@
+"""The base of every schema of settings, and the dotted names inside one."""
+
+from collections.abc import Iterator, Mapping
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Settings(BaseModel):
+    """A frozen group of settings; an unknown key is an error, and a docstring under a field describes it."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
+        allow_inf_nan=False,
+        protected_namespaces=(),
+    )
+
+
+def schemas_in(annotation: Any) -> Iterator[type[Settings]]:
+    """Yield the Settings classes an annotation such as `Inner | None` admits."""
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
+        yield annotation
+    elif get_origin(annotation) in (Union, UnionType):
+        for part in get_args(annotation):
+            yield from schemas_in(part)
+
+
+def setting_names(schema: type[Settings], prefix: str = "") -> Iterator[str]:
+    """Yield every dotted name a schema knows, groups included."""
+    for name, field in schema.model_fields.items():
+        yield prefix + name
+        for inner in schemas_in(field.annotation):
+            yield from setting_names(inner, f"{prefix}{name}.")
+
+
+def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (dotted name, value) for every leaf of nested tables; an empty table is a leaf."""
+    for key, value in values.items():
+        if isinstance(value, Mapping) and value:
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value

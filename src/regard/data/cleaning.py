@@ -1,0 +1,85 @@
+"""Pairs that teach nothing are left out, and every one is counted by its reason."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from regard.data.pairs import Pair
+from regard.data.settings import CleaningSettings
+from regard.errors import DataError
+
+FORGIVEN = 20
+"""Characters by which a side may always be longer: short sentences have wild ratios."""
+
+
+@dataclass
+class CleaningReport:
+    """How many pairs were read, and how many were left out for which reason."""
+
+    read: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    carved: int = 0
+    """Pairs set apart for validation."""
+
+    @property
+    def kept(self) -> int:
+        """How many pairs remain."""
+        return self.read - self.dropped.total() - self.carved
+
+    def sentence(self) -> str:
+        """Say it in one sentence."""
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.dropped.most_common())
+        carved = f"; {self.carved:,} set apart for validation" if self.carved else ""
+        return f"{self.kept:,} of {self.read:,} pairs kept; dropped: {reasons or 'none'}{carved}."
+
+
+def clean(pairs: Iterable[Pair], settings: CleaningSettings, report: CleaningReport) -> list[Pair]:
+    """Return the pairs worth learning from, stripped of outer white space."""
+    kept: list[Pair] = []
+    seen: set[Pair] = set()
+    for raw in pairs:
+        report.read += 1
+        pair = Pair(raw.source.strip(), raw.target.strip())
+        reason = _reason(pair, settings) or ("duplicate" if pair in seen else None)
+        if reason:
+            report.dropped[reason] += 1
+            continue
+        if settings.drop_duplicates:
+            seen.add(pair)
+        kept.append(pair)
+    return kept
+
+
+def _reason(pair: Pair, settings: CleaningSettings) -> str | None:
+    shorter, longer = sorted((len(pair.source), len(pair.target)))
+    if shorter == 0:
+        return "empty"
+    if longer > settings.max_ratio * shorter + FORGIVEN:
+        return "absurd length ratio"
+    return None
+
+
+def carve_validation(pairs: Sequence[Pair], share: float, most: int = 2000) -> tuple[list[Pair], list[Pair]]:
+    """Return (training, validation) pairs; which is which depends on each source text alone.
+
+    Being chosen by a hash, a sentence stays on its side when the file grows or is shuffled, and sentences
+    with the same source never straddle the line.
+    """
+    marks = {pair.source: _mark(pair.source) for pair in pairs}
+    limit = min(share, most / len(pairs))
+    chosen = {source for source, mark in marks.items() if mark < limit}
+    if not chosen:  # a handful of pairs: the lowest mark stands in
+        chosen = {min(marks, key=lambda source: marks[source])}
+    train = [pair for pair in pairs if pair.source not in chosen]
+    if not train:
+        raise DataError(
+            f"Only {len(pairs)} usable training pair{'s' if len(pairs) != 1 else ''}: too few to learn from and to "
+            f"keep some for validation; add text."
+        )
+    return train, [pair for pair in pairs if pair.source in chosen]
+
+
+def _mark(text: str) -> float:
+    """Return a number in [0, 1) that depends on the text alone."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=7).digest()) / 2**56

@@ -1,0 +1,56 @@
+"""The stream of updates a training loop consumes: sets of examples, cut into micro-batches that fit."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from regard.data.batches import EncodedPairs
+from regard.data.sampler import Position, Rows, micro_batches, plan_updates
+
+
+@dataclass(frozen=True)
+class Update:
+    """What one optimizer step learns from, and the position in the data once it has."""
+
+    micro_batches: Sequence[Any]
+    following: Position
+
+
+class Feed(Protocol):
+    """Anything that yields updates from a position on; a process takes every `world`-th micro-batch."""
+
+    def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
+        """Yield the updates from `position` on, for ever."""
+
+    def updates_in(self, epoch: int) -> int:
+        """Return how many updates an epoch has."""
+
+
+class PairFeed:
+    """Updates of sentence pairs; `corpus(epoch)` may encode anew for each epoch (BPE dropout)."""
+
+    def __init__(self, corpus: Callable[[int], EncodedPairs], tokens: int, limit: int, seed: int) -> None:
+        self.corpus = corpus
+        self.tokens = tokens
+        self.limit = limit
+        self.seed = seed
+
+    def _plan(self, pairs: EncodedPairs, epoch: int) -> list[Rows]:
+        return plan_updates(pairs.source.lengths, pairs.target.lengths, self.tokens, self.seed, epoch)
+
+    def updates_in(self, epoch: int) -> int:
+        """Return how many updates an epoch has."""
+        return len(self._plan(self.corpus(epoch), epoch))
+
+    def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
+        """Yield the updates from `position` on, for ever."""
+        while True:
+            pairs = self.corpus(position.epoch)
+            lengths = pairs.source.lengths, pairs.target.lengths
+            plan = self._plan(pairs, position.epoch)
+            for index in range(position.index, len(plan)):
+                parts = micro_batches(plan[index], *lengths, self.limit)
+                is_last = index + 1 == len(plan)
+                following = Position(position.epoch + is_last, 0 if is_last else index + 1)
+                yield Update([pairs.batch(part) for part in parts[rank::world]], following)
+            position = Position(position.epoch + 1, 0)

@@ -1,0 +1,177 @@
+"""Sentence pairs out of files, `datasets` and the miniature world."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from regard.data import miniature
+from regard.data.lines import read_lines, read_text
+from regard.data.pairs import Pair
+from regard.data.settings import PairSource
+from regard.errors import DataError
+from regard.progress import SILENT, Progress
+
+KNOWN_HEADERS = (("source", "target"), ("src", "tgt"), ("src", "trg"))
+
+
+def read_pairs(place: PairSource, progress: Progress = SILENT) -> list[Pair]:
+    """Return all pairs of a place, in order."""
+    if place.path is None:
+        pairs = read_aligned(Path(str(place.source)), Path(str(place.target)))
+    elif place.path.startswith("miniature:"):
+        pairs = miniature.pairs(place.path.removeprefix("miniature:"), place.count)
+    elif place.path.startswith("hf:"):
+        pairs = read_datasets(place)
+    else:
+        pairs = read_table(Path(place.path), place, progress)
+    if not pairs:
+        raise DataError(f"{place.name}: there are no sentence pairs in it.")
+    return pairs[: place.count]
+
+
+def read_aligned(source: Path, target: Path) -> list[Pair]:
+    """Return the pairs of two files with one sentence a line."""
+    sources, targets = read_lines(source), read_lines(target)
+    check_same_length(source, target, sources, targets)
+    return [Pair(left, right) for left, right in zip(sources, targets, strict=True)]
+
+
+def check_same_length(source: Path, target: Path, sources: Sequence[str], targets: Sequence[str]) -> None:
+    """Refuse two files that cannot be aligned line by line, and say where the shift may begin."""
+    if len(sources) != len(targets):
+        raise DataError(
+            f"{source} has {len(sources):,} lines but {target} has {len(targets):,}"
+            f"{_shift(source, target, sources, targets)}; each line must be the translation of its neighbour."
+        )
+
+
+def _shift(source: Path, target: Path, sources: Sequence[str], targets: Sequence[str]) -> str:
+    """Return a hint at the first line that is blank on one side only."""
+    for number, (left, right) in enumerate(zip(sources, targets), start=1):
+        if bool(left.strip()) != bool(right.strip()):
+            blank = target if left.strip() else source
+            return f", and line {number:,} is blank in {blank} only, so the shift may begin there"
+    return ""
+
+
+def read_table(path: Path, place: PairSource, progress: Progress = SILENT) -> list[Pair]:
+    """Return the pairs of a .tsv, .csv or .jsonl file."""
+    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
+    if suffix in (".jsonl", ".ndjson"):
+        return _from_records(_json_rows(path), place, path)
+    if suffix in (".tsv", ".csv"):
+        return _from_rows(path, suffix, place, progress)
+    raise DataError(
+        f'{path}: the ending "{suffix}" says nothing about pairs; use .tsv, .csv or .jsonl (each also .gz), '
+        f"or give two files as source and target."
+    )
+
+
+def _json_rows(path: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise DataError(f"{path}: line {number} is not JSON ({error.msg}); write one object a line.") from None
+        if not isinstance(row, dict):
+            raise DataError(f"{path}: line {number} is not a JSON object; write one object a line.")
+        rows.append(row)
+    return rows
+
+
+def read_datasets(place: PairSource) -> list[Pair]:
+    """Return the pairs of a Hugging Face `datasets` set, by name or from a folder."""
+    try:
+        import datasets
+    except ImportError:
+        raise DataError(f"{place.path}: this needs the datasets library; pip install 'regard[hf]'.") from None
+    name = str(place.path).removeprefix("hf:")
+    try:
+        if (Path(name) / "state.json").is_file() or (Path(name) / "dataset_dict.json").is_file():
+            found = datasets.load_from_disk(name)
+            rows = found[place.split] if isinstance(found, dict) else found
+        else:
+            rows = datasets.load_dataset(name, place.config, split=place.split)
+    except Exception as error:  # the library raises many kinds, for network, names, splits and formats
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"{place.path}: the data set cannot be loaded ({reason}).") from None
+    return _from_records(rows, place, str(place.path))
+
+
+def _from_records(rows: Iterable[dict[str, Any]], place: PairSource, origin: Path | str) -> list[Pair]:
+    source = "source" if place.source_column is None else str(place.source_column)
+    target = "target" if place.target_column is None else str(place.target_column)
+    return [
+        Pair(_field(row, source, origin, number), _field(row, target, origin, number))
+        for number, row in enumerate(rows, start=1)
+    ]
+
+
+def _field(row: dict[str, Any], name: str, origin: Path | str, number: int) -> str:
+    value: Any = row
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    if isinstance(value, str):
+        return value
+    raise DataError(
+        f'{origin}: record {number} has no text under "{name}" (it has {", ".join(map(str, row))}); '
+        f"name the fields with source_column and target_column."
+    )
+
+
+def _from_rows(path: Path, suffix: str, place: PairSource, progress: Progress) -> list[Pair]:
+    rows = _split_rows(path, suffix)
+    if not rows:
+        return []
+    header = [cell.strip().lower() for cell in rows[0][1]]
+    known = next((names for names in KNOWN_HEADERS if set(names) <= set(header)), None)
+    source, target = place.source_column, place.target_column
+    if isinstance(source, str) or isinstance(target, str) or (known and source is None and target is None):
+        names = known or ("source", "target")
+        first = _column(path, rows[0][1], source if source is not None else names[0])
+        second = _column(path, rows[0][1], target if target is not None else names[1])
+        rows = rows[1:]
+    else:
+        if source is None and target is None and len(header) != 2:
+            raise DataError(
+                f"{path}: the first row has {len(header)} columns; say which two to use with source_column and "
+                f"target_column (numbers from 0, or names in a header row)."
+            )
+        first, second = 0 if source is None else source, 1 if target is None else target
+    progress.say(f"{path.name}: source is column {first}, target is column {second} (counted from 0).")
+    return [_row_pair(path, number, row, first, second) for number, row in rows]
+
+
+def _split_rows(path: Path, suffix: str) -> list[tuple[int, list[str]]]:
+    """Return (line number, cells) for each row that is not blank; only CSV knows quotes."""
+    if suffix == ".tsv":
+        return [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1) if line.strip()]
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        return [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise DataError(f"{path}: line {reader.line_num} is not CSV ({error}).") from None
+
+
+def _column(path: Path, header: Sequence[str], column: str | int) -> int:
+    if isinstance(column, int):
+        return column
+    names = [cell.strip().lower() for cell in header]
+    if column.lower() not in names:
+        raise DataError(f'{path}: there is no column "{column}" in its header ({", ".join(header)}).')
+    return names.index(column.lower())
+
+
+def _row_pair(path: Path, number: int, row: Sequence[str], first: int, second: int) -> Pair:
+    if max(first, second) >= len(row):
+        raise DataError(
+            f"{path}: line {number} has {len(row)} column{'s' if len(row) != 1 else ''}, "
+            f"but column {max(first, second)} (counted from 0) is needed."
+        )
+    return Pair(row[first], row[second])

@@ -1,0 +1,60 @@
+"""Which examples make which update: planned from (seed, epoch) alone, so that any position can be found again."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.int64]
+
+POOL = 64
+"""Updates' worth of shuffled examples that are sorted by length together: enough to keep padding low, few
+enough that an update still holds a random mixture."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """The next update to consume: its epoch and its index there; with the seed, the whole state of the data."""
+
+    epoch: int = 0
+    index: int = 0
+
+
+def plan_updates(source_lengths: Rows, target_lengths: Rows, tokens: int, seed: int, epoch: int) -> list[Rows]:
+    """Return the updates of an epoch: rows of examples of similar length, about `tokens` target tokens each.
+
+    Every row is in exactly one update.
+    """
+    draw = np.random.default_rng([seed, epoch])
+    rows = draw.permutation(len(target_lengths))
+    updates: list[Rows] = []
+    for pool in cut_evenly(rows, target_lengths, tokens * POOL):
+        order = np.lexsort((source_lengths[pool], target_lengths[pool]))
+        updates += cut_evenly(pool[order], target_lengths, tokens)
+    return [updates[place] for place in draw.permutation(len(updates))]
+
+
+def cut_evenly(rows: Rows, lengths: Rows, tokens: int) -> list[Rows]:
+    """Cut rows into consecutive parts of about `tokens` tokens, all alike, so that no small rest is left."""
+    total = np.cumsum(lengths[rows])
+    parts = max(1, round(float(total[-1]) / tokens))
+    cuts = np.searchsorted(total, np.arange(1, parts) * (total[-1] / parts))
+    return [part for part in np.split(rows, cuts) if len(part)]
+
+
+def micro_batches(rows: Rows, source_lengths: Rows, target_lengths: Rows, limit: int) -> list[Rows]:
+    """Cut an update into parts whose padded size (both sides) stays within `limit` tokens where it can.
+
+    Only memory depends on the limit: the parts together are always the same examples.
+    """
+    order = np.lexsort((source_lengths[rows], target_lengths[rows]))[::-1]  # longest first: memory peaks early
+    rows = rows[order]
+    parts: list[Rows] = []
+    begin, widest = 0, 0
+    for place, row in enumerate(rows):
+        widest = max(widest, int(source_lengths[row]))
+        size = (place + 1 - begin) * (widest + int(target_lengths[rows[begin]]))
+        if place > begin and size > limit:
+            parts.append(rows[begin:place])
+            begin, widest = place, int(source_lengths[row])
+    return [*parts, rows[begin:]]

@@ -1,0 +1,57 @@
+"""One example through the model with somebody listening at its probes."""
+
+import fnmatch
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from regard.errors import ConfigError
+from regard.nn import Listener, Trace, listening, probes
+
+_locks: "weakref.WeakKeyDictionary[nn.Module, threading.Lock]" = weakref.WeakKeyDictionary()
+
+
+def _lock(model: nn.Module) -> threading.Lock:
+    """Return the lock of a model: probes hold one listener at a time."""
+    return _locks.setdefault(model, threading.Lock())
+
+
+@torch.inference_mode()
+def record_translation(
+    model: Any,
+    source: Tensor,
+    target: Tensor,
+    tokens: dict[str, list[str]],
+    names: Sequence[str] = ("*.weights",),
+) -> Trace:
+    """Return what the probes of these names (shell patterns) saw while one source (S,) led to one target (T,)."""
+    arrays: dict[str, NDArray[np.float32]] = {}
+
+    def listener(name: str) -> Listener:
+        def keep(value: Tensor) -> None:
+            arrays[name] = value[0].float().cpu().numpy()
+
+        return keep
+
+    found = {
+        probe: listener(name)
+        for name, probe in probes(model).items()
+        if any(fnmatch.fnmatch(name, pattern) for pattern in names)
+    }
+    if not found:
+        raise ConfigError(
+            f"inspect: no probe is named {' or '.join(names)}; this model has {', '.join(probes(model))}."
+        )
+    was_training = model.training
+    with _lock(model), listening(found):
+        model.eval()
+        real = torch.ones_like(source, dtype=torch.bool)
+        model.decode(target[None], model.encode(source[None], real[None]))
+    model.train(was_training)
+    return Trace(tokens, arrays)

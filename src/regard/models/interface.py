@@ -1,0 +1,67 @@
+"""What every family promises, so that one loop, one beam search and one inspector serve them all."""
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from torch import Tensor
+
+from regard.config import Settings
+from regard.nn import VocabularyHead
+
+
+class ModelSettings(Settings):
+    """What all families' settings have in common."""
+
+    family: str
+    """Which model it is: the name of a family."""
+    preset: str | None = None
+    """The preset these settings started from."""
+    width: int
+    """Width of the model's vectors."""
+
+
+@dataclass(frozen=True)
+class Vocabularies:
+    """How many tokens there are on each side, and whether both sides share one vocabulary."""
+
+    source: int
+    target: int
+    is_shared: bool
+
+
+class Memory(Protocol):
+    """What the encoder leaves for the decoder, one row a sentence; opaque but for `select`."""
+
+    def select(self, rows: Tensor) -> Self:
+        """Return the memory of some sentences."""
+
+
+class State(Protocol):
+    """What the decoder keeps between steps, one row a hypothesis; `decode` updates it in place."""
+
+    def select(self, rows: Tensor) -> Self:
+        """Return the state of some hypotheses, in the order given; the old one must not be used again."""
+
+
+class SequenceToSequence(Protocol):
+    """A model of p(target | source)."""
+
+    head: VocabularyHead
+    max_positions: int | None
+    """The longest sequence it takes, None where there is no bound."""
+
+    def encode(self, source: Tensor, real: Tensor) -> Memory:
+        """Read source tokens (B, S); `real` is True where one is no padding."""
+
+    def start(self) -> State:
+        """Return the state before the first step."""
+
+    def decode(self, target: Tensor, memory: Memory, state: State | None = None) -> Tensor:
+        """Return hidden states (R, T, D) of target tokens (R, T).
+
+        Without a state, all positions are new. With one, `target` holds the tokens after those it has seen, and
+        the R rows may be several hypotheses for each sentence of the memory.
+        """
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Return logits (..., V)."""

@@ -1,0 +1,182 @@
+"""The encoder-decoder Transformer (Vaswani et al., 2017), with the choices made since as settings."""
+
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+import torch
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.errors import ConfigError
+from regard.models.interface import ModelSettings, Vocabularies
+from regard.nn import (
+    BlockSettings,
+    DecoderBlock,
+    EncoderBlock,
+    KeyValueCache,
+    PositionKind,
+    TokenEmbedding,
+    View,
+    VocabularyHead,
+    build_norm,
+    build_positions,
+    build_table,
+    padding_mask,
+)
+
+
+class TransformerSettings(BlockSettings, ModelSettings):
+    """Everything that shapes a Transformer but the vocabularies."""
+
+    family: Literal["transformer"] = "transformer"
+    encoder_layers: int = Field(6, ge=1)
+    """Blocks of the encoder."""
+    decoder_layers: int = Field(6, ge=1)
+    """Blocks of the decoder."""
+    positions: PositionKind = "sinusoidal"
+    """How positions come in: added waves or vectors, rotary, alibi, relative, the raw index, or not at all."""
+    max_positions: int = Field(512, ge=1)
+    """Length of the table when positions are learned."""
+    embeddings: Literal["shared", "target", "separate"] = "shared"
+    """One table for source, target and output; one for target and output; or three."""
+    scales_embeddings: bool = True
+    """Whether embeddings are multiplied by the square root of the width."""
+    embedding_dropout: float = Field(0.1, ge=0, lt=1)
+    """Dropout on the sum of embeddings and positions."""
+
+    @model_validator(mode="after")
+    def _positions_fit(self) -> "TransformerSettings":
+        if self.positions == "sinusoidal" and self.width % 2:
+            raise ValueError(f"width: {self.width} is odd, but sinusoidal positions come in pairs of features.")
+        if self.positions == "rotary" and self.width_of_head % 2:
+            raise ValueError(f"head_width: {self.width_of_head} is odd, but rotary positions turn pairs of features.")
+        return self
+
+
+@dataclass
+class TransformerMemory:
+    """The encoder's final states, and once decoding has begun their keys and values for each decoder layer."""
+
+    states: Tensor  # (B, S, D)
+    real: Tensor  # (B, S)
+    projected: list[tuple[Tensor, Tensor]] | None = None  # (B, H, S, K) each
+
+    def select(self, rows: Tensor) -> "TransformerMemory":
+        """Return the memory of some sentences."""
+        projected = self.projected and [(key[rows], value[rows]) for key, value in self.projected]
+        return TransformerMemory(self.states[rows], self.real[rows], projected)
+
+
+@dataclass
+class TransformerState:
+    """The keys and values of the positions decoded so far, for each decoder layer; updated in place."""
+
+    caches: list[KeyValueCache] = field(default_factory=list)
+
+    @property
+    def length(self) -> int:
+        """How many positions have been decoded."""
+        return self.caches[0].length
+
+    def select(self, rows: Tensor) -> "TransformerState":
+        """Return the state of some hypotheses."""
+        return TransformerState([cache.select(rows) for cache in self.caches])
+
+
+class Encoder(nn.Module):
+    """Blocks of self-attention over the whole source."""
+
+    def __init__(self, settings: TransformerSettings, embedding: TokenEmbedding) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.blocks = nn.ModuleList(EncoderBlock(settings) for _ in range(settings.encoder_layers))
+        self.norm = nn.Identity() if settings.norm_order == "post" else build_norm(settings)
+
+    def forward(self, source: Tensor, real: Tensor) -> Tensor:
+        """Return (B, S, D)."""
+        scheme = self.embedding.positions
+        scheme.check(source.size(1))
+        positions = torch.arange(source.size(1), device=source.device)
+        view = View(padding_mask(real), False, scheme.bias(positions, positions), scheme.rotation(positions))
+        x = self.embedding(source, positions)
+        for block in self.blocks:
+            x = block(x, view)
+        return self.norm(x)  # pre-norm leaves the last sum raw
+
+
+class Decoder(nn.Module):
+    """Blocks of masked self-attention and attention to the encoder's memory."""
+
+    def __init__(self, settings: TransformerSettings, embedding: TokenEmbedding) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.blocks = nn.ModuleList(DecoderBlock(settings) for _ in range(settings.decoder_layers))
+        self.norm = nn.Identity() if settings.norm_order == "post" else build_norm(settings)
+
+    def project(self, memory: TransformerMemory) -> list[tuple[Tensor, Tensor]]:
+        """Return the memory's keys and values for each block."""
+        return [cast(DecoderBlock, block).cross.project(memory.states) for block in self.blocks]
+
+    def forward(self, target: Tensor, memory: TransformerMemory, state: TransformerState | None) -> Tensor:
+        """Return (R, T, D)."""
+        scheme = self.embedding.positions
+        past = state.length if state else 0
+        scheme.check(past + target.size(1))
+        # Padding stands behind the real tokens, where a causal mask already keeps them from looking.
+        keys = torch.arange(past + target.size(1), device=target.device)
+        positions = keys[past:]
+        view = View(None, True, scheme.bias(positions, keys), scheme.rotation(positions))
+        memory_view = View(padding_mask(memory.real))
+        caches = state.caches if state else [None] * len(self.blocks)
+        x = self.embedding(target, positions)
+        projected = memory.projected or self.project(memory)
+        for block, key_value, cache in zip(self.blocks, projected, caches, strict=True):
+            x = block(x, view, key_value, memory_view, cache)
+        return self.norm(x)
+
+
+class Transformer(nn.Module):
+    """An encoder, a decoder, and scores over the target vocabulary."""
+
+    def __init__(self, settings: TransformerSettings, vocabularies: Vocabularies) -> None:
+        super().__init__()
+        if settings.embeddings == "shared" and not vocabularies.is_shared:
+            raise ConfigError(
+                'model.embeddings: "shared" needs one vocabulary for both languages; say '
+                'text.vocabularies=shared, or model.embeddings="target".'
+            )
+        self.settings = settings
+        target = build_table(vocabularies.target, settings.width)
+        source = target if settings.embeddings == "shared" else build_table(vocabularies.source, settings.width)
+        output = target if settings.embeddings != "separate" else build_table(vocabularies.target, settings.width)
+        self.encoder = Encoder(settings, self._embedding(source, is_causal=False))
+        self.decoder = Decoder(settings, self._embedding(target, is_causal=True))
+        self.head = VocabularyHead(output)
+        self.max_positions = self.decoder.embedding.positions.limit
+
+    def _embedding(self, table: nn.Embedding, is_causal: bool) -> TokenEmbedding:
+        s = self.settings
+        positions = build_positions(s.positions, s.width, s.heads, s.width_of_head, s.max_positions, is_causal)
+        return TokenEmbedding(table, positions, s.scales_embeddings, s.embedding_dropout)
+
+    def encode(self, source: Tensor, real: Tensor) -> TransformerMemory:
+        """Read source tokens (B, S)."""
+        return TransformerMemory(self.encoder(source, real), real)
+
+    def start(self) -> TransformerState:
+        """Return the state before the first step."""
+        return TransformerState([KeyValueCache() for _ in self.decoder.blocks])
+
+    def decode(self, target: Tensor, memory: TransformerMemory, state: TransformerState | None = None) -> Tensor:
+        """Return hidden states (R, T, D) of target tokens (R, T)."""
+        if state is not None and memory.projected is None:
+            memory.projected = self.decoder.project(memory)  # once a sentence, not once a step
+        return self.decoder(target, memory, state)
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Return logits (..., V)."""
+        return self.head(hidden)
+
+    def forward(self, source: Tensor, source_real: Tensor, target: Tensor) -> Tensor:
+        """Return logits (B, T, V) of every target position at once."""
+        return self.project(self.decode(target, self.encode(source, source_real)))

@@ -1,0 +1,36 @@
+"""Each mechanism once: attention, masks, positions, blocks, cache, embeddings, probes."""
+
+from regard.nn.attention import CrossAttention, SelfAttention, View, attention_weights
+from regard.nn.blocks import BlockSettings, DecoderBlock, EncoderBlock, build_norm
+from regard.nn.cache import KeyValueCache
+from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
+from regard.nn.masks import causal_mask, padding_mask
+from regard.nn.positions import PositionKind, Positions, build_positions, sinusoids
+from regard.nn.probe import Listener, Probe, listening, probes
+from regard.nn.trace import Trace
+
+__all__ = [
+    "BlockSettings",
+    "CrossAttention",
+    "DecoderBlock",
+    "EncoderBlock",
+    "KeyValueCache",
+    "Listener",
+    "PositionKind",
+    "Positions",
+    "Probe",
+    "SelfAttention",
+    "TokenEmbedding",
+    "Trace",
+    "View",
+    "VocabularyHead",
+    "attention_weights",
+    "build_norm",
+    "build_positions",
+    "build_table",
+    "causal_mask",
+    "listening",
+    "padding_mask",
+    "probes",
+    "sinusoids",
+]

@@ -1,0 +1,129 @@
+"""Multi-head attention (Vaswani et al., 2017, §3.2): fused while nobody looks, visible weights when someone does."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from regard.nn.cache import KeyValueCache
+from regard.nn.linear import build_linear
+from regard.nn.masks import causal_mask
+from regard.nn.positions import Rotation, rotate
+from regard.nn.probe import Probe
+
+
+@dataclass(frozen=True)
+class View:
+    """What the queries of a layer may look at, and how they tell positions apart."""
+
+    mask: Tensor | None = None  # True = may look, broadcasts to (B, H, T, S)
+    is_causal: bool = False
+    bias: Tensor | None = None  # added to the scores, broadcasts to (B, H, T, S)
+    rotation: Rotation | None = None
+
+
+def combined_mask(view: View, queries: int, keys: int, device: torch.device) -> Tensor | None:
+    """Return the one mask a view amounts to, None where everything may be seen."""
+    if not view.is_causal or queries == 1:  # a single query stands at the last key and may see all
+        return view.mask
+    causal = causal_mask(queries, keys, device)
+    return causal if view.mask is None else causal & view.mask
+
+
+def attention_weights(query: Tensor, key: Tensor, view: View) -> Tensor:
+    """Return softmax(q kᵀ / √K + bias) (B, H, T, S), zero where the mask forbids a look."""
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (B, H, T, S)
+    if view.bias is not None:
+        scores = scores + view.bias
+    mask = combined_mask(view, query.size(2), key.size(2), query.device)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    return scores.softmax(-1)
+
+
+def fused_attention(query: Tensor, key: Tensor, value: Tensor, view: View, dropout: float) -> Tensor:
+    """Return what attention_weights(query, key) @ value would, without the weights ever existing."""
+    T, S = query.size(2), key.size(2)
+    if view.is_causal and view.mask is None and view.bias is None and T == S:
+        return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True)
+    mask = combined_mask(view, T, S, query.device)
+    if view.bias is not None:
+        bias = view.bias.to(query.dtype)
+        mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
+    return F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout)
+
+
+class Attention(nn.Module):
+    """What self-attention and cross-attention have in common: looking, and bringing the heads together."""
+
+    def __init__(self, width: int, heads: int, head_width: int, dropout: float, has_bias: bool) -> None:
+        super().__init__()
+        self.head_count = heads
+        self.head_width = head_width
+        self.dropout = dropout
+        self.output = build_linear(heads * head_width, width, has_bias)
+        self.weights = Probe()  # (B, H, T, S)
+        self.heads = Probe()  # (B, H, T, K), before they are brought together: a head can be switched off here
+
+    def split(self, packed: Tensor, parts: int) -> tuple[Tensor, ...]:
+        """Split (B, T, parts * H * K) into `parts` tensors (B, H, T, K)."""
+        return tuple(
+            part.unflatten(-1, (self.head_count, self.head_width)).transpose(1, 2) for part in packed.chunk(parts, -1)
+        )
+
+    def look(self, query: Tensor, key: Tensor, value: Tensor, view: View) -> Tensor:
+        """Return what each head sees (B, H, T, K)."""
+        dropout = self.dropout if self.training else 0.0
+        if not self.weights.is_heard:
+            return fused_attention(query, key, value, view, dropout)
+        weights = self.weights(attention_weights(query, key, view))  # (B, H, T, S)
+        return F.dropout(weights, dropout) @ value
+
+    def join(self, seen: Tensor) -> Tensor:
+        """Return the heads side by side, multiplied by W_O (B, T, D)."""
+        return self.output(self.heads(seen).transpose(1, 2).flatten(2))
+
+
+class SelfAttention(Attention):
+    """Queries, keys and values from the same sequence, projected in one product."""
+
+    def __init__(self, width: int, heads: int, head_width: int, dropout: float, has_bias: bool) -> None:
+        super().__init__(width, heads, head_width, dropout, has_bias)
+        self.query_key_value = build_linear(width, 3 * heads * head_width, has_bias, parts=3)
+
+    def forward(self, x: Tensor, view: View, cache: KeyValueCache | None = None) -> Tensor:
+        """Return (B, T, D); a cache adds the positions seen before, and keeps the new ones."""
+        query, key, value = self.split(self.query_key_value(x), 3)  # (B, H, T, K)
+        if view.rotation is not None:
+            query, key = rotate(query, view.rotation), rotate(key, view.rotation)
+        if cache is not None:
+            key, value = cache.append(key, value)  # (B, H, S, K)
+        return self.join(self.look(query, key, value, view))
+
+
+class CrossAttention(Attention):
+    """Queries from the decoder, keys and values from the encoder's final states."""
+
+    def __init__(self, width: int, heads: int, head_width: int, dropout: float, has_bias: bool) -> None:
+        super().__init__(width, heads, head_width, dropout, has_bias)
+        self.query = build_linear(width, heads * head_width, has_bias)
+        self.key_value = build_linear(width, 2 * heads * head_width, has_bias, parts=2)
+
+    def project(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the keys and values (B, H, S, K) of a memory (B, S, D)."""
+        key, value = self.split(self.key_value(memory), 2)
+        return key, value
+
+    def forward(self, x: Tensor, key: Tensor, value: Tensor, view: View) -> Tensor:
+        """Return (R, T, D); the R rows of x may be several hypotheses for each of the B memories."""
+        (query,) = self.split(self.query(x), 1)  # (R, H, T, K)
+        R, T = query.size(0), query.size(2)
+        if key.size(0) == R:
+            return self.join(self.look(query, key, value, view))
+        # Hypotheses of one sentence share its keys: they become further queries instead of copies of the memory.
+        beams = R // key.size(0)
+        query = query.unflatten(0, (-1, beams)).transpose(1, 2).flatten(2, 3)  # (B, H, beams * T, K)
+        seen = self.look(query, key, value, view)
+        return self.join(seen.unflatten(2, (beams, T)).transpose(1, 2).flatten(0, 1))

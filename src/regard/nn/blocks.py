@@ -1,0 +1,149 @@
+"""Encoder and decoder blocks: sublayers with a residual connection around each, the norm in one of three places."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from regard.config import Settings
+from regard.nn.attention import CrossAttention, SelfAttention, View
+from regard.nn.cache import KeyValueCache
+from regard.nn.dropout import Dropout
+from regard.nn.linear import build_linear
+
+
+class BlockSettings(Settings):
+    """The shape of one block."""
+
+    width: int = Field(512, ge=1)
+    """Width of the model, d_model."""
+    heads: int = Field(8, ge=1)
+    """Attention heads."""
+    head_width: int | None = Field(None, ge=1)
+    """Width of each head; unset: width / heads."""
+    feed_forward_width: int = Field(2048, ge=1)
+    """Inner width of the feed-forward sublayer."""
+    activation: Literal["relu", "gelu", "swiglu"] = "relu"
+    """What stands between the two feed-forward products."""
+    norm: Literal["layer", "rms"] = "layer"
+    """Layer norm (mean and variance) or root-mean-square norm."""
+    norm_order: Literal["post", "pre", "res-post"] = "post"
+    """norm(x + f(x)) as in the paper, x + f(norm(x)), or x + norm(f(x))."""
+    norm_epsilon: float = Field(1e-5, gt=0)
+    """Keeps a norm from dividing by nothing."""
+    has_bias: bool = True
+    """Whether linear layers have biases."""
+    dropout: float = Field(0.1, ge=0, lt=1)
+    """Dropout on the output of every sublayer."""
+    attention_dropout: float = Field(0.0, ge=0, lt=1)
+    """Dropout on attention weights (costs the fused kernel on CPU)."""
+    feed_forward_dropout: float = Field(0.0, ge=0, lt=1)
+    """Dropout after the activation."""
+
+    @model_validator(mode="after")
+    def _heads_fit(self) -> "BlockSettings":
+        if self.head_width is None and self.width % self.heads:
+            raise ValueError(
+                f"heads: {self.heads} does not divide width {self.width}; choose another, or set head_width."
+            )
+        return self
+
+    @property
+    def width_of_head(self) -> int:
+        """The head width after the default has been worked out."""
+        return self.head_width or self.width // self.heads
+
+
+def build_norm(settings: BlockSettings) -> nn.Module:
+    """Return a norm over the features of one position."""
+    kind = nn.LayerNorm if settings.norm == "layer" else nn.RMSNorm
+    return kind(settings.width, eps=settings.norm_epsilon)
+
+
+class Residual(nn.Module):
+    """x and f(x) added, with dropout on f(x) and the norm where `order` says."""
+
+    def __init__(self, settings: BlockSettings) -> None:
+        super().__init__()
+        self.order = settings.norm_order
+        self.norm = build_norm(settings)
+        self.dropout = Dropout(settings.dropout)
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return (B, T, D)."""
+        if self.order == "pre":
+            return x + self.dropout(sublayer(self.norm(x)))
+        if self.order == "res-post":
+            return x + self.dropout(self.norm(sublayer(x)))
+        return self.norm(x + self.dropout(sublayer(x)))
+
+
+class FeedForward(nn.Module):
+    """Two products with a nonlinearity between, at each position alone; SwiGLU gates one half by the other."""
+
+    def __init__(self, settings: BlockSettings) -> None:
+        super().__init__()
+        self.activation = settings.activation
+        halves = 2 if settings.activation == "swiglu" else 1
+        self.inner = build_linear(settings.width, halves * settings.feed_forward_width, settings.has_bias, halves)
+        self.outer = build_linear(settings.feed_forward_width, settings.width, settings.has_bias)
+        self.dropout = Dropout(settings.feed_forward_dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return (B, T, D)."""
+        x = self.inner(x)  # (B, T, F), or both halves
+        if self.activation == "swiglu":
+            gate, value = x.chunk(2, dim=-1)
+            x = F.silu(gate) * value
+        else:
+            x = F.relu(x) if self.activation == "relu" else F.gelu(x)
+        return self.outer(self.dropout(x))
+
+
+def _attention_shape(settings: BlockSettings) -> tuple[int, int, int, float, bool]:
+    s = settings
+    return s.width, s.heads, s.width_of_head, s.attention_dropout, s.has_bias
+
+
+class EncoderBlock(nn.Module):
+    """Self-attention, then feed-forward."""
+
+    def __init__(self, settings: BlockSettings) -> None:
+        super().__init__()
+        self.attention = SelfAttention(*_attention_shape(settings))
+        self.around_attention = Residual(settings)
+        self.feed_forward = FeedForward(settings)
+        self.around_feed_forward = Residual(settings)
+
+    def forward(self, x: Tensor, view: View) -> Tensor:
+        """Return (B, S, D)."""
+        x = self.around_attention(x, lambda y: self.attention(y, view))
+        return self.around_feed_forward(x, self.feed_forward)
+
+
+class DecoderBlock(nn.Module):
+    """Masked self-attention, cross-attention, then feed-forward."""
+
+    def __init__(self, settings: BlockSettings) -> None:
+        super().__init__()
+        self.attention = SelfAttention(*_attention_shape(settings))
+        self.around_attention = Residual(settings)
+        self.cross = CrossAttention(*_attention_shape(settings))
+        self.around_cross = Residual(settings)
+        self.feed_forward = FeedForward(settings)
+        self.around_feed_forward = Residual(settings)
+
+    def forward(
+        self,
+        x: Tensor,
+        view: View,
+        memory: tuple[Tensor, Tensor],
+        memory_view: View,
+        cache: KeyValueCache | None = None,
+    ) -> Tensor:
+        """Return (B, T, D); `memory` holds the keys and values that `cross.project` made."""
+        x = self.around_attention(x, lambda y: self.attention(y, view, cache))
+        x = self.around_cross(x, lambda y: self.cross(y, *memory, memory_view))
+        return self.around_feed_forward(x, self.feed_forward)

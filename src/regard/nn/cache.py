@@ -1,0 +1,42 @@
+"""Keys and values of the steps already decoded, kept so that a step costs one position and not all."""
+
+from torch import Tensor
+
+
+class KeyValueCache:
+    """Keys and values (B, H, S, K) of one attention layer; `append` updates it in place.
+
+    Room is doubled when it runs out, so a step copies one position, and not the whole past.
+    """
+
+    def __init__(self) -> None:
+        self._keys: Tensor | None = None
+        self._values: Tensor | None = None
+        self.length = 0
+
+    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the keys and values of new positions and return those of all positions."""
+        needed = self.length + keys.size(2)
+        if self._keys is None or self._values is None or needed > self._keys.size(2):
+            self._keys = self._grown(self._keys, keys, needed)
+            self._values = self._grown(self._values, values, needed)
+        self._keys[:, :, self.length : needed] = keys
+        self._values[:, :, self.length : needed] = values
+        self.length = needed
+        return self._keys[:, :, :needed], self._values[:, :, :needed]
+
+    def _grown(self, old: Tensor | None, like: Tensor, needed: int) -> Tensor:
+        B, H, _, K = like.shape
+        room = like.new_empty(B, H, max(16, 2 * needed), K)
+        if old is not None:
+            room[:, :, : self.length] = old[:, :, : self.length]
+        return room
+
+    def select(self, rows: Tensor) -> "KeyValueCache":
+        """Return the cache of some rows, in the order given; rows may repeat (beams) or be missing (finished)."""
+        chosen = KeyValueCache()
+        chosen.length = self.length
+        if self._keys is not None and self._values is not None:
+            chosen._keys = self._keys.index_select(0, rows)
+            chosen._values = self._values.index_select(0, rows)
+        return chosen

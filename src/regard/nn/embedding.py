@@ -1,0 +1,45 @@
+"""Tokens to vectors that know their positions, and vectors back to scores over the vocabulary."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from regard.nn.dropout import Dropout
+from regard.nn.positions import Positions
+
+
+class TokenEmbedding(nn.Module):
+    """A vector for each token, scaled, with its position mixed in, and dropout on the sum."""
+
+    def __init__(self, table: nn.Embedding, positions: Positions, is_scaled: bool, dropout: float) -> None:
+        super().__init__()
+        self.table = table
+        self.positions = positions
+        self.scale = math.sqrt(table.embedding_dim) if is_scaled else 1.0
+        self.dropout = Dropout(dropout)
+
+    def forward(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Return (B, T, D) for tokens (B, T) at positions (T,)."""
+        return self.dropout(self.positions.embed(self.table(tokens) * self.scale, positions))
+
+
+def build_table(vocabulary: int, width: int) -> nn.Embedding:
+    """Return a table of vectors whose expected length is one."""
+    table = nn.Embedding(vocabulary, width)
+    nn.init.normal_(table.weight, std=width**-0.5)
+    return table
+
+
+class VocabularyHead(nn.Module):
+    """Scores over the vocabulary; the weight may be an embedding table's own (Press & Wolf, 2017)."""
+
+    def __init__(self, table: nn.Embedding, has_bias: bool = False) -> None:
+        super().__init__()
+        self.weight = table.weight
+        self.bias = nn.Parameter(torch.zeros(table.num_embeddings)) if has_bias else None
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Return logits (..., V) of hidden states (..., D)."""
+        return F.linear(hidden, self.weight, self.bias)

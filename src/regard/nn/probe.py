@@ -1,0 +1,50 @@
+"""Named places in a model where someone may look at a value, or change it; free while nobody does."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from torch import Tensor, nn
+
+Listener = Callable[[Tensor], Tensor | None]
+
+
+class Probe(nn.Module):
+    """Hands its input on; a listener sees it first and may return a replacement.
+
+    Its name is its path in the model, such as `decoder.blocks.3.cross.weights`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listener: Listener | None = None
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody listens: costly values need to exist only then."""
+        return self.listener is not None
+
+    def forward(self, value: Tensor) -> Tensor:
+        """Return the value, or what the listener puts in its place."""
+        if self.listener is None:
+            return value
+        replacement = self.listener(value)
+        return value if replacement is None else replacement
+
+
+def probes(model: nn.Module) -> dict[str, Probe]:
+    """Return every probe of a model by its path."""
+    return {name: module for name, module in model.named_modules() if isinstance(module, Probe)}
+
+
+@contextmanager
+def listening(listeners: dict[Probe, Listener]) -> Iterator[None]:
+    """Put listeners on probes for the length of a block."""
+    for probe, listener in listeners.items():
+        if probe.is_heard:
+            raise RuntimeError("A probe takes one listener at a time.")
+        probe.listener = listener
+    try:
+        yield
+    finally:
+        for probe in listeners:
+            probe.listener = None

@@ -1,0 +1,114 @@
+"""Label-smoothed cross-entropy straight from hidden states: logits exist a chunk at a time, and never twice."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+
+CHUNK_ELEMENTS = {"cpu": 2**22, "cuda": 2**28}
+"""Logits held at once: what a cache likes on a CPU, what keeps a GPU busy there."""
+
+
+class CrossEntropy(NamedTuple):
+    """Sums over all labels: the smoothed loss to learn from, and the plain negative log probability to report."""
+
+    smoothed: Tensor
+    plain: Tensor
+
+
+def cross_entropy(
+    hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, smoothing: float = 0.0
+) -> CrossEntropy:
+    """Return the cross-entropy of labels (N,) under softmax(hidden (N, D) · weightᵀ (D, V) + bias).
+
+    The target puts 1 - smoothing on the label and spreads the rest evenly over the *other* V - 1 words.
+    """
+    return CrossEntropy(*_ChunkedCrossEntropy.apply(hidden, weight, bias, labels, smoothing))
+
+
+class _ChunkedCrossEntropy(torch.autograd.Function):
+    """Computes the gradients while the logits are at hand, instead of keeping or recomputing them."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, smoothing: float
+    ) -> tuple[Tensor, Tensor]:
+        with torch.autocast(hidden.device.type, enabled=False):
+            chunks = _Chunks(hidden.detach(), weight.detach(), bias, labels, smoothing)
+            if any(ctx.needs_input_grad[:3]):
+                ctx.save_for_backward(*chunks.with_gradients())
+            else:
+                chunks.without_gradients()
+        ctx.mark_non_differentiable(chunks.plain)
+        return chunks.smoothed, chunks.plain
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        gradients = [None if g is None else g * upstream.to(g.dtype) for g in ctx.saved_tensors]
+        return *gradients, None, None
+
+
+class _Chunks:
+    """The rows of one call, a chunk at a time; sums in fp32 or better whatever the rows are in."""
+
+    def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, smoothing: float) -> None:
+        self.hidden, self.labels, self.smoothing = hidden, labels[:, None], smoothing
+        self.weight = weight.to(hidden.dtype)
+        self.bias = None if bias is None else bias.detach().to(hidden.dtype)
+        self.V = weight.size(0)
+        self.other = smoothing / (self.V - 1)
+        self.wide = torch.promote_types(hidden.dtype, torch.float32)
+        self.weight_sum = self.weight.sum(0, dtype=self.wide)  # (D,)
+        self.bias_sum = 0.0 if self.bias is None else self.bias.sum(dtype=self.wide)
+        self.plain = torch.zeros((), dtype=self.wide, device=hidden.device)
+        self.smoothed = torch.zeros_like(self.plain)
+
+    def parts(self) -> Iterator[slice]:
+        rows = max(1, CHUNK_ELEMENTS.get(self.hidden.device.type, 2**24) // self.V)
+        for start in range(0, self.hidden.size(0), rows):
+            yield slice(start, start + rows)
+
+    def log_probabilities(self, part: slice) -> Tensor:
+        """Return log p (n, V) of one chunk, and add its losses to the sums."""
+        x, y = self.hidden[part], self.labels[part]
+        logits = F.linear(x, self.weight, self.bias).to(self.wide)  # (n, V)
+        log_p = logits.log_softmax(1)
+        surprise = -log_p.gather(1, y).squeeze(1)  # (n,)
+        # -Σ_v log p_v = V · log Z - Σ_v logit_v, and both terms come cheaper than another pass over (n, V).
+        log_z = logits.gather(1, y).squeeze(1) + surprise
+        everything = self.V * log_z - (x.to(self.wide) @ self.weight_sum + self.bias_sum)
+        self.plain += surprise.sum()
+        self.smoothed += ((1 - self.smoothing) * surprise + self.other * (everything - surprise)).sum()
+        return log_p
+
+    def without_gradients(self) -> None:
+        for part in self.parts():
+            self.log_probabilities(part)
+
+    def with_gradients(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return d smoothed / d (hidden, weight, bias)."""
+        grad_hidden = torch.empty_like(self.hidden)
+        grad_weight = torch.zeros_like(self.weight, dtype=self.wide)
+        grad_bias = None if self.bias is None else torch.zeros_like(self.bias, dtype=self.wide)
+        for part in self.parts():
+            x, y = self.hidden[part], self.labels[part]
+            # d / d logit = p - other, but p - (1 - smoothing) at the label; `other` everywhere follows at the end.
+            p = self.log_probabilities(part).exp_()
+            p.scatter_add_(1, y, p.new_full(y.shape, self.smoothing + self.other - 1))
+            if grad_bias is not None:
+                grad_bias += p.sum(0)
+            p = p.to(self.hidden.dtype)
+            torch.mm(p, self.weight, out=grad_hidden[part])
+            if p.dtype == self.wide:
+                grad_weight.addmm_(p.T, x)
+            else:
+                grad_weight += p.T @ x
+        grad_hidden -= (self.other * self.weight_sum).to(grad_hidden.dtype)
+        grad_weight -= self.other * self.hidden.sum(0, dtype=self.wide)
+        if grad_bias is not None:
+            grad_bias -= self.other * len(self.hidden)
+        return grad_hidden, grad_weight, grad_bias

@@ -1,0 +1,53 @@
+"""What a run would do, before it does it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from regard.models import Vocabularies, count_parameters, family, preset
+from regard.progress import SILENT, Progress
+from regard.studies.tasks import task
+from regard.training import prepare_machine
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The size of a run."""
+
+    task: str
+    preset: str | None
+    parameters: int
+    vocabulary: int
+    train_pairs: int
+    valid_pairs: int
+    dropped: dict[str, int]
+    updates: int
+    updates_per_epoch: int
+    epochs: float
+    device: str
+
+
+def plan_run(settings: Any, progress: Progress = SILENT) -> Plan:
+    """Read and encode the data, build the model, and count; nothing is written."""
+    machine = prepare_machine(settings.machine)
+    prepared = task(settings.task).prepare(settings, machine, progress, None)
+    per_epoch = prepared.feed.updates_in(epoch=0)
+    return Plan(
+        task=settings.task,
+        preset=settings.model.preset,
+        parameters=sum(parameter.numel() for parameter in prepared.bundle.model.parameters()),
+        vocabulary=prepared.bundle.vocabularies.target,
+        train_pairs=prepared.facts["train"]["kept"],
+        valid_pairs=prepared.facts["valid"]["kept"],
+        dropped=prepared.facts["train"]["dropped"],
+        updates=settings.train.steps,
+        updates_per_epoch=per_epoch,
+        epochs=round(settings.train.steps / per_epoch, 1),
+        device=str(machine.device),
+    )
+
+
+def preset_parameters(name: str, vocabulary: int) -> int:
+    """Return the number of parameters of a preset with that many shared tokens."""
+    found = preset(name)
+    settings = family(found.settings["family"]).settings(**found.settings)
+    return count_parameters(settings, Vocabularies(vocabulary, vocabulary, is_shared=True))

@@ -1,0 +1,24 @@
+"""What a task hands to the loop once its data is read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from regard.checkpoint import Bundle
+from regard.data.feed import Feed
+from regard.data.pairs import Pair
+from regard.objectives import Objective
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A model with its tokenizers, the updates it learns from, and how it is measured."""
+
+    bundle: Bundle
+    feed: Feed
+    objective: Objective
+    width: int
+    validate: Callable[[Any], dict[str, float]]
+    tests: dict[str, list[Pair]]
+    facts: dict[str, Any]
+    """What the data was: counts, what was dropped and why, hashes of files."""

@@ -1,0 +1,85 @@
+"""Recipes: shipped ones by name, the user's own by path, and a bare task with its defaults."""
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from regard.config import Layer, Resolved, nested, resolve
+from regard.errors import ConfigError
+from regard.models import family, preset
+from regard.studies.tasks import task
+
+TASK_DEFAULTS: dict[str, dict[str, Any]] = {
+    "translate": {"model": {"preset": "transformer-small"}, "train": {"patience": 8}},
+}
+"""What a task takes on top of its schema's defaults when it is named instead of a recipe."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Settings by name: a shipped recipe, a file, or a task's defaults."""
+
+    name: str
+    origin: str
+    values: Mapping[str, Any]
+
+
+def shipped() -> dict[str, Recipe]:
+    """Return every recipe in the package, by name."""
+    folder = resources.files("regard") / "recipes"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
+    found = {}
+    for file in files:
+        name = file.name.removesuffix(".toml")
+        found[name] = Recipe(name, f"recipe {name}", tomllib.loads(file.read_text(encoding="utf-8")))
+    return found
+
+
+def find_recipe(name: str) -> Recipe:
+    """Return the recipe a word on the command line means."""
+    if name in TASK_DEFAULTS:
+        return Recipe(name, f"task {name}", {"task": name} | TASK_DEFAULTS[name])
+    if name.endswith(".toml"):
+        return _read(Path(name))
+    known = shipped()
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, [*known, *TASK_DEFAULTS], n=1, cutoff=0.5)
+    way_out = f"did you mean {near[0]}?" if near else f"known are {', '.join([*known, *TASK_DEFAULTS])}."
+    raise ConfigError(f'There is no recipe "{name}" (a file would end in .toml); {way_out}')
+
+
+def _read(path: Path) -> Recipe:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such recipe file; check the path.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigError(f"{path}: this is not TOML ({error}).") from None
+    return Recipe(path.stem, f"recipe {path}", values)
+
+
+def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
+    """Return the settings of a run: defaults < preset < recipe < command line."""
+    values = nested(recipe.values)
+    changes = nested(overrides)
+    name = changes.get("task", values.get("task"))
+    if not isinstance(name, str):
+        raise ConfigError(f'{recipe.origin}: it does not say its task; add task = "translate".')
+    chosen = _table(changes, "model").get("preset", _table(values, "model").get("preset"))
+    base = preset(str(chosen)).settings if chosen is not None else {}
+    kind = _table(changes, "model").get(
+        "family", _table(values, "model").get("family", base.get("family", "transformer"))
+    )
+    schema = task(name).settings(family(str(kind)).settings)
+    layers = [Layer(f"preset {chosen}", {"model": base})] if base else []
+    return resolve(schema, [*layers, Layer(recipe.origin, values), Layer("the command line", changes)])
+
+
+def _table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    table = values.get(name)
+    return table if isinstance(table, Mapping) else {}

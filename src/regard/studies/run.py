@@ -1,0 +1,75 @@
+"""A run on disk: its settings with their sources, its state, its scores, and its checkpoints."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint import CheckpointStore, write_json
+from regard.errors import RunError
+
+RECORD = "run.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The folder of a run."""
+
+    path: Path
+
+    @property
+    def checkpoints(self) -> CheckpointStore:
+        """Its checkpoints."""
+        return CheckpointStore(self.path / "checkpoints")
+
+    @property
+    def best(self) -> Path:
+        """The checkpoint with the best validation."""
+        return self.checkpoints.path("best")
+
+    @property
+    def latest(self) -> Path:
+        """The checkpoint to go on from."""
+        return self.checkpoints.path("latest")
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What is known about it: settings, sources, state, data, machine, scores."""
+        try:
+            return dict(json.loads((self.path / RECORD).read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            raise RunError(f"{self.path}: there is no run here ({RECORD} is missing); check the path.") from None
+        except ValueError:
+            raise RunError(f"{self.path / RECORD}: this record of a run cannot be read.") from None
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a run in the folder."""
+        return (self.path / RECORD).is_file()
+
+    @property
+    def scores(self) -> dict[str, Any]:
+        """The scores on each test set, once the run is finished."""
+        return dict(self.record.get("scores", {}))
+
+    def note(self, **facts: Any) -> None:
+        """Add facts to the record."""
+        write_json(self.path / RECORD, (self.record if self.exists else {}) | facts)
+
+
+def claim(path: Path, overwrite: bool) -> Run:
+    """Return a run whose folder may be written to; nothing that is there is lost unless `overwrite` says so."""
+    run = Run(path)
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        return run
+    if not run.exists:
+        raise RunError(f"{path}: this exists and is not a run; choose another folder with --out.")
+    if not overwrite:
+        state = run.record.get("state", "unknown")
+        raise RunError(
+            f"{path}: there is a run here already ({state}); go on with --resume {path}, replace it with "
+            f"--overwrite, or choose another folder with --out."
+        )
+    shutil.rmtree(path)
+    return run

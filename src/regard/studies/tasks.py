@@ -1,0 +1,35 @@
+"""The table of tasks: what each one binds together."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from regard.checkpoint import Bundle
+from regard.config import Settings
+from regard.errors import ConfigError
+from regard.models import ModelSettings
+from regard.progress import Progress
+from regard.studies.prepared import Prepared
+from regard.studies.settings import TranslateSettings
+from regard.studies.translation import prepare_translation
+from regard.training import Machine
+
+
+@dataclass(frozen=True)
+class Task:
+    """A kind of run: its settings for a model of some family, and how it reads its data."""
+
+    settings: Callable[[type[ModelSettings]], type[Settings]]
+    prepare: Callable[[Any, Machine, Progress, Bundle | None], Prepared]
+
+
+TASKS = {
+    "translate": Task(lambda model: TranslateSettings[model], prepare_translation),  # type: ignore[valid-type]
+}
+
+
+def task(name: str) -> Task:
+    """Return the task of that name."""
+    if name not in TASKS:
+        raise ConfigError(f'task: "{name}" is not one of {", ".join(TASKS)}.')
+    return TASKS[name]

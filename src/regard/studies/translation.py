@@ -1,0 +1,174 @@
+"""The task `translate`: pairs in, a model that is ready to learn from them out."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from regard.checkpoint import Bundle
+from regard.checkpoint.atomic import fingerprint
+from regard.data.batches import EncodedPairs
+from regard.data.cleaning import CleaningReport, carve_validation, clean
+from regard.data.feed import PairFeed
+from regard.data.pairs import Pair
+from regard.data.readers import read_pairs
+from regard.data.sequences import Sequences, encode
+from regard.data.settings import PairData, PairSource
+from regard.errors import DataError
+from regard.metrics import translation_scores
+from regard.models import ModelSettings, Vocabularies, build_model
+from regard.objectives import TranslationObjective
+from regard.pipelines.translator import Translator, translation_tokenizers
+from regard.progress import SILENT, Progress
+from regard.studies.losses import mean_surprise
+from regard.studies.prepared import Prepared
+from regard.studies.settings import TranslateSettings
+from regard.text import DropoutEncoder, TextSettings, Tokenizer, train_tokenizer
+from regard.training import Machine
+
+Settings = TranslateSettings[ModelSettings]
+
+
+def prepare_translation(
+    settings: Settings, machine: Machine, progress: Progress = SILENT, resumed: Bundle | None = None
+) -> Prepared:
+    """Read and clean the pairs, train or take over the tokenizers, encode, and build the model."""
+    train, valid, tests, facts = _read(settings.data, progress)
+    tokenizers = resumed.tokenizers if resumed else _tokenizers(train, settings.text, progress)
+    bundle = resumed or _new_bundle(settings, tokenizers)
+    limit = min(settings.data.cleaning.max_tokens, bundle.model.max_positions or settings.data.cleaning.max_tokens)
+    train, pairs = _encode(train, tokenizers, limit, facts["train"], progress)
+    _, watched = _encode(valid, tokenizers, limit, facts["valid"], SILENT)
+    for role in ("train", "valid"):
+        progress.say(f"{role}: {facts[role].sentence()}")
+    corpus = _with_dropout(train, pairs, settings, tokenizers) if settings.text.dropout else lambda epoch: pairs
+    micro_batch = settings.train.micro_batch_tokens or machine.micro_batch_tokens
+    return Prepared(
+        bundle=bundle,
+        feed=PairFeed(corpus, settings.train.tokens_per_update, micro_batch, settings.seed),
+        objective=TranslationObjective(settings.objective.label_smoothing),
+        width=settings.model.width,
+        validate=_validation(bundle, watched, valid, settings, machine),
+        tests=tests or {"valid": valid},
+        facts={name: _plain(fact) for name, fact in facts.items()} | {"files": file_hashes(settings.data)},
+    )
+
+
+def _read(data: PairData, progress: Progress) -> tuple[list[Pair], list[Pair], dict[str, list[Pair]], dict[str, Any]]:
+    """Return training, validation and test pairs, and a report on the cleaning of the first two."""
+    reports = {"train": CleaningReport(), "valid": CleaningReport()}
+    train = clean(read_pairs(data.train, progress), data.cleaning, reports["train"])
+    if not train:
+        raise DataError(f"{data.train.name}: nothing is left of it after cleaning ({reports['train'].sentence()})")
+    if data.valid is not None:
+        valid = clean(read_pairs(data.valid, progress), data.cleaning, reports["valid"])
+        if not valid:
+            raise DataError(f"{data.valid.name}: nothing is left of it after cleaning.")
+    else:
+        train, valid = carve_validation(train, data.valid_share)
+        reports["train"].carved, reports["valid"].read = len(valid), len(valid)
+    return train, valid, {name: read_pairs(place, progress) for name, place in data.test.items()}, reports
+
+
+def _tokenizers(pairs: Sequence[Pair], text: TextSettings, progress: Progress) -> dict[str, Tokenizer]:
+    if text.tokenizer:
+        return {"tokenizer": Tokenizer.load(Path(text.tokenizer))}
+    sides = {"source": [pair.source for pair in pairs], "target": [pair.target for pair in pairs]}
+    progress.say(f"tokenizer: training {text.kind} with up to {text.size:,} tokens, {text.vocabularies}.")
+    if text.vocabularies == "shared":
+        return {"tokenizer": train_tokenizer(sides["source"] + sides["target"], text)}
+    return {side: train_tokenizer(lines, text) for side, lines in sides.items()}
+
+
+def _new_bundle(settings: Settings, tokenizers: dict[str, Tokenizer]) -> Bundle:
+    source, target = translation_tokenizers(tokenizers)
+    vocabularies = Vocabularies(source.size, target.size, source is target)
+    torch.manual_seed(settings.seed)
+    model = build_model(settings.model, vocabularies)
+    facts = {"decode": settings.decode.model_dump(mode="json"), "seed": settings.seed}
+    return Bundle("translate", model, settings.model, vocabularies, tokenizers, facts)
+
+
+def _encode(
+    pairs: list[Pair],
+    tokenizers: dict[str, Tokenizer],
+    limit: int,
+    report: CleaningReport,
+    progress: Progress,
+) -> tuple[list[Pair], EncodedPairs]:
+    """Return the pairs that fit and their ids; those past the limit are counted as too long."""
+    source, target = translation_tokenizers(tokenizers)
+    sources = encode([pair.source for pair in pairs], source, progress, "encode source")
+    targets = encode([pair.target for pair in pairs], target, progress, "encode target")
+    fits = (sources.lengths <= limit) & (targets.lengths <= limit)
+    if not fits.any():
+        raise DataError(
+            f"Every pair is longer than {limit} tokens; raise data.cleaning.max_tokens or split sentences."
+        )
+    encoded = EncodedPairs(sources, targets, source.padding, target.padding, target.start)
+    if fits.all():
+        return pairs, encoded
+    report.dropped["too long"] += int((~fits).sum())
+    rows = np.flatnonzero(fits)
+    return [pairs[row] for row in rows], encoded.select(rows)
+
+
+def _with_dropout(
+    train: list[Pair], pairs: EncodedPairs, settings: Settings, tokenizers: dict[str, Tokenizer]
+) -> Callable[[int], EncodedPairs]:
+    """Return a function that encodes the corpus anew for each epoch; a text that outgrows the limit stays."""
+    source, target = (DropoutEncoder(each, settings.text.dropout) for each in translation_tokenizers(tokenizers))
+    limit = int(max(pairs.source.lengths.max(), pairs.target.lengths.max()))
+
+    def side(texts: list[str], encoder: DropoutEncoder, plain: Sequences, seed: int) -> Sequences:
+        drawn = encoder.encode_batch(texts, seed)
+        end = encoder.tokenizer.end
+        return Sequences.of(
+            [*ids, end] if len(ids) < limit else plain.ids[plain.starts[row] : plain.starts[row + 1]].tolist()
+            for row, ids in enumerate(drawn)
+        )
+
+    def corpus(epoch: int) -> EncodedPairs:
+        seed = settings.seed * 1_000_003 + epoch
+        sources = side([pair.source for pair in train], source, pairs.source, 2 * seed)
+        targets = side([pair.target for pair in train], target, pairs.target, 2 * seed + 1)
+        return EncodedPairs(sources, targets, pairs.source_padding, pairs.target_padding, pairs.start)
+
+    return corpus
+
+
+def _validation(
+    bundle: Bundle, encoded: EncodedPairs, valid: list[Pair], settings: Settings, machine: Machine
+) -> Callable[[Any], dict[str, float]]:
+    """Return the function the loop validates with: loss, perplexity, and BLEU on a fixed sample."""
+    count = min(settings.validation.bleu_sentences, len(valid))
+    sample = [valid[place] for place in np.linspace(0, len(valid) - 1, count).astype(int)]
+
+    def validate(model: Any) -> dict[str, float]:
+        measured = mean_surprise(model, encoded, machine.device, machine.micro_batch_tokens)
+        if sample:
+            translations = Translator(bundle)([pair.source for pair in sample], beams=1)
+            hypotheses = [translation.text for translation in translations]
+            scores = translation_scores(hypotheses, [[pair.target] for pair in sample], ["BLEU"])
+            measured["bleu"] = scores[0].value
+        return measured
+
+    return validate
+
+
+def _plain(report: CleaningReport) -> dict[str, Any]:
+    return {
+        "read": report.read,
+        "kept": report.kept,
+        "dropped": dict(report.dropped),
+        "carved": report.carved,
+    }
+
+
+def file_hashes(data: PairData) -> dict[str, str]:
+    """Return the SHA-256 of every file the data comes from."""
+    places: list[PairSource] = [data.train, *([data.valid] if data.valid else []), *data.test.values()]
+    names = [name for place in places for name in (place.source, place.target, place.path) if name]
+    return {name: fingerprint(Path(name))["sha256"] for name in names if Path(name).is_file()}

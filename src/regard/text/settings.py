@@ -1,0 +1,54 @@
+"""What can be said about a tokenizer in a recipe."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from regard.config import Settings
+
+
+class TokenizerSettings(Settings):
+    """How text becomes pieces."""
+
+    kind: Literal["bpe", "wordpiece", "unigram", "word", "char"] = "bpe"
+    """Byte-pair encoding, WordPiece, unigram language model, whole words or single characters."""
+    size: int = Field(8000, ge=8, le=1_000_000)
+    """The largest number of tokens the vocabulary may have, special tokens included."""
+    marks: Literal["spaces", "bytes"] = "spaces"
+    """How `bpe` sees a space: as a mark on the next word, or as one of 256 bytes (any text comes back exactly)."""
+    lowercase: bool = False
+    """Whether capital letters are folded before anything else."""
+    unicode: Literal["none", "nfc", "nfkc"] | None = None
+    """The Unicode normal form; unset means nfc, and none for bytes."""
+    minimum_frequency: int = Field(2, ge=1)
+    """How often a pair (or a word) must occur to enter the vocabulary."""
+
+    @model_validator(mode="after")
+    def _bytes_are_for_bpe(self) -> "TokenizerSettings":
+        if self.marks == "bytes" and self.kind != "bpe":
+            raise ValueError(f'marks: "bytes" goes with kind "bpe" only, not with "{self.kind}".')
+        return self
+
+    @property
+    def normal_form(self) -> str:
+        """The Unicode normal form after the default has been worked out."""
+        return self.unicode or ("none" if self.marks == "bytes" else "nfc")
+
+
+class TextSettings(TokenizerSettings):
+    """The tokenizers of a run with a source and a target language."""
+
+    vocabularies: Literal["shared", "separate"] = "shared"
+    """One tokenizer for both languages, or one for each."""
+    dropout: float = Field(0.0, ge=0.0, lt=1.0)
+    """Share of BPE merges left out at random while training (Provilkov et al., 2020); drawn from the seed."""
+    tokenizer: str | None = None
+    """Path of a ready-made tokenizer.json to use instead of training one."""
+
+    @model_validator(mode="after")
+    def _dropout_is_for_bpe(self) -> "TextSettings":
+        if self.dropout and self.kind != "bpe":
+            raise ValueError(f'dropout: {self.dropout} needs kind "bpe", not "{self.kind}".')
+        if self.tokenizer and self.vocabularies == "separate":
+            raise ValueError("tokenizer: one ready-made tokenizer serves both languages; say vocabularies=shared.")
+        return self

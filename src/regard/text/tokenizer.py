@@ -1,0 +1,90 @@
+"""A tokenizer: one `tokenizer.json` that holds all preprocessing, and the ids of its special tokens."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import tokenizers
+
+from regard.errors import DataError
+
+PADDING, UNKNOWN, START, END = SPECIAL_TOKENS = ("<pad>", "<unk>", "<s>", "</s>")
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Token ids of a text, the pieces they stand for, and where each lies in the text (start, end)."""
+
+    ids: list[int]
+    pieces: list[str]
+    offsets: list[tuple[int, int]]
+
+
+class Tokenizer:
+    """Text to ids and ids to text; special tokens are never found *in* a text, only put around it."""
+
+    def __init__(self, backend: tokenizers.Tokenizer) -> None:
+        self.backend = backend
+        # A line that happens to hold "</s>" must not end a sentence.
+        backend.encode_special_tokens = True
+        self.padding, self.unknown, self.start, self.end = (self._special(token) for token in SPECIAL_TOKENS)
+        self.specials = frozenset((self.padding, self.unknown, self.start, self.end))
+
+    def _special(self, token: str) -> int:
+        number = self.backend.token_to_id(token)
+        if number is None:
+            raise DataError(f"The tokenizer has no {token} token, so it cannot be used for sequences.")
+        return int(number)
+
+    @classmethod
+    def load(cls, path: Path) -> "Tokenizer":
+        """Read a tokenizer.json."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise DataError(f"{path}: there is no tokenizer file here.") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{path}: the tokenizer cannot be read ({error}).") from None
+        try:
+            backend = tokenizers.Tokenizer.from_str(text)
+        except Exception as error:  # the library raises bare Exception for anything it cannot parse
+            raise DataError(f"{path}: this is not a tokenizer.json ({error}).") from None
+        return cls(backend)
+
+    def to_json(self) -> str:
+        """Return the contents of its tokenizer.json."""
+        return str(self.backend.to_str(pretty=True))
+
+    def save(self, path: Path) -> None:
+        """Write a tokenizer.json."""
+        path.write_text(self.to_json(), encoding="utf-8")
+
+    @property
+    def size(self) -> int:
+        """How many tokens the vocabulary has."""
+        return int(self.backend.get_vocab_size())
+
+    @property
+    def kind(self) -> str:
+        """The name of the model inside, as `tokenizers` calls it."""
+        return type(self.backend.model).__name__
+
+    def encode(self, text: str) -> Encoding:
+        """Return the ids of a text, without start and end."""
+        encoding = self.backend.encode(text, add_special_tokens=False)
+        return Encoding(encoding.ids, encoding.tokens, encoding.offsets)
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the ids of many texts, on all cores."""
+        return [encoding.ids for encoding in self.backend.encode_batch_fast(texts, add_special_tokens=False)]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of ids; padding, start and end leave no trace, an unknown piece shows as ⁇."""
+        hidden = {self.padding, self.start, self.end}
+        kept = [number for number in ids if number not in hidden]
+        text = str(self.backend.decode(kept, skip_special_tokens=False))
+        return text.replace(UNKNOWN, "⁇") if self.unknown in kept else text
+
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        """Return the piece each id stands for."""
+        return [self.backend.id_to_token(number) or UNKNOWN for number in ids]

@@ -1,0 +1,69 @@
+"""What can be said about training in a recipe."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from regard.config import Settings
+
+
+class TrainSettings(Settings):
+    """How a model learns."""
+
+    steps: int = Field(20_000, ge=1)
+    """Updates at most."""
+    tokens_per_update: int = Field(4096, ge=1)
+    """Real target tokens that make an update, whatever the memory or the number of devices."""
+    micro_batch_tokens: int | None = Field(None, ge=1)
+    """Padded tokens (both sides) computed at once; changes memory and speed, never the update. Unset: by device."""
+    optimizer: Literal["adam", "adamw", "sgd"] = "adam"
+    """Adam, Adam with decoupled weight decay, or stochastic gradient descent."""
+    learning_rate: float = Field(1e-3, gt=0)
+    """The peak rate; with schedule "transformer" a factor on the paper's formula, 1 being the paper."""
+    schedule: Literal["transformer", "inverse-sqrt", "cosine", "linear", "constant"] = "inverse-sqrt"
+    """How the rate goes after the warm-up."""
+    warmup: int = Field(1000, ge=0)
+    """Updates over which the rate climbs from 0."""
+    betas: tuple[float, float] = (0.9, 0.98)
+    """Adam's decay rates of the first and second moment."""
+    epsilon: float = Field(1e-9, gt=0)
+    """Adam's guard against division by nothing."""
+    weight_decay: float = Field(0.0, ge=0)
+    """Pull of every weight towards 0."""
+    momentum: float = Field(0.0, ge=0, lt=1)
+    """Momentum of plain gradient descent."""
+    clip_norm: float | None = Field(1.0, gt=0)
+    """Largest norm of the gradient of an update; none: never clipped."""
+    validate_every: int = Field(500, ge=1)
+    """Updates between two validations; each one also saves a checkpoint."""
+    patience: int | None = Field(None, ge=1)
+    """Stop after so many validations without improvement; unset: go on to the last step."""
+    select_by: Literal["loss", "bleu"] = "loss"
+    """The validation figure that decides which checkpoint is best."""
+    log_every: int = Field(20, ge=1)
+    """Updates between two lines of metrics.jsonl."""
+    tensorboard: bool = True
+    """Whether curves are also written for TensorBoard, where it is installed."""
+
+    @model_validator(mode="after")
+    def _numbers_fit(self) -> "TrainSettings":
+        if self.schedule == "transformer" and self.warmup == 0:
+            raise ValueError('warmup: 0 leaves the schedule "transformer" without a peak; set at least 1.')
+        if self.schedule in ("cosine", "linear") and self.warmup >= self.steps:
+            raise ValueError(f"warmup: {self.warmup} leaves no step of {self.steps} for the rate to fall.")
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise ValueError(f"betas: {list(self.betas)} must lie between 0 and 1.")
+        return self
+
+
+class MachineSettings(Settings):
+    """What the work runs on."""
+
+    device: str = "auto"
+    """auto, cpu, cuda (or cuda:1 ...), mps."""
+    threads: int | None = Field(None, ge=1)
+    """CPU threads; unset: one a core."""
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    """Arithmetic of matrix products; auto: bf16 on CUDA, fp32 elsewhere."""
+    is_deterministic: bool = False
+    """Whether operations that may differ from run to run are refused (CPU runs repeat exactly without it)."""

@@ -1,0 +1,60 @@
+"""What several tests need: small models, small batches, and one run trained for a few seconds."""
+
+import os
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch loads: spinning threads starve each other
+
+import pytest
+import torch
+
+from regard.data import miniature
+from regard.models import Vocabularies
+from regard.models.transformer import Transformer, TransformerSettings
+from regard.studies import Run, train
+
+VOCABULARY = 40
+
+
+def small_settings(**changes) -> TransformerSettings:
+    base = {"width": 16, "heads": 4, "feed_forward_width": 32, "encoder_layers": 2, "decoder_layers": 2}
+    return TransformerSettings(**(base | changes))
+
+
+def small_transformer(seed: int = 0, **changes) -> Transformer:
+    """Return a small model whose outputs are far from uniform, so that comparisons mean something."""
+    torch.manual_seed(seed)
+    model = Transformer(small_settings(**changes), Vocabularies(VOCABULARY, VOCABULARY, True))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.3)
+    return model.eval()
+
+
+def random_tokens(rows: int, length: int, seed: int = 0) -> torch.Tensor:
+    return torch.randint(4, VOCABULARY, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.fixture(scope="session")
+def quick_run(tmp_path_factory) -> Run:
+    """A translator that has learned a little, with everything a real run has."""
+    folder = tmp_path_factory.mktemp("runs") / "quick"
+    overrides = {
+        "data.train.count": 1500,
+        "data.valid.count": 50,
+        "data.test": {"test": {"path": "miniature:test", "count": 30}},
+        "text.size": 700,
+        "model.width": 64,
+        "model.feed_forward_width": 128,
+        "model.encoder_layers": 1,
+        "model.decoder_layers": 1,
+        "train.steps": 60,
+        "train.warmup": 20,
+        "train.validate_every": 30,
+        "validation.bleu_sentences": 10,
+    }
+    return train("translate-miniature", overrides, out=folder)
+
+
+@pytest.fixture(scope="session")
+def pairs():
+    return miniature.pairs("train", 300)

@@ -1,0 +1,85 @@
+import pytest
+import torch
+from conftest import small_settings
+from torch import nn
+from torch.testing import assert_close
+
+from regard.nn import EncoderBlock, View, build_norm
+from regard.nn.blocks import FeedForward, Residual
+from regard.nn.dropout import Dropout, keep_mask
+
+
+def test_golden_layer_norm_over_the_features_of_one_position():
+    norm = build_norm(small_settings(width=3, heads=3, positions="none"))
+    rows = torch.arange(1.0, 10.0).view(3, 3)
+    for row in norm(rows):
+        assert_close(row, torch.tensor([-1.2247, 0.0, 1.2247]), atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize(
+    "order, expected",
+    [
+        ("post", lambda x, f, norm: norm(x + f(x))),
+        ("pre", lambda x, f, norm: x + f(norm(x))),
+        ("res-post", lambda x, f, norm: x + norm(f(x))),
+    ],
+)
+def test_the_three_orders_of_norm_and_sum(order, expected):
+    residual = Residual(small_settings(norm_order=order)).eval()
+    x = torch.randn(2, 3, 16)
+    sublayer = nn.Linear(16, 16)
+    assert_close(residual(x, sublayer), expected(x, sublayer, residual.norm))
+
+
+def test_feed_forward_activations():
+    x = torch.randn(2, 3, 16)
+    for activation in ("relu", "gelu", "swiglu"):
+        layer = FeedForward(small_settings(activation=activation)).eval()
+        inner = layer.inner(x)
+        if activation == "swiglu":
+            gate, value = inner.chunk(2, -1)
+            expected = layer.outer(nn.functional.silu(gate) * value)
+        else:
+            expected = layer.outer(getattr(nn.functional, activation)(inner))
+        assert_close(layer(x), expected)
+    notes = FeedForward(small_settings(width=512, heads=3, head_width=512, feed_forward_width=2360))
+    assert notes.inner.weight.shape == (2360, 512) and notes.outer.weight.shape == (512, 2360)
+
+
+@pytest.mark.parametrize("order", ["post", "pre"])
+def test_an_encoder_block_equals_torch_s_own(order):
+    torch.manual_seed(0)
+    ours = EncoderBlock(small_settings(norm_order=order, dropout=0.0)).eval()
+    theirs = nn.TransformerEncoderLayer(16, 4, 32, 0.0, batch_first=True, norm_first=order == "pre")
+    with torch.no_grad():
+        theirs.self_attn.in_proj_weight.copy_(ours.attention.query_key_value.weight)
+        theirs.self_attn.in_proj_bias.copy_(ours.attention.query_key_value.bias)
+        theirs.self_attn.out_proj.weight.copy_(ours.attention.output.weight)
+        theirs.self_attn.out_proj.bias.copy_(ours.attention.output.bias)
+        theirs.linear1.weight.copy_(ours.feed_forward.inner.weight)
+        theirs.linear1.bias.copy_(ours.feed_forward.inner.bias)
+        theirs.linear2.weight.copy_(ours.feed_forward.outer.weight)
+        theirs.linear2.bias.copy_(ours.feed_forward.outer.bias)
+    x = torch.randn(3, 5, 16, requires_grad=True)
+    assert_close(ours(x, View()), theirs.train()(x), atol=1e-5, rtol=0)
+
+
+def test_dropout_keeps_the_mean_and_drops_its_share():
+    torch.manual_seed(0)
+    mask = keep_mask(torch.empty(400, 500), 0.3)
+    assert abs((mask == 0).float().mean().item() - 0.3) < 0.005
+    assert abs(mask.mean().item() - 1) < 0.01
+    assert len(mask.unique()) == 2
+    neighbours = (mask[:, ::2] == 0) & (mask[:, 1::2] == 0)  # elements that share a random word stay independent
+    assert abs(neighbours.float().mean().item() - 0.09) < 0.005
+
+
+def test_dropout_is_off_outside_training_and_repeats_with_a_seed():
+    dropout = Dropout(0.5)
+    x = torch.randn(10, 10)
+    assert dropout.eval()(x) is x
+    dropout.train()
+    torch.manual_seed(3)
+    first = dropout(x)
+    torch.manual_seed(3)
+    assert torch.equal(dropout(x), first) and not torch.equal(dropout(x), first)
