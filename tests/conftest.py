@@ -41,7 +41,8 @@ def quick_run(tmp_path_factory) -> Run:
     overrides = {
         "data.train.count": 1500,
         "data.valid.count": 50,
-        "data.test": {"test": {"path": "miniature:test", "count": 30}},
+        "data.test.test.count": 30,
+        **{f"data.test.unseen-{part}.count": 5 for part in ("pairs", "cases", "depth")},
         "text.size": 700,
         "model.width": 64,
         "model.feed_forward_width": 128,

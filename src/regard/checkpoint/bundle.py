@@ -70,7 +70,14 @@ def write_bundle(folder: Path, bundle: Bundle, training: TrainingState | None = 
             write_json(aside / TRAINING / "state.json", training.facts)
             safetensors.torch.save_file(training.tensors, aside / TRAINING / "optimizer.safetensors")
 
-    write_folder(folder, fill)
+    try:
+        write_folder(folder, fill)
+    except (OSError, safetensors.SafetensorError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise CheckpointError(
+            f"{folder}: the checkpoint could not be written ({reason}); checkpoints written before are untouched, "
+            f"so free some space and go on with --resume."
+        ) from None
 
 
 def _describe(bundle: Bundle) -> dict[str, Any]:

@@ -36,9 +36,9 @@ class _Sentence:
     finished: list[Hypothesis] = field(default_factory=list)
 
     def finish(self, hypothesis: Hypothesis, beams: int) -> None:
-        """Take a finished hypothesis in; only the best `beams` are kept."""
+        """Take a hypothesis in; only the best `beams` are kept, and one that was cut off is the last resort."""
         self.finished.append(hypothesis)
-        self.finished.sort(key=lambda each: -each.score)
+        self.finished.sort(key=lambda each: (not each.is_finished, -each.score))
         del self.finished[beams:]
 
 
@@ -81,12 +81,12 @@ class _Search:
     def _collect(self, totals: Tensor, origins: Tensor, is_end: Tensor) -> None:
         """Hand each sentence the hypotheses that end now; only those among its best `beams` count."""
         for row, rank in is_end[:, : self.settings.beams].nonzero().tolist():
-            self._finish(row, self.past[row, origins[row, rank]], float(totals[row, rank]), self.length + 1)
+            self._finish(row, self.past[row, origins[row, rank]], float(totals[row, rank]), is_finished=True)
 
-    def _finish(self, row: int, ids: Tensor, total: float, length: int) -> None:
+    def _finish(self, row: int, ids: Tensor, total: float, is_finished: bool) -> None:
         if total > -torch.inf:
-            score = total / length_penalty(self.settings, length)
-            self.alive[row].finish(Hypothesis(ids.tolist(), total, score), self.settings.beams)
+            score = total / length_penalty(self.settings, ids.numel() + is_finished)
+            self.alive[row].finish(Hypothesis(ids.tolist(), total, score, is_finished), self.settings.beams)
 
     def _advance(self, origins: Tensor, tokens: Tensor) -> None:
         """Make the chosen continuations the running hypotheses."""
@@ -104,7 +104,7 @@ class _Search:
         for row in set(range(len(self.alive))) - set(staying):
             for ids, total in zip(self.past[row], self.totals[row].tolist(), strict=True):
                 if len(self.alive[row].finished) < self.settings.beams:
-                    self._finish(row, ids, total, self.length)
+                    self._finish(row, ids, total, is_finished=False)
         rows = torch.tensor(staying, dtype=torch.long, device=self.tokens.device)
         hypotheses = self.tokens.size(1)
         places = rows[:, None] * hypotheses + torch.arange(hypotheses, device=rows.device)

@@ -36,6 +36,6 @@ def greedy(
             stepper.keep_sentences(rows)
             tokens, alive = tokens[rows], [alive[row] for row in staying]
     return [
-        [Hypothesis(ids, total, total / length_penalty(settings, min(len(ids) + 1, limit)))]
+        [Hypothesis(ids, total, total / length_penalty(settings, min(len(ids) + 1, limit)), len(ids) < limit)]
         for ids, total, limit in zip(outputs, sums, limits, strict=True)
     ]

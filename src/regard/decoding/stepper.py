@@ -10,11 +10,13 @@ from regard.models import Memory, SequenceToSequence, State
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A finished output: its ids without start and end, its log probability, and that over the length penalty."""
+    """An output: its ids without start and end, its log probability, and that over the length penalty."""
 
     ids: list[int]
     log_probability: float
     score: float
+    is_finished: bool
+    """Whether it came to its end by itself, and was not cut off at the length limit."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ class Candidate:
     score: float
     log_probability: float
     tokens: tuple[str, ...]
+    is_finished: bool
+    """Whether it ended by itself, and was not cut off at the length limit."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,7 @@ class Translator:
                 hypothesis.score,
                 hypothesis.log_probability,
                 tuple(self.target_tokenizer.pieces(hypothesis.ids)),
+                hypothesis.is_finished,
             )
             for hypothesis in hypotheses
         )

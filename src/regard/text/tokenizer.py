@@ -57,7 +57,10 @@ class Tokenizer:
 
     def save(self, path: Path) -> None:
         """Write a tokenizer.json."""
-        path.write_text(self.to_json(), encoding="utf-8")
+        try:
+            path.write_text(self.to_json(), encoding="utf-8")
+        except OSError as error:
+            raise DataError(f"{path}: the tokenizer cannot be written ({error.strerror}).") from None
 
     @property
     def size(self) -> int:

@@ -1,11 +1,13 @@
 """Training a tokenizer of any kind on the user's text."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as Backend
 
 from regard.errors import ConfigError, DataError
+from regard.text.repeatable import in_order, without_added
 from regard.text.settings import TokenizerSettings
 from regard.text.tokenizer import SPECIAL_TOKENS, UNKNOWN, Tokenizer
 
@@ -15,9 +17,14 @@ def train_tokenizer(texts: Iterable[str], settings: TokenizerSettings) -> Tokeni
     texts = list(texts)
     if not any(text.strip() for text in texts):
         raise DataError("There is no text to train a tokenizer on; give files that are not empty.")
-    backend, trainer = BUILDERS[settings.kind](settings)
-    backend.normalizer = _normalizer(settings)
+    normalizer = _normalizer(settings)
+    backend, trainer = BUILDERS[settings.kind](settings, texts, normalizer)
+    backend.normalizer = normalizer
     backend.train_from_iterator(texts, trainer, length=len(texts))
+    if settings.kind == "wordpiece":
+        backend = without_added(backend)
+    elif settings.kind == "unigram":
+        backend = in_order(backend)
     if backend.get_vocab_size() > settings.size:
         raise ConfigError(_too_small(backend, settings))
     return Tokenizer(backend)
@@ -50,7 +57,7 @@ def _mark_words(backend: Backend) -> None:
     backend.decoder = decoders.Metaspace()
 
 
-def _bpe(settings: TokenizerSettings) -> tuple[Backend, trainers.Trainer]:
+def _bpe(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Trainer]:
     alphabet: list[str] = []
     if settings.marks == "bytes":
         backend = Backend(models.BPE())
@@ -69,19 +76,25 @@ def _bpe(settings: TokenizerSettings) -> tuple[Backend, trainers.Trainer]:
     )
 
 
-def _wordpiece(settings: TokenizerSettings) -> tuple[Backend, trainers.Trainer]:
+def _wordpiece(
+    settings: TokenizerSettings, texts: list[str], normalizer: normalizers.Normalizer
+) -> tuple[Backend, trainers.Trainer]:
     backend = Backend(models.WordPiece(unk_token=UNKNOWN, max_input_chars_per_word=100))
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     backend.decoder = decoders.WordPiece()
+    # The library numbers the characters inside words in the order of a hash table, and ties between merges follow
+    # those numbers; naming them first, in order, makes training repeat.
+    words = {word for text in texts for word in normalizer.normalize_str(text).split()}
+    inside = sorted({character for word in words for character in word[1:]})
     return backend, trainers.WordPieceTrainer(
         vocab_size=settings.size,
         min_frequency=settings.minimum_frequency,
-        special_tokens=list(SPECIAL_TOKENS),
+        special_tokens=[*SPECIAL_TOKENS, *(f"##{character}" for character in inside)],
         show_progress=False,
     )
 
 
-def _unigram(settings: TokenizerSettings) -> tuple[Backend, trainers.Trainer]:
+def _unigram(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Trainer]:
     backend = Backend(models.Unigram())
     _mark_words(backend)
     return backend, trainers.UnigramTrainer(
@@ -92,15 +105,15 @@ def _unigram(settings: TokenizerSettings) -> tuple[Backend, trainers.Trainer]:
     )
 
 
-def _word(settings: TokenizerSettings) -> tuple[Backend, trainers.Trainer]:
+def _word(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Trainer]:
     backend = Backend(models.WordLevel({}, unk_token=UNKNOWN))
     _mark_words(backend)
     return backend, _word_trainer(settings)
 
 
-def _char(settings: TokenizerSettings) -> tuple[Backend, trainers.Trainer]:
+def _char(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Trainer]:
     backend = Backend(models.WordLevel({}, unk_token=UNKNOWN))
-    backend.pre_tokenizer = pre_tokenizers.Split(Regex(r"(?s)."), "isolated")
+    backend.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
     backend.decoder = decoders.Fuse()
     return backend, _word_trainer(settings)
 
@@ -114,7 +127,7 @@ def _word_trainer(settings: TokenizerSettings) -> trainers.Trainer:
     )
 
 
-BUILDERS: dict[str, Callable[[TokenizerSettings], tuple[Backend, trainers.Trainer]]] = {
+BUILDERS: dict[str, Callable[..., tuple[Backend, trainers.Trainer]]] = {
     "bpe": _bpe,
     "wordpiece": _wordpiece,
     "unigram": _unigram,

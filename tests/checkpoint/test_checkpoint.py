@@ -1,0 +1,169 @@
+import json
+import os
+
+import pytest
+import torch
+from conftest import random_tokens, small_transformer
+
+from regard.checkpoint import Bundle, CheckpointStore, TrainingState, atomic, find_checkpoint, read_bundle, read_training
+from regard.checkpoint import write_bundle
+from regard.errors import CheckpointError
+from regard.models import Vocabularies
+from regard.text import TokenizerSettings, train_tokenizer
+
+
+def bundle(**changes) -> Bundle:
+    model = small_transformer(**changes)
+    text = ["the dog sleeps in the garden"] * 3
+    tokenizer = train_tokenizer(text, TokenizerSettings(size=40))
+    return Bundle("translate", model, model.settings, Vocabularies(40, 40, True), {"tokenizer": tokenizer}, {"seed": 7})
+
+
+STATE = TrainingState({"weight/exp_avg": torch.arange(3.0)}, {"step": 5})
+
+
+def message(call):
+    with pytest.raises(CheckpointError) as error:
+        call()
+    return str(error.value)
+
+
+@pytest.mark.parametrize("changes", [{}, {"embeddings": "separate"}, {"positions": "relative", "norm_order": "pre"}])
+def test_a_model_comes_back_with_everything_it_needs(tmp_path, changes):
+    written = bundle(**changes)
+    write_bundle(tmp_path / "one", written, STATE)
+    read = read_bundle(tmp_path / "one")
+    source, target = random_tokens(2, 5), random_tokens(2, 4, seed=1)
+    real = torch.ones(2, 5, dtype=torch.bool)
+    with torch.no_grad():
+        assert torch.equal(read.model(source, real, target), written.model(source, real, target))
+    assert read.settings == written.settings and read.facts == {"seed": 7} and not read.model.training
+    assert read.tokenizers["tokenizer"].encode("the dog") == written.tokenizers["tokenizer"].encode("the dog")
+    training = read_training(tmp_path / "one")
+    assert training.facts == STATE.facts and torch.equal(training.tensors["weight/exp_avg"], torch.arange(3.0))
+
+
+def test_shared_weights_are_written_once_and_shared_again(tmp_path):
+    write_bundle(tmp_path / "one", bundle())
+    model = read_bundle(tmp_path / "one").model
+    assert model.head.weight is model.encoder.embedding.table.weight
+    write_bundle(tmp_path / "two", bundle(embeddings="separate"))
+    size = lambda name: (tmp_path / name / "model.safetensors").stat().st_size
+    assert size("two") - size("one") > 2 * 40 * 16 * 4 - 200
+
+
+def test_a_disk_that_fills_leaves_the_last_checkpoint_and_nothing_else(tmp_path, monkeypatch):
+    store = CheckpointStore(tmp_path)
+    first = store.save(10, bundle(), STATE, True)
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("safetensors.torch.save_file", full)
+    assert message(lambda: store.save(20, bundle(), STATE, True)) == (
+        f"{tmp_path / '00000020'}: the checkpoint could not be written (No space left on device); checkpoints written "
+        "before are untouched, so free some space and go on with --resume."
+    )
+    assert store.path("latest") == first and sorted(path.name for path in tmp_path.iterdir()) == ["00000010", "index.json"]
+    read_bundle(first)
+
+
+def test_the_store_keeps_best_and_latest_and_training_state_only_in_the_latest(tmp_path):
+    store = CheckpointStore(tmp_path / "checkpoints")
+    for step, is_best in ((10, True), (20, True), (30, False), (40, False)):
+        store.save(step, bundle(), STATE, is_best)
+    assert store.index == {"latest": "00000040", "best": "00000020"}
+    folders = sorted(path.name for path in store.folder.iterdir() if path.is_dir())
+    assert folders == ["00000020", "00000040"]
+    assert not (store.path("best") / "training").exists() and (store.path("latest") / "training").is_dir()
+    assert find_checkpoint(tmp_path) == store.path("best")
+    assert find_checkpoint(tmp_path, "latest") == store.path("latest")
+    assert find_checkpoint(store.path("latest")) == store.path("latest")
+    read_bundle(store.path("best"))  # still whole without its training state
+
+
+def test_a_step_saved_twice_never_leaves_the_run_without_a_checkpoint(tmp_path, monkeypatch):
+    store = CheckpointStore(tmp_path)
+    first = store.save(10, bundle(), STATE, True)
+    monkeypatch.setattr("regard.checkpoint.store.write_bundle", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        store.save(10, bundle(), STATE, True)
+    assert store.path("latest") == first
+    monkeypatch.undo()
+    assert store.save(10, bundle(), STATE, True) == store.path("latest") != first
+    assert not first.exists()
+
+
+def test_json_is_replaced_in_one_step(tmp_path, monkeypatch):
+    path = tmp_path / "a.json"
+    atomic.write_json(path, {"a": 1})
+    monkeypatch.setattr(os, "fsync", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        atomic.write_json(path, {"a": 2})
+    assert json.loads(path.read_text()) == {"a": 1} and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_truncated_file_is_told_by_its_size(tmp_path):
+    write_bundle(tmp_path / "one", bundle())
+    path = tmp_path / "one" / "model.safetensors"
+    whole = path.stat().st_size
+    path.write_bytes(path.read_bytes()[:1000])
+    assert message(lambda: read_bundle(tmp_path / "one")) == (
+        f"{path}: damaged, it has 1,000 bytes of {whole:,}; copy it again or use another checkpoint."
+    )
+
+
+def test_a_changed_file_is_told(tmp_path):
+    write_bundle(tmp_path / "one", bundle())
+    path = tmp_path / "one" / "model.safetensors"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    assert message(lambda: read_bundle(tmp_path / "one")) == (
+        f"{path}: damaged, its contents changed since it was written; copy it again."
+    )
+
+
+def test_a_missing_file_is_told(tmp_path):
+    write_bundle(tmp_path / "one", bundle())
+    path = tmp_path / "one" / "model.safetensors"
+    path.unlink()
+    assert message(lambda: read_bundle(tmp_path / "one")) == (
+        f"{path}: missing, so the checkpoint is not whole; copy it again."
+    )
+
+
+def test_a_newer_format_is_refused(tmp_path):
+    write_bundle(tmp_path / "one", bundle())
+    path = tmp_path / "one" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 9, "regard": "4.2.0"}))
+    from regard import __version__
+
+    assert message(lambda: read_bundle(tmp_path / "one")) == (
+        f"{tmp_path / 'one'}: written in format 9 by regard 4.2.0, but regard {__version__} reads formats up to 1; "
+        "upgrade with pip install -U regard."
+    )
+
+
+def test_settings_that_do_not_fit_the_weights_are_told(tmp_path):
+    write_bundle(tmp_path / "one", bundle())
+    path = tmp_path / "one" / "config.json"
+    config = json.loads(path.read_text())
+    config["model"]["encoder_layers"] = 3
+    path.write_text(json.dumps(config))
+    assert "its tensors do not fit the settings" in message(lambda: read_bundle(tmp_path / "one"))
+
+
+def test_places_without_a_checkpoint_are_told(tmp_path):
+    assert message(lambda: find_checkpoint(tmp_path / "no")) == (
+        f"{tmp_path / 'no'}: there is no run or checkpoint here; check the path."
+    )
+    assert message(lambda: find_checkpoint(tmp_path)) == f"{tmp_path}: this is neither a run nor a checkpoint."
+    (tmp_path / "run.json").write_text("{}")
+    assert message(lambda: find_checkpoint(tmp_path)) == (
+        f"{tmp_path}: this run has no checkpoint yet; let it reach its first save."
+    )
+    write_bundle(tmp_path / "one", bundle())
+    assert message(lambda: read_training(tmp_path / "one")) == (
+        f"{tmp_path / 'one'}: it holds no training state (only the latest checkpoint of a run does)."
+    )

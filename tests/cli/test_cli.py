@@ -1,0 +1,337 @@
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from regard import __version__
+from regard.cli.main import app, main
+
+VERBS = ["quickstart", "train", "translate", "evaluate", "bleu", "tokenizer", "recipes", "presets", "config", "data"]
+
+TINY = [
+    "model.width=16",
+    "model.feed_forward_width=32",
+    "model.encoder_layers=1",
+    "model.decoder_layers=1",
+    "text.size=600",
+    "train.tokens_per_update=300",
+    "train.warmup=2",
+    "validation.bleu_sentences=3",
+]
+
+
+def call(*words, stdin=None):
+    """Run the command line in this process and return (exit code, standard output, standard error)."""
+    result = CliRunner().invoke(app, [str(word) for word in words], input=stdin, catch_exceptions=True)
+    return result
+
+
+def good(*words, stdin=None) -> str:
+    result = call(*words, stdin=stdin)
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result.stdout
+
+
+def outside(*words, **options):
+    """Run the command line in a process of its own, as a user does."""
+    return subprocess.run(
+        [sys.executable, "-m", "regard", *map(str, words)], capture_output=True, text=True, timeout=120, **options
+    )
+
+
+def bad(*words, stdin=None) -> str:
+    """Run a mistake in a process of its own: exit code 2, one sentence, no traceback."""
+    done = outside(*words, input=stdin)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr and done.stdout == ""
+    assert done.stderr.startswith("regard: ") and done.stderr.count("\n") == 1
+    return done.stderr.removeprefix("regard: ").strip()
+
+
+def test_the_verbs_are_these():
+    names = [command.name for command in app.registered_commands] + [group.name for group in app.registered_groups]
+    assert sorted(names) == sorted(VERBS)
+    text = good("--help")
+    assert all(verb in text for verb in VERBS)
+
+
+@pytest.mark.parametrize("words", [*([verb] for verb in VERBS), ["tokenizer", "train"], ["config", "show"], ["data", "miniature"]])
+def test_every_verb_explains_itself(words):
+    assert "Usage" in good(*words, "--help")
+
+
+def test_version():
+    assert good("--version") == f"regard {__version__}\n"
+
+
+def test_recipes_and_presets_are_listed():
+    assert "translate-miniature\ttranslate\t" in good("recipes")
+    assert {"name", "task", "about"} == set(json.loads(good("recipes", "--json"))[0])
+    counts = {row["preset"]: row["parameters"] for row in json.loads(good("presets", "--json"))}
+    assert counts["transformer-base"] == 63_082_496
+    assert "63,082,496" in good("presets")
+
+
+def test_config_show_prints_every_value_and_its_source():
+    rows = dict(line.split("\t", 1) for line in good("config", "show", "translate-miniature", "seed=7").splitlines())
+    assert rows["seed"] == "7\tthe command line"
+    assert rows["model.heads"] == "4\tpreset transformer-tiny"
+    assert rows["task"] == '"translate"\trecipe translate-miniature'
+    assert rows["train.clip_norm"] == "1.0\tdefault"
+    found = json.loads(good("config", "show", "translate-miniature", "--json"))
+    assert found["model.width"]["source"].startswith(("preset", "recipe"))
+
+
+def test_miniature_pairs_are_printed():
+    lines = good("data", "miniature", "--count", 5).splitlines()
+    assert len(lines) == 5 and all(line.count("\t") == 1 for line in lines)
+    (row,) = (json.loads(line) for line in good("data", "miniature", "--count", 1, "--split", "test", "--json").splitlines())
+    assert set(row) == {"source", "target"}
+
+
+def test_a_tokenizer_is_trained_and_shown(tmp_path):
+    text = tmp_path / "a.txt.gz"
+    text.write_bytes(gzip.compress("Der Hund schläft. Der Hund spielt.\n".encode() * 5))
+    out = tmp_path / "deep" / "tokenizer.json"
+    said = good("tokenizer", "train", text, "--kind", "bpe", "--size", 60, "--out", out)
+    assert "pieces a word, 0 unknown pieces." in said
+    rows = [line.split("\t") for line in good("tokenizer", "show", out, "Der Hund!").splitlines()]
+    assert rows[0] == ["piece", "id", "offsets", "text"] and rows[1][0].startswith("▁")
+    found = json.loads(good("tokenizer", "show", out, "Der Hund", "--json"))
+    assert found["decoded"] == "Der Hund" and len(found["ids"]) == len(found["offsets"]) == len(found["pieces"])
+
+
+def test_bleu_of_files_and_of_sentences(tmp_path):
+    (tmp_path / "hyp").write_text("The guard arrived late because of the rain\n")
+    (tmp_path / "ref").write_text("The guard arrived late because it was raining\n")
+    text = good("bleu", tmp_path / "hyp", tmp_path / "ref", "--explain")
+    assert "BLEU-1 0.625  BLEU-2 0.598  BLEU-3 0.563  BLEU-4 0.517" in text
+    assert "2\t4\t4\t7\t0.5714" in text
+    assert "brevity penalty 1.0000 (e^(1 - r/c)), c = 8, r = 8" in text
+    assert "The guard arrived late\t1\t1\t1" in text
+    words = ("bleu", "--text", "He He He eats tasty fruit", "He eats a sweet apple", "He is eating a tasty apple")
+    found = json.loads(good(*words, "--json", "--explain"))
+    assert found["precisions"][0]["clipped"] == 3 and found["bleu_4"] == 0
+    he = next(match for match in found["matches"]["1"] if match["ngram"] == ["He"])
+    assert (he["count"], he["in_references"], he["clipped"]) == (3, [1, 1], 1)
+
+
+def test_translate_keeps_order_and_blank_lines(quick_run, tmp_path):
+    path = tmp_path / "in.de"
+    path.write_text("Der Hund schläft.\n\nAnna liest ein Buch.\n")
+    from_file = good("translate", quick_run.path, "--file", path, "--quiet").split("\n")
+    assert len(from_file) == 4 and from_file[1] == "" and from_file[0] and from_file[2] and from_file[3] == ""
+    from_pipe = good("translate", quick_run.path, "--quiet", stdin="Der Hund schläft.\n\nAnna liest ein Buch.\n")
+    from_words = good("translate", quick_run.path, "Der Hund schläft.", "", "Anna liest ein Buch.", "--quiet")
+    assert from_pipe.split("\n") == from_words.split("\n") == from_file
+    assert good("translate", quick_run.path, stdin="") == ""
+
+
+def test_translate_gives_scores_and_candidates_as_json(quick_run):
+    lines = good("translate", quick_run.path, "--json", "--beams", 4, "--n-best", 3, "-q", stdin="Der Hund schläft.\n\n")
+    first, blank = (json.loads(line) for line in lines.splitlines())
+    assert {"source", "text", "score", "tokens", "candidates"} == set(first)
+    assert len(first["candidates"]) == 3 and first["candidates"][0]["text"] == first["text"]
+    assert blank["text"] == "" and blank["candidates"] == []
+
+
+def test_evaluate_prints_signatures_and_json(quick_run, tmp_path):
+    text = good("evaluate", quick_run.path, "--beams", 1, "--quiet")
+    assert "BLEU: nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:" in text and "unseen-depth" in text
+    (tmp_path / "p.tsv").write_text("Der Hund schläft.\tThe dog sleeps.\n")
+    found = json.loads(good("evaluate", quick_run.path, "--data", tmp_path / "p.tsv", "--json", "--quiet"))
+    (only,) = found.values()
+    assert {"BLEU", "chrF", "TER"} == {score["name"] for score in only["scores"]}
+    assert {"loss", "perplexity", "sentences_per_second", "decode", "sentences"} <= set(only)
+
+
+def corpus(folder, count=120):
+    from regard.data import miniature
+
+    pairs = miniature.pairs("train", count)
+    (folder / "a.de").write_text("".join(pair.source + "\n" for pair in pairs))
+    (folder / "a.en").write_text("".join(pair.target + "\n" for pair in pairs))
+    return ["--source", folder / "a.de", "--target", folder / "a.en"]
+
+
+def test_train_from_two_files(tmp_path):
+    files = corpus(tmp_path)
+    out = tmp_path / "run"
+    text = good("train", "translate", *files, "--out", out, "--seed", 5, "--quiet", "train.steps=3", *TINY)
+    assert f"Use it: regard translate {out} TEXT" in text and "BLEU" in text
+    record = json.loads((out / "run.json").read_text())
+    assert record["settings"]["seed"] == 5 and record["state"] == "finished"
+    found = json.loads(good("train", "--resume", out, "train.steps=5", "--json", "--quiet"))
+    assert found["steps"] == 5 and "valid" in found["scores"]
+
+
+def test_a_dry_run_writes_nothing(tmp_path, monkeypatch):
+    files = corpus(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    plan = json.loads(good("train", "translate", *files, "--dry-run", "--json", "--quiet", *TINY))
+    assert plan["train_pairs"] + plan["valid_pairs"] == 120 and plan["updates_per_epoch"] >= 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.de", "a.en"]
+
+
+def test_progress_goes_to_standard_error_and_results_to_standard_output(tmp_path):
+    files = corpus(tmp_path)
+    done = outside("train", "translate", *files, "--out", tmp_path / "run", "train.steps=2", *TINY)
+    assert done.returncode == 0
+    assert "pairs kept" in done.stderr and "pairs kept" not in done.stdout
+    assert "\x1b[" not in done.stderr + done.stdout
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
+    files = [str(word) for word in corpus(tmp_path)]
+    out = tmp_path / "run"
+    words = ["train", "translate", *files, "--out", str(out), "train.steps=100000", "train.validate_every=5", *TINY]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "regard", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not (out / "checkpoints" / "index.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Traceback" not in errors
+    assert f"everything is saved.\nGo on: regard train --resume {out}" in errors
+    record = json.loads((out / "run.json").read_text())
+    assert record["state"] == "interrupted"
+    done = outside("train", "--resume", out, f"train.steps={record['steps'] + 3}", "--quiet")
+    assert done.returncode == 0 and json.loads((out / "run.json").read_text())["steps"] == record["steps"] + 3
+
+
+def test_a_closed_pipe_is_no_crash(quick_run):
+    command = f"{sys.executable} -m regard data miniature --count 20000 | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout.count("\n") == 1 and "Traceback" not in done.stderr
+
+
+MISTAKES = {
+    "missing file": (
+        ["train", "translate", "--source", "no.de", "--target", "no.en"],
+        "no.de: there is no such file (looked in {cwd}); check the path.",
+    ),
+    "unknown recipe": (
+        ["train", "translate-minature"],
+        'There is no recipe "translate-minature" (a file would end in .toml); did you mean translate-miniature?',
+    ),
+    "unknown key": (
+        ["train", "translate-miniature", "train.stepps=5"],
+        "train.stepps: unknown setting, given as 5 (from the command line); did you mean train.steps?",
+    ),
+    "wrong type": (
+        ["config", "show", "translate-miniature", "train.steps=many"],
+        'train.steps: "many" is not a whole number (from the command line).',
+    ),
+    "impossible sizes": (
+        ["config", "show", "translate-miniature", "model.heads=3"],
+        "model.heads: 3 does not divide width 128; choose another, or set head_width.",
+    ),
+    "no key=value": (
+        ["train", "translate-miniature", "steps"],
+        '"steps" is not a setting: write it as key=value, for example train.steps=1000.',
+    ),
+    "nothing to train": (
+        ["train"],
+        "Say what to train: a recipe's name, a TOML file or a task; regard recipes lists them.",
+    ),
+    "no data": (
+        ["train", "translate"],
+        "data: this setting is required; give it in the recipe or as data=VALUE.",
+    ),
+    "half of the data": (
+        ["train", "translate", "--source", "a.de"],
+        "data.train.target: give both source and target, or a path that holds both.",
+    ),
+    "no run": (
+        ["translate", "runs/nothing", "Ja."],
+        "runs/nothing: there is no run or checkpoint here; check the path.",
+    ),
+    "no device": (
+        ["train", "translate-miniature", "--device", "tpu"],
+        'machine.device: "tpu" is not one of auto, cpu, cuda, cuda:N, mps.',
+    ),
+    "unknown split": (
+        ["data", "miniature", "--split", "tests"],
+        "split: 'tests' is unknown; the miniature world has train, valid, test, unseen-pairs, unseen-cases, unseen-depth",
+    ),
+    "unknown kind": (
+        ["tokenizer", "train", "{file}", "--kind", "bpee"],
+        "kind: \"bpee\" is not one of 'bpe', 'wordpiece', 'unigram', 'word' or 'char' (from the command line).",
+    ),
+    "resume and recipe": (
+        ["train", "translate", "--resume", "runs/x"],
+        "--resume runs/x goes on with that run's own recipe; leave out \"translate\".",
+    ),
+    "bleu of different lengths": (
+        ["bleu", "{file}", "{other}"],
+        "{file} has 1 lines but {other} has 2; each line must be the translation of its neighbour.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_one_sentence_and_exit_code_2(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    places = {"file": "one.txt", "other": "two.txt", "cwd": str(tmp_path)}
+    (tmp_path / "one.txt").write_text("a\n")
+    (tmp_path / "two.txt").write_text("a\nb\n")
+    words, expected = MISTAKES[name]
+    said = bad(*(word.format(**places) for word in words))
+    assert said == expected.format(**places)
+    assert {path.name for path in tmp_path.iterdir()} == {"one.txt", "two.txt"}
+
+
+def test_mistakes_with_files_of_the_user(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.de").write_text("eins\nzwei\ndrei\n")
+    (tmp_path / "a.en").write_text("one\n\ntwo\nthree\n")
+    assert bad("train", "translate", "--source", "a.de", "--target", "a.en") == (
+        "a.de has 3 lines but a.en has 4, and line 2 is blank in a.en only, so the shift may begin there; each line "
+        "must be the translation of its neighbour."
+    )
+    (tmp_path / "b.en").write_bytes(b"one\ntwo\n\xff\n")
+    assert bad("train", "translate", "--source", "a.de", "--target", "b.en").startswith("b.en: line 3 is not UTF-8")
+    (tmp_path / "empty").write_text("")
+    assert bad("train", "translate", "--source", "empty", "--target", "empty") == (
+        "empty and empty: there are no sentence pairs in it."
+    )
+    assert bad("translate", "a.de", "Ja.") == "a.de: this is neither a run nor a checkpoint."
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.de", "a.en", "b.en", "empty"]
+
+
+def test_mistakes_with_a_run(quick_run):
+    assert bad("train", "translate-miniature", "--out", quick_run.path).startswith(
+        f"{quick_run.path}: there is a run here already (finished); go on with --resume"
+    )
+    assert bad("translate", quick_run.path, "Ja.", "--n-best", "9") == (
+        "--n-best 9 is more than the 5 beams; raise --beams."
+    )
+    done = outside("translate", quick_run.path, input="gut\n".encode().decode("latin1"))
+    assert done.returncode == 0
+    raw = subprocess.run(
+        [sys.executable, "-m", "regard", "translate", str(quick_run.path)], input=b"gut\nsch\xf6n\n", capture_output=True
+    )
+    assert raw.returncode == 2 and b"standard input: line 2 is not UTF-8 (byte 0xf6)." in raw.stderr
+
+
+def test_a_full_disk_is_one_sentence(tmp_path):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("needs /dev/full")
+    (tmp_path / "a.txt").write_text("ein Hund\n" * 5)
+    said = bad("tokenizer", "train", tmp_path / "a.txt", "--size", 30, "--out", "/dev/full")
+    assert said == "/dev/full: the tokenizer cannot be written (No space left on device)."
+
+
+def test_main_is_the_entry_point(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["regard", "train", "nothing-like-it"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2 and "There is no recipe" in capsys.readouterr().err

@@ -1,0 +1,75 @@
+import random
+
+import pytest
+
+from regard.data.cleaning import CleaningReport, carve_validation, clean
+from regard.data.pairs import Pair
+from regard.data.settings import CleaningSettings
+from regard.errors import DataError
+
+
+def cleaned(pairs, **changes):
+    report = CleaningReport()
+    return clean([Pair(*pair) for pair in pairs], CleaningSettings(**changes), report), report
+
+
+def test_every_dropped_pair_is_counted_by_its_reason():
+    pairs = [("a b", "x y"), ("", "x"), ("a", "  "), ("a b", "x y"), ("short", "y" * 200), ("c", "z")]
+    kept, report = cleaned(pairs)
+    assert kept == [("a b", "x y"), ("c", "z")]
+    assert report.dropped == {"empty": 2, "duplicate": 1, "absurd length ratio": 1}
+    assert report.sentence() == "2 of 6 pairs kept; dropped: 2 empty, 1 duplicate, 1 absurd length ratio."
+
+
+def test_white_space_around_a_line_is_no_part_of_it():
+    kept, _ = cleaned([("  a b \r", "\tx y ")])
+    assert kept == [("a b", "x y")]
+
+
+def test_duplicates_may_stay():
+    kept, report = cleaned([("a", "x")] * 3, drop_duplicates=False)
+    assert len(kept) == 3 and not report.dropped
+
+
+def test_short_pairs_are_forgiven_their_ratio():
+    kept, _ = cleaned([("Ja", "Yes, that is so")])
+    assert len(kept) == 1
+
+
+def pairs_of(count):
+    return [Pair(f"Satz {number}", f"Sentence {number}") for number in range(count)]
+
+
+def test_validation_is_carved_the_same_way_whatever_the_order():
+    pairs = pairs_of(3000)
+    train, valid = carve_validation(pairs, 0.1)
+    shuffled = pairs.copy()
+    random.Random(1).shuffle(shuffled)
+    assert set(carve_validation(shuffled, 0.1)[1]) == set(valid)
+    assert set(train) | set(valid) == set(pairs) and not set(train) & set(valid)
+    assert 250 < len(valid) < 350
+
+
+def test_a_sentence_keeps_its_side_when_the_file_grows():
+    first = set(carve_validation(pairs_of(1000), 0.1)[1])
+    assert first <= set(carve_validation(pairs_of(3000), 0.1)[1])
+
+
+def test_translations_of_one_source_never_straddle_the_line():
+    pairs = [Pair(f"Satz {number % 50}", f"Sentence {number}") for number in range(500)]
+    train, valid = carve_validation(pairs, 0.2)
+    assert not {pair.source for pair in train} & {pair.source for pair in valid}
+
+
+def test_validation_stays_small_and_is_never_empty():
+    assert len(carve_validation(pairs_of(60_000), 0.5)[1]) < 2300
+    train, valid = carve_validation(pairs_of(3), 0.02)
+    assert len(train) == 2 and len(valid) == 1
+
+
+def test_one_pair_is_too_few():
+    with pytest.raises(DataError) as error:
+        carve_validation(pairs_of(1), 0.02)
+    assert str(error.value) == (
+        "Only 1 usable training pair: too few to learn from and to keep some for validation; add text."
+    )

@@ -1,0 +1,112 @@
+import pytest
+import torch
+from conftest import VOCABULARY, random_tokens, small_settings, small_transformer
+from torch.testing import assert_close
+
+from regard.errors import ConfigError
+from regard.models import Vocabularies
+from regard.models.transformer import Transformer
+
+SCHEMES = ["sinusoidal", "learned", "rotary", "alibi", "relative", "index", "none"]
+VARIANTS = [
+    *({"positions": scheme} for scheme in SCHEMES),
+    {"norm_order": "pre"},
+    {"norm_order": "res-post", "norm": "rms"},
+    {"activation": "swiglu", "has_bias": False},
+    {"head_width": 8},
+]
+
+
+def everything(rows, length):
+    return torch.ones(rows, length, dtype=torch.bool)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_later_tokens_do_not_change_earlier_outputs(variant):
+    model = small_transformer(**variant)
+    source, target = random_tokens(2, 6), random_tokens(2, 7, seed=1)
+    changed = target.clone()
+    changed[:, 4:] = 7
+    with torch.no_grad():
+        before, after = (model(source, everything(2, 6), tokens) for tokens in (target, changed))
+    assert_close(before[:, :4], after[:, :4], atol=1e-6, rtol=0)
+    assert (before[:, 4:] - after[:, 4:]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_padding_does_not_change_scores(variant):
+    model = small_transformer(**variant)
+    source, target = random_tokens(1, 5), random_tokens(1, 4, seed=1)
+    padded = torch.cat((source, random_tokens(1, 3, seed=2)), 1)  # whatever stands in the padding
+    longer = torch.cat((target, random_tokens(1, 2, seed=3)), 1)
+    real = torch.arange(8)[None] < 5
+    with torch.no_grad():
+        alone = model(source, everything(1, 5), target)
+        with_padding = model(padded, real, longer)[:, :4]
+    assert_close(alone, with_padding, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_decoding_with_a_cache_equals_decoding_without(variant):
+    model = small_transformer(**variant)
+    source, target = random_tokens(2, 6), random_tokens(2, 9, seed=1)
+    real = torch.arange(6) < torch.tensor([[6], [4]])
+    with torch.no_grad():
+        whole = model(source, real, target)
+        memory, state = model.encode(source, real), model.start()
+        pieces = [target[:, :3], target[:, 3:4], target[:, 4:6], target[:, 6:]]  # one token or several at a time
+        steps = torch.cat([model.project(model.decode(piece, memory, state)) for piece in pieces], 1)
+    assert_close(steps, whole, atol=1e-4, rtol=0)
+
+
+def test_selected_rows_go_on_as_if_they_had_always_been_there():
+    model = small_transformer()
+    source, target = random_tokens(3, 6), random_tokens(3, 5, seed=1)
+    real = everything(3, 6)
+    rows = torch.tensor([2, 0, 2])
+    with torch.no_grad():
+        memory, state = model.encode(source, real), model.start()
+        model.decode(target[:, :3], memory, state)
+        memory, state = memory.select(rows), state.select(rows)
+        chosen = model.project(model.decode(target[rows, 3:], memory, state))
+        whole = model(source, real, target)[rows, 3:]
+    assert_close(chosen, whole, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("embeddings, tables", [("shared", 1), ("target", 2), ("separate", 3)])
+def test_embeddings_are_shared_as_the_setting_says(embeddings, tables):
+    model = Transformer(small_settings(embeddings=embeddings), Vocabularies(VOCABULARY, VOCABULARY, True))
+    found = {model.encoder.embedding.table.weight, model.decoder.embedding.table.weight, model.head.weight}
+    assert len(found) == tables
+
+
+def test_sharing_needs_one_vocabulary():
+    with pytest.raises(ConfigError) as error:
+        Transformer(small_settings(), Vocabularies(30, 40, False))
+    assert str(error.value) == (
+        'model.embeddings: "shared" needs one vocabulary for both languages; say text.vocabularies=shared, or '
+        'model.embeddings="target".'
+    )
+    Transformer(small_settings(embeddings="target"), Vocabularies(30, 40, False))
+
+
+def test_heads_that_do_not_divide_the_width_are_refused():
+    with pytest.raises(ValueError, match="heads: 3 does not divide width 16; choose another, or set head_width"):
+        small_settings(heads=3)
+
+
+def test_embeddings_are_scaled_by_the_root_of_the_width():
+    scaled, plain = (small_transformer(scales_embeddings=flag, positions="none") for flag in (True, False))
+    tokens, places = random_tokens(1, 3), torch.arange(3)
+    assert_close(scaled.encoder.embedding(tokens, places), 4 * plain.encoder.embedding(tokens, places))
+
+
+def test_every_dropout_acts_in_training_and_only_there():
+    for name in ("dropout", "attention_dropout", "embedding_dropout", "feed_forward_dropout"):
+        none = {key: 0.0 for key in ("dropout", "attention_dropout", "embedding_dropout", "feed_forward_dropout")}
+        model = small_transformer(**(none | {name: 0.5}))
+        source, target = random_tokens(2, 6), random_tokens(2, 5, seed=1)
+        with torch.no_grad():
+            calm = model(source, everything(2, 6), target)
+            assert torch.equal(model(source, everything(2, 6), target), calm)
+            assert not torch.allclose(model.train()(source, everything(2, 6), target), calm), name

@@ -1,0 +1,97 @@
+import pytest
+import torch
+from conftest import VOCABULARY, random_tokens, small_transformer
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from regard.data.batches import TranslationBatch
+from regard.objectives import TranslationObjective, cross_entropy, scaled_total
+from regard.objectives.cross_entropy import CHUNK_ELEMENTS
+
+
+@pytest.fixture(params=[7, 10**9], ids=["many chunks", "one chunk"])
+def chunked(request, monkeypatch):
+    monkeypatch.setitem(CHUNK_ELEMENTS, "cpu", request.param * 11)
+
+
+def example(has_bias):
+    torch.manual_seed(0)
+    hidden = torch.randn(50, 6, dtype=torch.double, requires_grad=True)
+    weight = torch.randn(11, 6, dtype=torch.double, requires_grad=True)
+    bias = torch.randn(11, dtype=torch.double, requires_grad=True) if has_bias else None
+    return hidden, weight, bias, torch.randint(0, 11, (50,))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4])
+@pytest.mark.parametrize("has_bias", [True, False])
+def test_it_equals_the_definition_in_value_and_gradient(chunked, smoothing, has_bias):
+    hidden, weight, bias, labels = example(has_bias)
+    found = cross_entropy(hidden, weight, bias, labels, smoothing)
+    log_p = F.linear(hidden, weight, bias).log_softmax(1)
+    wanted = torch.full_like(log_p, smoothing / 10).scatter(1, labels[:, None], 1 - smoothing)
+    expected = -(wanted * log_p).sum()
+    assert_close(found.smoothed, expected)
+    assert_close(found.plain, F.nll_loss(log_p, labels, reduction="sum"))
+    inputs = [tensor for tensor in (hidden, weight, bias) if tensor is not None]
+    ours = torch.autograd.grad(0.3 * found.smoothed, inputs)
+    theirs = torch.autograd.grad(0.3 * expected, inputs)
+    for mine, yours in zip(ours, theirs, strict=True):
+        assert_close(mine, yours)
+
+
+def test_smoothing_puts_its_mass_on_the_other_words_alone():
+    """torch spreads it over all words, the right one included: the two agree at smoothing' = smoothing · V / (V - 1)."""
+    hidden, weight, _, labels = example(has_bias=False)
+    ours = cross_entropy(hidden, weight, None, labels, 0.1).smoothed
+    theirs = F.cross_entropy(hidden @ weight.T, labels, reduction="sum", label_smoothing=0.1 * 11 / 10)
+    assert_close(ours, theirs)
+
+
+def test_overconfidence_is_punished():
+    """With smoothing the loss rises again when the right word gets nearly everything; without, it never does."""
+    weight = torch.eye(5)
+    labels = torch.tensor([0])
+    confident, certain = torch.tensor([[4.0, 0, 0, 0, 0]]), torch.tensor([[30.0, 0, 0, 0, 0]])
+    smoothed = [cross_entropy(hidden, weight, None, labels, 0.1).smoothed for hidden in (confident, certain)]
+    plain = [cross_entropy(hidden, weight, None, labels, 0.0).smoothed for hidden in (confident, certain)]
+    assert smoothed[0] < smoothed[1] and plain[0] > plain[1]
+
+
+def batch_of(source, target, labels, real):
+    places = real.flatten().nonzero().squeeze(1)
+    return TranslationBatch(
+        source, torch.ones_like(source, dtype=torch.bool), target, real, places, labels.flatten()[places]
+    )
+
+
+def test_padding_adds_nothing_to_loss_or_count():
+    model = small_transformer()
+    objective = TranslationObjective(0.1)
+    source, target, labels = random_tokens(2, 5), random_tokens(2, 6, seed=1), random_tokens(2, 6, seed=2)
+    real = torch.arange(6) < torch.tensor([[6], [3]])
+    both = objective(model, batch_of(source, target, labels, real))["translation"]
+    first = objective(model, batch_of(source[:1], target[:1], labels[:1], real[:1]))["translation"]
+    second = objective(
+        model, batch_of(source[1:], target[1:, :3], labels[1:, :3], torch.ones(1, 3, dtype=torch.bool))
+    )["translation"]
+    assert both.count == first.count + second.count == 9
+    assert_close(both.sum, first.sum + second.sum, rtol=1e-5, atol=1e-4)
+
+
+def test_the_objective_equals_logits_and_a_plain_loss():
+    model = small_transformer()
+    source, target, labels = random_tokens(2, 5), random_tokens(2, 6, seed=1), random_tokens(2, 6, seed=2)
+    batch = batch_of(source, target, labels, torch.ones(2, 6, dtype=torch.bool))
+    logits = model(source, batch.source_real, target)
+    expected = F.cross_entropy(logits.view(-1, VOCABULARY), labels.flatten(), reduction="sum")
+    found = TranslationObjective(0.0)(model, batch)
+    assert_close(found["surprise"].sum, expected, rtol=1e-5, atol=1e-4)
+    assert found["surprise"].weight == 0
+
+
+def test_parts_are_scaled_by_the_counts_of_the_whole_update():
+    model = small_transformer()
+    objective = TranslationObjective(0.0)
+    source, target, labels = random_tokens(2, 5), random_tokens(2, 6, seed=1), random_tokens(2, 6, seed=2)
+    loss = objective(model, batch_of(source, target, labels, torch.ones(2, 6, dtype=torch.bool)))
+    assert_close(scaled_total(loss, {"translation": 48, "surprise": 48}), loss["translation"].sum / 48)

@@ -1,0 +1,68 @@
+"""The same weights in Hugging Face's Marian give the same logits and the same translations."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from conftest import VOCABULARY, random_tokens, small_transformer
+from torch.testing import assert_close
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+pytest.importorskip("transformers")
+
+
+@pytest.fixture(scope="module")
+def both():
+    from marian import marian_like
+
+    ours = small_transformer()
+    theirs = marian_like(ours, VOCABULARY, padding=0, start=2, end=3).eval()
+    theirs.config._attn_implementation = "eager"
+    return ours, theirs
+
+
+def test_logits_are_equal(both):
+    ours, theirs = both
+    source, target = random_tokens(3, 7), random_tokens(3, 6, seed=1)
+    real = torch.arange(7) < torch.tensor([[7], [4], [2]])
+    with torch.no_grad():
+        expected = theirs(input_ids=source, attention_mask=real.long(), decoder_input_ids=target).logits
+        assert_close(ours(source, real, target), expected, atol=1e-4, rtol=0)
+
+
+def test_gradients_are_equal(both):
+    ours, theirs = both
+    source, target, labels = random_tokens(2, 5), random_tokens(2, 6, seed=1), random_tokens(2, 6, seed=2)
+    real = torch.ones(2, 5, dtype=torch.bool)
+    theirs(input_ids=source, attention_mask=real.long(), decoder_input_ids=target, labels=labels).loss.backward()
+    loss = torch.nn.functional.cross_entropy(ours(source, real, target).view(-1, VOCABULARY), labels.flatten())
+    loss.backward()
+    assert_close(ours.head.weight.grad, theirs.model.shared.weight.grad, atol=1e-4, rtol=1e-3)
+    packed = ours.encoder.blocks[0].attention.query_key_value.weight.grad.chunk(3)
+    assert_close(packed[1], theirs.model.encoder.layers[0].self_attn.k_proj.weight.grad, atol=1e-4, rtol=1e-3)
+    ours.zero_grad()
+
+
+def test_greedy_translations_are_equal(both):
+    from regard.decoding import DecodeSettings, Ends, greedy
+
+    ours, theirs = both
+    source = random_tokens(4, 6)
+    real = torch.ones(4, 6, dtype=torch.bool)
+    settings = DecodeSettings(max_length_ratio=1, max_length_extra=5)
+    found = greedy(ours, source, real, Ends(2, 3, (0,)), settings)
+    generated = theirs.generate(
+        input_ids=source,
+        attention_mask=real.long(),
+        max_new_tokens=11,
+        num_beams=1,
+        do_sample=False,
+        bad_words_ids=[[0]],
+        use_cache=True,
+    )
+    for (hypothesis,), row in zip(found, generated.tolist(), strict=True):
+        expected = row[1:]
+        expected = expected[: expected.index(3)] if 3 in expected else expected
+        assert hypothesis.ids == expected

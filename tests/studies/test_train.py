@@ -1,0 +1,217 @@
+import json
+import math
+
+import pytest
+
+import regard
+from regard.errors import ConfigError, DataError, RunError
+from regard.progress import Progress
+from regard.studies import Run, evaluate_run, find_recipe, plan_run, resolve_run, shipped
+
+SMALL = {
+    "model.preset": "transformer-tiny",
+    "model.width": 16,
+    "model.feed_forward_width": 32,
+    "model.encoder_layers": 1,
+    "model.decoder_layers": 1,
+    "text.size": 600,
+    "train.tokens_per_update": 300,
+    "train.steps": 12,
+    "train.warmup": 4,
+    "train.validate_every": 6,
+    "validation.bleu_sentences": 5,
+}
+
+
+class Telling(Progress):
+    def __init__(self):
+        self.said = []
+
+    def say(self, message):
+        self.said.append(message)
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_run_folder_holds_everything(quick_run):
+    record = quick_run.record
+    assert record["state"] == "finished" and record["steps"] == 60
+    assert record["settings"]["train"]["steps"] == 60 and record["sources"]["train.steps"] == "the command line"
+    assert record["sources"]["model.heads"] == "preset transformer-tiny"
+    assert record["data"]["train"]["read"] == 1500
+    assert {"device", "threads", "torch", "processor"} <= set(record["machine"])
+    scores = {score["name"]: score for score in record["scores"]["test"]["scores"]}
+    assert set(scores) == {"BLEU", "chrF", "TER"} and "version:" in scores["BLEU"]["signature"]
+    assert math.isclose(math.exp(record["scores"]["test"]["loss"]), record["scores"]["test"]["perplexity"])
+    names = {path.name for path in quick_run.best.iterdir()}
+    assert {"config.json", "model.safetensors", "tokenizer.json", "manifest.json"} <= names
+
+
+def test_metrics_are_one_json_object_a_line(quick_run):
+    records = lines(quick_run.path / "metrics.jsonl")
+    assert [record["step"] for record in records if "valid_loss" in record] == [30, 60]
+    assert all({"translation", "learning_rate", "tokens_per_second"} <= set(r) for r in records if "valid_loss" not in r)
+
+
+def test_the_model_learned_something(quick_run):
+    losses = [record["valid_loss"] for record in lines(quick_run.path / "metrics.jsonl") if "valid_loss" in record]
+    assert losses[1] < losses[0] < math.log(700)
+
+
+def test_training_from_files_needs_nothing_but_training_text(tmp_path, pairs):
+    (tmp_path / "a.de").write_text("".join(pair.source + "\n" for pair in pairs) + "\nx\n")
+    (tmp_path / "a.en").write_text("".join(pair.target + "\n" for pair in pairs) + "y\n\n")
+    telling = Telling()
+    files = {"data.train.source": str(tmp_path / "a.de"), "data.train.target": str(tmp_path / "a.en")}
+    run = regard.train("translate", SMALL | files, out=tmp_path / "run", progress=telling)
+    facts = run.record["data"]
+    assert facts["train"]["dropped"] == {"empty": 2} and facts["train"]["carved"] == facts["valid"]["kept"] > 0
+    assert any("dropped: 2 empty" in message and "set apart for validation" in message for message in telling.said)
+    assert set(run.scores) == {"valid"}
+    assert set(facts["files"]) == {str(tmp_path / "a.de"), str(tmp_path / "a.en")}
+
+
+def test_a_resumed_run_equals_one_never_interrupted(tmp_path, pairs):
+    straight = regard.train(pairs, SMALL, out=tmp_path / "straight")
+    cut = regard.train(pairs, SMALL | {"train.steps": 7}, out=tmp_path / "cut")
+    # The schedule does not look at the number of steps, so a run may be made longer.
+    regard.resume(cut.path, {"train.steps": 12})
+    one, other = (run.latest / "model.safetensors" for run in (straight, cut))
+    assert one.read_bytes() == other.read_bytes()
+    optimizer = "training/optimizer.safetensors"
+    assert (straight.latest / optimizer).read_bytes() == (cut.latest / optimizer).read_bytes()
+    kept = [r for r in lines(cut.path / "metrics.jsonl") if "valid_loss" not in r]
+    assert len({record["step"] for record in kept}) == len(kept)
+
+
+def test_resume_refuses_what_would_change_the_result(tmp_path, pairs):
+    path = tmp_path / "a.tsv"
+    path.write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs))
+    run = regard.train("translate", SMALL | {"data.train.path": str(path)}, out=tmp_path / "run")
+    with pytest.raises(ConfigError, match=r"model.width: a resumed run cannot change this setting \(only train.steps"):
+        regard.resume(run.path, {"model.width": 32})
+    path.write_text("Ja.\tYes.\n")
+    with pytest.raises(RunError) as error:
+        regard.resume(run.path, {"train.steps": 20})
+    assert str(error.value) == (
+        f"{path}: the file changed since the run began, so it cannot be resumed; start a new run."
+    )
+    with pytest.raises(RunError, match="there is no run here"):
+        regard.resume(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"text.vocabularies": "separate", "model.embeddings": "target"},
+        {"text.dropout": 0.2},
+        {"text.kind": "char"},
+        {"text.marks": "bytes", "train.optimizer": "sgd", "train.schedule": "constant"},
+        {"text.kind": "unigram", "train.schedule": "transformer", "train.learning_rate": 1.0},
+        {"machine.is_deterministic": True, "train.select_by": "bleu"},
+    ],
+    ids=str,
+)
+def test_every_kind_of_run_goes_through(tmp_path, pairs, changes):
+    run = regard.train(pairs, SMALL | {"train.steps": 4, "train.warmup": 2} | changes, out=tmp_path / "run")
+    assert isinstance(regard.load(run.best)("Der Hund schläft.").text, str)
+    assert run.record["state"] == "finished"
+
+
+def test_training_with_dropout_of_pieces_repeats(tmp_path, pairs):
+    runs = [regard.train(pairs, SMALL | {"text.dropout": 0.2}, out=tmp_path / name) for name in "ab"]
+    assert (runs[0].latest / "model.safetensors").read_bytes() == (runs[1].latest / "model.safetensors").read_bytes()
+
+
+def test_a_ready_made_tokenizer_is_taken_over(tmp_path, pairs, quick_run):
+    given = str(quick_run.best / "tokenizer.json")
+    run = regard.train(pairs, SMALL | {"train.steps": 2, "train.warmup": 1, "text.tokenizer": given}, out=tmp_path / "run")
+    assert json.loads((run.best / "tokenizer.json").read_text()) == json.loads((quick_run.best / "tokenizer.json").read_text())
+
+
+def test_too_long_pairs_are_counted(tmp_path, pairs):
+    run = regard.train(
+        pairs, SMALL | {"data.cleaning.max_tokens": 14, "train.steps": 2, "train.warmup": 1}, out=tmp_path / "run"
+    )
+    assert run.record["data"]["train"]["dropped"]["too long"] > 10
+    with pytest.raises(DataError, match="Every pair is longer than 1 tokens; raise data.cleaning.max_tokens"):
+        regard.train(pairs, SMALL | {"data.cleaning.max_tokens": 1}, out=tmp_path / "none")
+    assert not (tmp_path / "none" / "run.json").exists()
+
+
+def test_nothing_is_overwritten_unless_asked_for(quick_run, tmp_path, pairs):
+    with pytest.raises(RunError) as error:
+        regard.train("translate-miniature", out=quick_run.path)
+    assert str(error.value) == (
+        f"{quick_run.path}: there is a run here already (finished); go on with --resume {quick_run.path}, replace it "
+        "with --overwrite, or choose another folder with --out."
+    )
+    (tmp_path / "keep.txt").write_text("mine")
+    for overwrite in (False, True):
+        with pytest.raises(RunError) as error:
+            regard.train(pairs, SMALL, out=tmp_path, overwrite=overwrite)
+        assert str(error.value) == f"{tmp_path}: this exists and is not a run; choose another folder with --out."
+    assert (tmp_path / "keep.txt").read_text() == "mine"
+
+
+def test_evaluation_of_a_run_on_its_own_sets_and_on_others(quick_run, tmp_path):
+    own, *unseen = evaluate_run(str(quick_run.path), device="cpu")
+    assert [each.name for each in unseen] == ["unseen-pairs", "unseen-cases", "unseen-depth"]
+    recorded = quick_run.scores["test"]
+    assert own.name == "test" and own.sentences == 30
+    assert math.isclose(own.scores[0].value, recorded["scores"][0]["value"])
+    assert math.isclose(own.loss, recorded["loss"], rel_tol=1e-6)
+    with pytest.raises(RunError, match="a checkpoint alone has no test sets; give --data, or --source and --target"):
+        evaluate_run(str(quick_run.best))
+
+
+def test_shipped_recipes_resolve_and_say_what_they_are_for():
+    for recipe in shipped().values():
+        assert resolve_run(recipe, {}).settings.about
+
+
+def test_a_word_that_is_no_recipe_is_answered_with_the_nearest(tmp_path):
+    with pytest.raises(ConfigError) as error:
+        find_recipe("translate-miniatur")
+    assert str(error.value) == (
+        'There is no recipe "translate-miniatur" (a file would end in .toml); did you mean translate-miniature?'
+    )
+    with pytest.raises(ConfigError, match="there is no such recipe file; check the path"):
+        find_recipe(str(tmp_path / "x.toml"))
+    (tmp_path / "y.toml").write_text("= 3")
+    with pytest.raises(ConfigError, match="this is not TOML"):
+        find_recipe(str(tmp_path / "y.toml"))
+
+
+def test_settings_have_their_layers(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('task = "translate"\nmodel.preset = "transformer-tiny"\nmodel.heads = 8\ndata.train.path = "a.tsv"\n')
+    found = resolve_run(find_recipe(str(path)), {"model.dropout": 0.3})
+    assert (found.settings.model.width, found.source("model.width")) == (128, "preset transformer-tiny")
+    assert (found.settings.model.heads, found.source("model.heads")) == (8, f"recipe {path}")
+    assert (found.settings.model.dropout, found.source("model.dropout")) == (0.3, "the command line")
+    assert found.source("model.norm_epsilon") == "default"
+
+
+def test_a_recipe_without_a_task_is_told(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("seed = 1\n")
+    with pytest.raises(ConfigError) as error:
+        resolve_run(find_recipe(str(path)), {})
+    assert str(error.value) == f'recipe {path}: it does not say its task; add task = "translate".'
+    with pytest.raises(ConfigError, match='task: "fly" is not one of translate.'):
+        resolve_run(find_recipe(str(path)), {"task": "fly"})
+
+
+def test_a_plan_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan = plan_run(resolve_run(find_recipe("translate-miniature"), {"data.train.count": 300, "text.size": 600}).settings)
+    assert plan.train_pairs == 300 and plan.updates_per_epoch > 0 and plan.parameters > 100_000
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_knows_its_paths(tmp_path):
+    with pytest.raises(RunError, match="run.json is missing"):
+        Run(tmp_path).record  # noqa: B018

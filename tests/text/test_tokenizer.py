@@ -1,0 +1,172 @@
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regard.errors import ConfigError, DataError
+from regard.text import DropoutEncoder, TextSettings, Tokenizer, TokenizerSettings, train_tokenizer
+
+TEXT = [
+    "They play in the garden, and she played with them.",
+    "He plays the piano; we like playing too.",
+    "Play it again! Nobody has played it like that.",
+    "Die Kinder spielen im Garten, während der Hund schläft.",
+    "Größe, Straße, Übung: alles schön?",
+] * 4
+
+KINDS = [
+    {"kind": "bpe", "size": 160},
+    {"kind": "bpe", "size": 320, "marks": "bytes"},
+    {"kind": "wordpiece", "size": 220},
+    {"kind": "unigram", "size": 120},
+    {"kind": "word", "size": 200},
+    {"kind": "char", "size": 100},
+]
+
+
+def trained(**changes) -> Tokenizer:
+    return train_tokenizer(TEXT, TokenizerSettings(**changes))
+
+
+BYTES = trained(kind="bpe", size=320, marks="bytes")
+
+
+@pytest.mark.parametrize("changes", KINDS, ids=str)
+def test_training_text_comes_back(changes):
+    tokenizer = trained(**changes)
+    for line in TEXT:
+        encoding = tokenizer.encode(line)
+        assert tokenizer.unknown not in encoding.ids
+        # WordPiece does not say whether a space stood before ; or :
+        decoded = tokenizer.decode(encoding.ids)
+        assert (decoded.replace(" ;", ";").replace(" :", ":") if changes["kind"] == "wordpiece" else decoded) == line
+    assert tokenizer.size <= changes["size"]
+
+
+@pytest.mark.parametrize("changes", KINDS, ids=str)
+def test_one_file_holds_everything(changes, tmp_path):
+    tokenizer = trained(**changes, lowercase=True)
+    tokenizer.save(tmp_path / "tokenizer.json")
+    again = Tokenizer.load(tmp_path / "tokenizer.json")
+    for line in [*TEXT, "PLAY  it </s> again"]:
+        assert again.encode(line) == tokenizer.encode(line)
+    assert again.decode(again.encode("PLAY it").ids) == "play it"
+
+
+@pytest.mark.parametrize("changes", KINDS, ids=str)
+def test_training_repeats(changes):
+    assert json.loads(trained(**changes).to_json()) == json.loads(trained(**changes).to_json())
+
+
+@given(st.text())
+@settings(max_examples=300, deadline=None, derandomize=True)
+def test_byte_level_returns_any_text(text):
+    assert BYTES.decode(BYTES.encode(text).ids) == text
+
+
+@pytest.mark.parametrize("text", ["</s>", "<pad> <s>", "a<unk>b", "  two  spaces ", "\t\n", "日本語 é 👩‍👩‍👧", "\u2028", ""])
+def test_byte_level_returns_nasty_text(text):
+    encoding = BYTES.encode(text)
+    assert BYTES.decode(encoding.ids) == text
+    assert not BYTES.specials & set(encoding.ids)
+
+
+def test_golden_a_bpe_keeps_play_as_one_piece_of_all_four_words():
+    tokenizer = trained(kind="bpe", size=66)
+    for word in ("play", "played", "plays", "playing"):
+        pieces = tokenizer.encode(word).pieces
+        assert pieces[0] == "▁play", pieces
+    assert len(tokenizer.encode("playing").pieces) > 1
+
+
+def test_golden_an_unseen_word_splits_into_known_pieces():
+    tokenizer = trained(kind="bpe", size=160)
+    encoding = tokenizer.encode("Gartenspielhunde")
+    assert len(encoding.ids) > 1 and tokenizer.decode(encoding.ids) == "Gartenspielhunde"
+
+
+@pytest.mark.parametrize("changes", KINDS, ids=str)
+def test_offsets_point_into_the_text(changes):
+    text = "Die Kinder spielen!"
+    encoding = trained(**changes).encode(text)
+    for piece, (start, end) in zip(encoding.pieces, encoding.offsets, strict=True):
+        letters = piece.lstrip("▁Ġ#")
+        assert text[start:end].lstrip() == letters.strip() or piece == "▁"  # a mark alone covers the letter behind it
+    assert encoding.offsets[0][0] == 0 and encoding.offsets[-1] == (18, 19)
+
+
+def test_an_unknown_character_shows_in_the_text():
+    tokenizer = trained(kind="bpe", size=160)
+    encoding = tokenizer.encode("play ξψ")
+    assert encoding.ids.count(tokenizer.unknown) == 1
+    assert tokenizer.decode(encoding.ids).startswith("play") and "⁇" in tokenizer.decode(encoding.ids)
+
+
+def test_special_tokens_have_fixed_places():
+    tokenizer = trained(kind="word", size=50)
+    assert (tokenizer.padding, tokenizer.unknown, tokenizer.start, tokenizer.end) == (0, 1, 2, 3)
+    assert tokenizer.decode([2, *tokenizer.encode("play").ids, 3, 0, 0]) == tokenizer.decode(tokenizer.encode("play").ids)
+
+
+def test_batches_equal_single_texts():
+    tokenizer = trained(kind="unigram", size=120)
+    assert tokenizer.encode_batch(TEXT) == [tokenizer.encode(line).ids for line in TEXT]
+
+
+def test_dropout_of_nothing_is_plain_bpe():
+    for marks in ("spaces", "bytes"):
+        tokenizer = trained(kind="bpe", size=400, marks=marks)
+        encoder = DropoutEncoder(tokenizer, 0.0)
+        for line in [*TEXT, "unseen ξψ words"]:
+            assert encoder.encode(line, seed=5) == tokenizer.encode(line).ids
+
+
+def test_dropout_follows_its_seed_and_loses_no_text():
+    tokenizer = trained(kind="bpe", size=160)
+    encoder = DropoutEncoder(tokenizer, 0.3)
+    plain = sum(len(tokenizer.encode(line).ids) for line in TEXT)
+    first, again, other = (encoder.encode_batch(TEXT, seed) for seed in (1, 1, 2))
+    assert first == again != other
+    assert sum(map(len, first)) > plain
+    assert [tokenizer.decode(ids) for ids in first] == TEXT
+
+
+def test_the_same_line_is_split_differently_at_different_places():
+    encoder = DropoutEncoder(trained(kind="bpe", size=160), 0.5)
+    assert len({tuple(ids) for ids in encoder.encode_batch([TEXT[0]] * 10, seed=1)}) > 5
+
+
+def test_dropout_needs_bpe():
+    with pytest.raises(ConfigError, match=r"text.dropout: 0.1 needs a BPE tokenizer, and this is a WordLevel."):
+        DropoutEncoder(trained(kind="word", size=50), 0.1)
+    with pytest.raises(ValueError, match='dropout: 0.1 needs kind "bpe", not "word"'):
+        TextSettings(kind="word", dropout=0.1)
+
+
+def test_a_vocabulary_too_small_for_the_characters_is_refused():
+    with pytest.raises(ConfigError) as error:
+        trained(kind="bpe", size=20)
+    assert str(error.value).startswith("text.size: 20 is too small, the characters of this text and the special tokens")
+    assert str(error.value).endswith('or more, or text.marks="bytes".')
+
+
+def test_no_text_is_refused():
+    with pytest.raises(DataError) as error:
+        train_tokenizer(["", "  "], TokenizerSettings())
+    assert str(error.value) == "There is no text to train a tokenizer on; give files that are not empty."
+
+
+def test_bytes_are_for_bpe():
+    with pytest.raises(ValueError, match='marks: "bytes" goes with kind "bpe" only, not with "word"'):
+        TokenizerSettings(kind="word", marks="bytes")
+
+
+def test_a_file_that_is_no_tokenizer_is_refused(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    with pytest.raises(DataError) as error:
+        Tokenizer.load(path)
+    assert str(error.value) == f"{path}: there is no tokenizer file here."
+    path.write_text("{}")
+    with pytest.raises(DataError, match="this is not a tokenizer.json"):
+        Tokenizer.load(path)

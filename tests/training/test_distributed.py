@@ -1,0 +1,51 @@
+"""Two processes train to the same weights as one."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+from torch.testing import assert_close
+
+SCRIPT = """
+import sys
+from pathlib import Path
+sys.path[:0] = [str(Path({tests!r})), str(Path({tests!r}) / "training")]
+import torch
+from test_loop import CPU, Scene
+from regard.training import join_team
+torch.set_num_threads(1)
+scene = Scene(limit=60, dropout=0.0, dtype=torch.float64, steps=20)
+with join_team(CPU.device) as team:
+    scene.trainer.team = team
+    scene.trainer.run()
+    if team.is_leader:
+        import safetensors.torch
+        safetensors.torch.save_file(scene.weights(), {out!r})
+"""
+
+
+def free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def test_two_processes_equal_one(tmp_path):
+    from safetensors.torch import load_file
+    from test_loop import Scene
+
+    out = str(tmp_path / "weights.safetensors")
+    code = SCRIPT.format(tests=str(Path(__file__).parents[1]), out=out)
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": "2"}
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], env=os.environ | place | {"RANK": str(rank)}) for rank in range(2)
+    ]
+    assert [process.wait(timeout=120) for process in processes] == [0, 0]
+    alone = Scene(limit=60, dropout=0.0, dtype=torch.float64, steps=20)
+    alone.trainer.run()
+    together = load_file(out)
+    for name, value in alone.weights().items():
+        assert_close(together[name], value, atol=1e-10, rtol=0)

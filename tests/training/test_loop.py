@@ -1,0 +1,195 @@
+import numpy as np
+import pytest
+import torch
+from conftest import small_transformer
+from torch.testing import assert_close
+
+from regard.data.batches import EncodedPairs
+from regard.data.feed import PairFeed
+from regard.data.sequences import Sequences
+from regard.errors import ConfigError, RunError
+from regard.objectives import TranslationObjective
+from regard.training import Hooks, Machine, Trainer, TrainSettings, choose_device
+from regard.training.machine import choose_precision
+
+CPU = Machine(torch.device("cpu"), "fp32")
+
+
+def corpus(count=200):
+    draw = np.random.default_rng(0)
+    rows = [draw.integers(4, 40, draw.integers(2, 12)).tolist() for _ in range(count)]
+    return EncodedPairs(
+        Sequences.of([[*row, 3] for row in rows]), Sequences.of([[*row[::-1], 3] for row in rows]), 0, 0, 2
+    )
+
+
+class Scene:
+    """A trainer on random data, and what it saved and recorded."""
+
+    def __init__(self, limit=10**9, dropout=0.1, dtype=torch.float32, losses=(), **changes):
+        pairs = corpus()
+        settings = {"steps": 12, "tokens_per_update": 200, "warmup": 4, "validate_every": 5, "log_every": 2}
+        self.settings = TrainSettings(**(settings | changes))
+        model = small_transformer(dropout=dropout, embedding_dropout=dropout).to(dtype)
+        self.saved, self.records = [], []
+        figures = iter(losses)
+        validate = lambda model: {"loss": next(figures, 1.0), "bleu": 0.0}
+        save = lambda state, training, is_best: self.saved.append((state.step, is_best, training, self.weights()))
+        hooks = Hooks(validate, save, self.records.append)
+        feed = PairFeed(lambda epoch: pairs, self.settings.tokens_per_update, limit, seed=3)
+        self.trainer = Trainer(
+            model, feed, TranslationObjective(0.1), self.settings, CPU, hooks, seed=3, width=16
+        )
+
+    def weights(self):
+        return {name: parameter.detach().clone() for name, parameter in self.trainer.model.named_parameters()}
+
+
+def test_training_repeats_to_the_bit():
+    one, other = Scene(), Scene()
+    assert one.trainer.run() == other.trainer.run() == "finished"
+    assert all(torch.equal(one.weights()[name], value) for name, value in other.weights().items())
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adamw", "sgd"])
+@pytest.mark.parametrize("stop", [1, 5, 8])
+def test_a_resumed_run_is_bit_identical_to_one_never_interrupted(optimizer, stop):
+    changes = {"optimizer": optimizer, "momentum": 0.5, "weight_decay": 0.01}
+    straight = Scene(**changes)
+    straight.trainer.run()
+    first = Scene(validate_every=stop, **changes)
+    updates = first.trainer.feed.updates(first.trainer.state.position)
+    for _ in range(stop):
+        first.trainer._update(next(updates))
+    first.trainer._save(is_best=False)
+    _, _, training, weights = first.saved[-1]
+    second = Scene(**changes)
+    with torch.no_grad():
+        for name, parameter in second.trainer.model.named_parameters():
+            parameter.copy_(weights[name])
+    second.trainer.restore(training)
+    second.trainer.run()
+    assert second.trainer.state.step == straight.trainer.state.step
+    assert second.trainer.state.position == straight.trainer.state.position
+    assert all(torch.equal(second.weights()[name], value) for name, value in straight.weights().items())
+
+
+def test_four_times_eight_is_thirty_two():
+    """Any cut of an update into micro-batches, with label smoothing, gives the same weights (fp64, no dropout)."""
+    whole = Scene(limit=10**9, dropout=0.0, dtype=torch.float64, steps=40)
+    whole.trainer.run()
+    for limit in (40, 150):
+        cut = Scene(limit=limit, dropout=0.0, dtype=torch.float64, steps=40)
+        cut.trainer.run()
+        for name, value in whole.weights().items():
+            assert_close(cut.weights()[name], value, atol=1e-10, rtol=0)
+
+
+def test_accumulation_is_not_the_mean_of_means():
+    """The property above can fail: scaling each micro-batch by its own count gives other weights."""
+    whole = Scene(limit=10**9, dropout=0.0, dtype=torch.float64, steps=3)
+    whole.trainer.run()
+    wrong = Scene(limit=40, dropout=0.0, dtype=torch.float64, steps=3)
+    objective = wrong.trainer.objective
+
+    class PerBatch:
+        parts = objective.parts
+        counts = staticmethod(lambda batch: dict.fromkeys(objective.parts, 1))
+
+        def __call__(self, model, batch):
+            from dataclasses import replace
+
+            return {name: replace(part, sum=part.sum / part.count) for name, part in objective(model, batch).items()}
+
+    wrong.trainer.objective = PerBatch()
+    wrong.trainer.run()
+    assert any((wrong.weights()[name] - value).abs().max() > 1e-6 for name, value in whole.weights().items())
+
+
+def test_the_loss_falls():
+    scene = Scene(steps=60, learning_rate=5e-3, dropout=0.0)
+    scene.trainer.run()
+    losses = [record["translation"] for record in scene.records if "translation" in record]
+    assert losses[-1] < losses[0] - 0.3
+
+
+def test_the_best_checkpoint_is_the_one_with_the_best_validation():
+    scene = Scene(steps=20, losses=[3.0, 2.0, 2.5, 2.1])
+    scene.trainer.run()
+    assert [(step, is_best) for step, is_best, *_ in scene.saved] == [(5, True), (10, True), (15, False), (20, False)]
+    assert scene.trainer.state.best_step == 10
+
+
+def test_patience_ends_a_run_that_stops_improving():
+    scene = Scene(steps=100, patience=2, losses=[3.0, 2.0, 2.5, 2.1, 1.0])
+    assert scene.trainer.run() == "no improvement"
+    assert scene.trainer.state.step == 20
+
+
+def test_an_interrupt_saves_at_the_next_step():
+    import os
+    import signal
+
+    scene = Scene(steps=100, validate_every=50)
+    original = scene.trainer._update
+
+    def update(given):
+        original(given)
+        if scene.trainer.state.step == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    scene.trainer._update = update
+    assert scene.trainer.run() == "interrupted"
+    assert [(step, is_best) for step, is_best, *_ in scene.saved] == [(3, False)]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_loss_that_is_no_number_stops_the_run():
+    scene = Scene(dropout=0.0)
+    with torch.no_grad():
+        scene.trainer.model.head.weight[5] = torch.nan
+    with pytest.raises(RunError) as error:
+        scene.trainer.run()
+    assert str(error.value) == (
+        "step 1: the loss is no longer a number; lower train.learning_rate (now 0.001) or raise train.warmup (now 4)."
+    )
+
+
+def test_gradients_are_clipped():
+    norms = []
+    for clip in (None, 1e-3):
+        scene = Scene(optimizer="sgd", learning_rate=1.0, warmup=0, schedule="constant", clip_norm=clip, dropout=0.0)
+        before = scene.weights()
+        scene.trainer._update(next(scene.trainer.feed.updates(scene.trainer.state.position)))
+        after = scene.weights()
+        norms.append(torch.cat([(after[name] - before[name]).flatten() for name in before]).norm().item())
+    assert norms[0] > 0.01 and abs(norms[1] - 1e-3) < 1e-5
+
+
+def test_records_hold_what_curves_need():
+    scene = Scene()
+    scene.trainer.run()
+    record = scene.records[0]
+    assert {"step", "epoch", "seconds", "translation", "surprise", "learning_rate", "tokens_per_second"} == set(record)
+    assert {"step": 5, "valid_loss": 1.0}.items() <= next(r for r in scene.records if "valid_loss" in r).items()
+
+
+def test_devices_that_are_not_there_are_refused():
+    with pytest.raises(ConfigError, match='machine.device: "gpu" is not one of auto, cpu, cuda, cuda:N, mps.'):
+        choose_device("gpu")
+    if not torch.cuda.is_available():
+        with pytest.raises(ConfigError, match="torch sees no CUDA device here; use cpu"):
+            choose_device("cuda")
+        assert choose_device("auto").type in ("cpu", "mps")
+
+
+def test_bf16_on_a_cpu_is_tried_in_a_child_process_first(monkeypatch):
+    monkeypatch.setattr("regard.training.machine.BF16_PROBE", "import os; os.abort()")
+    with pytest.raises(ConfigError) as error:
+        choose_precision("bf16", torch.device("cpu"))
+    assert str(error.value) == (
+        "machine.precision: bf16 products crash this processor (tried in a child process); use fp32."
+    )
+    monkeypatch.setattr("regard.training.machine.BF16_PROBE", "pass")
+    assert choose_precision("bf16", torch.device("cpu")) == "bf16"
+    assert choose_precision("auto", torch.device("cpu")) == "fp32"

@@ -1,0 +1,46 @@
+import math
+
+import pytest
+
+from regard.training import TrainSettings, learning_rate
+
+
+def rate(step, width=512, **changes):
+    return learning_rate(TrainSettings(**changes), step, width)
+
+
+@pytest.mark.parametrize("width, warmup", [(512, 4000), (512, 8000), (256, 4000)])
+def test_golden_the_transformer_s_three_curves(width, warmup):
+    at = lambda step: rate(step, width, schedule="transformer", learning_rate=1.0, warmup=warmup)
+    for step in (1, 100, warmup, 20_000):
+        assert math.isclose(at(step), width**-0.5 * min(step**-0.5, step * warmup**-1.5))
+    assert at(warmup) == max(at(step) for step in range(1, 20_000, 7)) or at(warmup) >= at(warmup + 1) > at(warmup + 2)
+    assert math.isclose(at(warmup), width**-0.5 * warmup**-0.5)
+
+
+def test_every_schedule_climbs_to_its_peak():
+    for schedule in ("inverse-sqrt", "cosine", "linear", "constant"):
+        at = lambda step, schedule=schedule: rate(step, schedule=schedule, learning_rate=0.01, warmup=10, steps=100)
+        assert math.isclose(at(1), 0.001) and math.isclose(at(5), 0.005) and math.isclose(at(10), 0.01)
+
+
+def test_what_follows_the_peak():
+    at = lambda step, schedule: rate(step, schedule=schedule, learning_rate=0.01, warmup=10, steps=110)
+    assert math.isclose(at(40, "inverse-sqrt"), 0.005)
+    assert math.isclose(at(60, "linear"), 0.005) and math.isclose(at(60, "cosine"), 0.005)
+    assert at(110, "linear") == 0 and at(110, "cosine") == 0 and at(110, "constant") == 0.01
+    assert at(35, "cosine") > at(35, "linear") and at(85, "cosine") < at(85, "linear")
+
+
+def test_a_schedule_works_without_warm_up():
+    assert rate(1, schedule="constant", learning_rate=0.5, warmup=0) == 0.5
+    assert rate(1, schedule="inverse-sqrt", learning_rate=0.5, warmup=0) == 0.5
+
+
+def test_impossible_schedules_are_refused():
+    with pytest.raises(ValueError, match='warmup: 0 leaves the schedule "transformer" without a peak; set at least 1'):
+        TrainSettings(schedule="transformer", warmup=0)
+    with pytest.raises(ValueError, match="warmup: 100 leaves no step of 100 for the rate to fall"):
+        TrainSettings(schedule="cosine", warmup=100, steps=100)
+    with pytest.raises(ValueError, match=r"betas: \[0.9, 1.5\] must lie between 0 and 1"):
+        TrainSettings(betas=(0.9, 1.5))
