@@ -1,0 +1,53 @@
+# make quickstart   set everything up and train a German-English translator on the embedded data
+# make test         set everything up and run the tests
+
+PYTHON ?= python3
+VENV ?= .venv
+# The build of torch to install first. The default is small where a CPU build is on offer; for a GPU build from
+# another index: make quickstart TORCH="torch --index-url ..."
+TORCH ?= torch==2.13.0
+PIP = $(VENV)/bin/python -m pip --disable-pip-version-check
+
+.PHONY: quickstart test test-all check format bench install clean
+
+quickstart: $(VENV)/.installed
+	$(VENV)/bin/regard quickstart $(if $(FRESH),--fresh)
+
+test: $(VENV)/.installed-dev
+	$(VENV)/bin/python -m pytest
+
+test-all: $(VENV)/.installed-dev
+	$(VENV)/bin/python -m pytest -m ""
+
+check: $(VENV)/.installed-dev
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/mypy
+
+format: $(VENV)/.installed-dev
+	$(VENV)/bin/ruff format
+	$(VENV)/bin/ruff check --fix
+
+# Speed against peers; SOURCE and TARGET name line-aligned files, without them the miniature world is used.
+bench: $(VENV)/.installed-dev
+	OMP_WAIT_POLICY=PASSIVE $(VENV)/bin/python benchmarks/train_speed.py \
+		$(if $(SOURCE),--source $(SOURCE) --target $(TARGET))
+
+install: $(VENV)/.installed
+
+$(VENV)/.torch:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "regard needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet $(TORCH)
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.torch pyproject.toml
+	$(PIP) install --quiet -e .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) install --quiet -e ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,109 @@
+"""Every example in the README and in docs/ runs."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import regard
+from regard.cli.main import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+QUICK = {
+    "data.train.count": 200,
+    "model.width": 16,
+    "model.feed_forward_width": 32,
+    "text.size": 600,
+    "train.steps": 2,
+    "train.warmup": 1,
+    "validation.bleu_sentences": 2,
+}
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [text for name, text in BLOCK.findall(page.read_text(encoding="utf-8")) if name == language]
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch, quick_run, pairs):
+    """A folder with the files the examples name: a finished run, parallel text, and a recipe."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("quickstart", "mine"):
+        shutil.copytree(quick_run.path, tmp_path / "runs" / name)
+    for side, suffix in (("source", "de"), ("target", "en")):
+        text = "".join(getattr(pair, side) + "\n" for pair in pairs)
+        (tmp_path / f"a.{suffix}").write_text(text)
+        (tmp_path / f"b.{suffix}").write_text(text[:400].rsplit("\n", 1)[0] + "\n")
+    lines = min(len((tmp_path / f"b.{suffix}").read_text().splitlines()) for suffix in ("de", "en"))
+    for suffix in ("de", "en"):
+        path = tmp_path / f"b.{suffix}"
+        path.write_text("".join(line + "\n" for line in path.read_text().splitlines()[:lines]))
+    (tmp_path / "pairs.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs[:20]))
+    (tmp_path / "archive.toml").write_text(blocks(ROOT / "docs" / "own-text.md", "toml")[0])
+    return tmp_path
+
+
+def quick_train(recipe, overrides=None, **options):
+    from regard.studies import train
+
+    changes = dict(QUICK)
+    if recipe == "translate-miniature":
+        for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth"):
+            changes[f"data.test.{name}.count"] = 2
+    return train(recipe, (overrides or {}) | changes, **options)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_examples_run(page, desk, monkeypatch):
+    for code in blocks(page, "python"):
+        shutil.rmtree(desk / "runs" / "translate-miniature", ignore_errors=True)
+        monkeypatch.setattr(regard, "train", quick_train, raising=False)
+        exec(compile(code, str(page), "exec"), {})
+    assert desk.exists()
+
+
+def commands(page: Path) -> list[list[str]]:
+    found = []
+    for block in blocks(page, "sh"):
+        for line in block.splitlines():
+            words = shlex.split(line.split(" > ")[0], comments=True)
+            if words and words[0] == "regard":
+                found.append(words[1:])
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_run(page, desk):
+    for words in commands(page):
+        if words[0] == "train" and "--resume" not in words:
+            quick = [f"{name}={value}" for name, value in QUICK.items()]
+            out = [] if "--out" in words or "--dry-run" in words else ["--out", f"runs/{len(list((desk / 'runs').iterdir()))}"]
+            words = [*words, *quick, *out, "--overwrite"]
+        if words[:2] == ["train", "--resume"]:
+            words = [word if not word.startswith("train.steps=") else "train.steps=61" for word in words]
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, (words, result.output, result.exception)
+
+
+def test_the_readme_shows_the_two_commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make quickstart" in text and "make test" in text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+def test_recipes_in_the_documentation_resolve(desk):
+    from regard.studies import find_recipe, resolve_run
+
+    assert resolve_run(find_recipe("archive.toml"), {}).settings.model.dropout == 0.2
