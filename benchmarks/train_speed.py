@@ -2,8 +2,9 @@
 
     OMP_WAIT_POLICY=PASSIVE python benchmarks/train_speed.py --source train.de.gz --target train.en.gz
 
-Both sides hold the same weights at the start (their losses are compared), see the same batches in the same order,
-and take turns step by step, so that a machine that slows down slows both.
+Each side runs in a process of its own, as it is shipped, holds the same weights at the start (their losses are
+compared), sees the same batches in the same order, and they take turns step by step, so that a machine that slows
+down slows all. A third row gives Marian the memory allocator setting that regard's own loop uses.
 """
 
 import argparse
@@ -12,46 +13,114 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 
-import torch
-from torch import nn
-
-from marian import marian_inputs, marian_like
-from regard.data.batches import EncodedPairs, TranslationBatch
-from regard.data.cleaning import CleaningReport, clean
-from regard.data.feed import PairFeed
-from regard.data.readers import read_pairs
-from regard.data.sampler import Position
-from regard.data.sequences import encode
-from regard.data.settings import CleaningSettings, PairSource
-from regard.models import Vocabularies
-from regard.models.transformer import Transformer, TransformerSettings
-from regard.objectives import TranslationObjective, scaled_total
-from regard.text import TokenizerSettings, train_tokenizer
-from regard.training.machine import keep_freed_memory
-from regard.training.optimizers import build_optimizer
-from regard.training.settings import TrainSettings
-
-ARCHITECTURE = TransformerSettings(
-    width=256,
-    heads=4,
-    feed_forward_width=1024,
-    encoder_layers=3,
-    decoder_layers=3,
-    dropout=0.1,
-    embedding_dropout=0.1,
-)
+SIDES = {"regard": True, "marian": False, "marian with regard's allocator setting": True}
+"""Each row, and whether it keeps freed memory."""
 
 
-def stepper(
-    model: nn.Module, loss: Callable[[TranslationBatch], torch.Tensor]
-) -> Callable[[TranslationBatch], float]:
+@dataclass(frozen=True)
+class Job:
+    """What all sides do."""
+
+    source: str | None
+    target: str | None
+    tokens: int
+    vocabulary: int
+
+
+def work(side: str, keeps_memory: bool, job: Job, pipe: Connection) -> None:
+    """Be one side: say the first loss, then take a step whenever asked, and say how many tokens a second it made."""
+    from regard.training.machine import keep_freed_memory
+
+    if keeps_memory:
+        keep_freed_memory()
+    batches = read(job)
+    first, loss, model = build(side, next(batches), job)
+    pipe.send(first)
+    step = stepper(model, loss)
+    while pipe.recv():
+        batch = next(batches)
+        elapsed = step(batch)
+        pipe.send(batch.labels.numel() / elapsed)
+
+
+def read(job: Job) -> Iterator:
+    """Yield the batches of an epoch, each one update."""
+    from regard.data.batches import EncodedPairs
+    from regard.data.cleaning import CleaningReport, clean
+    from regard.data.feed import PairFeed
+    from regard.data.readers import read_pairs
+    from regard.data.sampler import Position
+    from regard.data.sequences import encode
+    from regard.data.settings import CleaningSettings, PairSource
+    from regard.text import TokenizerSettings, train_tokenizer
+
+    path = None if job.source else "miniature:train"
+    pairs = clean(
+        read_pairs(PairSource(source=job.source, target=job.target, path=path)), CleaningSettings(), CleaningReport()
+    )
+    texts = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    tokenizer = train_tokenizer(texts[0] + texts[1], TokenizerSettings(size=job.vocabulary))
+    encoded = EncodedPairs(
+        encode(texts[0], tokenizer),
+        encode(texts[1], tokenizer),
+        tokenizer.padding,
+        tokenizer.padding,
+        tokenizer.start,
+    )
+    for update in PairFeed(lambda epoch: encoded, job.tokens, limit=10**9, seed=1).updates(Position()):
+        yield update.micro_batches[0]
+
+
+def build(side: str, batch, job: Job) -> tuple[float, Callable, object]:
+    """Return the loss on the first batch, the function that computes it, and the model."""
+    import torch
+
+    from regard.models import Vocabularies
+    from regard.models.transformer import Transformer, TransformerSettings
+    from regard.objectives import TranslationObjective, scaled_total
+
+    settings = TransformerSettings(
+        width=256, heads=4, feed_forward_width=1024, encoder_layers=3, decoder_layers=3, dropout=0.1
+    )
+    torch.manual_seed(0)
+    model = Transformer(settings, Vocabularies(job.vocabulary, job.vocabulary, True))
+    objective = TranslationObjective(label_smoothing=0.0)
+
+    def our_loss(batch) -> torch.Tensor:
+        return scaled_total(objective(model, batch), objective.counts(batch))
+
+    if side == "regard":
+        loss = our_loss
+    else:
+        from marian import marian_inputs, marian_like
+
+        model = marian_like(model, job.vocabulary, padding=0, start=2, end=3)
+
+        def loss(batch) -> torch.Tensor:
+            return model(**marian_inputs(batch)).loss
+
+    model.eval()
+    with torch.no_grad():
+        first = float(loss(batch))
+    return first, loss, model.train()
+
+
+def stepper(model, loss: Callable) -> Callable:
     """Return a function that takes one training step and says how long it took."""
+    import torch
+
+    from regard.training.optimizers import build_optimizer
+    from regard.training.settings import TrainSettings
+
     optimizer = build_optimizer(model, TrainSettings(learning_rate=1e-4))
 
-    def step(batch: TranslationBatch) -> float:
+    def step(batch) -> float:
         started = time.perf_counter()
         loss(batch).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -66,65 +135,44 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--source", help="line-aligned source file (.gz too); unset: the miniature world")
     parser.add_argument("--target")
-    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--tokens", type=int, default=4096, help="target tokens a batch")
     parser.add_argument("--vocabulary", type=int, default=8000)
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     arguments = parser.parse_args()
-    keep_freed_memory()
-    torch.manual_seed(0)
-
-    place = PairSource(
-        source=arguments.source, target=arguments.target, path=None if arguments.source else "miniature:train"
-    )
-    pairs = clean(read_pairs(place), CleaningSettings(), CleaningReport())
-    texts = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    tokenizer = train_tokenizer(texts[0] + texts[1], TokenizerSettings(size=arguments.vocabulary))
-    encoded = EncodedPairs(
-        encode(texts[0], tokenizer),
-        encode(texts[1], tokenizer),
-        tokenizer.padding,
-        tokenizer.padding,
-        tokenizer.start,
-    )
-    feed = PairFeed(lambda epoch: encoded, arguments.tokens, limit=10**9, seed=1).updates(Position())
-
-    ours = Transformer(ARCHITECTURE, Vocabularies(tokenizer.size, tokenizer.size, True))
-    theirs = marian_like(ours, tokenizer.size, tokenizer.padding, tokenizer.start, tokenizer.end)
-    objective = TranslationObjective(label_smoothing=0.0)
-
-    def our_loss(batch: TranslationBatch) -> torch.Tensor:
-        return scaled_total(objective(ours, batch), objective.counts(batch))
-
-    def their_loss(batch: TranslationBatch) -> torch.Tensor:
-        return theirs(**marian_inputs(batch)).loss
-
-    first = next(feed).micro_batches[0]
-    with torch.no_grad():
-        ours.eval(), theirs.eval()
-        apart = abs(float(our_loss(first)) - float(their_loss(first)))
-        ours.train(), theirs.train()
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    job = Job(arguments.source, arguments.target, arguments.tokens, arguments.vocabulary)
+    context = get_context("spawn")
+    pipes: dict[str, Connection] = {}
+    for side, keeps_memory in SIDES.items():
+        here, there = context.Pipe()
+        context.Process(target=work, args=(side, keeps_memory, job, there), daemon=True).start()
+        pipes[side] = here
+    losses = {side: pipe.recv() for side, pipe in pipes.items()}
+    apart = max(losses.values()) - min(losses.values())
     print(f"same weights, same batch: losses differ by {apart:.1e}")
     if apart > 1e-4:
-        raise SystemExit("the two models are not the same; the comparison would mean nothing")
+        raise SystemExit("the models are not the same; the comparison would mean nothing")
 
-    sides = {"regard": stepper(ours, our_loss), "marian": stepper(theirs, their_loss)}
-    for step in sides.values():
-        step(first)  # warm-up
-    seconds: dict[str, list[float]] = {name: [] for name in sides}
-    tokens = []
-    for number in range(arguments.steps):
-        batch = next(feed).micro_batches[0]
-        tokens.append(batch.labels.numel())
-        for name in list(sides) if number % 2 else list(sides)[::-1]:
-            seconds[name].append(sides[name](batch))
-    speed = {name: statistics.median(n / s for n, s in zip(tokens, each)) for name, each in seconds.items()}
-    ratio = statistics.median(theirs / ours for ours, theirs in zip(seconds["regard"], seconds["marian"]))
+    speeds: dict[str, list[float]] = {side: [] for side in pipes}
+    for number in range(arguments.steps + 3):
+        for side in list(pipes) if number % 2 else list(pipes)[::-1]:
+            pipes[side].send(True)
+            speed = pipes[side].recv()
+            if number >= 3:  # the first steps warm up
+                speeds[side].append(speed)
+    for pipe in pipes.values():
+        pipe.send(False)
+    import torch
+
     result = {
-        "parameters": sum(parameter.numel() for parameter in ours.parameters()),
+        "target_tokens_per_second": {side: round(statistics.median(each)) for side, each in speeds.items()},
+        "regard_is_faster_by": {
+            side: round(statistics.median(ours / theirs for ours, theirs in zip(speeds["regard"], each)), 3)
+            for side, each in speeds.items()
+            if side != "regard"
+        },
         "steps": arguments.steps,
-        "target_tokens_per_second": {name: round(value) for name, value in speed.items()},
-        "ratio": round(ratio, 3),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}",
     }
     print(json.dumps(result, indent=2))

@@ -121,4 +121,6 @@ def test_only_masks_makes_masks():
     """A triangular or comparison mask made elsewhere would have a polarity of its own."""
     for path in (SOURCE / "nn").glob("*.py"):
         if path.name != "masks.py":
-            assert ".tril(" not in path.read_text(encoding="utf-8") and ".triu(" not in path.read_text(encoding="utf-8")
+            assert ".tril(" not in path.read_text(encoding="utf-8") and ".triu(" not in path.read_text(
+                encoding="utf-8"
+            )

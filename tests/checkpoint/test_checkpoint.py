@@ -3,20 +3,30 @@ import os
 
 import pytest
 import torch
-from conftest import random_tokens, small_transformer
 
-from regard.checkpoint import Bundle, CheckpointStore, TrainingState, atomic, find_checkpoint, read_bundle, read_training
-from regard.checkpoint import write_bundle
+from regard.checkpoint import (
+    Bundle,
+    CheckpointStore,
+    TrainingState,
+    atomic,
+    find_checkpoint,
+    read_bundle,
+    read_training,
+    write_bundle,
+)
 from regard.errors import CheckpointError
 from regard.models import Vocabularies
 from regard.text import TokenizerSettings, train_tokenizer
+from small import random_tokens, small_transformer
 
 
 def bundle(**changes) -> Bundle:
     model = small_transformer(**changes)
     text = ["the dog sleeps in the garden"] * 3
     tokenizer = train_tokenizer(text, TokenizerSettings(size=40))
-    return Bundle("translate", model, model.settings, Vocabularies(40, 40, True), {"tokenizer": tokenizer}, {"seed": 7})
+    return Bundle(
+        "translate", model, model.settings, Vocabularies(40, 40, True), {"tokenizer": tokenizer}, {"seed": 7}
+    )
 
 
 STATE = TrainingState({"weight/exp_avg": torch.arange(3.0)}, {"step": 5})
@@ -61,10 +71,13 @@ def test_a_disk_that_fills_leaves_the_last_checkpoint_and_nothing_else(tmp_path,
 
     monkeypatch.setattr("safetensors.torch.save_file", full)
     assert message(lambda: store.save(20, bundle(), STATE, True)) == (
-        f"{tmp_path / '00000020'}: the checkpoint could not be written (No space left on device); checkpoints written "
-        "before are untouched, so free some space and go on with --resume."
+        f"{tmp_path / '00000020'}: the checkpoint could not be written (No space left on device); checkpoints "
+        "written before are untouched, so free some space and go on with --resume."
     )
-    assert store.path("latest") == first and sorted(path.name for path in tmp_path.iterdir()) == ["00000010", "index.json"]
+    assert store.path("latest") == first and sorted(path.name for path in tmp_path.iterdir()) == [
+        "00000010",
+        "index.json",
+    ]
     read_bundle(first)
 
 

@@ -1,10 +1,10 @@
 import gzip
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -27,9 +27,8 @@ TINY = [
 
 
 def call(*words, stdin=None):
-    """Run the command line in this process and return (exit code, standard output, standard error)."""
-    result = CliRunner().invoke(app, [str(word) for word in words], input=stdin, catch_exceptions=True)
-    return result
+    """Run the command line in this process and return what happened."""
+    return CliRunner().invoke(app, [str(word) for word in words], input=stdin, catch_exceptions=True)
 
 
 def good(*words, stdin=None) -> str:
@@ -61,7 +60,9 @@ def test_the_verbs_are_these():
     assert all(verb in text for verb in VERBS)
 
 
-@pytest.mark.parametrize("words", [*([verb] for verb in VERBS), ["tokenizer", "train"], ["config", "show"], ["data", "miniature"]])
+@pytest.mark.parametrize(
+    "words", [*([verb] for verb in VERBS), ["tokenizer", "train"], ["config", "show"], ["data", "miniature"]]
+)
 def test_every_verb_explains_itself(words):
     assert "Usage" in good(*words, "--help")
 
@@ -91,7 +92,9 @@ def test_config_show_prints_every_value_and_its_source():
 def test_miniature_pairs_are_printed():
     lines = good("data", "miniature", "--count", 5).splitlines()
     assert len(lines) == 5 and all(line.count("\t") == 1 for line in lines)
-    (row,) = (json.loads(line) for line in good("data", "miniature", "--count", 1, "--split", "test", "--json").splitlines())
+    (row,) = (
+        json.loads(line) for line in good("data", "miniature", "--count", 1, "--split", "test", "--json").splitlines()
+    )
     assert set(row) == {"source", "target"}
 
 
@@ -134,7 +137,9 @@ def test_translate_keeps_order_and_blank_lines(quick_run, tmp_path):
 
 
 def test_translate_gives_scores_and_candidates_as_json(quick_run):
-    lines = good("translate", quick_run.path, "--json", "--beams", 4, "--n-best", 3, "-q", stdin="Der Hund schläft.\n\n")
+    lines = good(
+        "translate", quick_run.path, "--json", "--beams", 4, "--n-best", 3, "-q", stdin="Der Hund schläft.\n\n"
+    )
     first, blank = (json.loads(line) for line in lines.splitlines())
     assert {"source", "text", "score", "tokens", "candidates"} == set(first)
     assert len(first["candidates"]) == 3 and first["candidates"][0]["text"] == first["text"]
@@ -231,8 +236,8 @@ MISTAKES = {
         'train.steps: "many" is not a whole number (from the command line).',
     ),
     "impossible sizes": (
-        ["config", "show", "translate-miniature", "model.heads=3"],
-        "model.heads: 3 does not divide width 128; choose another, or set head_width.",
+        ["config", "show", "translate-miniature", "model.heads=7"],
+        "model.heads: 7 does not divide width 96; choose another, or set head_width.",
     ),
     "no key=value": (
         ["train", "translate-miniature", "steps"],
@@ -260,7 +265,7 @@ MISTAKES = {
     ),
     "unknown split": (
         ["data", "miniature", "--split", "tests"],
-        "split: 'tests' is unknown; the miniature world has train, valid, test, unseen-pairs, unseen-cases, unseen-depth",
+        'split: "tests" is not one of train, valid, test, unseen-pairs, unseen-cases, unseen-depth.',
     ),
     "unknown kind": (
         ["tokenizer", "train", "{file}", "--kind", "bpee"],
@@ -268,7 +273,7 @@ MISTAKES = {
     ),
     "resume and recipe": (
         ["train", "translate", "--resume", "runs/x"],
-        "--resume runs/x goes on with that run's own recipe; leave out \"translate\".",
+        '--resume runs/x goes on with that run\'s own recipe; leave out "translate".',
     ),
     "bleu of different lengths": (
         ["bleu", "{file}", "{other}"],
@@ -314,16 +319,48 @@ def test_mistakes_with_a_run(quick_run):
     assert bad("translate", quick_run.path, "Ja.", "--n-best", "9") == (
         "--n-best 9 is more than the 5 beams; raise --beams."
     )
-    done = outside("translate", quick_run.path, input="gut\n".encode().decode("latin1"))
+    done = outside("translate", quick_run.path, input=b"gut\n".decode("latin1"))
     assert done.returncode == 0
     raw = subprocess.run(
-        [sys.executable, "-m", "regard", "translate", str(quick_run.path)], input=b"gut\nsch\xf6n\n", capture_output=True
+        [sys.executable, "-m", "regard", "translate", str(quick_run.path)],
+        input=b"gut\nsch\xf6n\n",
+        capture_output=True,
     )
     assert raw.returncode == 2 and b"standard input: line 2 is not UTF-8 (byte 0xf6)." in raw.stderr
 
 
+def test_mistakes_with_a_checkpoint(quick_run, tmp_path):
+    import shutil
+
+    newer, cut = tmp_path / "newer", tmp_path / "cut"
+    shutil.copytree(quick_run.best, newer)
+    config = json.loads((newer / "config.json").read_text())
+    (newer / "config.json").write_text(json.dumps(config | {"format": 2, "regard": "9.0.0"}))
+    assert bad("translate", newer, "Ja.") == (
+        f"{newer}: written in format 2 by regard 9.0.0, but regard {__version__} reads formats up to 1; upgrade with "
+        "pip install -U regard."
+    )
+    shutil.copytree(quick_run.best, cut)
+    weights = cut / "model.safetensors"
+    size = weights.stat().st_size
+    weights.write_bytes(weights.read_bytes()[:-10])
+    assert bad("evaluate", cut, "--data", "miniature:test") == (
+        f"{weights}: damaged, it has {size - 10:,} bytes of {size:,}; copy it again or use another checkpoint."
+    )
+
+
+def test_text_that_is_too_long_is_one_sentence(tmp_path):
+    files = corpus(tmp_path)
+    learned = ["model.positions=learned", "model.max_positions=60", "train.steps=2"]
+    good("train", "translate", *files, "--out", tmp_path / "run", "--quiet", *learned, *TINY)
+    said = bad("translate", tmp_path / "run", "--quiet", stdin="Ja.\n" + "sehr " * 300 + "\n")
+    assert said.startswith("line 2 has ") and said.endswith(
+        "tokens, but this model takes 60 at most; split it into sentences."
+    )
+
+
 def test_a_full_disk_is_one_sentence(tmp_path):
-    if not os.path.exists("/dev/full"):
+    if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
     (tmp_path / "a.txt").write_text("ein Hund\n" * 5)
     said = bad("tokenizer", "train", tmp_path / "a.txt", "--size", 30, "--out", "/dev/full")

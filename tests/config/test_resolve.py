@@ -112,7 +112,14 @@ def test_lists_become_tuples_and_whole_numbers_pass_as_numbers():
 
 
 def test_overrides_are_read_as_toml_and_bare_words_as_text():
-    words = ["train.steps=2_000", "model.preset=transformer-small", "a.b=true", "a.c=[1, 2]", 'a.d="x y"', "rate=1e-3"]
+    words = [
+        "train.steps=2_000",
+        "model.preset=transformer-small",
+        "a.b=true",
+        "a.c=[1, 2]",
+        'a.d="x y"',
+        "rate=1e-3",
+    ]
     assert parse_overrides(words) == {
         "train": {"steps": 2000},
         "model": {"preset": "transformer-small"},
@@ -122,7 +129,10 @@ def test_overrides_are_read_as_toml_and_bare_words_as_text():
 
 
 def test_paths_and_dates_stay_text():
-    assert parse_overrides(["data.path=a/b.tsv", "day=2020-01-02"]) == {"data": {"path": "a/b.tsv"}, "day": "2020-01-02"}
+    assert parse_overrides(["data.path=a/b.tsv", "day=2020-01-02"]) == {
+        "data": {"path": "a/b.tsv"},
+        "day": "2020-01-02",
+    }
 
 
 def test_a_word_that_sets_nothing_is_refused():

@@ -108,7 +108,9 @@ def test_a_missing_file_is_named(tmp_path):
 
 def test_a_relative_path_is_told_with_the_folder_it_was_looked_for_in(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert message(PairSource(path="no.tsv")) == f"no.tsv: there is no such file (looked in {tmp_path}); check the path."
+    assert (
+        message(PairSource(path="no.tsv")) == f"no.tsv: there is no such file (looked in {tmp_path}); check the path."
+    )
 
 
 def test_files_of_different_length_are_told_with_both_counts_and_the_likely_place(tmp_path):
@@ -125,7 +127,7 @@ def test_files_of_different_length_are_told_with_both_counts_and_the_likely_plac
 
 
 def test_text_that_is_not_utf8_is_told_by_file_and_line(tmp_path):
-    (tmp_path / "a.de").write_bytes("gut\n".encode() + "schön\n".encode("latin1"))
+    (tmp_path / "a.de").write_bytes(b"gut\n" + "schön\n".encode("latin1"))
     place = PairSource(source=str(tmp_path / "a.de"), target=written(tmp_path / "a.en", "good\nfine\n"))
     assert message(place) == (
         f"{tmp_path / 'a.de'}: line 2 is not UTF-8 (byte 0xf6); convert the file, for example with "

@@ -2,10 +2,10 @@ import itertools
 
 import pytest
 import torch
-from conftest import VOCABULARY, random_tokens, small_transformer
 from torch.testing import assert_close
 
 from regard.decoding import DecodeSettings, Ends, beam_search, decode, greedy, length_penalty
+from small import VOCABULARY, random_tokens, small_transformer
 
 ENDS = Ends(start=2, end=3, never=(0, 1, 2))
 
@@ -86,7 +86,9 @@ def test_one_beam_without_length_penalty_is_greedy():
     source, real = sources([6, 4, 8])
     settings = DecodeSettings(beams=1, length_penalty="none", max_length_ratio=1, max_length_extra=4)
     by_beam = beam_search(model, source, real, ENDS, settings)
-    assert [found[0].ids for found in by_beam] == [found[0].ids for found in greedy(model, source, real, ENDS, settings)]
+    assert [found[0].ids for found in by_beam] == [
+        found[0].ids for found in greedy(model, source, real, ENDS, settings)
+    ]
 
 
 @pytest.mark.parametrize("penalty", ["none", "average", "gnmt"])

@@ -32,7 +32,7 @@ def test_it_learns_to_reverse_strings(preset, tmp_path):
         "objective.label_smoothing": 0.0,
         "train": {"steps": 500, "tokens_per_update": 700, "learning_rate": 4e-3, "warmup": 60, "schedule": "cosine"},
         "train.validate_every": 250,
-        "train.patience": None,
+        "train.patience": 0,
         "validation.bleu_sentences": 0,
     }
     run = regard.train(strings(6000, seed=1), settings, out=tmp_path / "run")

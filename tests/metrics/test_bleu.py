@@ -11,7 +11,7 @@ def one(hypothesis, *references, lowercase=False):
 
 
 def test_golden_counts_of_n_grams():
-    assert [len(ngrams("The ball is blue".split(), n)) for n in (1, 2, 3, 4)] == [4, 3, 2, 1]
+    assert [len(ngrams(["The", "ball", "is", "blue"], n)) for n in (1, 2, 3, 4)] == [4, 3, 2, 1]
 
 
 def test_golden_precision_of_three_in_four():
@@ -61,7 +61,11 @@ def test_the_parts_equal_sacrebleu_s_own_with_several_references():
     from sacrebleu.metrics import BLEU
 
     hypotheses = ["He goes to the old house.", "They like it!", "a b c d e f"]
-    references = [["He went to the old house.", "He goes to that house."], ["They love it!", "Yes."], ["a b c d", "x"]]
+    references = [
+        ["He went to the old house.", "He goes to that house."],
+        ["They love it!", "Yes."],
+        ["a b c d", "x"],
+    ]
     theirs = BLEU().corpus_score(hypotheses, [[r[0] for r in references], [r[1] for r in references]])
     ours = score_bleu(hypotheses, references).parts
     assert [p.clipped for p in ours.precisions] == theirs.counts
@@ -71,7 +75,7 @@ def test_the_parts_equal_sacrebleu_s_own_with_several_references():
 
 
 def test_matches_say_which_reference_has_the_n_gram():
-    found = {match.ngram: match for match in matches("a a b".split(), ["a b".split(), "a a c".split()], 1)}
+    found = {match.ngram: match for match in matches(["a", "a", "b"], [["a", "b"], ["a", "a", "c"]], 1)}
     assert found[("a",)].in_references == (1, 2) and found[("a",)].clipped == 2
     assert found[("b",)].in_references == (1, 0)
 

@@ -5,7 +5,7 @@ from regard.models import FAMILIES, Vocabularies, count_parameters, family, pres
 from regard.studies import preset_parameters
 
 COUNTS = {
-    "transformer-tiny": 6_125_056,
+    "transformer-tiny": 4_062_944,
     "transformer-small": 15_002_624,
     "transformer-base": 63_082_496,
     "transformer-big": 214_245_376,

@@ -1,11 +1,11 @@
 import pytest
 import torch
-from conftest import VOCABULARY, random_tokens, small_settings, small_transformer
 from torch.testing import assert_close
 
 from regard.errors import ConfigError
 from regard.models import Vocabularies
 from regard.models.transformer import Transformer
+from small import VOCABULARY, random_tokens, small_settings, small_transformer
 
 SCHEMES = ["sinusoidal", "learned", "rotary", "alibi", "relative", "index", "none"]
 VARIANTS = [
@@ -103,7 +103,7 @@ def test_embeddings_are_scaled_by_the_root_of_the_width():
 
 def test_every_dropout_acts_in_training_and_only_there():
     for name in ("dropout", "attention_dropout", "embedding_dropout", "feed_forward_dropout"):
-        none = {key: 0.0 for key in ("dropout", "attention_dropout", "embedding_dropout", "feed_forward_dropout")}
+        none = dict.fromkeys(("dropout", "attention_dropout", "embedding_dropout", "feed_forward_dropout"), 0.0)
         model = small_transformer(**(none | {name: 0.5}))
         source, target = random_tokens(2, 6), random_tokens(2, 5, seed=1)
         with torch.no_grad():

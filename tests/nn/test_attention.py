@@ -2,12 +2,12 @@ import math
 
 import pytest
 import torch
-from conftest import random_tokens, small_transformer
 from torch import nn
 from torch.testing import assert_close
 
 from regard.nn import CrossAttention, KeyValueCache, SelfAttention, View, attention_weights, causal_mask, padding_mask
 from regard.nn.attention import fused_attention
+from small import random_tokens, small_transformer
 
 
 def test_golden_scores_112_and_96_become_088_and_012():

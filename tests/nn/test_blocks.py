@@ -1,12 +1,12 @@
 import pytest
 import torch
-from conftest import small_settings
 from torch import nn
 from torch.testing import assert_close
 
 from regard.nn import EncoderBlock, View, build_norm
 from regard.nn.blocks import FeedForward, Residual
 from regard.nn.dropout import Dropout, keep_mask
+from small import small_settings
 
 
 def test_golden_layer_norm_over_the_features_of_one_position():

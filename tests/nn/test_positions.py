@@ -1,11 +1,11 @@
 import pytest
 import torch
-from conftest import random_tokens, small_settings, small_transformer
 from torch.testing import assert_close
 
 from regard.errors import DataError
 from regard.nn import sinusoids
 from regard.nn.positions import RelativeBias, Rotary, alibi_slopes, rotate
+from small import random_tokens, small_settings, small_transformer
 
 SCHEMES = ["sinusoidal", "learned", "rotary", "alibi", "relative", "index", "none"]
 
@@ -58,7 +58,10 @@ def test_rotated_scores_depend_on_distance_alone():
     query, key = torch.randn(2, 1, 1, 1, 8)
 
     def score(at, other):
-        turned = rotate(query, rotary.rotation(torch.tensor([at]))), rotate(key, rotary.rotation(torch.tensor([other])))
+        turned = (
+            rotate(query, rotary.rotation(torch.tensor([at]))),
+            rotate(key, rotary.rotation(torch.tensor([other]))),
+        )
         return (turned[0] * turned[1]).sum()
 
     assert_close(score(9, 4), score(25, 20))

@@ -1,12 +1,12 @@
 import pytest
 import torch
-from conftest import VOCABULARY, random_tokens, small_transformer
 from torch.nn import functional as F
 from torch.testing import assert_close
 
 from regard.data.batches import TranslationBatch
 from regard.objectives import TranslationObjective, cross_entropy, scaled_total
 from regard.objectives.cross_entropy import CHUNK_ELEMENTS
+from small import VOCABULARY, random_tokens, small_transformer
 
 
 @pytest.fixture(params=[7, 10**9], ids=["many chunks", "one chunk"])
@@ -40,7 +40,7 @@ def test_it_equals_the_definition_in_value_and_gradient(chunked, smoothing, has_
 
 
 def test_smoothing_puts_its_mass_on_the_other_words_alone():
-    """torch spreads it over all words, the right one included: the two agree at smoothing' = smoothing · V / (V - 1)."""
+    """torch spreads it over all words, the right one included: the two agree at smoothing · V / (V - 1)."""
     hidden, weight, _, labels = example(has_bias=False)
     ours = cross_entropy(hidden, weight, None, labels, 0.1).smoothed
     theirs = F.cross_entropy(hidden @ weight.T, labels, reduction="sum", label_smoothing=0.1 * 11 / 10)

@@ -1,14 +1,10 @@
 """The same weights in Hugging Face's Marian give the same logits and the same translations."""
 
-import sys
-from pathlib import Path
-
 import pytest
 import torch
-from conftest import VOCABULARY, random_tokens, small_transformer
 from torch.testing import assert_close
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from small import VOCABULARY, random_tokens, small_transformer
 
 pytest.importorskip("transformers")
 

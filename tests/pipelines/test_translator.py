@@ -110,16 +110,16 @@ def test_text_longer_than_the_model_takes_is_told_by_its_line(tmp_path, pairs):
     settings = {
         "model": {"preset": "transformer-tiny", "width": 16, "positions": "learned", "max_positions": 40},
         "text.size": 600,
-        "train": {"steps": 2, "warmup": 1, "validate_every": 2, "patience": None},
+        "train": {"steps": 2, "warmup": 1, "validate_every": 2},
         "validation.bleu_sentences": 0,
     }
     run = regard.train(pairs, settings, out=tmp_path / "short")
     short = regard.load(run.best)
     with pytest.raises(DataError) as error:
         short(["Ja.", "sehr " * 200])
+    tokens = len(short.source_tokenizer.encode("sehr " * 200).ids) + 1
     assert str(error.value) == (
-        f"line 2 has {len(short.source_tokenizer.encode('sehr ' * 200).ids) + 1:,} tokens, but this model takes 40 at "
-        "most; split it into sentences."
+        f"line 2 has {tokens:,} tokens, but this model takes 40 at most; split it into sentences."
     )
     assert len(short("Ja.").candidates[0].tokens) <= 40
 

@@ -1,5 +1,6 @@
 import json
 import math
+from pathlib import Path
 
 import pytest
 
@@ -46,13 +47,16 @@ def test_a_run_folder_holds_everything(quick_run):
     assert set(scores) == {"BLEU", "chrF", "TER"} and "version:" in scores["BLEU"]["signature"]
     assert math.isclose(math.exp(record["scores"]["test"]["loss"]), record["scores"]["test"]["perplexity"])
     names = {path.name for path in quick_run.best.iterdir()}
-    assert {"config.json", "model.safetensors", "tokenizer.json", "manifest.json"} <= names
+    tokenizers = {"tokenizer.source.json", "tokenizer.target.json"}
+    assert {"config.json", "model.safetensors", "manifest.json"} | tokenizers <= names
 
 
 def test_metrics_are_one_json_object_a_line(quick_run):
     records = lines(quick_run.path / "metrics.jsonl")
     assert [record["step"] for record in records if "valid_loss" in record] == [30, 60]
-    assert all({"translation", "learning_rate", "tokens_per_second"} <= set(r) for r in records if "valid_loss" not in r)
+    assert all(
+        {"translation", "learning_rate", "tokens_per_second"} <= set(r) for r in records if "valid_loss" not in r
+    )
 
 
 def test_the_model_learned_something(quick_run):
@@ -90,7 +94,9 @@ def test_resume_refuses_what_would_change_the_result(tmp_path, pairs):
     path = tmp_path / "a.tsv"
     path.write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs))
     run = regard.train("translate", SMALL | {"data.train.path": str(path)}, out=tmp_path / "run")
-    with pytest.raises(ConfigError, match=r"model.width: a resumed run cannot change this setting \(only train.steps"):
+    with pytest.raises(
+        ConfigError, match=r"model.width: a resumed run cannot change this setting \(only train.steps"
+    ):
         regard.resume(run.path, {"model.width": 32})
     path.write_text("Ja.\tYes.\n")
     with pytest.raises(RunError) as error:
@@ -126,9 +132,11 @@ def test_training_with_dropout_of_pieces_repeats(tmp_path, pairs):
 
 
 def test_a_ready_made_tokenizer_is_taken_over(tmp_path, pairs, quick_run):
-    given = str(quick_run.best / "tokenizer.json")
-    run = regard.train(pairs, SMALL | {"train.steps": 2, "train.warmup": 1, "text.tokenizer": given}, out=tmp_path / "run")
-    assert json.loads((run.best / "tokenizer.json").read_text()) == json.loads((quick_run.best / "tokenizer.json").read_text())
+    given = str(quick_run.best / "tokenizer.source.json")
+    run = regard.train(
+        pairs, SMALL | {"train.steps": 2, "train.warmup": 1, "text.tokenizer": given}, out=tmp_path / "run"
+    )
+    assert json.loads((run.best / "tokenizer.json").read_text()) == json.loads(Path(given).read_text())
 
 
 def test_too_long_pairs_are_counted(tmp_path, pairs):
@@ -187,9 +195,11 @@ def test_a_word_that_is_no_recipe_is_answered_with_the_nearest(tmp_path):
 
 def test_settings_have_their_layers(tmp_path):
     path = tmp_path / "mine.toml"
-    path.write_text('task = "translate"\nmodel.preset = "transformer-tiny"\nmodel.heads = 8\ndata.train.path = "a.tsv"\n')
+    path.write_text(
+        'task = "translate"\nmodel.preset = "transformer-tiny"\nmodel.heads = 8\ndata.train.path = "a.tsv"\n'
+    )
     found = resolve_run(find_recipe(str(path)), {"model.dropout": 0.3})
-    assert (found.settings.model.width, found.source("model.width")) == (128, "preset transformer-tiny")
+    assert (found.settings.model.width, found.source("model.width")) == (96, "preset transformer-tiny")
     assert (found.settings.model.heads, found.source("model.heads")) == (8, f"recipe {path}")
     assert (found.settings.model.dropout, found.source("model.dropout")) == (0.3, "the command line")
     assert found.source("model.norm_epsilon") == "default"
@@ -207,7 +217,9 @@ def test_a_recipe_without_a_task_is_told(tmp_path):
 
 def test_a_plan_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    plan = plan_run(resolve_run(find_recipe("translate-miniature"), {"data.train.count": 300, "text.size": 600}).settings)
+    plan = plan_run(
+        resolve_run(find_recipe("translate-miniature"), {"data.train.count": 300, "text.size": 600}).settings
+    )
     assert plan.train_pairs == 300 and plan.updates_per_epoch > 0 and plan.parameters > 100_000
     assert list(tmp_path.iterdir()) == []
 

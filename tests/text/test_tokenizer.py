@@ -65,7 +65,9 @@ def test_byte_level_returns_any_text(text):
     assert BYTES.decode(BYTES.encode(text).ids) == text
 
 
-@pytest.mark.parametrize("text", ["</s>", "<pad> <s>", "a<unk>b", "  two  spaces ", "\t\n", "日本語 é 👩‍👩‍👧", "\u2028", ""])
+@pytest.mark.parametrize(
+    "text", ["</s>", "<pad> <s>", "a<unk>b", "  two  spaces ", "\t\n", "日本語 é 👩‍👩‍👧", "\u2028", ""]
+)
 def test_byte_level_returns_nasty_text(text):
     encoding = BYTES.encode(text)
     assert BYTES.decode(encoding.ids) == text
@@ -106,7 +108,9 @@ def test_an_unknown_character_shows_in_the_text():
 def test_special_tokens_have_fixed_places():
     tokenizer = trained(kind="word", size=50)
     assert (tokenizer.padding, tokenizer.unknown, tokenizer.start, tokenizer.end) == (0, 1, 2, 3)
-    assert tokenizer.decode([2, *tokenizer.encode("play").ids, 3, 0, 0]) == tokenizer.decode(tokenizer.encode("play").ids)
+    assert tokenizer.decode([2, *tokenizer.encode("play").ids, 3, 0, 0]) == tokenizer.decode(
+        tokenizer.encode("play").ids
+    )
 
 
 def test_batches_equal_single_texts():
@@ -147,7 +151,9 @@ def test_dropout_needs_bpe():
 def test_a_vocabulary_too_small_for_the_characters_is_refused():
     with pytest.raises(ConfigError) as error:
         trained(kind="bpe", size=20)
-    assert str(error.value).startswith("text.size: 20 is too small, the characters of this text and the special tokens")
+    assert str(error.value).startswith(
+        "text.size: 20 is too small, the characters of this text and the special tokens"
+    )
     assert str(error.value).endswith('or more, or text.marks="bytes".')
 
 

@@ -12,7 +12,7 @@ from torch.testing import assert_close
 SCRIPT = """
 import sys
 from pathlib import Path
-sys.path[:0] = [str(Path({tests!r})), str(Path({tests!r}) / "training")]
+sys.path[:0] = [{tests!r}, str(Path({tests!r}) / "training")]
 import torch
 from test_loop import CPU, Scene
 from regard.training import join_team
@@ -41,7 +41,8 @@ def test_two_processes_equal_one(tmp_path):
     code = SCRIPT.format(tests=str(Path(__file__).parents[1]), out=out)
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": "2"}
     processes = [
-        subprocess.Popen([sys.executable, "-c", code], env=os.environ | place | {"RANK": str(rank)}) for rank in range(2)
+        subprocess.Popen([sys.executable, "-c", code], env=os.environ | place | {"RANK": str(rank)})
+        for rank in range(2)
     ]
     assert [process.wait(timeout=120) for process in processes] == [0, 0]
     alone = Scene(limit=60, dropout=0.0, dtype=torch.float64, steps=20)

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 import torch
-from conftest import small_transformer
 from torch.testing import assert_close
 
 from regard.data.batches import EncodedPairs
@@ -11,6 +10,7 @@ from regard.errors import ConfigError, RunError
 from regard.objectives import TranslationObjective
 from regard.training import Hooks, Machine, Trainer, TrainSettings, choose_device
 from regard.training.machine import choose_precision
+from small import small_transformer
 
 CPU = Machine(torch.device("cpu"), "fp32")
 
@@ -37,9 +37,7 @@ class Scene:
         save = lambda state, training, is_best: self.saved.append((state.step, is_best, training, self.weights()))
         hooks = Hooks(validate, save, self.records.append)
         feed = PairFeed(lambda epoch: pairs, self.settings.tokens_per_update, limit, seed=3)
-        self.trainer = Trainer(
-            model, feed, TranslationObjective(0.1), self.settings, CPU, hooks, seed=3, width=16
-        )
+        self.trainer = Trainer(model, feed, TranslationObjective(0.1), self.settings, CPU, hooks, seed=3, width=16)
 
     def weights(self):
         return {name: parameter.detach().clone() for name, parameter in self.trainer.model.named_parameters()}
@@ -157,7 +155,7 @@ def test_a_loss_that_is_no_number_stops_the_run():
 
 def test_gradients_are_clipped():
     norms = []
-    for clip in (None, 1e-3):
+    for clip in (0, 1e-3):
         scene = Scene(optimizer="sgd", learning_rate=1.0, warmup=0, schedule="constant", clip_norm=clip, dropout=0.0)
         before = scene.weights()
         scene.trainer._update(next(scene.trainer.feed.updates(scene.trainer.state.position)))
@@ -170,7 +168,9 @@ def test_records_hold_what_curves_need():
     scene = Scene()
     scene.trainer.run()
     record = scene.records[0]
-    assert {"step", "epoch", "seconds", "translation", "surprise", "learning_rate", "tokens_per_second"} == set(record)
+    assert {"step", "epoch", "seconds", "translation", "surprise", "learning_rate", "tokens_per_second"} == set(
+        record
+    )
     assert {"step": 5, "valid_loss": 1.0}.items() <= next(r for r in scene.records if "valid_loss" in r).items()
 
 

@@ -14,7 +14,9 @@ def test_golden_the_transformer_s_three_curves(width, warmup):
     at = lambda step: rate(step, width, schedule="transformer", learning_rate=1.0, warmup=warmup)
     for step in (1, 100, warmup, 20_000):
         assert math.isclose(at(step), width**-0.5 * min(step**-0.5, step * warmup**-1.5))
-    assert at(warmup) == max(at(step) for step in range(1, 20_000, 7)) or at(warmup) >= at(warmup + 1) > at(warmup + 2)
+    assert at(warmup) == max(at(step) for step in range(1, 20_000, 7)) or at(warmup) >= at(warmup + 1) > at(
+        warmup + 2
+    )
     assert math.isclose(at(warmup), width**-0.5 * warmup**-0.5)
 
 
@@ -38,7 +40,9 @@ def test_a_schedule_works_without_warm_up():
 
 
 def test_impossible_schedules_are_refused():
-    with pytest.raises(ValueError, match='warmup: 0 leaves the schedule "transformer" without a peak; set at least 1'):
+    with pytest.raises(
+        ValueError, match='warmup: 0 leaves the schedule "transformer" without a peak; set at least 1'
+    ):
         TrainSettings(schedule="transformer", warmup=0)
     with pytest.raises(ValueError, match="warmup: 100 leaves no step of 100 for the rate to fall"):
         TrainSettings(schedule="cosine", warmup=100, steps=100)

@@ -14,6 +14,8 @@ def evaluate(
     ] = None,
     source: Annotated[str | None, typer.Option(help="File with one source sentence a line (.gz too).")] = None,
     target: Annotated[str | None, typer.Option(help="File with the references, line by line.")] = None,
+    source_column: Annotated[str | None, typer.Option(help="Column (name, or number from 0) or JSON field.")] = None,
+    target_column: Annotated[str | None, typer.Option(help="Column or field of the references.")] = None,
     beams: Beams = None,
     device: Device = None,
     threads: Threads = None,
@@ -34,8 +36,10 @@ def evaluate(
     place = None
     if data or source or target:
         given = {"path": data, "source": source, "target": target}
-        layer = Layer("the command line", {name: value for name, value in given.items() if value is not None})
-        place = resolve(PairSource, [layer]).settings
+        columns = {"source_column": source_column, "target_column": target_column}
+        numbered = {name: int(value) if value and value.isdigit() else value for name, value in columns.items()}
+        wanted = {name: value for name, value in (given | numbered).items() if value is not None}
+        place = resolve(PairSource, [Layer("the command line", wanted)]).settings
     found = evaluate_run(run, place, device or "auto", progress(quiet), beams=beams)
     scores = {evaluation.name: asdict(evaluation) for evaluation in found}
     if json:

@@ -46,8 +46,10 @@ def _options(
 
 def main() -> None:
     """Run the command line; a user's mistake is one sentence on standard error and exit code 2."""
-    # A worker thread that spins while it waits takes the core from the one that works; read when torch loads.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # OpenMP's threads spin while they wait, which starves the thread that works as soon as another program wants
+    # a core; a short spin loses nothing on an idle machine. Read when torch loads.
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     try:
         app()
     except RegardError as error:

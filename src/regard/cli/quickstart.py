@@ -9,7 +9,7 @@ from regard.cli.options import Device, Quiet, Threads
 
 SENTENCES = (
     "Der kleine Hund schläft im Garten.",
-    "Die Lehrerin, die den Schüler sieht, öffnet das Fenster.",
+    "Die Lehrerin, die den Schüler sieht, macht das Fenster auf.",
     "Gestern hat Anna ihrer Schwester kein Buch gegeben.",
 )
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Json
+from regard.cli.options import Json, Quiet
 
 app = typer.Typer(help="Train tokenizers and look at them.", no_args_is_help=True)
 
@@ -19,10 +19,11 @@ def train(
     lowercase: Annotated[bool, typer.Option(help="Fold capital letters.")] = False,
     minimum_frequency: Annotated[int, typer.Option(help="Occurrences it takes to enter the vocabulary.")] = 2,
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("tokenizer.json"),
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Train a tokenizer on text files."""
-    from regard.cli.console import print_json, print_line
+    from regard.cli.console import print_json, print_line, progress
     from regard.config import Layer, resolve
     from regard.data.lines import read_lines
     from regard.text import TokenizerSettings, train_tokenizer
@@ -36,7 +37,7 @@ def train(
     }
     settings = resolve(TokenizerSettings, [Layer("the command line", given)]).settings
     lines = [line for file in files for line in read_lines(file)]
-    tokenizer = train_tokenizer(lines, settings)
+    tokenizer = train_tokenizer(lines, settings, progress(quiet))
     out.parent.mkdir(parents=True, exist_ok=True)
     tokenizer.save(out)
     words = sum(len(line.split()) for line in lines)

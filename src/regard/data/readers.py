@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def read_pairs(place: PairSource, progress: Progress = SILENT) -> list[Pair]:
     if place.path is None:
         pairs = read_aligned(Path(str(place.source)), Path(str(place.target)))
     elif place.path.startswith("miniature:"):
-        pairs = miniature.pairs(place.path.removeprefix("miniature:"), place.count)
+        pairs = make_miniature(place.path.removeprefix("miniature:"), place.count, progress)
     elif place.path.startswith("hf:"):
         pairs = read_datasets(place)
     else:
@@ -30,6 +31,18 @@ def read_pairs(place: PairSource, progress: Progress = SILENT) -> list[Pair]:
     if not pairs:
         raise DataError(f"{place.name}: there are no sentence pairs in it.")
     return pairs[: place.count]
+
+
+def make_miniature(split: str, count: int | None, progress: Progress = SILENT) -> list[Pair]:
+    """Return pairs of the miniature world, made on the spot."""
+    sentences = miniature.generate(split)
+    count = count or miniature.SPLITS[split].size
+    with progress.bar(f"make {split}", count) as bar:
+        pairs = []
+        for pair in islice(sentences, count):
+            pairs.append(pair)
+            bar.advance()
+    return pairs
 
 
 def read_aligned(source: Path, target: Path) -> list[Pair]:

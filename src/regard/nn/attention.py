@@ -95,9 +95,12 @@ class SelfAttention(Attention):
 
     def forward(self, x: Tensor, view: View, cache: KeyValueCache | None = None) -> Tensor:
         """Return (B, T, D); a cache adds the positions seen before, and keeps the new ones."""
-        query, key, value = self.split(self.query_key_value(x), 3)  # (B, H, T, K)
+        H = self.head_count
+        packed = self.query_key_value(x).unflatten(-1, (3 * H, self.head_width)).transpose(1, 2)  # (B, 3 H, T, K)
+        query_key, value = packed[:, : 2 * H], packed[:, 2 * H :]
         if view.rotation is not None:
-            query, key = rotate(query, view.rotation), rotate(key, view.rotation)
+            query_key = rotate(query_key, view.rotation)
+        query, key = query_key.chunk(2, dim=1)  # (B, H, T, K)
         if cache is not None:
             key, value = cache.append(key, value)  # (B, H, S, K)
         return self.join(self.look(query, key, value, view))

@@ -14,7 +14,7 @@ PositionKind = Literal["sinusoidal", "learned", "rotary", "alibi", "relative", "
 
 
 class Rotation(NamedTuple):
-    """Cosines and sines (T, K / 2) of the angles by which queries and keys are turned."""
+    """Cosines and signed sines (T, K) of the angles by which queries and keys are turned."""
 
     cosine: Tensor
     sine: Tensor
@@ -101,14 +101,14 @@ class Rotary(Positions):
         steps = torch.arange(0, self.head_width, 2, device=positions.device)
         rates = torch.exp(steps * (-math.log(10000.0) / self.head_width))
         angles = positions[:, None] * rates  # (T, K / 2)
-        return Rotation(angles.cos(), angles.sin())
+        cosine, sine = angles.cos(), angles.sin()
+        return Rotation(torch.cat((cosine, cosine), -1), torch.cat((-sine, sine), -1))
 
 
 def rotate(x: Tensor, rotation: Rotation) -> Tensor:
     """Return (B, H, T, K) with the pairs (x_i, x_{i + K/2}) turned."""
-    cosine, sine = rotation.cosine.to(x.dtype), rotation.sine.to(x.dtype)
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
+    swapped = x.roll(x.size(-1) // 2, dims=-1)
+    return torch.addcmul(x * rotation.cosine.to(x.dtype), swapped, rotation.sine.to(x.dtype))
 
 
 class Alibi(Positions):

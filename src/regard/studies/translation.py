@@ -76,10 +76,9 @@ def _tokenizers(pairs: Sequence[Pair], text: TextSettings, progress: Progress) -
     if text.tokenizer:
         return {"tokenizer": Tokenizer.load(Path(text.tokenizer))}
     sides = {"source": [pair.source for pair in pairs], "target": [pair.target for pair in pairs]}
-    progress.say(f"tokenizer: training {text.kind} with up to {text.size:,} tokens, {text.vocabularies}.")
     if text.vocabularies == "shared":
-        return {"tokenizer": train_tokenizer(sides["source"] + sides["target"], text)}
-    return {side: train_tokenizer(lines, text) for side, lines in sides.items()}
+        return {"tokenizer": train_tokenizer(sides["source"] + sides["target"], text, progress)}
+    return {side: train_tokenizer(lines, text, progress, f"{side} tokenizer") for side, lines in sides.items()}
 
 
 def _new_bundle(settings: Settings, tokenizers: dict[str, Tokenizer]) -> Bundle:

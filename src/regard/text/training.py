@@ -1,18 +1,23 @@
 """Training a tokenizer of any kind on the user's text."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as Backend
 
 from regard.errors import ConfigError, DataError
+from regard.progress import SILENT, Bar, Progress
 from regard.text.repeatable import in_order, without_added
 from regard.text.settings import TokenizerSettings
 from regard.text.tokenizer import SPECIAL_TOKENS, UNKNOWN, Tokenizer
 
+CHUNK = 1000
 
-def train_tokenizer(texts: Iterable[str], settings: TokenizerSettings) -> Tokenizer:
+
+def train_tokenizer(
+    texts: Iterable[str], settings: TokenizerSettings, progress: Progress = SILENT, title: str = "tokenizer"
+) -> Tokenizer:
     """Return a tokenizer trained on the texts."""
     texts = list(texts)
     if not any(text.strip() for text in texts):
@@ -20,7 +25,8 @@ def train_tokenizer(texts: Iterable[str], settings: TokenizerSettings) -> Tokeni
     normalizer = _normalizer(settings)
     backend, trainer = BUILDERS[settings.kind](settings, texts, normalizer)
     backend.normalizer = normalizer
-    backend.train_from_iterator(texts, trainer, length=len(texts))
+    with progress.bar(title, len(texts)) as bar:
+        backend.train_from_iterator(_told(texts, bar), trainer, length=len(texts))
     if settings.kind == "wordpiece":
         backend = without_added(backend)
     elif settings.kind == "unigram":
@@ -28,6 +34,14 @@ def train_tokenizer(texts: Iterable[str], settings: TokenizerSettings) -> Tokeni
     if backend.get_vocab_size() > settings.size:
         raise ConfigError(_too_small(backend, settings))
     return Tokenizer(backend)
+
+
+def _told(texts: list[str], bar: Bar) -> Iterator[list[str]]:
+    """Yield the texts in chunks and tell how far it is; the merges follow once all have been read."""
+    for start in range(0, len(texts), CHUNK):
+        chunk = texts[start : start + CHUNK]
+        yield chunk
+        bar.advance(len(chunk))
 
 
 def _too_small(backend: Backend, settings: TokenizerSettings) -> str:

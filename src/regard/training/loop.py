@@ -104,7 +104,7 @@ class Trainer:
                 stops = self.team.agree(interrupted(), self.machine.device)
                 if state.step % settings.validate_every == 0 or state.step == settings.steps:
                     self._validate()
-                    if settings.patience is not None and state.stale >= settings.patience:
+                    if settings.patience and state.stale >= settings.patience:
                         return "no improvement"
                 elif stops:
                     self._save(is_best=False)
@@ -129,7 +129,7 @@ class Trainer:
             scaled_total(loss, counts).backward()
             self._window.add({name: part.sum.detach() for name, part in loss.items()})
         self.team.sum_gradients(self.model)
-        if self.settings.clip_norm is not None:
+        if self.settings.clip_norm:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate(self.settings, state.step, self.width)

@@ -32,12 +32,12 @@ class TrainSettings(Settings):
     """Pull of every weight towards 0."""
     momentum: float = Field(0.0, ge=0, lt=1)
     """Momentum of plain gradient descent."""
-    clip_norm: float | None = Field(1.0, gt=0)
-    """Largest norm of the gradient of an update; none: never clipped."""
+    clip_norm: float = Field(1.0, ge=0)
+    """Largest norm of the gradient of an update; 0: never clipped."""
     validate_every: int = Field(500, ge=1)
     """Updates between two validations; each one also saves a checkpoint."""
-    patience: int | None = Field(None, ge=1)
-    """Stop after so many validations without improvement; unset: go on to the last step."""
+    patience: int = Field(0, ge=0)
+    """Stop after so many validations without improvement; 0: go on to the last step."""
     select_by: Literal["loss", "bleu"] = "loss"
     """The validation figure that decides which checkpoint is best."""
     log_every: int = Field(20, ge=1)

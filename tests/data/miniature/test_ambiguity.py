@@ -50,9 +50,7 @@ def test_a_world_of_few_words_has_no_ambiguity_either(seed, level, count, monkey
         if not isinstance(choice.items[0], Noun | Verb | Adjective | Name):
             return choose(choice, draw)
         if id(choice) not in kept:
-            kept[id(choice)] = [item for item in choice.items if item.german in FEW] or [
-                only.choice(choice.items)
-            ]
+            kept[id(choice)] = [item for item in choice.items if item.german in FEW] or [only.choice(choice.items)]
         return pick(draw, kept[id(choice)])
 
     monkeypatch.setattr(Choice, "__call__", choose_from_few)

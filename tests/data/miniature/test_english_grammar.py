@@ -75,9 +75,7 @@ def test_adjectives_are_compared_with_an_ending_or_with_more():
 
 def test_possessors_that_live_take_an_apostrophe_and_houses_take_of():
     assert noun_phrase(noun("Hund", possessor=name("Anna"))) == "Anna's dog"
-    assert (
-        noun_phrase(noun("Hund", "definite", "klein", possessor=noun("Lehrer"))) == "the teacher's small dog"
-    )
+    assert noun_phrase(noun("Hund", "definite", "klein", possessor=noun("Lehrer"))) == "the teacher's small dog"
     assert noun_phrase(noun("Hund", possessor=nouns("Lehrer"))) == "the teachers' dog"
     assert noun_phrase(noun("Hund", possessor=nouns("Kind"))) == "the children's dog"
     assert noun_phrase(noun("Dach", possessor=noun("Haus"))) == "the roof of the house"
@@ -130,13 +128,8 @@ def test_each_modal_has_a_present_a_past_and_a_negation(modal, forms):
 def test_what_is_denied_is_any_or_a():
     no = {"is_negated": True}
     assert english(clause("kaufen", HE, object=noun("Hut", "indefinite"), **no)) == "He does not buy a hat."
-    assert (
-        english(clause("kaufen", HE, object=nouns("Hut", "indefinite"), **no)) == "He does not buy any hats."
-    )
-    assert (
-        english(clause("trinken", HE, object=noun("Milch", "indefinite"), **no))
-        == "He does not drink any milk."
-    )
+    assert english(clause("kaufen", HE, object=nouns("Hut", "indefinite"), **no)) == "He does not buy any hats."
+    assert english(clause("trinken", HE, object=noun("Milch", "indefinite"), **no)) == "He does not drink any milk."
     assert english(clause("schlafen", noun("Hund", "no"))) == "No dog sleeps."
 
 
@@ -163,9 +156,9 @@ def test_relative_pronouns_tell_persons_from_things():
 def test_fronted_clauses_take_a_comma_and_so_does_although():
     rain = clause("regnen", tense="narrated")
     stays = {"complement": where("Haus"), "tense": "narrated"}
-    assert english(
-        clause("bleiben", HE, **stays, circumstance=circumstance("weil", rain, is_first=True))
-    ) == ("Because it rained, he stayed in the house.")
+    assert english(clause("bleiben", HE, **stays, circumstance=circumstance("weil", rain, is_first=True))) == (
+        "Because it rained, he stayed in the house."
+    )
     assert english(clause("bleiben", HE, **stays, circumstance=circumstance("weil", rain))) == (
         "He stayed in the house because it rained."
     )
@@ -195,6 +188,6 @@ def test_recipients_come_first_or_take_to():
     assert english(clause("geben", HE, object=noun("Ball"), recipient=noun("Kind"), frame="recipient")) == (
         "He gives the child the ball."
     )
-    assert english(
-        clause("erklären", HE, object=noun("Regel"), recipient=noun("Kind"), frame="recipient")
-    ) == ("He explains the rule to the child.")
+    assert english(clause("erklären", HE, object=noun("Regel"), recipient=noun("Kind"), frame="recipient")) == (
+        "He explains the rule to the child."
+    )

@@ -38,9 +38,7 @@ def test_separable_verbs_part_in_main_clauses_and_join_everywhere_else():
     assert german(clause("aufmachen", SHE, object=door, tense="spoken")) == "Sie hat die Tür aufgemacht."
     assert german(clause("aufmachen", SHE, object=door, tense="future")) == "Sie wird die Tür aufmachen."
     inner = clause("aufmachen", SHE, object=door)
-    assert (
-        german(clause("sagen", HE, content=content("dass", inner))) == "Er sagt, dass sie die Tür aufmacht."
-    )
+    assert german(clause("sagen", HE, content=content("dass", inner))) == "Er sagt, dass sie die Tür aufmacht."
     prepared = forms_of(WORDS.verb("vorbereiten"))
     assert (prepared.participle, prepared.infinitive) == ("vorbereitet", "vorbereiten")
 
@@ -52,9 +50,7 @@ def test_the_finite_verb_comes_second_whatever_comes_first():
     assert german(clause("füttern", child, **parts, front="time")) == "Heute füttert das Kind den Hund."
     assert german(clause("füttern", child, **parts, front="object")) == "Den Hund füttert das Kind heute."
     assert german(clause("helfen", child, object=noun("Frau"), front="object")) == "Der Frau hilft das Kind."
-    given = clause(
-        "geben", child, object=noun("Ball", "indefinite"), recipient=noun("Mann"), front="recipient"
-    )
+    given = clause("geben", child, object=noun("Ball", "indefinite"), recipient=noun("Mann"), front="recipient")
     assert german(given) == "Dem Mann gibt das Kind einen Ball."
     placed = clause("schlafen", noun("Katze"), place=where("Garten"), front="place")
     assert german(placed) == "Im Garten schläft die Katze."
@@ -140,10 +136,7 @@ def test_nicht_follows_known_objects_and_times_and_precedes_the_rest():
     assert german(clause("kaufen", HE, object=noun("Buch"), time=adverb("heute"), **no)) == (
         "Er kauft das Buch heute nicht."
     )
-    assert (
-        german(clause("kaufen", HE, object=noun("Buch"), tense="spoken", **no))
-        == "Er hat das Buch nicht gekauft."
-    )
+    assert german(clause("kaufen", HE, object=noun("Buch"), tense="spoken", **no)) == "Er hat das Buch nicht gekauft."
     assert german(clause("aufmachen", HE, object=noun("Tür"), **no)) == "Er macht die Tür nicht auf."
     assert german(clause("wohnen", HE, complement=where("Haus"), **no)) == "Er wohnt nicht im Haus."
     assert german(clause("sein", HE, predicate=quality("müde"), **no)) == "Er ist nicht müde."
@@ -157,10 +150,7 @@ def test_kein_denies_what_is_indefinite():
     assert german(clause("kaufen", HE, object=noun("Hut", "indefinite"), **no)) == "Er kauft keinen Hut."
     assert german(clause("kaufen", HE, object=nouns("Buch", "indefinite"), **no)) == "Er kauft keine Bücher."
     assert german(clause("trinken", HE, object=noun("Milch", "indefinite"), **no)) == "Er trinkt keine Milch."
-    assert (
-        german(clause("sein", HE, predicate=noun("Arzt", "indefinite", "gut"), **no))
-        == "Er ist kein guter Arzt."
-    )
+    assert german(clause("sein", HE, predicate=noun("Arzt", "indefinite", "gut"), **no)) == "Er ist kein guter Arzt."
     assert german(clause("schlafen", noun("Hund", "no"))) == "Kein Hund schläft."
 
 
@@ -170,9 +160,7 @@ def test_relative_pronouns_take_the_gender_of_the_noun_and_the_case_of_the_gap()
         return german(clause("sein", head, predicate=quality("alt")))
 
     assert about_it("Mann", "subject", "schlafen") == "Der Mann, der schläft, ist alt."
-    assert (
-        about_it("Mann", "object", "sehen", subject=noun("Frau")) == "Der Mann, den die Frau sieht, ist alt."
-    )
+    assert about_it("Mann", "object", "sehen", subject=noun("Frau")) == "Der Mann, den die Frau sieht, ist alt."
     assert about_it("Frau", "object", "helfen", subject=ME) == "Die Frau, der ich helfe, ist alt."
     assert about_it("Kind", "recipient", "geben", subject=ME, object=noun("Ball")) == (
         "Das Kind, dem ich den Ball gebe, ist alt."
@@ -197,10 +185,7 @@ def test_a_relative_clause_moves_behind_the_verb_that_closes_the_clause():
     assert german(clause("sehen", HE, object=dog, tense="spoken")) == "Er hat den Hund gesehen, der schlief."
     assert german(clause("anschauen", HE, object=dog)) == "Er schaut den Hund an, der schlief."
     reason = circumstance("weil", clause("sehen", HE, object=dog))
-    assert (
-        german(clause("lachen", SHE, circumstance=reason))
-        == "Sie lacht, weil er den Hund sieht, der schlief."
-    )
+    assert german(clause("lachen", SHE, circumstance=reason)) == "Sie lacht, weil er den Hund sieht, der schlief."
 
 
 def test_clauses_before_the_verb_end_with_a_comma():
@@ -214,8 +199,7 @@ def test_clauses_before_the_verb_end_with_a_comma():
 def test_main_clauses_are_joined_with_a_comma_but_not_before_und():
     first, second = clause("schlafen", noun("Hund")), clause("spielen", noun("Katze"), "alone")
     joined = {
-        j: german(first, joint=WORDS.conjunctions[j], second=second)
-        for j in ("und", "aber", "denn", "deshalb")
+        j: german(first, joint=WORDS.conjunctions[j], second=second) for j in ("und", "aber", "denn", "deshalb")
     }
     assert joined == {
         "und": "Der Hund schläft und die Katze spielt.",
@@ -238,9 +222,7 @@ def test_pronouns_come_before_a_subject_that_is_not_one():
     )
     assert german(clause("sich beeilen", ME)) == "Ich beeile mich."
     hurry = clause("sich beeilen", noun("Arzt"))
-    assert (
-        german(clause("sagen", SHE, content=content("dass", hurry))) == "Sie sagt, dass der Arzt sich beeilt."
-    )
+    assert german(clause("sagen", SHE, content=content("dass", hurry))) == "Sie sagt, dass der Arzt sich beeilt."
 
 
 def test_circumstances_stand_in_the_order_time_cause_manner_place():

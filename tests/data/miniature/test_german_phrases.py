@@ -92,9 +92,7 @@ def test_prepositions_take_in_the_article_unless_a_relative_clause_follows():
     assert german(clause("gehen", HE, complement=whither("Bahnhof"))) == "Er geht zum Bahnhof."
     assert german(clause("gehen", HE, complement=whither("Universität"))) == "Er geht zur Universität."
     assert german(clause("sitzen", HE, complement=where("Strand"))) == "Er sitzt am Strand."
-    assert (
-        german(clause("träumen", HE, complement=about("träumen", noun("Schiff")))) == "Er träumt vom Schiff."
-    )
+    assert german(clause("träumen", HE, complement=about("träumen", noun("Schiff")))) == "Er träumt vom Schiff."
     old = relative("subject", "sein", predicate=quality("alt"))
     assert german(clause("wohnen", HE, complement=where("Haus", relative=old))) == (
         "Er wohnt in dem Haus, das alt ist."
@@ -107,6 +105,4 @@ def test_names_and_noun_phrases_stand_in_the_genitive():
     assert german(clause("sehen", HE, object=dog)) == "Er sieht Annas kleinen Hund."
     teacher = noun("Hund", possessor=noun("Lehrer", "definite", "alt"))
     assert german(clause("schlafen", teacher)) == "Der Hund des alten Lehrers schläft."
-    assert (
-        german(clause("schlafen", noun("Hund", possessor=nouns("Lehrer")))) == "Der Hund der Lehrer schläft."
-    )
+    assert german(clause("schlafen", noun("Hund", possessor=nouns("Lehrer")))) == "Der Hund der Lehrer schläft."

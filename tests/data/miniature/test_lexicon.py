@@ -88,9 +88,7 @@ def partners(relation, position):
 
 def test_no_verb_and_no_adjective_loses_more_than_a_fifth_of_its_nouns():
     for verb, lost in partners("object", 0).items():
-        possible = {
-            n.german for v in WORDS.verbs if v.german == verb and v.frame != "about" for n in v.objects
-        }
+        possible = {n.german for v in WORDS.verbs if v.german == verb and v.frame != "about" for n in v.objects}
         assert len(lost) <= len(possible) / 5, verb
     for adjective, lost in partners("quality", 0).items():
         assert len(lost) <= len(WORDS.adjectives[adjective].fits) / 5, adjective
@@ -113,9 +111,7 @@ def test_the_world_has_more_than_a_hundred_million_sentences():
         if verb.frame != "object":
             continue
         doers = sum(
-            described(n) * numbers[n]
-            for n in verb.subjects
-            if NounCase(n.german, "nominative") not in missing
+            described(n) * numbers[n] for n in verb.subjects if NounCase(n.german, "nominative") not in missing
         )
         done = sum(
             described(n) * numbers[n]
@@ -129,9 +125,7 @@ def test_the_world_has_more_than_a_hundred_million_sentences():
 
 def test_sentences_of_that_small_grammar_really_differ():
     subjects = [maker("Lehrer", "definite", *a) for maker in (noun, nouns) for a in ((), ("alt",), ("jung",))]
-    objects = [
-        maker("Fenster", "definite", *a) for maker in (noun, nouns) for a in ((), ("alt",), ("klein",))
-    ]
+    objects = [maker("Fenster", "definite", *a) for maker in (noun, nouns) for a in ((), ("alt",), ("klein",))]
     told = {
         said(clause(verb, subject, object=thing))[0]
         for verb, subject, thing in product(("putzen", "aufmachen", "zumachen"), subjects, objects)

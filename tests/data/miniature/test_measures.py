@@ -39,9 +39,7 @@ OLD = WordPair("quality", "alt", "Buch")
             complement=where("Tisch"),
         ),
         clause("sagen", HE, content=content("dass", clause("lesen", ME, object=noun("Buch")))),
-        clause(
-            "lachen", HE, circumstance=circumstance("weil", clause("lesen", ME, object=noun("Buch")), True)
-        ),
+        clause("lachen", HE, circumstance=circumstance("weil", clause("lesen", ME, object=noun("Buch")), True)),
     ],
 )
 def test_a_verb_and_its_object_are_a_pair_however_they_are_said(statement):
@@ -92,9 +90,7 @@ def test_depth_counts_clauses_within_clauses():
     rain = clause("regnen")
     once = clause("sagen", HE, content=content("dass", rain))
     twice = clause("lachen", HE, circumstance=circumstance("weil", once))
-    beside = clause(
-        "lachen", noun("Hund", relative=relative("subject", "schlafen")), content=content("dass", rain)
-    )
+    beside = clause("lachen", noun("Hund", relative=relative("subject", "schlafen")), content=content("dass", rain))
     assert [depth(Meaning(told)) for told in (rain, once, twice, beside)] == [0, 1, 2, 1]
     assert depth(Meaning(rain, joint=WORDS.conjunctions["und"], second=twice)) == 2
 

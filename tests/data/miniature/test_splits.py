@@ -106,10 +106,7 @@ ADJECTIVE_FORMS = {
     for ending in ("e", "er", "es", "en", "em")
 }
 NOUN_FORMS = {
-    form: word.german
-    for word in WORDS.nouns.values()
-    for row in noun_forms(word).values()
-    for form in row.values()
+    form: word.german for word in WORDS.nouns.values() for row in noun_forms(word).values() for form in row.values()
 }
 
 
@@ -183,9 +180,7 @@ def used_words(training):
                 used.update([slot, getattr(slot, "preposition", None), getattr(slot, "unit", None)])
             used.update(getattr(slot, "preposition", None) for slot in (clause.cause, clause.company))
             used.update(link.conjunction for link in (clause.content, clause.circumstance) if link)
-            used.update(
-                [getattr(clause.predicate, "adjective", None), getattr(clause.predicate, "degree", None)]
-            )
+            used.update([getattr(clause.predicate, "adjective", None), getattr(clause.predicate, "degree", None)])
             for phrase, _ in phrases:
                 used.update([phrase.noun, phrase.degree, phrase.numeral, *phrase.adjectives])
     return used
@@ -246,7 +241,7 @@ def test_punctuation_and_capitals_are_well_formed(training):
 
 def test_an_unknown_split_is_refused_with_the_known_names():
     known = ", ".join(["train", "valid", "test", "unseen-pairs", "unseen-cases", "unseen-depth"])
-    message = f"split: 'dev' is unknown; the miniature world has {known}"
+    message = f'split: "dev" is not one of {known}.'
     for call in (sentences, generate, pairs):
         with pytest.raises(DataError) as raised:
             call("dev")
@@ -257,4 +252,4 @@ def test_an_unknown_split_is_refused_with_the_known_names():
 def test_a_count_below_one_is_refused(count):
     with pytest.raises(DataError) as raised:
         pairs("valid", count)
-    assert str(raised.value) == f"count: {count} is too few; ask valid for 1 pair or more"
+    assert str(raised.value) == f"count: {count} is too few; ask valid for 1 pair or more."

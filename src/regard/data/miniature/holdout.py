@@ -89,9 +89,7 @@ def held_out_cases() -> frozenset[NounCase]:
     # A noun with an English twin would give its cases away in English; one in a fixed phrase, in German.
     # And the first words that anybody types keep all their cases.
     free = [
-        noun
-        for noun in nouns
-        if uses[noun.english] == 1 and "basic" not in noun.classes and noun.german not in fixed
+        noun for noun in nouns if uses[noun.english] == 1 and "basic" not in noun.classes and noun.german not in fixed
     ]
     chosen: dict[Noun, Case] = {}
     for case, (count, classes) in _CASES.items():
@@ -110,6 +108,4 @@ class Novelty(NamedTuple):
 def novelty(meaning: Meaning) -> Novelty:
     """What of a meaning training never shows."""
     parts = parts_of(meaning)
-    return Novelty(
-        not held_out_pairs().isdisjoint(pairs_in(parts)), not held_out_cases().isdisjoint(cases_in(parts))
-    )
+    return Novelty(not held_out_pairs().isdisjoint(pairs_in(parts)), not held_out_cases().isdisjoint(cases_in(parts)))

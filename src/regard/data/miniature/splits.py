@@ -51,7 +51,7 @@ SPLITS: Final = {
 def sentences(split: str, seed: int = 0) -> Iterator[Sentence]:
     """Sentences of a split without end and without repetition, always the same for the same seed."""
     if split not in SPLITS:
-        raise DataError(f"split: {split!r} is unknown; the miniature world has {', '.join(SPLITS)}")
+        raise DataError(f'split: "{split}" is not one of {", ".join(SPLITS)}.')
     return _sentences(split, seed)
 
 
@@ -85,5 +85,5 @@ def pairs(split: str, count: int | None = None, seed: int = 0) -> list[Pair]:
     if count is None:
         count = SPLITS[split].size
     if count < 1:
-        raise DataError(f"count: {count} is too few; ask {split} for 1 pair or more")
+        raise DataError(f"count: {count} is too few; ask {split} for 1 pair or more.")
     return list(islice(found, count))

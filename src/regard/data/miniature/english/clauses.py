@@ -224,9 +224,7 @@ def _verb_group(
     if tense == "future":
         return VerbGroup("will", forms.base)
     if tense == "finished":
-        return VerbGroup(
-            "has" if agreement == "he" else "have", "been" if forms.base == "be" else forms.participle
-        )
+        return VerbGroup("has" if agreement == "he" else "have", "been" if forms.base == "be" else forms.participle)
     if tense == "earlier":
         return VerbGroup("had", "been" if forms.base == "be" else forms.participle)
     if forms.base == "be":
@@ -237,9 +235,7 @@ def _verb_group(
     return _supported(forms.base, finite, agreement, is_past, is_question or clause.is_negated)
 
 
-def _supported(
-    base: str, finite: str, agreement: EnglishAgreement, is_past: bool, needs_do: bool
-) -> VerbGroup:
+def _supported(base: str, finite: str, agreement: EnglishAgreement, is_past: bool, needs_do: bool) -> VerbGroup:
     if needs_do:
         return VerbGroup("did" if is_past else "does" if agreement == "he" else "do", base)
     return VerbGroup("", finite)

@@ -148,9 +148,7 @@ def _close(clause: Clause, start: list[str], pieces: list[Piece], closing: str) 
         words.append(closing)
     text = " ".join(words) + after
     if follower:
-        text = (
-            f"{text.rstrip(',')}, {follower.conjunction.german} {_subordinate(follower.clause).rstrip(',')},"
-        )
+        text = f"{text.rstrip(',')}, {follower.conjunction.german} {_subordinate(follower.clause).rstrip(',')},"
     return text
 
 
@@ -162,9 +160,7 @@ def _middle(clause: Clause, pieces: list[Piece]) -> list[Piece]:
     return sorted(pieces, key=lambda piece: piece.slot != "pronoun")
 
 
-def _piece(
-    slot: str, value: Nominal, case: Case, determiner: Determiner | None = None, whose: str = ""
-) -> Piece:
+def _piece(slot: str, value: Nominal, case: Case, determiner: Determiner | None = None, whose: str = "") -> Piece:
     if type(value) is NounPhrase:
         text = noun_phrase(value, case, determiner, whose)
         return Piece(slot, text, _tail(value))
@@ -266,6 +262,4 @@ def _verb_group(clause: Clause, agreement: Agreement) -> VerbGroup:
     if tense in ("present", "narrated"):
         return VerbGroup((forms.present if tense == "present" else forms.past)[agreement], "", verb.particle)
     auxiliary = _BE if verb.auxiliary == "sein" else _HAVE
-    return VerbGroup(
-        (auxiliary.past if tense == "earlier" else auxiliary.present)[agreement], forms.participle
-    )
+    return VerbGroup((auxiliary.past if tense == "earlier" else auxiliary.present)[agreement], forms.participle)

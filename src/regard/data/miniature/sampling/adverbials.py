@@ -41,12 +41,8 @@ _NAMED_PLACES: Final = Choice({"town": 2, "country": 1})
 _TIME_ADVERBS: Final = {kind: _adverbs(kind) for kind in ("past", "now", "future", "dated", "part", "habit")}
 _STATIVE_TIMES: Final = {"present": _WORDS.adverbs["jetzt"], "past": _WORDS.adverbs["damals"]}
 _MOOD_TIMES: Final[dict[str, Choice[Adverb]]] = {
-    "present": among(
-        _WORDS.adverbs[word] for word in ("heute", "jetzt", "am Abend", "am Morgen", "im Moment")
-    ),
-    "past": among(
-        _WORDS.adverbs[word] for word in ("gestern", "damals", "gestern Abend", "am Morgen", "vorgestern")
-    ),
+    "present": among(_WORDS.adverbs[word] for word in ("heute", "jetzt", "am Abend", "am Morgen", "im Moment")),
+    "past": among(_WORDS.adverbs[word] for word in ("gestern", "damals", "gestern Abend", "am Morgen", "vorgestern")),
     "future": among(_WORDS.adverbs[word] for word in ("morgen", "bald", "am Abend")),
 }
 _TIMES: Final[dict[str, Choice[str]]] = {
@@ -64,9 +60,7 @@ _IN_TOWN: Final = _WORDS.preposition("town")
 _TO_TOWN: Final = _WORDS.preposition("destination")
 _BY: Final = _WORDS.preposition("means")
 _FOR: Final = _WORDS.preposition("benefit")
-_COMPANIONS: Final = Choice(
-    {_WORDS.preposition("company", "mit"): 4, _WORDS.preposition("company", "ohne"): 1}
-)
+_COMPANIONS: Final = Choice({_WORDS.preposition("company", "mit"): 4, _WORDS.preposition("company", "ohne"): 1})
 _MEANS: Final = _nouns("Zug", "Bus", "Auto", "Fahrrad", "Schiff", "Taxi", "Straßenbahn", "Boot", "Motorrad")
 
 

@@ -134,16 +134,8 @@ def _add_place(draw: Draw, parts: Parts, setting: Setting, room: int) -> bool:
 def _add_cause(draw: Draw, parts: Parts, setting: Setting, room: int) -> None:
     verb: Verb = parts["verb"]
     actor = actor_of(parts.get("subject"), setting.head)
-    is_deed = (
-        actor is not None and "living" in actor.classes and not is_state(verb) and verb.frame != "content"
-    )
-    if (
-        room > 0
-        and is_deed
-        and setting.has_time
-        and not parts.get("modal")
-        and draw() < 0.035 * setting.richness
-    ):
+    is_deed = actor is not None and "living" in actor.classes and not is_state(verb) and verb.frame != "content"
+    if room > 0 and is_deed and setting.has_time and not parts.get("modal") and draw() < 0.035 * setting.richness:
         parts["cause"] = cause(draw, setting.fullness)
 
 

@@ -96,9 +96,7 @@ def _has_clear_pronoun(parts: Parts) -> bool:
     verb: Verb = parts["verb"]
     if not is_behind or value is None or isinstance(value, Pronoun | Gap) or verb.object_case == "dative":
         return True
-    is_plural = isinstance(value, Coordination) or (
-        isinstance(value, NounPhrase) and value.number == "plural"
-    )
+    is_plural = isinstance(value, Coordination) or (isinstance(value, NounPhrase) and value.number == "plural")
     if is_plural != (subject.person == "they"):
         return True
     is_masculine = isinstance(value, NounPhrase) and value.noun.gender == "m" and not is_plural

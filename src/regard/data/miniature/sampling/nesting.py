@@ -123,17 +123,11 @@ def _embedded_question(draw: Draw, outer: Clause, inner: Setting) -> Content:
     return Content(conjunction, replace(clause, cause=None))
 
 
-def _about_same(
-    draw: Draw, outer: Clause, setting: Setting, depth: int, parts: Parts | None = None
-) -> Clause:
+def _about_same(draw: Draw, outer: Clause, setting: Setting, depth: int, parts: Parts | None = None) -> Clause:
     """A clause whose subject is, now and then, the subject of the clause around it."""
     parts = parts or {}
     setting = setting._replace(around=(*setting.around, *mentioned(outer)))
-    if (
-        draw() < 0.4
-        and "outward" not in outer.verb.facts
-        and (pronoun := same_subject(outer, setting.around))
-    ):
+    if draw() < 0.4 and "outward" not in outer.verb.facts and (pronoun := same_subject(outer, setting.around)):
         verb = parts.get("verb")
         if verb is None or actor_of(pronoun, None) in verb.subjects:
             parts["subject"] = pronoun

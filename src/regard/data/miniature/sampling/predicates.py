@@ -31,9 +31,7 @@ _ADJECTIVES: Final = among(_WORDS.adjectives.values())
 _COMPARISONS: Final[Choice[Literal["more", "equal"]]] = Choice({"more": 3, "equal": 1})
 _BARE: Final = Fullness(adjectives=0.0)
 _PRAISED: Final = Fullness(adjectives=1.3)
-_WORKERS: Final = {
-    sex: among(noun for noun in nouns_of("worker").items if noun.sex == sex) for sex in ("m", "f")
-}
+_WORKERS: Final = {sex: among(noun for noun in nouns_of("worker").items if noun.sex == sex) for sex in ("m", "f")}
 # What there is, and where.
 _FINDS: Final = Choice(
     {("animal", "outdoors"): 4, ("plant", "outdoors"): 2, ("building", "settlement"): 3, ("food", "room"): 2}
@@ -112,6 +110,4 @@ def _sex(draw: Draw, someone: Nominal | None) -> str:
 def _is_several(someone: Nominal | None) -> bool:
     if isinstance(someone, NounPhrase):
         return someone.number == "plural"
-    return isinstance(someone, Coordination) or (
-        isinstance(someone, Pronoun) and someone.person in ("we", "they")
-    )
+    return isinstance(someone, Coordination) or (isinstance(someone, Pronoun) and someone.person in ("we", "they"))

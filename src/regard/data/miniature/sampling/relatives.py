@@ -36,9 +36,7 @@ from regard.data.miniature.sampling.setting import (
 Nest = Callable[[Draw, Parts, Setting, int], Clause]
 
 _WORDS = lexicon()
-_ROLES: Final[Choice[Role]] = Choice(
-    {"subject": 52, "object": 25, "complement": 11, "recipient": 6, "possessor": 6}
-)
+_ROLES: Final[Choice[Role]] = Choice({"subject": 52, "object": 25, "complement": 11, "recipient": 6, "possessor": 6})
 _OBJECT_FRAMES: Final[Choice[Frame]] = Choice({"object": 3, "dative": 1, "recipient": 1})
 _COMPLEMENT_FRAMES: Final[Choice[Frame]] = Choice({"about": 3, "position": 2, "motion": 1})
 _RECEIVING: Final = among(verb for verb in _WORDS.verbs if verb.frame == "recipient")
@@ -130,9 +128,7 @@ def _gap_parts(draw: Draw, noun: Noun, role: Role) -> Parts:
     if role == "object":
         is_passive = "passive" in verb.facts and frame == "object" and draw() < 0.2
         return {"verb": verb, "object": GAP} | ({"is_passive": True} if is_passive else {})
-    preposition = (
-        noun.where[0] if frame == "position" else noun.whither if frame == "motion" else verb.governs
-    )
+    preposition = noun.where[0] if frame == "position" else noun.whither if frame == "motion" else verb.governs
     if preposition is None:
         raise Unsayable("there is no way to it")
     return {"verb": verb, "complement": PrepositionalPhrase(preposition, GAP)}
@@ -145,9 +141,7 @@ def _is_clear(head: NounPhrase, clause: Clause) -> bool:
         return True
     if isinstance(subject, Pronoun):
         return True
-    is_plural = isinstance(subject, Coordination) or (
-        isinstance(subject, NounPhrase) and subject.number == "plural"
-    )
+    is_plural = isinstance(subject, Coordination) or (isinstance(subject, NounPhrase) and subject.number == "plural")
     if is_plural != (head.number == "plural"):
         return True
     if isinstance(subject, NounPhrase) and subject.noun.gender == "m" and not is_plural:

@@ -24,21 +24,15 @@ _JOINT_TENSES: Final[Choice[Period]] = Choice({"present": 1, "past": 1})
 _JOINTS: Final = Choice(
     {_WORDS.conjunctions[word]: w for word, w in {"und": 4, "aber": 3, "denn": 1.5, "deshalb": 1.5}.items()}
 )
-_ASKED: Final[Choice[Asked]] = Choice(
-    {"whether": 50, "who": 14, "what": 12, "where": 10, "when": 7, "why": 7}
-)
+_ASKED: Final[Choice[Asked]] = Choice({"whether": 50, "who": 14, "what": 12, "where": 10, "when": 7, "why": 7})
 _ANYBODY: Final = NounPhrase(_WORDS.nouns["Mann"], "indefinite")
 _PLACEABLE: Final = among(
     verb
     for verb in _WORDS.verbs
     if verb.frame == "position" or ("place" in verb.facts and verb.frame in ("alone", "object"))
 )
-_SEEN: Final = among(
-    v for v in _WORDS.verbs if v.frame in ("object", "dative") and _WORDS.nouns["Frau"] in v.objects
-)
-_HANDLED: Final = among(
-    v for v in _WORDS.verbs if v.frame == "object" and _WORDS.nouns["Frau"] not in v.objects
-)
+_SEEN: Final = among(v for v in _WORDS.verbs if v.frame in ("object", "dative") and _WORDS.nouns["Frau"] in v.objects)
+_HANDLED: Final = among(v for v in _WORDS.verbs if v.frame == "object" and _WORDS.nouns["Frau"] not in v.objects)
 _DOINGS: Final[Choice[Frame]] = Choice(
     {"object": 5, "alone": 3, "motion": 2, "about": 2, "recipient": 1, "dative": 1}
 )

@@ -51,11 +51,7 @@ class Setting(NamedTuple):
 def period_of(tense: str) -> Period:
     """Whether a tense is about what was, is or will be."""
     return (
-        "past"
-        if tense in ("narrated", "spoken", "past", "earlier")
-        else "future"
-        if tense == "future"
-        else "present"
+        "past" if tense in ("narrated", "spoken", "past", "earlier") else "future" if tense == "future" else "present"
     )
 
 
@@ -83,9 +79,7 @@ def choose_verb(draw: Draw, frames: Choice[Frame], actor: Noun | None) -> Verb:
     return _WORDS.verb("sein")
 
 
-def subject_for(
-    draw: Draw, noun: Noun, setting: Setting, style: Literal["subject", "known"] = "subject"
-) -> Nominal:
+def subject_for(draw: Draw, noun: Noun, setting: Setting, style: Literal["subject", "known"] = "subject") -> Nominal:
     """A subject about a noun: a phrase, or for persons also a pronoun, a name or two persons."""
     if "person" in noun.classes:
         if value := person(draw, setting.persons):
