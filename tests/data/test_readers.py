@@ -87,7 +87,8 @@ def test_lines_end_at_line_feeds_only_and_windows_files_work(tmp_path):
 
 
 def test_data_sets_of_the_datasets_library(tmp_path):
-    datasets = pytest.importorskip("datasets")
+    import datasets
+
     rows = {"translation": [{"de": pair.source, "en": pair.target} for pair in PAIRS]}
     columns = {"source_column": "translation.de", "target_column": "translation.en"}
     datasets.Dataset.from_dict(rows).save_to_disk(str(tmp_path / "one"))

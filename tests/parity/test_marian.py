@@ -6,8 +6,6 @@ from torch.testing import assert_close
 
 from small import VOCABULARY, random_tokens, small_transformer
 
-pytest.importorskip("transformers")
-
 
 @pytest.fixture(scope="module")
 def both():

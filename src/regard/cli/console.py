@@ -113,7 +113,7 @@ class Drawn(Progress):
             TextColumn("{task.fields[figures]}"),
             TimeElapsedColumn(),
         )
-        with Drawing(*columns, console=self.console) as drawing:
+        with Drawing(*columns, console=self.console, transient=True) as drawing:
             task = drawing.add_task(title, total=total, completed=done, figures="")
             clock = Clock(total, done)
 

@@ -15,6 +15,9 @@ from regard.data.settings import PairSource
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 
+CHUNK = 512
+"""Pairs made between two moves of the bar."""
+
 KNOWN_HEADERS = (("source", "target"), ("src", "tgt"), ("src", "trg"))
 
 
@@ -37,11 +40,12 @@ def make_miniature(split: str, count: int | None, progress: Progress = SILENT) -
     """Return pairs of the miniature world, made on the spot."""
     sentences = miniature.generate(split)
     count = count or miniature.SPLITS[split].size
+    pairs: list[Pair] = []
     with progress.bar(f"make {split}", count) as bar:
-        pairs = []
-        for pair in islice(sentences, count):
-            pairs.append(pair)
-            bar.advance()
+        while len(pairs) < count:
+            chunk = list(islice(sentences, min(CHUNK, count - len(pairs))))
+            pairs += chunk
+            bar.advance(len(chunk))
     return pairs
 
 
