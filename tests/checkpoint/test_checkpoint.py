@@ -14,6 +14,7 @@ from regard.checkpoint import (
     read_training,
     write_bundle,
 )
+from regard.checkpoint.atomic import fingerprint
 from regard.errors import CheckpointError
 from regard.models import Vocabularies
 from regard.text import TokenizerSettings, train_tokenizer
@@ -164,6 +165,9 @@ def test_settings_that_do_not_fit_the_weights_are_told(tmp_path):
     config = json.loads(path.read_text())
     config["model"]["encoder_layers"] = 3
     path.write_text(json.dumps(config))
+    assert "config.json: damaged, it has" in message(lambda: read_bundle(tmp_path / "one"))
+    manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
+    (tmp_path / "one" / "manifest.json").write_text(json.dumps(manifest | {"config.json": fingerprint(path)}))
     assert "its tensors do not fit the settings" in message(lambda: read_bundle(tmp_path / "one"))
 
 

@@ -63,8 +63,8 @@ def test_columns_are_taken_by_number_or_name_and_said(tmp_path):
     place = PairSource(path=named, source_column="german", target_column="english")
     assert read_pairs(place, Listening()) == [Pair("Ja", "Yes")]
     assert said == [
-        "p.tsv: source is column 2, target is column 1 (counted from 0).",
-        "n.csv: source is column 2, target is column 1 (counted from 0).",
+        'p.tsv: source is column 2, target is column 1 (counted from 0); the first pair is "Der Hund" and "The dog".',
+        'n.csv: source is column 2, target is column 1 (counted from 0); the first pair is "Ja" and "Yes".',
     ]
 
 
@@ -183,3 +183,53 @@ def test_a_place_is_one_place():
         PairSource(source="a")
     with pytest.raises(ValueError, match='path: "p" is given beside source or target; give one or the other'):
         PairSource(source="a", path="p")
+
+
+def test_blank_rows_are_left_to_cleaning(tmp_path):
+    nothing = Pair("", "")
+    assert read_pairs(PairSource(path=written(tmp_path / "a.tsv", "\nJa\tYes\n\t\n"))) == [
+        nothing,
+        Pair("Ja", "Yes"),
+        nothing,
+    ]
+    assert read_pairs(PairSource(path=written(tmp_path / "a.csv", "Ja,Yes\n\nNein,No\n")))[1] == nothing
+    rows = '{"source": "Ja", "target": "Yes"}\n\n'
+    assert read_pairs(PairSource(path=written(tmp_path / "a.jsonl", rows))) == [Pair("Ja", "Yes"), nothing]
+
+
+def test_pairs_beyond_the_count_are_told(tmp_path):
+    said = []
+
+    class Listening(Progress):
+        def say(self, message):
+            said.append(message)
+
+    path = written(tmp_path / "a.jsonl", '{"source": "Ja", "target": "Yes"}\n' * 3)
+    assert len(read_pairs(PairSource(path=path, count=2), Listening())) == 2
+    assert said == [f"{path}: the first 2 of 3 pairs are used (count)."]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "a.jsonl",
+            '{"source": "\\ud800", "target": "x"}\n',
+            'record 1 has half a character (a lone surrogate) under "source"',
+        ),
+        ("a.csv", "Ja;Yes\n", "the first row is one column; a .csv needs a comma between the two"),
+        ("a.json", "[]", ".json holds one value; write one object a line and call the file .jsonl"),
+    ],
+)
+def test_files_in_the_wrong_form_are_told(tmp_path, name, text, expected):
+    with pytest.raises(DataError) as error:
+        read_pairs(PairSource(path=written(tmp_path / name, text)))
+    assert expected in str(error.value)
+
+
+def test_columns_must_be_two(tmp_path):
+    path = written(tmp_path / "a.tsv", "Ja\tYes\n")
+    with pytest.raises(DataError, match="source and target are both column 0; name two columns"):
+        read_pairs(PairSource(path=path, source_column=0, target_column=0))
+    with pytest.raises(ValueError):
+        PairSource(path=path, source_column=-1)

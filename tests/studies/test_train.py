@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 import regard
-from regard.errors import ConfigError, DataError, RunError
+from regard.config import Layer, resolve
+from regard.data.pairs import Pair
+from regard.errors import ConfigError, DataError, RegardError, RunError
 from regard.progress import Progress
 from regard.studies import Run, evaluate_run, find_recipe, plan_run, resolve_run, shipped
 
@@ -30,6 +32,8 @@ class Telling(Progress):
 
     def say(self, message):
         self.said.append(message)
+
+    warn = say
 
 
 def lines(path):
@@ -164,6 +168,107 @@ def test_nothing_is_overwritten_unless_asked_for(quick_run, tmp_path, pairs):
     assert (tmp_path / "keep.txt").read_text() == "mine"
 
 
+def test_a_run_that_is_to_be_replaced_stays_until_the_new_one_begins(tmp_path, pairs):
+    run = regard.train(pairs, SMALL | {"train.steps": 2, "train.warmup": 1}, out=tmp_path / "run")
+    for bad in ({"text.size": 20}, {"data.train.path": "no.tsv"}):
+        with pytest.raises(RegardError):
+            regard.train(
+                "translate",
+                SMALL | {"data.train.path": str(run.path / "pairs.jsonl")} | bad,
+                out=run.path,
+                overwrite=True,
+            )
+        assert isinstance(regard.load(run.best)("Ja.").text, str)
+    with pytest.raises(ConfigError):
+        regard.train(pairs, SMALL | {"text.size": 20}, out=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    assert regard.train(pairs, SMALL | {"train.steps": 3}, out=run.path, overwrite=True).record["steps"] == 3
+
+
+def test_two_processes_do_not_train_one_run(tmp_path, pairs):
+    run = regard.train(pairs, SMALL | {"train.steps": 2, "train.warmup": 1}, out=tmp_path / "run")
+    with (
+        run.in_hand(),
+        pytest.raises(RunError, match="another process is training this run right now; let it finish"),
+    ):
+        regard.resume(run.path, {"train.steps": 4})
+
+
+def test_a_finished_run_says_so(quick_run):
+    with pytest.raises(RunError) as error:
+        regard.resume(quick_run.path)
+    assert str(error.value) == (
+        f"{quick_run.path}: this run is finished at step 60; to go on, give train.steps=N above that."
+    )
+    with pytest.raises(ConfigError, match="train.stps: unknown setting.*did you mean train.steps"):
+        regard.resume(quick_run.path, {"train.stps": 90})
+
+
+def test_what_changed_since_a_run_began_is_said(tmp_path, pairs, quick_run):
+    run = regard.train(
+        pairs, SMALL | {"train.steps": 2, "train.schedule": "cosine", "train.warmup": 1}, out=tmp_path / "run"
+    )
+    run.note(machine=run.record["machine"] | {"torch": "1.0"})
+    telling = Telling()
+    regard.resume(run.path, {"train.steps": 4}, progress=telling)
+    assert any(message.startswith("torch was 1.0 and is ") for message in telling.said)
+    stretched = "train.steps: the cosine schedule is stretched from 2 to 4 steps, so the learning rate jumps here."
+    assert stretched in telling.said
+    run.note(data=run.record["data"] | {"hash": "other"})
+    with pytest.raises(RunError, match="The training data is not what the run began with"):
+        regard.resume(run.path, {"train.steps": 5})
+    (run.path / "pairs.jsonl").unlink()
+    run.note(data=run.record["data"] | {"files": {str(run.path / "pairs.jsonl"): "x"}})
+    with pytest.raises(RunError, match="the run was trained on this file, but it is missing; put it back to resume"):
+        regard.resume(run.path, {"train.steps": 5})
+
+
+def test_damaged_records_are_told(quick_run, tmp_path):
+    for text in ("{}", "[1]", "{"):
+        (tmp_path / "run.json").write_text(text)
+        with pytest.raises(RunError, match=r"run.json: this (record of a run cannot be read|is no record of a run)"):
+            regard.resume(tmp_path)
+
+
+def test_lines_past_a_learned_table_count_against_the_score(tmp_path, pairs):
+    long = Pair("Ja. " * 60, "Yes. " * 60)
+    test = tmp_path / "test.jsonl"
+    test.write_text("".join(json.dumps(pair._asdict()) + "\n" for pair in [*pairs[:5], long]))
+    changes = {"model.positions": "learned", "model.max_positions": 64, "data.test.own.path": str(test)}
+    telling = Telling()
+    run = regard.train([*pairs, long], SMALL | changes, out=tmp_path / "run", progress=telling)
+    assert (
+        run.record["data"]["train"]["dropped"].get("too long", 0)
+        + run.record["data"]["valid"]["dropped"].get("too long", 0)
+        == 1
+    )
+    assert run.scores["own"]["too_long"] == 1 and run.scores["own"]["sentences"] == 6
+    assert "own: 1 pairs are longer than the 64 tokens this model takes." in telling.said
+
+
+def test_a_run_without_test_sets_is_scored_on_its_validation_set(tmp_path, pairs):
+    run = regard.train(pairs, SMALL | {"train.steps": 2, "train.warmup": 1}, out=tmp_path / "run")
+    (found,) = evaluate_run(str(run.path), device="cpu")
+    assert found.name == "valid" and found.scores[0].value == run.scores["valid"]["scores"][0]["value"]
+
+
+def test_scores_of_plain_tuples_and_of_nothing(quick_run):
+    translator = regard.load(quick_run.best, "cpu")
+    assert regard.evaluate(translator, [("Ja.", "Yes.")]).sentences == 1
+    with pytest.raises(DataError, match="test: there are no sentence pairs to score; give at least one"):
+        regard.evaluate(translator, [])
+
+
+def test_a_loss_that_is_no_number_never_becomes_the_best(tmp_path, pairs):
+    with pytest.raises(RunError, match="step 1: the loss is no longer a number; lower train.learning_rate"):
+        regard.train(
+            pairs,
+            SMALL | {"train.steps": 1, "train.warmup": 0, "train.clip_norm": 0, "train.learning_rate": 1e30},
+            out=tmp_path / "run",
+        )
+    assert not (tmp_path / "run" / "checkpoints").exists()
+
+
 def test_evaluation_of_a_run_on_its_own_sets_and_on_others(quick_run, tmp_path):
     own, *unseen = evaluate_run(str(quick_run.path), device="cpu")
     assert [each.name for each in unseen] == ["unseen-pairs", "unseen-cases", "unseen-depth"]
@@ -203,6 +308,19 @@ def test_settings_have_their_layers(tmp_path):
     assert (found.settings.model.heads, found.source("model.heads")) == (8, f"recipe {path}")
     assert (found.settings.model.dropout, found.source("model.dropout")) == (0.3, "the command line")
     assert found.source("model.norm_epsilon") == "default"
+
+
+def test_other_training_text_replaces_all_of_a_recipes_data():
+    files = {"data.train.source": "a.de", "data.train.target": "a.en"}
+    data = resolve_run(find_recipe("translate-miniature"), files).settings.data
+    assert (data.train.path, data.train.count, data.valid, data.test) == (None, None, None, {})
+    data = resolve_run(find_recipe("translate-miniature"), {"data.train.count": 9}).settings.data
+    assert data.train.path == "miniature:train" and data.valid.count == 400
+
+
+def test_settings_survive_being_written_and_read():
+    settings = resolve_run(find_recipe("translate-miniature"), {}).settings
+    assert resolve(type(settings), [Layer("the run", settings.model_dump(mode="json"))]).settings == settings
 
 
 def test_a_recipe_without_a_task_is_told(tmp_path):

@@ -152,7 +152,7 @@ def test_a_vocabulary_too_small_for_the_characters_is_refused():
     with pytest.raises(ConfigError) as error:
         trained(kind="bpe", size=20)
     assert str(error.value).startswith(
-        "text.size: 20 is too small, the characters of this text and the special tokens"
+        "A vocabulary of 20 (size) is too small: this text's characters and the special tokens alone need"
     )
     assert str(error.value).endswith('or more, or text.marks="bytes".')
 

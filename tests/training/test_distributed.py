@@ -1,5 +1,6 @@
 """Two processes train to the same weights as one."""
 
+import json
 import os
 import socket
 import subprocess
@@ -50,3 +51,20 @@ def test_two_processes_equal_one(tmp_path):
     together = load_file(out)
     for name, value in alone.weights().items():
         assert_close(together[name], value, atol=1e-10, rtol=0)
+
+
+def test_the_command_line_under_torchrun_speaks_once(tmp_path):
+    """Two processes train as users start them; results are printed by one of them."""
+    words = ["data.train.count=60", "data.valid.count=5", "text.size=600", "model.width=16", "train.steps=2"]
+    tests = [f"data.test.{name}.count=2" for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")]
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "-m", "regard", "train"]
+    done = subprocess.run(
+        [*command, "translate-miniature", "--out", str(out), *words, *tests, "train.warmup=1", "--threads", "1"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Use it: regard translate") == 1
+    assert json.loads((out / "run.json").read_text())["machine"]["processes"] == 2

@@ -117,19 +117,20 @@ def read_config(folder: Path) -> dict[str, Any]:
 def read_bundle(folder: Path, device: torch.device | str = "cpu") -> Bundle:
     """Read a checkpoint folder; the model comes back in eval mode."""
     config = read_config(folder)
+    check_whole(folder)
     try:
         settings = family(config["model"]["family"]).settings.model_validate_json(json.dumps(config["model"]))
         vocabularies = Vocabularies(**config["vocabularies"])
-        roles = config["tokenizers"]
+        roles, task = config["tokenizers"], str(config["task"])
     except (KeyError, TypeError, ValidationError) as error:
         reason = str(error).splitlines()[0]
         raise CheckpointError(f"{folder / CONFIG}: the model's settings cannot be read ({reason}).") from None
     model = build_model(settings, vocabularies)
-    _fill(model, read_tensors(folder, WEIGHTS), folder)
+    _fill(model, read_tensors(folder / WEIGHTS), folder)
     tokenizers = {role: Tokenizer.load(folder / _tokenizer_file(role)) for role in roles}
     known = {"format", "regard", "task", "model", "vocabularies", "tokenizers"}
     facts = {key: value for key, value in config.items() if key not in known}
-    return Bundle(config["task"], model.to(device).eval(), settings, vocabularies, tokenizers, facts)
+    return Bundle(task, model.to(device).eval(), settings, vocabularies, tokenizers, facts)
 
 
 def read_training(folder: Path) -> TrainingState:
@@ -137,27 +138,40 @@ def read_training(folder: Path) -> TrainingState:
     path = folder / TRAINING / "state.json"
     if not path.is_file():
         raise CheckpointError(f"{folder}: it holds no training state (only the latest checkpoint of a run does).")
+    check_whole(folder)
     facts = json.loads(path.read_text(encoding="utf-8"))
-    return TrainingState(read_tensors(folder, f"{TRAINING}/optimizer.safetensors"), facts)
+    return TrainingState(read_tensors(folder / TRAINING / "optimizer.safetensors"), facts)
 
 
-def read_tensors(folder: Path, name: str) -> dict[str, Tensor]:
-    """Read a safetensors file of a checkpoint after comparing it with the manifest."""
-    path = folder / name
+def check_whole(folder: Path) -> None:
+    """Refuse a checkpoint one of whose files is missing or not as it was written (`training` may be gone whole)."""
     try:
-        expected = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))[name]
-        found = fingerprint(path)
-        if found["bytes"] != expected["bytes"]:
-            raise CheckpointError(
-                f"{path}: damaged, it has {found['bytes']:,} bytes of {expected['bytes']:,}; copy it again or use "
-                f"another checkpoint."
-            )
-        if found["sha256"] != expected["sha256"]:
-            raise CheckpointError(f"{path}: damaged, its contents changed since it was written; copy it again.")
-        return safetensors.torch.load_file(path)
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        for name, expected in manifest.items():
+            if not name.startswith(TRAINING) or (folder / TRAINING).exists():
+                _check_file(folder / name, expected)
     except FileNotFoundError as error:
         raise CheckpointError(f"{error.filename}: missing, so the checkpoint is not whole; copy it again.") from None
-    except (safetensors.SafetensorError, ValueError, KeyError, OSError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise CheckpointError(f"{folder / MANIFEST}: this list of files cannot be read ({error}).") from None
+
+
+def _check_file(path: Path, expected: dict[str, Any]) -> None:
+    found = fingerprint(path)
+    if found["bytes"] != expected["bytes"]:
+        raise CheckpointError(
+            f"{path}: damaged, it has {found['bytes']:,} bytes of {expected['bytes']:,}; copy it again or use "
+            f"another checkpoint."
+        )
+    if found["sha256"] != expected["sha256"]:
+        raise CheckpointError(f"{path}: damaged, its contents changed since it was written; copy it again.")
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """Read a safetensors file."""
+    try:
+        return safetensors.torch.load_file(path)
+    except (safetensors.SafetensorError, OSError) as error:
         raise CheckpointError(f"{path}: damaged ({error}); copy it again or use another checkpoint.") from None
 
 

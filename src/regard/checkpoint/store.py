@@ -1,6 +1,7 @@
 """The checkpoints of one run: numbered folders, and an index that names the latest and the best."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ from regard.checkpoint.bundle import CONFIG, TRAINING, Bundle, TrainingState, wr
 from regard.errors import CheckpointError
 
 INDEX = "index.json"
+
+OURS = re.compile(r"\d{8}(-\d+)?|\.\d{8}(-\d+)?\.[0-9a-f]{8}")
+"""Folders written here: a step's, or what a kill left of one. Nothing else is ever cleared away."""
 
 
 class CheckpointStore:
@@ -22,10 +26,10 @@ class CheckpointStore:
     def index(self) -> dict[str, str]:
         """The folder names of the latest and the best checkpoint."""
         try:
-            return dict(json.loads((self.folder / INDEX).read_text(encoding="utf-8")))
+            return {str(which): str(name) for which, name in json.loads((self.folder / INDEX).read_text()).items()}
         except FileNotFoundError:
             return {}
-        except ValueError:
+        except (ValueError, AttributeError):
             raise CheckpointError(f"{self.folder / INDEX}: this index of checkpoints cannot be read.") from None
 
     def path(self, which: str) -> Path:
@@ -59,7 +63,7 @@ class CheckpointStore:
 
     def _clear(self, index: dict[str, Any]) -> None:
         for folder in self.folder.iterdir():
-            if folder.is_dir() and folder.name not in index.values():
+            if folder.is_dir() and OURS.fullmatch(folder.name) and folder.name not in index.values():
                 shutil.rmtree(folder)
         for name in set(index.values()) - {index["latest"]}:
             shutil.rmtree(self.folder / name / TRAINING, ignore_errors=True)

@@ -6,6 +6,8 @@ import typer
 
 from regard.cli.options import Json, SettingWords
 
+REQUIRED = "(required)"
+
 app = typer.Typer(help="Look at settings.", no_args_is_help=True)
 
 
@@ -21,13 +23,17 @@ def show(
     json: Json = False,
 ) -> None:
     """Show every setting of a recipe, its value, and where the value came from."""
+    from dataclasses import replace
     from json import dumps
 
     from regard.cli.console import print_json, print_table
     from regard.config import flatten, parse_overrides
     from regard.studies import find_recipe, resolve_run
 
-    resolved = resolve_run(find_recipe(recipe), parse_overrides(settings or []))
+    found, changes = find_recipe(recipe), parse_overrides(settings or [])
+    if "data" not in found.values and "data" not in changes:  # a bare task: all its defaults, and what must be given
+        found = replace(found, values={**found.values, "data": {"train": {"path": REQUIRED}}})
+    resolved = resolve_run(found, changes)
     rows = [
         (name, value, resolved.source(name)) for name, value in flatten(resolved.settings.model_dump(mode="json"))
     ]

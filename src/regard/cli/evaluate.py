@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Beams, Device, Json, Quiet, Run, Threads
+from regard.cli.options import Beams, Device, Json, Quiet, Run, Threads, columns
 
 
 def evaluate(
@@ -36,9 +36,8 @@ def evaluate(
     place = None
     if data or source or target:
         given = {"path": data, "source": source, "target": target}
-        columns = {"source_column": source_column, "target_column": target_column}
-        numbered = {name: int(value) if value and value.isdigit() else value for name, value in columns.items()}
-        wanted = {name: value for name, value in (given | numbered).items() if value is not None}
+        wanted: dict[str, str | int] = {name: value for name, value in given.items() if value is not None}
+        wanted |= columns(source_column, target_column)
         place = resolve(PairSource, [Layer("the command line", wanted)]).settings
     found = evaluate_run(run, place, device or "auto", progress(quiet), beams=beams)
     scores = {evaluation.name: asdict(evaluation) for evaluation in found}

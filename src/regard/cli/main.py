@@ -1,14 +1,20 @@
 """The command `regard`: one verb a file, no logic that another caller could want."""
 
+import errno
 import os
 import sys
-from typing import Annotated
+from io import TextIOWrapper
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from regard.cli import bleu, config, data, evaluate, presets, quickstart, recipes, tokenizer, train, translate
 from regard.errors import RegardError
 from regard.version import __version__
+
+UsageError: Any = typer.BadParameter.__base__  # of the click that typer brings along
+
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="regard",
@@ -50,17 +56,40 @@ def main() -> None:
     # a core; a short spin loses nothing on an idle machine. Read when torch loads.
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    for stream in (sys.stdout, sys.stderr):  # text is UTF-8, whatever the locale says
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        app()
+        code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # typer's answer to Ctrl-C; a run that could be saved has left with its own words
+            _fail("stopped.", INTERRUPTED)
+        sys.exit(code)
+    except UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+            sys.exit(2)
+        where = error.ctx.command_path if error.ctx else "regard"
+        _fail(f"{error.format_message()} See {where} --help.")
+    except (typer.Abort, KeyboardInterrupt):
+        _fail("stopped.", INTERRUPTED)
+    except BrokenPipeError:  # the reader of our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except RegardError as error:
-        typer.echo(f"regard: {error}", err=True)
-        sys.exit(2)
+        _fail(str(error))
     except OSError as error:
         if error.filename is None and error.errno is None:
             raise
         where = f"{error.filename}: " if error.filename else ""
-        typer.echo(f"regard: {where}{error.strerror}; free some space or check the permissions.", err=True)
-        sys.exit(2)
+        way_out = "free some space" if error.errno == errno.ENOSPC else "check the path and its permissions"
+        _fail(f"{where}{error.strerror}; {way_out}.")
+
+
+def _fail(sentence: str, code: int = 2) -> NoReturn:
+    """Say what is wrong, once however many processes torchrun has started, and leave."""
+    if os.environ.get("RANK", "0") == "0":
+        typer.echo(f"regard: {sentence}", err=True)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

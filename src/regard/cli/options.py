@@ -13,3 +13,9 @@ Run = Annotated[str, typer.Argument(metavar="RUN", help="The folder of a run, or
 SettingWords = Annotated[
     list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings to change, such as train.steps=1000.")
 ]
+
+
+def columns(source: str | None, target: str | None, prefix: str = "") -> dict[str, str | int]:
+    """Return the columns a user named as settings; digits are a number, anything else a name."""
+    given = {f"{prefix}source_column": source, f"{prefix}target_column": target}
+    return {key: int(value) if value.isdigit() else value for key, value in given.items() if value is not None}

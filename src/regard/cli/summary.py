@@ -1,8 +1,7 @@
 """What is said about a run when it ends, or before it begins."""
 
+import sys
 from typing import Any
-
-import typer
 
 from regard.cli.console import duration, errors, print_json, print_line, print_table
 from regard.studies import Plan, Run
@@ -28,7 +27,7 @@ def print_run(run: Run, as_json: bool) -> None:
         print_scores(record["scores"])
         print_line(f"Use it: regard translate {run.path} TEXT")
     if record["state"] == "interrupted":
-        raise typer.Exit(130)
+        sys.exit(130)
 
 
 def print_scores(scores: dict[str, dict[str, Any]]) -> None:

@@ -19,6 +19,7 @@ def train(
     lowercase: Annotated[bool, typer.Option(help="Fold capital letters.")] = False,
     minimum_frequency: Annotated[int, typer.Option(help="Occurrences it takes to enter the vocabulary.")] = 2,
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("tokenizer.json"),
+    overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -26,6 +27,7 @@ def train(
     from regard.cli.console import print_json, print_line, progress
     from regard.config import Layer, resolve
     from regard.data.lines import read_lines
+    from regard.errors import ConfigError
     from regard.text import TokenizerSettings, train_tokenizer
 
     given = {
@@ -35,6 +37,8 @@ def train(
         "lowercase": lowercase,
         "minimum_frequency": minimum_frequency,
     }
+    if out.is_file() and not overwrite:
+        raise ConfigError(f"{out}: this exists already; choose another file with --out, or say --overwrite.")
     settings = resolve(TokenizerSettings, [Layer("the command line", given)]).settings
     lines = [line for file in files for line in read_lines(file)]
     tokenizer = train_tokenizer(lines, settings, progress(quiet))

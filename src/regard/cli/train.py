@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli.options import Device, Json, Quiet, SettingWords, Threads
+from regard.cli.options import Device, Json, Quiet, SettingWords, Threads, columns
 
 
 def train(
@@ -18,6 +18,11 @@ def train(
     data: Annotated[str | None, typer.Option(help="A .tsv, .csv or .jsonl of pairs (.gz too), or hf:NAME.")] = None,
     valid_source: Annotated[str | None, typer.Option(help="Validation source; unset: carved out.")] = None,
     valid_target: Annotated[str | None, typer.Option(help="Validation target.")] = None,
+    valid_data: Annotated[str | None, typer.Option(help="Validation pairs, in the forms of --data.")] = None,
+    source_column: Annotated[
+        str | None, typer.Option(help="For --data: column (name, or number from 0) or JSON field of the source.")
+    ] = None,
+    target_column: Annotated[str | None, typer.Option(help="For --data: that of the target.")] = None,
     preset: Annotated[str | None, typer.Option(help="The model (see `regard presets`).")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run; unset: runs/RECIPE.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with this run instead of starting one.")] = None,
@@ -41,6 +46,7 @@ def train(
     from regard.studies import find_recipe, plan_run, resolve_run
     from regard.studies import resume as resume_run
     from regard.studies import train as train_run
+    from regard.training import leads
 
     words = list(settings or [])
     if recipe is not None and "=" in recipe:  # with --resume there is no recipe, only settings
@@ -52,6 +58,7 @@ def train(
         "data.train.path": data,
         "data.valid.source": valid_source,
         "data.valid.target": valid_target,
+        "data.valid.path": valid_data,
         "model.preset": preset,
         "seed": seed,
         "machine.device": device,
@@ -59,11 +66,16 @@ def train(
         "machine.is_deterministic": deterministic or None,
     }
     overrides: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
+    for role in ("train", *(("valid",) if valid_data else ())):
+        overrides |= columns(source_column, target_column, f"data.{role}.")
     overrides |= _flat(parse_overrides(words))
     reporter = progress(quiet)
     if resume is not None:
         if recipe is not None:
             raise ConfigError(f'--resume {resume} goes on with that run\'s own recipe; leave out "{recipe}".')
+        odd = {"--dry-run": dry_run, "--out": out is not None, "--overwrite": overwrite}
+        for flag in (flag for flag, is_given in odd.items() if is_given):
+            raise ConfigError(f"{flag} has no meaning with --resume {resume}; leave it out.")
         run = resume_run(resume, overrides, progress=reporter)
     elif recipe is None:
         raise ConfigError("Say what to train: a recipe's name, a TOML file or a task; regard recipes lists them.")
@@ -72,7 +84,8 @@ def train(
         return
     else:
         run = train_run(recipe, overrides, out=out, overwrite=overwrite, progress=reporter)
-    print_run(run, json)
+    if leads():
+        print_run(run, json)
 
 
 def _flat(values: dict[str, Any]) -> dict[str, Any]:

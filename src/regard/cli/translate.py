@@ -44,16 +44,22 @@ def translate(
         raise ConfigError("Give either texts or --file, not both.")
     reporter = progress(quiet)
     chunks: Iterable[list[str]]
-    chunks = [texts] if texts else [read_lines(file)] if file else _standard_input()
+    chunks = [texts] if texts else _chunks(read_lines(file)) if file else _standard_input()
+    line = 0
     for chunk in chunks:
-        for answer in translator(chunk, progress=reporter, beams=beams):
+        for answer in translator(chunk, progress=reporter, lines_before=line, beams=beams):
             if json:
                 candidates = answer.candidates[:n_best]
                 found = {"text": answer.text, "score": answer.score, "tokens": answer.tokens}
                 print_json({"source": answer.source} | found | {"candidates": candidates}, indent=None)
             else:
-                print_line(answer.text)
+                print_line(" ".join(answer.text.splitlines()))  # a line in, a line out
         sys.stdout.flush()
+        line += len(chunk)
+
+
+def _chunks(lines: list[str]) -> Iterator[list[str]]:
+    return (lines[start : start + CHUNK] for start in range(0, len(lines), CHUNK))
 
 
 def _standard_input() -> Iterator[list[str]]:

@@ -1,5 +1,6 @@
 """`key=value` words from a command line, read as TOML values."""
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,6 +10,12 @@ from regard.errors import ConfigError
 
 def parse_value(text: str) -> Any:
     """Return the TOML value `text` spells; a bare word is a string."""
+    if text in ("True", "False"):  # Python's spelling
+        return text == "True"
+    if re.fullmatch(r"[0-9]+e[0-9]+", text):  # 1e3 steps are 1000 steps
+        return int(float(text))
+    if re.fullmatch(r"[+-]?\.[0-9]+", text):
+        return float(text)
     try:
         value = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
@@ -41,8 +48,21 @@ def nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
             if not isinstance(table, dict):
                 raise ConfigError(f"{name}: {group} already has a value, so nothing can be set inside it.")
         if isinstance(value, Mapping):
+            inner = table.setdefault(last, {})
+            if isinstance(inner, dict):
+                merge_into(inner, nested(value))
+                continue
             value = nested(value)
-            if isinstance(table.get(last), dict):
-                value = {**table[last], **value}
         table[last] = value
     return tree
+
+
+def merge_into(table: dict[str, Any], values: Mapping[str, Any]) -> None:
+    """Put values into nested tables; what they do not name stays."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            inner = table.get(key)
+            table[key] = dict(inner) if isinstance(inner, dict) else {}
+            merge_into(table[key], value)
+        else:
+            table[key] = value

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from regard.config.overrides import merge_into
 from regard.config.settings import Settings, flatten, setting_names
 from regard.errors import ConfigError
 
@@ -40,20 +41,10 @@ def merge(layers: Sequence[Layer]) -> tuple[dict[str, Any], dict[str, str]]:
     merged: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for layer in layers:
-        _merge_into(merged, layer.values)
+        merge_into(merged, layer.values)
         sources |= dict.fromkeys((name for name, _ in flatten(layer.values)), layer.name)
     alive = dict(flatten(merged))
     return merged, {name: layer for name, layer in sources.items() if name in alive}
-
-
-def _merge_into(table: dict[str, Any], values: Mapping[str, Any]) -> None:
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            inner = table.get(key)
-            table[key] = dict(inner) if isinstance(inner, dict) else {}
-            _merge_into(table[key], value)
-        else:
-            table[key] = value
 
 
 def resolve(schema: type[S], layers: Sequence[Layer]) -> Resolved[S]:
@@ -70,7 +61,11 @@ def resolve(schema: type[S], layers: Sequence[Layer]) -> Resolved[S]:
 
 
 def _place(detail: ErrorDetails) -> str:
-    return ".".join(str(part) for part in detail["loc"])
+    """Return the dotted name of the setting; members of a union and items of a list are not settings."""
+    parts = [str(part) for part in detail["loc"] if not isinstance(part, int)]
+    while len(parts) > 1 and parts[-1] in ("str", "int", "float", "bool"):
+        parts.pop()
+    return ".".join(parts)
 
 
 KINDS = {
@@ -94,6 +89,8 @@ def _sentence(detail: ErrorDetails, schema: type[Settings], sources: Mapping[str
     origin = f" (from {sources[place]})" if place in sources else ""
     if kind == "extra_forbidden":
         return f"{place}: unknown setting, given as {shown}{origin}; {_suggestion(place, schema)}"
+    if kind in ("too_long", "too_short") or (kind == "missing" and isinstance(detail["loc"][-1], int)):
+        return f"{place}: {shown} has the wrong number of values{origin}."
     if kind == "missing":
         return f"{place}: this setting is required; give it in the recipe or as {place}=VALUE."
     if kind in KINDS:

@@ -1,5 +1,6 @@
 """What a model and its objective get to see of the data: frozen batches of tensors."""
 
+import hashlib
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -39,6 +40,13 @@ class EncodedPairs:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def fingerprint(self) -> str:
+        """Return a hash of all ids: the same text through the same tokenizer."""
+        found = hashlib.sha256()
+        for array in (self.source.starts, self.source.ids, self.target.starts, self.target.ids):
+            found.update(array.tobytes())
+        return found.hexdigest()
 
     def select(self, rows: NDArray[np.int64]) -> "EncodedPairs":
         """Return some of the pairs."""

@@ -60,14 +60,18 @@ def _reason(pair: Pair, settings: CleaningSettings) -> str | None:
     return None
 
 
+FEWEST = 50
+"""Validation pairs carved out at least, unless that is more than a tenth: fewer would be a matter of luck."""
+
+
 def carve_validation(pairs: Sequence[Pair], share: float, most: int = 2000) -> tuple[list[Pair], list[Pair]]:
     """Return (training, validation) pairs; which is which depends on each source text alone.
 
-    Being chosen by a hash, a sentence stays on its side when the file grows or is shuffled, and sentences
-    with the same source never straddle the line.
+    Being chosen by a hash, a sentence stays on its side when the file is shuffled or (until `most` is reached)
+    grows, and sentences with the same source never straddle the line. `most` holds on average.
     """
     marks = {pair.source: _mark(pair.source) for pair in pairs}
-    limit = min(share, most / len(pairs))
+    limit = min(max(share, min(0.1, FEWEST / len(pairs))), most / len(pairs))
     chosen = {source for source, mark in marks.items() if mark < limit}
     if not chosen:  # a handful of pairs: the lowest mark stands in
         chosen = {min(marks, key=lambda source: marks[source])}

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from regard.data.batches import EncodedPairs
 from regard.data.sampler import Position, Rows, micro_batches, plan_updates
 
@@ -50,6 +52,8 @@ class PairFeed:
             plan = self._plan(pairs, position.epoch)
             for index in range(position.index, len(plan)):
                 parts = micro_batches(plan[index], *lengths, self.limit)
+                if len(parts) < world:  # every process gets a share
+                    parts = [part for part in np.array_split(np.concatenate(parts), world) if len(part)]
                 is_last = index + 1 == len(plan)
                 following = Position(position.epoch + is_last, 0 if is_last else index + 1)
                 yield Update([pairs.batch(part) for part in parts[rank::world]], following)

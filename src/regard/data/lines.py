@@ -29,6 +29,8 @@ def read_text(path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise DataError(f"{path}: this is UTF-16; convert it with iconv -f utf-16 -t utf-8.") from None
         line = data.count(b"\n", 0, error.start) + 1
         raise DataError(
             f"{path}: line {line} is not UTF-8 (byte 0x{data[error.start]:02x}); convert the file, for example "
@@ -42,3 +44,8 @@ def read_lines(path: Path) -> list[str]:
     if lines[-1] == "":
         lines.pop()  # the line feed at the end of the file ends a line and starts none
     return lines
+
+
+def is_text(text: str) -> bool:
+    """Tell whether a string is whole: one made of bytes that were no UTF-8 holds lone surrogates."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)

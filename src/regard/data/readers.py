@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.data import miniature
-from regard.data.lines import read_lines, read_text
+from regard.data.lines import is_text, read_lines, read_text
 from regard.data.pairs import Pair
 from regard.data.settings import PairSource
 from regard.errors import DataError
@@ -33,6 +33,8 @@ def read_pairs(place: PairSource, progress: Progress = SILENT) -> list[Pair]:
         pairs = read_table(Path(place.path), place, progress)
     if not pairs:
         raise DataError(f"{place.name}: there are no sentence pairs in it.")
+    if place.count is not None and len(pairs) > place.count:
+        progress.say(f"{place.name}: the first {place.count:,} of {len(pairs):,} pairs are used (count).")
     return pairs[: place.count]
 
 
@@ -81,6 +83,8 @@ def read_table(path: Path, place: PairSource, progress: Progress = SILENT) -> li
         return _from_records(_json_rows(path), place, path)
     if suffix in (".tsv", ".csv"):
         return _from_rows(path, suffix, place, progress)
+    if suffix == ".json":
+        raise DataError(f"{path}: .json holds one value; write one object a line and call the file .jsonl.")
     raise DataError(
         f'{path}: the ending "{suffix}" says nothing about pairs; use .tsv, .csv or .jsonl (each also .gz), '
         f"or give two files as source and target."
@@ -91,6 +95,7 @@ def _json_rows(path: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
+            rows.append({})
             continue
         try:
             row = json.loads(line)
@@ -131,10 +136,14 @@ def _from_records(rows: Iterable[dict[str, Any]], place: PairSource, origin: Pat
 
 
 def _field(row: dict[str, Any], name: str, origin: Path | str, number: int) -> str:
+    if not row:  # a blank line, which cleaning will count
+        return ""
     value: Any = row
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None
     if isinstance(value, str):
+        if not is_text(value):
+            raise DataError(f'{origin}: record {number} has half a character (a lone surrogate) under "{name}".')
         return value
     raise DataError(
         f'{origin}: record {number} has no text under "{name}" (it has {", ".join(map(str, row))}); '
@@ -144,8 +153,10 @@ def _field(row: dict[str, Any], name: str, origin: Path | str, number: int) -> s
 
 def _from_rows(path: Path, suffix: str, place: PairSource, progress: Progress) -> list[Pair]:
     rows = _split_rows(path, suffix)
+    blank = next((place for place, (_, row) in enumerate(rows) if "".join(row).strip()), len(rows))
+    rows, missing = rows[blank:], [Pair("", "")] * blank  # what cleaning is to count
     if not rows:
-        return []
+        return missing
     header = [cell.strip().lower() for cell in rows[0][1]]
     known = next((names for names in KNOWN_HEADERS if set(names) <= set(header)), None)
     source, target = place.source_column, place.target_column
@@ -156,22 +167,29 @@ def _from_rows(path: Path, suffix: str, place: PairSource, progress: Progress) -
         rows = rows[1:]
     else:
         if source is None and target is None and len(header) != 2:
+            if len(header) == 1:
+                separator = "a tab" if suffix == ".tsv" else "a comma"
+                raise DataError(f"{path}: the first row is one column; a {suffix} needs {separator} between the two.")
             raise DataError(
                 f"{path}: the first row has {len(header)} columns; say which two to use with source_column and "
                 f"target_column (numbers from 0, or names in a header row)."
             )
         first, second = 0 if source is None else source, 1 if target is None else target
-    progress.say(f"{path.name}: source is column {first}, target is column {second} (counted from 0).")
-    return [_row_pair(path, number, row, first, second) for number, row in rows]
+    if first == second:
+        raise DataError(f"{path}: source and target are both column {first}; name two columns.")
+    pairs = [_row_pair(path, number, row, first, second) for number, row in rows]
+    shown = f'; the first pair is "{pairs[0].source}" and "{pairs[0].target}"' if pairs else ""
+    progress.say(f"{path.name}: source is column {first}, target is column {second} (counted from 0){shown}.")
+    return missing + pairs
 
 
 def _split_rows(path: Path, suffix: str) -> list[tuple[int, list[str]]]:
-    """Return (line number, cells) for each row that is not blank; only CSV knows quotes."""
+    """Return (line number, cells) for each row; only CSV knows quotes."""
     if suffix == ".tsv":
-        return [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1) if line.strip()]
+        return [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)]
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
-        return [(reader.line_num, row) for row in reader if row]
+        return [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise DataError(f"{path}: line {reader.line_num} is not CSV ({error}).") from None
 
@@ -186,6 +204,8 @@ def _column(path: Path, header: Sequence[str], column: str | int) -> int:
 
 
 def _row_pair(path: Path, number: int, row: Sequence[str], first: int, second: int) -> Pair:
+    if not any(cell.strip() for cell in row):  # a blank line, which cleaning will count
+        return Pair("", "")
     if max(first, second) >= len(row):
         raise DataError(
             f"{path}: line {number} has {len(row)} column{'s' if len(row) != 1 else ''}, "

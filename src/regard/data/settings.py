@@ -1,8 +1,12 @@
 """What can be said about data in a recipe."""
 
+from typing import Annotated
+
 from pydantic import Field, model_validator
 
 from regard.config import Settings
+
+Column = Annotated[int, Field(ge=0)]
 
 
 class PairSource(Settings):
@@ -14,9 +18,9 @@ class PairSource(Settings):
     """File with the translations, line by line."""
     path: str | None = None
     """A .tsv, .csv or .jsonl file (.gz too), hf:NAME for a `datasets` set, or miniature:SPLIT."""
-    source_column: str | int | None = None
+    source_column: str | Column | None = None
     """Column (its name, or its number from 0) or JSON field (dots reach inside) with the source."""
-    target_column: str | int | None = None
+    target_column: str | Column | None = None
     """Column or field with the target."""
     config: str | None = None
     """Configuration of an hf: data set."""
@@ -32,6 +36,8 @@ class PairSource(Settings):
         if self.path is None and (self.source is None or self.target is None):
             missing = "source" if self.source is None else "target"
             raise ValueError(f"{missing}: give both source and target, or a path that holds both.")
+        if self.source is not None and self.source == self.target:
+            raise ValueError(f'target: "{self.target}" is the source too; give the file with the translations.')
         return self
 
     @property
@@ -59,7 +65,7 @@ class PairData(Settings):
     valid: PairSource | None = None
     """What is watched while training; unset: carved out of `train`, always the same pairs."""
     valid_share: float = Field(0.02, gt=0.0, le=0.5)
-    """Share of `train` carved out when there is no `valid` (at most 2,000 pairs)."""
+    """Share of `train` carved out when there is no `valid` (about 50 pairs at least, 2,000 at most)."""
     test: dict[str, PairSource] = Field(default_factory=dict)
     """Named sets scored once, at the end."""
     cleaning: CleaningSettings = CleaningSettings()

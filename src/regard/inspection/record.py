@@ -17,8 +17,8 @@ from regard.nn import Listener, Trace, listening, probes
 _locks: "weakref.WeakKeyDictionary[nn.Module, threading.Lock]" = weakref.WeakKeyDictionary()
 
 
-def _lock(model: nn.Module) -> threading.Lock:
-    """Return the lock of a model: probes hold one listener at a time."""
+def only_user(model: nn.Module) -> threading.Lock:
+    """Return the lock of a model: a listener on its probes hears whoever runs it."""
     return _locks.setdefault(model, threading.Lock())
 
 
@@ -48,10 +48,12 @@ def record_translation(
         raise ConfigError(
             f"inspect: no probe is named {' or '.join(names)}; this model has {', '.join(probes(model))}."
         )
-    was_training = model.training
-    with _lock(model), listening(found):
+    real = torch.ones_like(source, dtype=torch.bool)
+    with only_user(model), listening(found):
+        was_training = model.training
         model.eval()
-        real = torch.ones_like(source, dtype=torch.bool)
-        model.decode(target[None], model.encode(source[None], real[None]))
-    model.train(was_training)
+        try:
+            model.decode(target[None], model.encode(source[None], real[None]))
+        finally:
+            model.train(was_training)
     return Trace(tokens, arrays)

@@ -24,7 +24,8 @@ def presets() -> dict[str, Preset]:
     """Return every preset by name."""
     found: dict[str, Preset] = {}
     folder = resources.files("regard.models") / "presets"
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+    files = (file for file in folder.iterdir() if file.name.endswith(".toml"))
+    for file in sorted(files, key=lambda file: file.name):
         family = file.name.removesuffix(".toml")
         for name, entry in tomllib.loads(file.read_text(encoding="utf-8")).items():
             found[name] = Preset(name, entry["about"], {"family": family} | entry["settings"])

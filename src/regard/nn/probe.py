@@ -39,9 +39,9 @@ def probes(model: nn.Module) -> dict[str, Probe]:
 @contextmanager
 def listening(listeners: dict[Probe, Listener]) -> Iterator[None]:
     """Put listeners on probes for the length of a block."""
+    if any(probe.is_heard for probe in listeners):
+        raise RuntimeError("A probe takes one listener at a time.")
     for probe, listener in listeners.items():
-        if probe.is_heard:
-            raise RuntimeError("A probe takes one listener at a time.")
         probe.listener = listener
     try:
         yield

@@ -26,6 +26,9 @@ def cross_entropy(
 
     The target puts 1 - smoothing on the label and spreads the rest evenly over the *other* V - 1 words.
     """
+    kind = hidden.device.type
+    if torch.is_autocast_enabled(kind):  # the last norm left fp32, and this is the largest product of all
+        hidden = hidden.to(torch.get_autocast_dtype(kind))
     return CrossEntropy(*_ChunkedCrossEntropy.apply(hidden, weight, bias, labels, smoothing))
 
 

@@ -9,11 +9,12 @@ import torch
 
 from regard.checkpoint import Bundle
 from regard.config import Layer, resolve
+from regard.data.lines import is_text
 from regard.data.sampler import micro_batches
 from regard.data.sequences import Sequences
 from regard.decoding import DecodeSettings, Ends, Hypothesis, decode
-from regard.errors import DataError
-from regard.inspection import record_translation
+from regard.errors import CheckpointError, DataError
+from regard.inspection import only_user, record_translation
 from regard.nn import Trace
 from regard.progress import SILENT, Progress
 from regard.text import Tokenizer
@@ -30,6 +31,7 @@ class Candidate:
     score: float
     log_probability: float
     tokens: tuple[str, ...]
+    ids: tuple[int, ...]
     is_finished: bool
     """Whether it ended by itself, and was not cut off at the length limit."""
 
@@ -73,23 +75,30 @@ class Translator:
     @overload
     def __call__(self, text: str, *, progress: Progress = SILENT, **decoding: Any) -> Translation: ...
     @overload
-    def __call__(self, text: Sequence[str], *, progress: Progress = SILENT, **decoding: Any) -> list[Translation]: ...
     def __call__(
-        self, text: str | Sequence[str], *, progress: Progress = SILENT, **decoding: Any
+        self, text: Sequence[str], *, progress: Progress = SILENT, lines_before: int = 0, **decoding: Any
+    ) -> list[Translation]: ...
+    def __call__(
+        self, text: str | Sequence[str], *, progress: Progress = SILENT, lines_before: int = 0, **decoding: Any
     ) -> Translation | list[Translation]:
-        """Translate one text, or many in their order; settings such as beams=5 may be given by name."""
+        """Translate one text, or many in their order; settings such as beams=5 may be given by name.
+
+        `lines_before` counts the lines of the same input already translated, for messages that name a line.
+        """
         settings = self.decoding(**decoding)
         if isinstance(text, str):
-            return self._translate([text], settings, progress)[0]
-        return self._translate(list(text), settings, progress)
+            return self._translate([text], settings, progress, lines_before)[0]
+        return self._translate(list(text), settings, progress, lines_before)
 
-    def _translate(self, texts: list[str], settings: DecodeSettings, progress: Progress) -> list[Translation]:
+    def _translate(
+        self, texts: list[str], settings: DecodeSettings, progress: Progress, before: int
+    ) -> list[Translation]:
         """Translate texts in batches of like length, and put the answers back in order; blank stays blank."""
         answers = [Translation(text, "", 0.0, (), ()) for text in texts]
         places = [place for place, text in enumerate(texts) if text.strip()]
         if not places:
             return answers
-        sequences = self._encode([texts[place] for place in places], places)
+        sequences = self._encode([texts[place] for place in places], [before + place + 1 for place in places])
         lengths = sequences.lengths
         limit = max(1, TOKENS_AT_ONCE // settings.beams)
         batches = micro_batches(np.arange(len(places)), lengths, np.zeros_like(lengths), limit)
@@ -98,32 +107,39 @@ class Translator:
         with progress.bar("translate", len(places)) as bar:
             for rows in batches:
                 source, real = sequences.padded(rows, self.source_tokenizer.padding)
-                found = decode(self.model, source.to(self.device), real.to(self.device), ends, settings)
+                with only_user(self.model):
+                    found = decode(self.model, source.to(self.device), real.to(self.device), ends, settings)
                 for row, hypotheses in zip(rows, found, strict=True):
                     place = places[row]
                     answers[place] = self._answer(texts[place], hypotheses)
                 bar.advance(len(rows))
         return answers
 
-    def _encode(self, texts: list[str], places: list[int]) -> Sequences:
+    def _encode(self, texts: list[str], lines: list[int]) -> Sequences:
         """Return the texts as ids with an end token each; one that is too long is named by its line."""
+        for line, text in zip(lines, texts, strict=True):
+            if not is_text(text):
+                raise DataError(f"line {line:,} is not UTF-8 text; convert it first.")
         encoded = [[*ids, self.source_tokenizer.end] for ids in self.source_tokenizer.encode_batch(texts)]
         bound = self.model.max_positions
-        for place, ids in zip(places, encoded, strict=True):
+        for line, ids in zip(lines, encoded, strict=True):
             if bound is not None and len(ids) > bound:
                 raise DataError(
-                    f"line {place + 1} has {len(ids):,} tokens, but this model takes {bound:,} at most; "
+                    f"line {line:,} has {len(ids):,} tokens, but this model takes {bound:,} at most; "
                     f"split it into sentences."
                 )
         return Sequences.of(encoded)
 
     def _answer(self, source: str, hypotheses: list[Hypothesis]) -> Translation:
+        if not hypotheses:
+            raise CheckpointError("The model gives no probabilities: its weights are not numbers; use another one.")
         candidates = tuple(
             Candidate(
                 self.target_tokenizer.decode(hypothesis.ids),
                 hypothesis.score,
                 hypothesis.log_probability,
                 tuple(self.target_tokenizer.pieces(hypothesis.ids)),
+                tuple(hypothesis.ids),
                 hypothesis.is_finished,
             )
             for hypothesis in hypotheses
@@ -135,10 +151,10 @@ class Translator:
         """Record what the model does while it turns `source` into `target` (unset: into its own translation)."""
         if not source.strip():
             raise DataError("inspect: the source is empty; give it a sentence.")
-        target = self(source).text if target is None else target
         reader, writer = self.source_tokenizer, self.target_tokenizer
         source_ids = [*reader.encode(source).ids, reader.end]
-        target_ids = [writer.start, *writer.encode(target).ids]
+        said = self(source).candidates[0].ids if target is None else writer.encode(target).ids
+        target_ids = [writer.start, *said]
         tokens = {"source": reader.pieces(source_ids), "target": writer.pieces(target_ids)}
         source_row, target_row = (torch.tensor(ids, device=self.device) for ids in (source_ids, target_ids))
         return record_translation(self.model, source_row, target_row, tokens, probes)

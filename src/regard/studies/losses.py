@@ -21,4 +21,6 @@ def mean_surprise(
     for rows in micro_batches(np.arange(len(pairs)), pairs.source.lengths, pairs.target.lengths, limit):
         part = objective(model, pairs.batch(rows).to(device))["surprise"]
         total, count = total + float(part.sum), count + part.count
+    if not count:
+        return {"loss": math.nan, "perplexity": math.nan}  # nothing fits the model
     return {"loss": total / count, "perplexity": math.exp(min(total / count, 700.0))}

@@ -29,7 +29,7 @@ class Plan:
 def plan_run(settings: Any, progress: Progress = SILENT) -> Plan:
     """Read and encode the data, build the model, and count; nothing is written."""
     machine = prepare_machine(settings.machine)
-    prepared = task(settings.task).prepare(settings, machine, progress, None)
+    prepared = task(settings.task).prepare(settings, machine, progress, None, None)
     per_epoch = prepared.feed.updates_in(epoch=0)
     return Plan(
         task=settings.task,

@@ -67,6 +67,7 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     """Return the settings of a run: defaults < preset < recipe < command line."""
     values = nested(recipe.values)
     changes = nested(overrides)
+    _forget_places(_table(values, "data"), _table(changes, "data"))
     name = changes.get("task", values.get("task"))
     if not isinstance(name, str):
         raise ConfigError(f'{recipe.origin}: it does not say its task; add task = "translate".')
@@ -75,11 +76,31 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     kind = _table(changes, "model").get(
         "family", _table(values, "model").get("family", base.get("family", "transformer"))
     )
-    schema = task(name).settings(family(str(kind)).settings)
+    kind_of_run = task(name)
+    if not _table(values, "data") and not _table(changes, "data"):
+        raise ConfigError(
+            f"{recipe.origin}: it does not say what to learn from; give --source FILE --target FILE, or --data FILE "
+            f"(data.train in a recipe)."
+        )
+    schema = kind_of_run.settings(family(str(kind)).settings)
     layers = [Layer(f"preset {chosen}", {"model": base})] if base else []
     return resolve(schema, [*layers, Layer(recipe.origin, values), Layer("the command line", changes)])
 
 
-def _table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _forget_places(old: dict[str, Any], new: Mapping[str, Any]) -> None:
+    """Let a place that is named anew replace the old one whole; other training text has no use for the old tests."""
+    for role, place in new.items():
+        if not isinstance(place, Mapping) or not isinstance(old.get(role), dict):
+            continue
+        if {"path", "source", "target"} & set(place):
+            del old[role]
+            if role == "train":
+                old.pop("valid", None)
+                old.pop("test", None)
+        elif role == "test":
+            _forget_places(old[role], place)
+
+
+def _table(values: Mapping[str, Any], name: str) -> dict[str, Any]:
     table = values.get(name)
-    return table if isinstance(table, Mapping) else {}
+    return table if isinstance(table, dict) else {}

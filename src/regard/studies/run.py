@@ -1,7 +1,10 @@
 """A run on disk: its settings with their sources, its state, its scores, and its checkpoints."""
 
 import json
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +12,15 @@ from typing import Any
 from regard.checkpoint import CheckpointStore, write_json
 from regard.errors import RunError
 
+try:
+    import fcntl
+except ImportError:  # Windows, where two processes in one folder are not noticed
+    fcntl = None  # type: ignore[assignment]
+
 RECORD = "run.json"
+LOCK = ".lock"
+FORMAT = 1
+NEEDED = {"state", "task", "settings", "sources", "data", "machine", "parameters"}
 
 
 @dataclass(frozen=True)
@@ -37,11 +48,14 @@ class Run:
     def record(self) -> dict[str, Any]:
         """What is known about it: settings, sources, state, data, machine, scores."""
         try:
-            return dict(json.loads((self.path / RECORD).read_text(encoding="utf-8")))
+            record = dict(json.loads((self.path / RECORD).read_text(encoding="utf-8")))
         except FileNotFoundError:
             raise RunError(f"{self.path}: there is no run here ({RECORD} is missing); check the path.") from None
-        except ValueError:
+        except (ValueError, TypeError):
             raise RunError(f"{self.path / RECORD}: this record of a run cannot be read.") from None
+        if record.get("format") != FORMAT or NEEDED - set(record):
+            raise RunError(f"{self.path / RECORD}: this is no record of a run that this version of regard can read.")
+        return record
 
     @property
     def exists(self) -> bool:
@@ -53,15 +67,39 @@ class Run:
         """The scores on each test set, once the run is finished."""
         return dict(self.record.get("scores", {}))
 
+    def begin(self) -> None:
+        """Make the folder, in place of what was there."""
+        if self.path.exists():
+            shutil.rmtree(self.path)
+        self.path.mkdir(parents=True)
+
+    @contextmanager
+    def in_hand(self) -> Iterator[None]:
+        """Keep the folder to this process; a kill lets go of it too."""
+        with (self.path / LOCK).open("w") as file:
+            try:
+                if fcntl is not None:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RunError(
+                    f"{self.path}: another process is training this run right now; let it finish."
+                ) from None
+            yield
+
     def note(self, **facts: Any) -> None:
         """Add facts to the record."""
-        write_json(self.path / RECORD, (self.record if self.exists else {}) | facts)
+        write_json(self.path / RECORD, (self.record if self.exists else {"format": FORMAT}) | facts)
 
 
 def claim(path: Path, overwrite: bool) -> Run:
-    """Return a run whose folder may be written to; nothing that is there is lost unless `overwrite` says so."""
+    """Return a run that may begin in this folder; what is there stays until it does."""
     run = Run(path)
-    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+    if not path.exists():
+        above = next(parent for parent in path.absolute().parents if parent.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK):
+            raise RunError(f"{path}: no folder can be made in {above}; choose another place with --out.")
+        return run
+    if path.is_dir() and not any(path.iterdir()):
         return run
     if not run.exists:
         raise RunError(f"{path}: this exists and is not a run; choose another folder with --out.")
@@ -71,5 +109,4 @@ def claim(path: Path, overwrite: bool) -> Run:
             f"{path}: there is a run here already ({state}); go on with --resume {path}, replace it with "
             f"--overwrite, or choose another folder with --out."
         )
-    shutil.rmtree(path)
     return run

@@ -2,7 +2,7 @@
 
 from typing import Generic, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from regard.config import Settings
 from regard.data.settings import PairData
@@ -38,3 +38,14 @@ class TranslateSettings(Settings, Generic[M]):
     validation: ValidationSettings = ValidationSettings()
     decode: DecodeSettings = DecodeSettings(beams=5)
     machine: MachineSettings = MachineSettings()
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> "TranslateSettings[M]":
+        if self.train.select_by == "bleu" and self.validation.bleu_sentences == 0:
+            raise ValueError('train.select_by: "bleu" needs sentences to translate; raise validation.bleu_sentences.')
+        if getattr(self.model, "embeddings", None) == "shared" and self.text.vocabularies == "separate":
+            raise ValueError(
+                'model.embeddings: "shared" needs one vocabulary for both languages; say text.vocabularies=shared, '
+                'or model.embeddings="target".'
+            )
+        return self

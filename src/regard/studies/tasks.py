@@ -1,11 +1,12 @@
 """The table of tasks: what each one binds together."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from regard.checkpoint import Bundle
 from regard.config import Settings
+from regard.data.pairs import Pair
 from regard.errors import ConfigError
 from regard.models import ModelSettings
 from regard.progress import Progress
@@ -20,7 +21,7 @@ class Task:
     """A kind of run: its settings for a model of some family, and how it reads its data."""
 
     settings: Callable[[type[ModelSettings]], type[Settings]]
-    prepare: Callable[[Any, Machine, Progress, Bundle | None], Prepared]
+    prepare: Callable[[Any, Machine, Progress, Bundle | None, Sequence[Pair] | None], Prepared]
 
 
 TASKS = {

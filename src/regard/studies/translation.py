@@ -16,9 +16,9 @@ from regard.data.pairs import Pair
 from regard.data.readers import read_pairs
 from regard.data.sequences import Sequences, encode
 from regard.data.settings import PairData, PairSource
-from regard.errors import DataError
+from regard.errors import ConfigError, DataError
 from regard.metrics import translation_scores
-from regard.models import ModelSettings, Vocabularies, build_model
+from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
 from regard.objectives import TranslationObjective
 from regard.pipelines.translator import Translator, translation_tokenizers
 from regard.progress import SILENT, Progress
@@ -30,17 +30,24 @@ from regard.training import Machine
 
 Settings = TranslateSettings[ModelSettings]
 
+BYTES_PER_PARAMETER = 16
+"""The weight, its gradient and Adam's two moments, in fp32."""
+
 
 def prepare_translation(
-    settings: Settings, machine: Machine, progress: Progress = SILENT, resumed: Bundle | None = None
+    settings: Settings,
+    machine: Machine,
+    progress: Progress = SILENT,
+    resumed: Bundle | None = None,
+    given: Sequence[Pair] | None = None,
 ) -> Prepared:
-    """Read and clean the pairs, train or take over the tokenizers, encode, and build the model."""
-    train, valid, tests, facts = _read(settings.data, progress)
+    """Read (or take the given) pairs, clean them, train or take over tokenizers, encode, and build the model."""
+    train, valid, tests, facts = _read(settings.data, progress, given)
     tokenizers = resumed.tokenizers if resumed else _tokenizers(train, settings.text, progress)
-    bundle = resumed or _new_bundle(settings, tokenizers)
+    bundle = resumed or _new_bundle(settings, tokenizers, machine)
     limit = min(settings.data.cleaning.max_tokens, bundle.model.max_positions or settings.data.cleaning.max_tokens)
     train, pairs = _encode(train, tokenizers, limit, facts["train"], progress)
-    _, watched = _encode(valid, tokenizers, limit, facts["valid"], SILENT)
+    valid, watched = _encode(valid, tokenizers, limit, facts["valid"], SILENT)
     for role in ("train", "valid"):
         progress.say(f"{role}: {facts[role].sentence()}")
     corpus = _with_dropout(train, pairs, settings, tokenizers) if settings.text.dropout else lambda epoch: pairs
@@ -52,14 +59,24 @@ def prepare_translation(
         width=settings.model.width,
         validate=_validation(bundle, watched, valid, settings, machine),
         tests=tests or {"valid": valid},
-        facts={name: _plain(fact) for name, fact in facts.items()} | {"files": file_hashes(settings.data)},
+        facts={name: _plain(fact) for name, fact in facts.items()}
+        | {"files": file_hashes(settings.data), "hash": pairs.fingerprint()},
     )
 
 
-def _read(data: PairData, progress: Progress) -> tuple[list[Pair], list[Pair], dict[str, list[Pair]], dict[str, Any]]:
+def test_pairs(data: PairData, progress: Progress = SILENT) -> dict[str, list[Pair]]:
+    """Return the pairs a run is scored on: its test sets or, without any, its validation set."""
+    if data.test:
+        return {name: read_pairs(place, progress) for name, place in data.test.items()}
+    return {"valid": _read(data, progress)[1]}
+
+
+def _read(
+    data: PairData, progress: Progress, given: Sequence[Pair] | None = None
+) -> tuple[list[Pair], list[Pair], dict[str, list[Pair]], dict[str, Any]]:
     """Return training, validation and test pairs, and a report on the cleaning of the first two."""
     reports = {"train": CleaningReport(), "valid": CleaningReport()}
-    train = clean(read_pairs(data.train, progress), data.cleaning, reports["train"])
+    train = clean(read_pairs(data.train, progress) if given is None else given, data.cleaning, reports["train"])
     if not train:
         raise DataError(f"{data.train.name}: nothing is left of it after cleaning ({reports['train'].sentence()})")
     if data.valid is not None:
@@ -67,7 +84,10 @@ def _read(data: PairData, progress: Progress) -> tuple[list[Pair], list[Pair], d
         if not valid:
             raise DataError(f"{data.valid.name}: nothing is left of it after cleaning.")
     else:
-        train, valid = carve_validation(train, data.valid_share)
+        try:
+            train, valid = carve_validation(train, data.valid_share)
+        except DataError as error:
+            raise DataError(f"{error} Cleaning: {reports['train'].sentence()}") from None
         reports["train"].carved, reports["valid"].read = len(valid), len(valid)
     return train, valid, {name: read_pairs(place, progress) for name, place in data.test.items()}, reports
 
@@ -81,13 +101,24 @@ def _tokenizers(pairs: Sequence[Pair], text: TextSettings, progress: Progress) -
     return {side: train_tokenizer(lines, text, progress, f"{side} tokenizer") for side, lines in sides.items()}
 
 
-def _new_bundle(settings: Settings, tokenizers: dict[str, Tokenizer]) -> Bundle:
+def _new_bundle(settings: Settings, tokenizers: dict[str, Tokenizer], machine: Machine) -> Bundle:
     source, target = translation_tokenizers(tokenizers)
     vocabularies = Vocabularies(source.size, target.size, source is target)
+    _check_size(count_parameters(settings.model, vocabularies), machine)
     torch.manual_seed(settings.seed)
     model = build_model(settings.model, vocabularies)
     facts = {"decode": settings.decode.model_dump(mode="json"), "seed": settings.seed}
     return Bundle("translate", model, settings.model, vocabularies, tokenizers, facts)
+
+
+def _check_size(parameters: int, machine: Machine) -> None:
+    """Refuse a model that cannot be trained here before its memory is asked for."""
+    needed = parameters * BYTES_PER_PARAMETER
+    if needed > machine.memory:
+        raise ConfigError(
+            f"model: these sizes make {parameters:,} parameters; training takes {needed / 2**30:,.0f} GiB of the "
+            f"{machine.memory / 2**30:,.0f} GiB on {machine.device}; choose a smaller preset or smaller widths."
+        )
 
 
 def _encode(
@@ -104,7 +135,8 @@ def _encode(
     fits = (sources.lengths <= limit) & (targets.lengths <= limit)
     if not fits.any():
         raise DataError(
-            f"Every pair is longer than {limit} tokens; raise data.cleaning.max_tokens or split sentences."
+            f"Every pair is longer than {limit} tokens; raise data.cleaning.max_tokens (or model.max_positions, "
+            f"where positions are learned) or split sentences."
         )
     encoded = EncodedPairs(sources, targets, source.padding, target.padding, target.start)
     if fits.all():

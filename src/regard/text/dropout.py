@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 from regard.errors import ConfigError
 from regard.text.tokenizer import Tokenizer
 
+UNSUPPORTED = ("end_of_word_suffix", "continuing_subword_prefix", "byte_fallback", "ignore_merges")
+"""Ways in which a BPE model made elsewhere may differ from what is merged here."""
+
 
 class DropoutEncoder:
     """Encodes text with a share of the BPE merges left out (Provilkov et al., 2020, §3)."""
@@ -15,6 +18,13 @@ class DropoutEncoder:
         if tokenizer.kind != "BPE":
             raise ConfigError(f"text.dropout: {probability} needs a BPE tokenizer, and this is a {tokenizer.kind}.")
         model = json.loads(tokenizer.backend.to_str())["model"]
+        odd = [name for name in UNSUPPORTED if model.get(name)]
+        if odd or tokenizer.backend.pre_tokenizer is None:
+            reason = f"uses {odd[0]}" if odd else "has no pre-tokenizer"
+            raise ConfigError(
+                f"text.dropout: {probability} cannot be drawn for this ready-made tokenizer, which {reason}; "
+                f"say text.dropout=0, or let regard train the tokenizer."
+            )
         self.tokenizer = tokenizer
         self.probability = probability
         self.ids: dict[str, int] = model["vocab"]

@@ -48,8 +48,8 @@ def _too_small(backend: Backend, settings: TokenizerSettings) -> str:
     needed = backend.get_vocab_size()
     way_out = "" if settings.kind != "bpe" or settings.marks == "bytes" else ', or text.marks="bytes"'
     return (
-        f"text.size: {settings.size} is too small, the characters of this text and the special tokens alone "
-        f"need {needed}; ask for text.size={needed} or more{way_out}."
+        f"A vocabulary of {settings.size} (size) is too small: this text's characters and the special tokens alone "
+        f"need {needed}; ask for {needed} or more{way_out}."
     )
 
 

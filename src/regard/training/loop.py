@@ -81,6 +81,7 @@ class Trainer:
         self.optimizer = build_optimizer(self.model, settings)
         self.state = LoopState()
         self._window = Window(machine.device)
+        self._clock = time.perf_counter()
 
     def restore(self, training: TrainingState) -> None:
         """Go on from a saved state; the weights are the caller's to restore."""
@@ -91,6 +92,7 @@ class Trainer:
         """Train until the last step, the end of patience or an interrupt, and say which it was."""
         settings, state = self.settings, self.state
         updates = self.feed.updates(state.position, self.team.rank, self.team.size)
+        self._clock = time.perf_counter()
         with (
             catching_interrupts() as interrupted,
             self.hooks.progress.bar("train", settings.steps, state.step) as bar,
@@ -114,7 +116,6 @@ class Trainer:
 
     def _update(self, update: Update) -> None:
         """Learn from one update: the same step however it is cut into micro-batches and shared among processes."""
-        started = time.perf_counter()
         state, device = self.state, self.machine.device
         state.step += 1
         self.model.train()
@@ -138,18 +139,19 @@ class Trainer:
         state.position = update.following
         tokens = max(counts.values())
         state.tokens_seen += tokens
-        elapsed = time.perf_counter() - started
-        state.seconds += elapsed
-        self._window.close(counts, tokens, elapsed)
+        self._window.close(counts, tokens, self._elapsed())
+
+    def _elapsed(self) -> float:
+        """Return and add up the seconds since the last call: the wall clock, so that a GPU's queue is in it."""
+        now = time.perf_counter()
+        elapsed, self._clock = now - self._clock, now
+        self.state.seconds += elapsed
+        return elapsed
 
     def _report(self, bar: Bar) -> None:
         state = self.state
         means = self._window.means(self.team)
-        if not all(math.isfinite(value) for value in means.values()):
-            raise RunError(
-                f"step {state.step}: the loss is no longer a number; lower train.learning_rate "
-                f"(now {self.settings.learning_rate}) or raise train.warmup (now {self.settings.warmup})."
-            )
+        self._check(means)
         first = next(iter(means.values()))
         bar.advance(1, loss=first, tokens_per_second=self._window.tokens_per_second)
         if state.step % self.settings.log_every == 0:
@@ -159,10 +161,18 @@ class Trainer:
             self.hooks.record(record | means | {"learning_rate": rate, "tokens_per_second": speed})
             self._window = Window(self.machine.device)
 
+    def _check(self, figures: dict[str, float]) -> None:
+        if not all(math.isfinite(value) for value in figures.values()):
+            raise RunError(
+                f"step {self.state.step}: the loss is no longer a number; lower train.learning_rate "
+                f"(now {self.settings.peak_rate}) or raise train.warmup (now {self.settings.warmup})."
+            )
+
     def _validate(self) -> None:
         """Measure, decide whether this is the best model so far, and save it."""
         self.model.eval()
         measured = self.hooks.validate(self.model)
+        self._check(measured)
         sign = -1.0 if self.settings.select_by == "loss" else 1.0
         value = sign * measured[self.settings.select_by]
         is_best = self.state.best is None or value > self.state.best
@@ -173,6 +183,7 @@ class Trainer:
         named = {f"valid_{name}": figure for name, figure in measured.items()}
         self.hooks.record({"step": self.state.step, "seconds": round(self.state.seconds, 3)} | named)
         self._save(is_best)
+        self._clock = time.perf_counter()  # time spent measuring is no training
 
     def _save(self, is_best: bool) -> None:
         training = TrainingState(optimizer_tensors(self.model, self.optimizer), asdict(self.state))
@@ -208,7 +219,7 @@ class Window:
     def means(self, team: Team) -> dict[str, float]:
         """Return the mean of each part over the window, the same on every process."""
         values = torch.stack([self.sums.get(name, torch.zeros((), device=self.device)) for name in self.counts])
-        totals = team.sum_values(values.double()).tolist()
+        totals = team.sum_values(values).tolist()
         return {name: total / self.counts[name] for name, total in zip(self.counts, totals, strict=True)}
 
 

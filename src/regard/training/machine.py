@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
@@ -30,6 +31,13 @@ class Machine:
         """Padded tokens that are computed at once by default."""
         return MICRO_BATCH_TOKENS.get(self.device.type, 8192)
 
+    @property
+    def memory(self) -> int:
+        """Bytes of memory on the device, whoever uses them."""
+        if self.device.type == "cuda":
+            return torch.cuda.get_device_properties(self.device).total_memory
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else sys.maxsize
+
     def autocast(self) -> AbstractContextManager[object]:
         """Return the context under which forward passes run."""
         if self.precision == "bf16":
@@ -38,7 +46,7 @@ class Machine:
 
     def describe(self) -> dict[str, str | int]:
         """Return the facts a repeated run should share."""
-        name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else platform.machine()
+        name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else processor_name()
         return {
             "device": str(self.device),
             "processor": name,
@@ -47,6 +55,16 @@ class Machine:
             "torch": torch.__version__,
             "python": platform.python_version(),
         }
+
+
+def processor_name() -> str:
+    """Return the model of the CPU as the system calls it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
 
 
 def use_threads(count: int | None) -> None:
@@ -62,6 +80,10 @@ def prepare_machine(settings: MachineSettings) -> Machine:
     if settings.is_deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(settings.is_deterministic)
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+        # cuDNN prepares a plan for every new shape, half a second each; batches of text have many shapes.
+        torch.backends.cuda.enable_cudnn_sdp(False)
     keep_freed_memory()
     return Machine(device, choose_precision(settings.precision, device))
 
@@ -70,6 +92,8 @@ def choose_device(name: str) -> torch.device:
     """Return the device of that name, or the best there is for `auto`."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    if name == "cuda" and "LOCAL_RANK" in os.environ:  # started by torchrun: a device for each process
+        name = f"cuda:{os.environ['LOCAL_RANK']}"
     kind, _, number = name.partition(":")
     if kind not in ("cpu", "cuda", "mps") or (number and not number.isdigit()):
         raise ConfigError(f'machine.device: "{name}" is not one of auto, cpu, cuda, cuda:N, mps.')

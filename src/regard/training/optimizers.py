@@ -16,7 +16,7 @@ def build_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Op
         {"params": matrices, "weight_decay": settings.weight_decay},
         {"params": vectors, "weight_decay": 0.0},
     ]
-    rate = settings.learning_rate
+    rate = settings.peak_rate
     if settings.optimizer == "sgd":
         return torch.optim.SGD(groups, rate, momentum=settings.momentum, fused=True)
     kind = torch.optim.Adam if settings.optimizer == "adam" else torch.optim.AdamW

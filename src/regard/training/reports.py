@@ -14,7 +14,7 @@ class MetricsLog:
             return
         kept = [line for line in self._whole_lines() if json.loads(line)["step"] <= step]
         self.path.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
-        self._board = _tensorboard(folder) if with_tensorboard else None
+        self._board = _tensorboard(folder, step) if with_tensorboard else None
 
     def _whole_lines(self) -> list[str]:
         if not self.path.exists():
@@ -39,9 +39,9 @@ class MetricsLog:
             self._board.close()
 
 
-def _tensorboard(folder: Path):  # type: ignore[no-untyped-def]
+def _tensorboard(folder: Path, step: int):  # type: ignore[no-untyped-def]
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
-    return SummaryWriter(str(folder / "tensorboard"))
+    return SummaryWriter(str(folder / "tensorboard"), purge_step=step + 1)

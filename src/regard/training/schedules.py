@@ -7,14 +7,14 @@ from regard.training.settings import TrainSettings
 
 def learning_rate(settings: TrainSettings, step: int, width: int) -> float:
     """Return the rate of an update; the first one is step 1, `width` is the model's."""
-    peak, warmup = settings.learning_rate, settings.warmup
+    peak, warmup = settings.peak_rate, settings.warmup
     if settings.schedule == "transformer":  # Vaswani et al., 2017, §5.3
         return peak * width**-0.5 * min(step**-0.5, step * warmup**-1.5)
     if step <= warmup:
         return peak * step / warmup
     if settings.schedule == "inverse-sqrt":
         return peak * math.sqrt(max(1, warmup) / step)
-    left = max(0.0, (settings.steps - step) / (settings.steps - warmup))
+    left = max(0.0, (settings.steps + 1 - step) / (settings.steps + 1 - warmup))  # 0 comes after the last update
     if settings.schedule == "linear":
         return peak * left
     if settings.schedule == "cosine":

@@ -15,11 +15,11 @@ class TrainSettings(Settings):
     tokens_per_update: int = Field(4096, ge=1)
     """Real target tokens that make an update, whatever the memory or the number of devices."""
     micro_batch_tokens: int | None = Field(None, ge=1)
-    """Padded tokens (both sides) computed at once; changes memory and speed, never the update. Unset: by device."""
+    """Padded tokens (both sides) computed at once: memory and speed, never which examples. Unset: by device."""
     optimizer: Literal["adam", "adamw", "sgd"] = "adam"
     """Adam, Adam with decoupled weight decay, or stochastic gradient descent."""
-    learning_rate: float = Field(1e-3, gt=0)
-    """The peak rate; with schedule "transformer" a factor on the paper's formula, 1 being the paper."""
+    learning_rate: float | None = Field(None, gt=0)
+    """The peak rate (unset: 0.001); for schedule "transformer" a factor on the paper's formula (unset: 1)."""
     schedule: Literal["transformer", "inverse-sqrt", "cosine", "linear", "constant"] = "inverse-sqrt"
     """How the rate goes after the warm-up."""
     warmup: int = Field(1000, ge=0)
@@ -54,6 +54,11 @@ class TrainSettings(Settings):
         if not all(0 <= beta < 1 for beta in self.betas):
             raise ValueError(f"betas: {list(self.betas)} must lie between 0 and 1.")
         return self
+
+    @property
+    def peak_rate(self) -> float:
+        """The peak rate after the default has been worked out."""
+        return self.learning_rate or (1.0 if self.schedule == "transformer" else 1e-3)
 
 
 class MachineSettings(Settings):
