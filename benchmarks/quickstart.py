@@ -1,6 +1,6 @@
 """The quickstart from several seeds: time from the command to the last score, and BLEU on every split.
 
-python benchmarks/quickstart.py --seeds 3
+python benchmarks/quickstart.py --seeds 1 2 3
 """
 
 import argparse
@@ -16,9 +16,9 @@ from pathlib import Path
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     rows = []
-    for seed in range(1, parser.parse_args().seeds + 1):
+    for seed in parser.parse_args().seeds:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "run"
             words = ["train", "translate-miniature", "--out", str(out), "--seed", str(seed), "--quiet"]
