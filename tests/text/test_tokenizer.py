@@ -1,3 +1,4 @@
+import itertools
 import json
 
 import pytest
@@ -5,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.errors import ConfigError, DataError
-from regard.text import DropoutEncoder, TextSettings, Tokenizer, TokenizerSettings, train_tokenizer
+from regard.text import DropoutCorpus, DropoutEncoder, TextSettings, Tokenizer, TokenizerSettings, train_tokenizer
 
 TEXT = [
     "They play in the garden, and she played with them.",
@@ -118,27 +119,46 @@ def test_batches_equal_single_texts():
     assert tokenizer.encode_batch(TEXT) == [tokenizer.encode(line).ids for line in TEXT]
 
 
+def drawn(corpus, seed):
+    ids, starts = corpus.encode(seed)
+    return [ids[begin:end].tolist() for begin, end in itertools.pairwise(starts)]
+
+
 def test_dropout_of_nothing_is_plain_bpe():
     for marks in ("spaces", "bytes"):
         tokenizer = trained(kind="bpe", size=400, marks=marks)
-        encoder = DropoutEncoder(tokenizer, 0.0)
-        for line in [*TEXT, "unseen ξψ words"]:
-            assert encoder.encode(line, seed=5) == tokenizer.encode(line).ids
+        lines = [*TEXT, "unseen ξψ words"]
+        plain = [[*tokenizer.encode(line).ids, tokenizer.end] for line in lines]
+        assert drawn(DropoutCorpus(lines, DropoutEncoder(tokenizer, 0.0)), seed=5) == plain
 
 
 def test_dropout_follows_its_seed_and_loses_no_text():
     tokenizer = trained(kind="bpe", size=160)
-    encoder = DropoutEncoder(tokenizer, 0.3)
-    plain = sum(len(tokenizer.encode(line).ids) for line in TEXT)
-    first, again, other = (encoder.encode_batch(TEXT, seed) for seed in (1, 1, 2))
+    corpus = DropoutCorpus(TEXT, DropoutEncoder(tokenizer, 0.3))
+    plain = sum(len(tokenizer.encode(line).ids) + 1 for line in TEXT)
+    first, other, again = (drawn(corpus, seed) for seed in (1, 2, 1))
     assert first == again != other
+    assert drawn(DropoutCorpus(TEXT, DropoutEncoder(tokenizer, 0.3)), 2) == other  # whatever was drawn before
     assert sum(map(len, first)) > plain
-    assert [tokenizer.decode(ids) for ids in first] == TEXT
+    assert [tokenizer.decode(ids[:-1]) for ids in first] == TEXT
 
 
 def test_the_same_line_is_split_differently_at_different_places():
-    encoder = DropoutEncoder(trained(kind="bpe", size=160), 0.5)
-    assert len({tuple(ids) for ids in encoder.encode_batch([TEXT[0]] * 10, seed=1)}) > 5
+    corpus = DropoutCorpus([TEXT[0]] * 10, DropoutEncoder(trained(kind="bpe", size=160), 0.5))
+    assert len({tuple(ids) for ids in drawn(corpus, seed=1)}) > 5
+
+
+def test_dropout_refuses_a_ready_made_model_it_would_split_wrongly():
+    tokenizer = trained(kind="bpe", size=160)
+    made = json.loads(tokenizer.backend.to_str())
+    made["model"]["ignore_merges"] = True
+    tokenizer.backend = type(tokenizer.backend).from_str(json.dumps(made))
+    with pytest.raises(ConfigError) as error:
+        DropoutEncoder(tokenizer, 0.1)
+    assert str(error.value) == (
+        "text.dropout: 0.1 cannot be drawn for this ready-made tokenizer, which uses ignore_merges; say "
+        "text.dropout=0, or let regard train the tokenizer."
+    )
 
 
 def test_dropout_needs_bpe():

@@ -32,6 +32,9 @@ class Sequences:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    def __getitem__(self, row: int) -> NDArray[np.int32]:
+        return self.ids[self.starts[row] : self.starts[row + 1]]
+
     @property
     def lengths(self) -> NDArray[np.int64]:
         """How many ids each sequence has."""
@@ -39,7 +42,7 @@ class Sequences:
 
     def select(self, rows: NDArray[np.int64]) -> "Sequences":
         """Return some of the sequences, in the order given."""
-        return Sequences.of([self.ids[self.starts[row] : self.starts[row + 1]] for row in rows])
+        return Sequences.of([self[row] for row in rows])
 
     def padded(self, rows: NDArray[np.int64], padding: int) -> tuple[Tensor, Tensor]:
         """Return ids (B, T) and real (B, T) of some sequences, padded on the right to the longest."""

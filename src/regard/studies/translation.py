@@ -1,6 +1,7 @@
 """The task `translate`: pairs in, a model that is ready to learn from them out."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from regard.progress import SILENT, Progress
 from regard.studies.losses import mean_surprise
 from regard.studies.prepared import Prepared
 from regard.studies.settings import TranslateSettings
-from regard.text import DropoutEncoder, TextSettings, Tokenizer, train_tokenizer
+from regard.text import DropoutCorpus, DropoutEncoder, TextSettings, Tokenizer, train_tokenizer
 from regard.training import Machine
 
 Settings = TranslateSettings[ModelSettings]
@@ -150,22 +151,21 @@ def _with_dropout(
     train: list[Pair], pairs: EncodedPairs, settings: Settings, tokenizers: dict[str, Tokenizer]
 ) -> Callable[[int], EncodedPairs]:
     """Return a function that encodes the corpus anew for each epoch; a text that outgrows the limit stays."""
-    source, target = (DropoutEncoder(each, settings.text.dropout) for each in translation_tokenizers(tokenizers))
+    encoders = (DropoutEncoder(each, settings.text.dropout) for each in translation_tokenizers(tokenizers))
+    texts = [pair.source for pair in train], [pair.target for pair in train]
+    corpora = [DropoutCorpus(*each) for each in zip(texts, encoders, strict=True)]
     limit = int(max(pairs.source.lengths.max(), pairs.target.lengths.max()))
 
-    def side(texts: list[str], encoder: DropoutEncoder, plain: Sequences, seed: int) -> Sequences:
-        drawn = encoder.encode_batch(texts, seed)
-        end = encoder.tokenizer.end
-        return Sequences.of(
-            [*ids, end] if len(ids) < limit else plain.ids[plain.starts[row] : plain.starts[row + 1]].tolist()
-            for row, ids in enumerate(drawn)
-        )
+    def side(corpus: DropoutCorpus, plain: Sequences, seed: int) -> Sequences:
+        drawn = Sequences(*corpus.encode(seed))
+        if drawn.lengths.max() <= limit:
+            return drawn
+        return Sequences.of((drawn if length <= limit else plain)[row] for row, length in enumerate(drawn.lengths))
 
     def corpus(epoch: int) -> EncodedPairs:
-        seed = settings.seed * 1_000_003 + epoch
-        sources = side([pair.source for pair in train], source, pairs.source, 2 * seed)
-        targets = side([pair.target for pair in train], target, pairs.target, 2 * seed + 1)
-        return EncodedPairs(sources, targets, pairs.source_padding, pairs.target_padding, pairs.start)
+        seed = 2 * (settings.seed * 1_000_003 + epoch)
+        source, target = side(corpora[0], pairs.source, seed), side(corpora[1], pairs.target, seed + 1)
+        return replace(pairs, source=source, target=target)
 
     return corpus
 

@@ -1,11 +1,12 @@
 """Characters to token ids and back, on Hugging Face `tokenizers`; knows nothing of torch."""
 
-from regard.text.dropout import DropoutEncoder
+from regard.text.dropout import DropoutCorpus, DropoutEncoder
 from regard.text.settings import TextSettings, TokenizerSettings
 from regard.text.tokenizer import Encoding, Tokenizer
 from regard.text.training import train_tokenizer
 
 __all__ = [
+    "DropoutCorpus",
     "DropoutEncoder",
     "Encoding",
     "TextSettings",

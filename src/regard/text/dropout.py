@@ -4,15 +4,21 @@ import json
 import random
 from collections.abc import Callable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from regard.errors import ConfigError
 from regard.text.tokenizer import Tokenizer
+
+VARIANTS = 64
+"""Ways in which a word is split at most: each is worked out once, and every later draw of it is a look-up."""
 
 UNSUPPORTED = ("end_of_word_suffix", "continuing_subword_prefix", "byte_fallback", "ignore_merges")
 """Ways in which a BPE model made elsewhere may differ from what is merged here."""
 
 
 class DropoutEncoder:
-    """Encodes text with a share of the BPE merges left out (Provilkov et al., 2020, §3)."""
+    """Encodes words with a share of the BPE merges left out (Provilkov et al., 2020, §3)."""
 
     def __init__(self, tokenizer: Tokenizer, probability: float) -> None:
         if tokenizer.kind != "BPE":
@@ -31,20 +37,17 @@ class DropoutEncoder:
         self.ranks = {(left, right): rank for rank, (left, right) in enumerate(model["merges"])}
         self.fuses_unknown: bool = model["fuse_unk"]
 
-    def encode(self, text: str, seed: int) -> list[int]:
-        """Return the ids of a text under the merges that this seed leaves."""
+    def words(self, text: str) -> list[str]:
+        """Return the words within which merges happen."""
         backend = self.tokenizer.backend
-        draw = random.Random(seed).random
         text = backend.normalizer.normalize_str(text) if backend.normalizer else text
-        ids: list[int] = []
-        for word, _ in backend.pre_tokenizer.pre_tokenize_str(text):
-            pieces = [self.ids.get(piece, self.tokenizer.unknown) for piece in self._merge(list(word), draw)]
-            ids += self._fuse(pieces) if self.fuses_unknown else pieces
-        return ids
+        return [word for word, _ in backend.pre_tokenizer.pre_tokenize_str(text)]
 
-    def encode_batch(self, texts: Sequence[str], seed: int) -> list[list[int]]:
-        """Return the ids of many texts; each draws from its own place in the seed."""
-        return [self.encode(text, seed * 0x9E3779B97F4A7C15 + index) for index, text in enumerate(texts)]
+    def split(self, word: str, seed: int) -> list[int]:
+        """Return the ids of a word under the merges that this seed leaves."""
+        draw = random.Random(f"{seed} {word}").random
+        ids = [self.ids.get(piece, self.tokenizer.unknown) for piece in self._merge(list(word), draw)]
+        return self._fuse(ids) if self.fuses_unknown else ids
 
     def _merge(self, symbols: list[str], draw: Callable[[], float]) -> list[str]:
         """Merge the best remaining pair until none is left or all were dropped."""
@@ -66,3 +69,38 @@ class DropoutEncoder:
         return [
             number for place, number in enumerate(ids) if number != unknown or ids[place - 1 : place] != [unknown]
         ]
+
+
+class DropoutCorpus:
+    """Texts that are split anew for each seed, an end token behind each."""
+
+    def __init__(self, texts: Sequence[str], encoder: DropoutEncoder) -> None:
+        self.encoder = encoder
+        numbers: dict[str, int] = {"": 0}  # no word is empty: this one stands for the end of a text
+        words = [[*(numbers.setdefault(word, len(numbers)) for word in encoder.words(text)), 0] for text in texts]
+        self.words = np.concatenate([np.asarray(each, np.int64) for each in words])
+        self.starts = np.concatenate([[0], np.cumsum([len(each) for each in words])])
+        self.spellings = list(numbers)
+        # Each word has VARIANTS slots: where its ids begin in `ids`, and how many there are (-1: not yet worked out).
+        self.begins = np.zeros(len(numbers) * VARIANTS, np.int64)
+        self.lengths = np.full(len(numbers) * VARIANTS, -1, np.int64)
+        self.ids = np.zeros(0, np.int32)
+
+    def encode(self, seed: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the ids of all texts laid end to end, and where each text starts (with the end of the last)."""
+        draws = np.random.default_rng(seed).integers(0, VARIANTS, len(self.words))
+        slots = self.words * VARIANTS + draws
+        self._work_out(np.unique(slots[self.lengths[slots] < 0]))
+        lengths = self.lengths[slots]
+        ends = np.cumsum(lengths)
+        places = np.arange(ends[-1]) + np.repeat(self.begins[slots] - (ends - lengths), lengths)
+        return self.ids[places], np.concatenate([[0], ends])[self.starts]
+
+    def _work_out(self, slots: NDArray[np.int64]) -> None:
+        found: list[int] = []
+        for slot in slots.tolist():
+            word, variant = divmod(slot, VARIANTS)
+            ids = self.encoder.split(self.spellings[word], variant) if word else [self.encoder.tokenizer.end]
+            self.begins[slot], self.lengths[slot] = len(self.ids) + len(found), len(ids)
+            found += ids
+        self.ids = np.concatenate([self.ids, np.asarray(found, np.int32)])
