@@ -69,18 +69,17 @@ def paired_bootstrap(
     """Return each metric of two lists of hypotheses, and how sure their difference is."""
     streams = reference_streams(references)
     metrics = [metric_of(name) for name in names]
-    systems = []
+    systems: list[list[Numbers]] = [[], []]
     with progress.bar("compare", len(names) * 2) as bar:
-        for hypotheses in (first, second):
-            systems.append([])
+        for statistics, hypotheses in zip(systems, (first, second), strict=True):
             for metric in metrics:
-                systems[-1].append(np.array(metric._extract_corpus_statistics(list(hypotheses), streams), float))
+                statistics.append(np.array(metric._extract_corpus_statistics(list(hypotheses), streams), float))
                 bar.advance(1)
     draws = list(_draws(len(first), resamples, seed))
     found = []
     for name, metric, one, other in zip(names, metrics, *systems, strict=True):
         ones, others = _values(metric, one, draws), _values(metric, other, draws)
-        value, rival = (_value(metric, statistics.sum(axis=0)) for statistics in (one, other))
+        value, rival = (_value(metric, side.sum(axis=0)) for side in (one, other))
         signature = f"{metric.get_signature()}|bs:{resamples}|seed:{seed}"
         intervals = (_interval(ones), _interval(others), _interval(ones - others))
         p = _p_value(ones - others, value - rival)

@@ -53,6 +53,19 @@ class Run:
         """The scores on each test set, once the run is finished."""
         return dict(self.record.get("scores", {}))
 
+    @property
+    def passports(self) -> dict[str, dict[str, Any]]:
+        """What every score passport in the folder says, by file name."""
+        from regard.studies.passport import passports_of
+
+        return passports_of(self)
+
+    def card(self) -> Path:
+        """Write README.md and curves.png anew from what the folder holds, and return the card's path."""
+        from regard.studies.card import write_card
+
+        return write_card(self)
+
     def note(self, **facts: Any) -> None:
         """Add facts to the record."""
         write_json(self.path / RECORD, (self.record if self.exists else {}) | facts)

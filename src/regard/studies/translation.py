@@ -13,7 +13,7 @@ from regard.data.batches import EncodedPairs
 from regard.data.cleaning import CleaningReport, carve_validation, clean
 from regard.data.feed import PairFeed
 from regard.data.pairs import Pair
-from regard.data.readers import read_pairs
+from regard.data.readers import read_pairs, read_references
 from regard.data.sequences import Sequences, encode
 from regard.data.settings import PairData, PairSource
 from regard.errors import DataError
@@ -53,6 +53,7 @@ def prepare_translation(
         validate=_validation(bundle, watched, valid, settings, machine),
         tests=tests or {"valid": valid},
         facts={name: _plain(fact) for name, fact in facts.items()} | {"files": file_hashes(settings.data)},
+        references={name: read_references(place, tests[name]) for name, place in settings.data.test.items()},
     )
 
 
@@ -169,5 +170,5 @@ def _plain(report: CleaningReport) -> dict[str, Any]:
 def file_hashes(data: PairData) -> dict[str, str]:
     """Return the SHA-256 of every file the data comes from."""
     places: list[PairSource] = [data.train, *([data.valid] if data.valid else []), *data.test.values()]
-    names = [name for place in places for name in (place.source, place.target, place.path) if name]
+    names = [name for place in places for name in (place.source, place.target, place.path, *place.references) if name]
     return {name: fingerprint(Path(name))["sha256"] for name in names if Path(name).is_file()}
