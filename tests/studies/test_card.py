@@ -131,6 +131,16 @@ def test_a_run_without_scores_or_metrics_has_a_card_too(run):
     assert picture_size(run.path / "curves.png") == (1100, 704)
 
 
+def test_a_run_that_has_not_begun_has_no_card(run):
+    kept = {key: run.record[key] for key in ("task", "settings", "sources", "regard", "started")}
+    (run.path / "run.json").write_text(json.dumps(kept | {"state": "preparing"}))
+    with pytest.raises(RunError) as error:
+        run.card()
+    assert str(error.value) == (
+        f"{run.path}: this run has not begun to train (preparing, or killed), so it has no card yet."
+    )
+
+
 def test_a_user_s_own_readme_is_left_alone(run):
     (run.path / "README.md").write_text("my notes")
     with pytest.raises(RunError) as error:

@@ -154,9 +154,10 @@ def test_a_run_that_holds_another_or_the_working_folder_is_not_deleted(shelf, mo
 
 def test_a_run_in_training_is_not_deleted(shelf):
     run = Run(shelf / "one")
-    run.note(state="running", process=this_process())
     expected = f"{run.path}: it is being trained right now (process {os.getpid()}); stop it with Ctrl-C first."
-    assert refusal(run.path) == refusal(run.path, force=True) == expected
+    for state in ("preparing", "running"):
+        run.note(state=state, process=this_process())
+        assert refusal(run.path) == refusal(run.path, force=True) == expected
     run.note(process=this_process() | {"host": "another"})
     assert refusal(run.path) == (
         f"{run.path}: running on another, which cannot be checked from here; if it is dead, delete it with --force."

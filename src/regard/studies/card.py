@@ -25,6 +25,8 @@ def write_card(run: Run) -> Path:
     record = run.record
     if path.exists() and MARK not in path.read_text(encoding="utf-8", errors="replace"):
         raise RunError(f"{path}: this was not written by regard; move it away to make room for the card.")
+    if not {"data", "machine", "parameters"} <= set(record):
+        raise RunError(f"{run.path}: this run has not begun to train ({state_of(record)}), so it has no card yet.")
     metrics = read_metrics(run)
     draw_curves(metrics, run.path / CURVES)
     sections = [

@@ -14,6 +14,8 @@ from regard.studies.process import is_alive
 from regard.studies.run import RECORD, Run
 
 METRICS = "metrics.jsonl"
+UNDER_WAY = ("preparing", "running")
+"""States that only a living process can be in."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +88,13 @@ def summarise(run: Run) -> RunSummary:
 def state_of(record: dict[str, Any]) -> str:
     """Return a run's state; one that says it is running may have been killed."""
     state = str(record.get("state", "unknown"))
-    if state != "running":
+    if state not in UNDER_WAY:
         return state
     process = record.get("process", {})
     alive = is_alive(process)
     if alive is None:
-        return f"running on {process['host']}" if process.get("host") else "running, or killed"
-    return "running" if alive else "stopped (killed)"
+        return f"{state} on {process['host']}" if process.get("host") else f"{state}, or killed"
+    return state if alive else "stopped (killed)"
 
 
 def _entries(folder: Path) -> Iterator[Path]:
@@ -138,10 +140,10 @@ def check_deletable(run: Run, force: bool = False) -> None:
     if nested is not None:
         raise RunError(f"{path}: there is another run inside ({nested}); move or delete that one first.")
     state = state_of(record)
-    if state == "running":
+    if state in UNDER_WAY:
         pid = record["process"]["pid"]
         raise RunError(f"{path}: it is being trained right now (process {pid}); stop it with Ctrl-C first.")
-    if state.startswith("running") and not force:
+    if state.startswith(UNDER_WAY) and not force:
         raise RunError(f"{path}: {state}, which cannot be checked from here; if it is dead, delete it with --force.")
 
 
