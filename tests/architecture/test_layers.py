@@ -41,7 +41,7 @@ OWNERS = {
     "sacrebleu": ["metrics"],
     "safetensors": ["checkpoint"],
     "datasets": ["data"],
-    "matplotlib": ["studies"],
+    "matplotlib": ["studies/curves.py"],
     "transformers": ["interop"],
     "onnx": ["interop"],
     "ctranslate2": ["interop"],

@@ -12,7 +12,10 @@ from typer.testing import CliRunner
 from regard import __version__
 from regard.cli.main import app, main
 
-VERBS = ["quickstart", "train", "translate", "evaluate", "bleu", "tokenizer", "recipes", "presets", "config", "data"]
+VERBS = [
+    *("quickstart", "train", "translate", "evaluate", "bleu", "runs", "card"),
+    *("tokenizer", "recipes", "presets", "config", "data"),
+]
 
 TINY = [
     "model.width=16",
@@ -61,7 +64,15 @@ def test_the_verbs_are_these():
 
 
 @pytest.mark.parametrize(
-    "words", [*([verb] for verb in VERBS), ["tokenizer", "train"], ["config", "show"], ["data", "miniature"]]
+    "words",
+    [
+        *([verb] for verb in VERBS),
+        ["tokenizer", "train"],
+        ["config", "show"],
+        ["data", "miniature"],
+        ["runs", "list"],
+        ["runs", "delete"],
+    ],
 )
 def test_every_verb_explains_itself(words):
     assert "Usage" in good(*words, "--help")

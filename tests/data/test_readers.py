@@ -5,8 +5,8 @@ import pytest
 
 from regard.data.lines import read_lines
 from regard.data.pairs import Pair
-from regard.data.readers import read_pairs
-from regard.data.settings import PairSource
+from regard.data.readers import read_pairs, read_references
+from regard.data.settings import PairData, PairSource
 from regard.errors import DataError
 from regard.progress import Progress
 
@@ -233,3 +233,60 @@ def test_columns_must_be_two(tmp_path):
         read_pairs(PairSource(path=path, source_column=0, target_column=0))
     with pytest.raises(ValueError):
         PairSource(path=path, source_column=-1)
+
+
+def references(place):
+    return read_references(place, read_pairs(place))
+
+
+def test_further_references_come_from_files(tmp_path):
+    place = aligned(tmp_path, "Ja.\nNein.\n", "Yes.\nNo.\n")
+    more = tuple(written(tmp_path / name, text) for name, text in (("b.en", "Yeah.\nNope.\n"), ("c.en", "Y.\nN.\n")))
+    assert references(place) == [["Yes."], ["No."]]
+    assert references(place.model_copy(update={"references": more})) == [
+        ["Yes.", "Yeah.", "Y."],
+        ["No.", "Nope.", "N."],
+    ]
+    short = written(tmp_path / "d.en", "Yes.\n")
+    with pytest.raises(DataError, match="a.de has 2 lines but .*d.en has 1; each line must be the translation of"):
+        references(place.model_copy(update={"references": (short,)}))
+
+
+def test_further_references_come_from_columns(tmp_path):
+    named = written(tmp_path / "n.tsv", "source\ttarget\tother\nJa.\tYes.\tYeah.\n")
+    assert references(PairSource(path=named, reference_columns=("other",))) == [["Yes.", "Yeah."]]
+    bare = written(tmp_path / "b.tsv", "Ja.\tYes.\tYeah.\nNein.\tNo.\tNope.\n")
+    numbered = PairSource(path=bare, target_column=1, reference_columns=(2,), count=1)
+    assert references(numbered) == [["Yes.", "Yeah."]]
+    records = written(tmp_path / "r.jsonl", '{"source": "Ja.", "target": "Yes.", "more": {"en": "Yeah."}}\n')
+    assert references(PairSource(path=records, reference_columns=("more.en",))) == [["Yes.", "Yeah."]]
+    with pytest.raises(DataError) as error:
+        references(PairSource(path=named, reference_columns=(2,)))
+    assert str(error.value) == (
+        f"{named}: 1 targets but 2 further references; call all columns by name, or all by number."
+    )
+
+
+@pytest.mark.parametrize(
+    "place, reason",
+    [
+        (
+            {"path": "p.tsv", "references": ("b.en",)},
+            "references: files stand beside source and target; name columns",
+        ),
+        (
+            {"source": "a", "target": "b", "reference_columns": (2,)},
+            "reference_columns: these belong to a path; give",
+        ),
+    ],
+)
+def test_references_belong_to_their_kind_of_place(place, reason):
+    with pytest.raises(ValueError, match=reason):
+        PairSource(**place)
+
+
+def test_only_test_sets_have_several_references():
+    several = PairSource(source="a", target="b", references=("c",))
+    with pytest.raises(ValueError, match="train: several references are for test sets; leave them out here."):
+        PairData(train=several)
+    assert PairData(train=PairSource(path="a.tsv"), test={"t": several}).test["t"] == several

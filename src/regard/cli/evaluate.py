@@ -1,10 +1,11 @@
 """`regard evaluate`: figures of a run on its own test sets or on other data."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from regard.cli.options import Beams, Device, Json, Quiet, Run, Threads, columns
+from regard.cli.options import Beams, Device, Json, Quiet, Run, Threads, column
 
 
 def evaluate(
@@ -13,35 +14,66 @@ def evaluate(
         str | None, typer.Option(help="A .tsv, .csv or .jsonl of pairs (.gz too), hf:NAME, miniature:SPLIT.")
     ] = None,
     source: Annotated[str | None, typer.Option(help="File with one source sentence a line (.gz too).")] = None,
-    target: Annotated[str | None, typer.Option(help="File with the references, line by line.")] = None,
+    target: Annotated[
+        list[str] | None, typer.Option(help="File with the references, line by line; give it again for further ones.")
+    ] = None,
     source_column: Annotated[str | None, typer.Option(help="Column (name, or number from 0) or JSON field.")] = None,
-    target_column: Annotated[str | None, typer.Option(help="Column or field of the references.")] = None,
+    target_column: Annotated[
+        list[str] | None, typer.Option(help="Column or field of the references; give it again for further ones.")
+    ] = None,
+    only: Annotated[str | None, typer.Option("--set", help="Only this one of the run's own test sets.")] = None,
+    against: Annotated[
+        str | None, typer.Option(help="Test the difference from another run, a passport, or a file of hypotheses.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the score passport here too: a .json file, or a folder.")
+    ] = None,
     beams: Beams = None,
     device: Device = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Score a run: BLEU, chrF and TER with signatures, loss, perplexity and speed."""
-    from dataclasses import asdict
-
-    from regard.cli.console import print_json, progress
-    from regard.cli.summary import print_scores
+    """Score a run and write a score passport: BLEU, chrF and TER with signatures, loss, perplexity and speed."""
+    from regard.cli.console import print_json, print_line, progress
+    from regard.cli.summary import print_comparison, print_scores
     from regard.config import Layer, resolve
     from regard.data.settings import PairSource
-    from regard.studies import evaluate_run
+    from regard.studies import measure
     from regard.training import use_threads
 
     use_threads(threads)
     place = None
     if data or source or target:
-        given = {"path": data, "source": source, "target": target}
-        wanted: dict[str, str | int] = {name: value for name, value in given.items() if value is not None}
-        wanted |= columns(source_column, target_column)
+        files, columns = target or [], [column(name) for name in target_column or []]
+        given = {
+            "path": data,
+            "source": source,
+            "target": files[0] if files else None,
+            "references": files[1:] or None,
+            "source_column": column(source_column) if source_column else None,
+            "target_column": columns[0] if columns else None,
+            "reference_columns": columns[1:] or None,
+        }
+        wanted = {name: value for name, value in given.items() if value is not None}
         place = resolve(PairSource, [Layer("the command line", wanted)]).settings
-    found = evaluate_run(run, place, device or "auto", progress(quiet), beams=beams)
-    scores = {evaluation.name: asdict(evaluation) for evaluation in found}
+    outcomes = measure(
+        run,
+        place,
+        only=only,
+        against=against,
+        out=out,
+        device=device or "auto",
+        progress=progress(quiet),
+        beams=beams,
+    )
     if json:
-        print_json(scores)
-    else:
-        print_scores(scores)
+        print_json({outcome.evaluation.name: outcome.plain() for outcome in outcomes})
+        return
+    print_scores({outcome.evaluation.name: outcome.plain() for outcome in outcomes})
+    files_written = [str(file) for outcome in outcomes for file in outcome.files]
+    if files_written:
+        print_line(f"score passports: {', '.join(files_written)}")
+    for outcome in outcomes:
+        if outcome.comparison is not None:
+            print_comparison(outcome.comparison)

@@ -8,7 +8,20 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from regard.cli import bleu, config, data, evaluate, presets, quickstart, recipes, tokenizer, train, translate
+from regard.cli import (
+    bleu,
+    card,
+    config,
+    data,
+    evaluate,
+    presets,
+    quickstart,
+    recipes,
+    runs,
+    tokenizer,
+    train,
+    translate,
+)
 from regard.errors import RegardError
 from regard.version import __version__
 
@@ -28,6 +41,8 @@ app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("evaluate")(evaluate.evaluate)
 app.command("bleu")(bleu.bleu)
+app.add_typer(runs.app, name="runs")
+app.command("card")(card.card)
 app.add_typer(tokenizer.app, name="tokenizer")
 app.command("recipes")(recipes.recipes)
 app.command("presets")(presets.presets)

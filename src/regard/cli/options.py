@@ -16,6 +16,11 @@ SettingWords = Annotated[
 
 
 def columns(source: str | None, target: str | None, prefix: str = "") -> dict[str, str | int]:
-    """Return the columns a user named as settings; digits are a number, anything else a name."""
+    """Return the columns a user named as settings."""
     given = {f"{prefix}source_column": source, f"{prefix}target_column": target}
-    return {key: int(value) if value.isdigit() else value for key, value in given.items() if value is not None}
+    return {key: column(value) for key, value in given.items() if value is not None}
+
+
+def column(word: str) -> str | int:
+    """Return what a user calls a column: digits are a number, anything else a name."""
+    return int(word) if word.isdigit() else word

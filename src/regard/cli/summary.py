@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from regard.cli.console import duration, errors, print_json, print_line, print_table
-from regard.studies import Plan, Run
+from regard.studies import Comparison, Plan, Run
 
 
 def print_run(run: Run, as_json: bool) -> None:
@@ -42,7 +42,34 @@ def print_scores(scores: dict[str, dict[str, Any]]) -> None:
     first = next(iter(scores.values()))
     for score in first["scores"]:
         print_line(f"{score['name']}: {score['signature']}")
+    for number, score in enumerate(first.get("paper_scores", ())):
+        each = ", ".join(f"{name} {found['paper_scores'][number]['value']:.2f}" for name, found in scores.items())
+        print_line(f"for papers only, {score['name']}: {each} ({score['signature']})")
     print_line(f"decoding: beams {first['decode']['beams']}, length penalty {first['decode']['length_penalty']}")
+
+
+def print_comparison(found: Comparison) -> None:
+    """Print two systems side by side, and under the table what it means."""
+    print_line()
+    print_line(f"{found.set}: {found.first} against {found.second}")
+    rows = [
+        (
+            each.name,
+            _with_interval(each.first, each.first_interval),
+            _with_interval(each.second, each.second_interval),
+            _with_interval(each.value, each.interval),
+            f"{each.p:.4f}",
+        )
+        for each in found.differences
+    ]
+    print_table(("metric", "first [95 %]", "second [95 %]", "difference [95 %]", "p"), rows, right=range(1, 5))
+    for sentence in found.words():
+        print_line(sentence)
+    print_line(f"Paired bootstrap, two-sided, {found.resamples:,} resamples, seed {found.seed}.")
+
+
+def _with_interval(value: float, interval: tuple[float, float]) -> str:
+    return f"{value:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
 
 
 def print_plan(plan: Plan, as_json: bool) -> None:

@@ -1,7 +1,9 @@
 """Lines of a text file as they are meant: UTF-8, split at line feeds only, .gz unpacked on the way."""
 
 import gzip
+import hashlib
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from regard.errors import DataError
@@ -49,3 +51,8 @@ def read_lines(path: Path) -> list[str]:
 def is_text(text: str) -> bool:
     """Tell whether a string is whole: one made of bytes that were no UTF-8 holds lone surrogates."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def lines_hash(lines: Iterable[str]) -> str:
+    """Return the SHA-256 of lines as read: that of a plain UTF-8 file in which each ends with a line feed."""
+    return hashlib.sha256("".join(line + "\n" for line in lines).encode("utf-8", "surrogatepass")).hexdigest()

@@ -38,6 +38,23 @@ def read_pairs(place: PairSource, progress: Progress = SILENT) -> list[Pair]:
     return pairs[: place.count]
 
 
+def read_references(place: PairSource, pairs: Sequence[Pair]) -> list[list[str]]:
+    """Return all references of each pair: its target, and what further files or columns of the place say."""
+    found = [[pair.target] for pair in pairs]
+    changes: list[dict[str, Any]] = [{"target": file} for file in place.references]
+    changes += [{"target_column": column} for column in place.reference_columns]
+    for change in changes:
+        others = read_pairs(place.model_copy(update=change))
+        if len(others) != len(pairs):  # a header row is one only where a column is called by its name
+            raise DataError(
+                f"{place.name}: {len(pairs):,} targets but {len(others):,} further references; call all columns by "
+                f"name, or all by number."
+            )
+        for choices, other in zip(found, others, strict=True):
+            choices.append(other.target)
+    return found
+
+
 def make_miniature(split: str, count: int | None, progress: Progress = SILENT) -> list[Pair]:
     """Return pairs of the miniature world, made on the spot."""
     sentences = miniature.generate(split)

@@ -22,6 +22,10 @@ class PairSource(Settings):
     """Column (its name, or its number from 0) or JSON field (dots reach inside) with the source."""
     target_column: str | Column | None = None
     """Column or field with the target."""
+    references: tuple[str, ...] = ()
+    """Files with further references, line by line; for test sets."""
+    reference_columns: tuple[str | int, ...] = ()
+    """Columns or fields with further references; for test sets."""
     config: str | None = None
     """Configuration of an hf: data set."""
     split: str = "train"
@@ -38,6 +42,12 @@ class PairSource(Settings):
             raise ValueError(f"{missing}: give both source and target, or a path that holds both.")
         if self.source is not None and self.source == self.target:
             raise ValueError(f'target: "{self.target}" is the source too; give the file with the translations.')
+        if self.references and self.path is not None:
+            raise ValueError(
+                f'references: files stand beside source and target; name columns of "{self.path}" instead.'
+            )
+        if self.reference_columns and self.path is None:
+            raise ValueError("reference_columns: these belong to a path; give further files as references.")
         return self
 
     @property
@@ -69,3 +79,10 @@ class PairData(Settings):
     test: dict[str, PairSource] = Field(default_factory=dict)
     """Named sets scored once, at the end."""
     cleaning: CleaningSettings = CleaningSettings()
+
+    @model_validator(mode="after")
+    def _learns_from_one_reference(self) -> "PairData":
+        for name, place in (("train", self.train), ("valid", self.valid)):
+            if place is not None and (place.references or place.reference_columns):
+                raise ValueError(f"{name}: several references are for test sets; leave them out here.")
+        return self

@@ -2,17 +2,22 @@
 
 from regard.metrics.bleu import BleuExplanation, Match, Precision, explain_bleu, matches, ngrams
 from regard.metrics.report import BleuReport, score_bleu
-from regard.metrics.translation import Score, translation_scores
+from regard.metrics.significance import Difference, Interval, paired_bootstrap
+from regard.metrics.translation import Score, paper_scores, translation_scores
 
 __all__ = [
     "BleuExplanation",
     "BleuReport",
+    "Difference",
+    "Interval",
     "Match",
     "Precision",
     "Score",
     "explain_bleu",
     "matches",
     "ngrams",
+    "paired_bootstrap",
+    "paper_scores",
     "score_bleu",
     "translation_scores",
 ]

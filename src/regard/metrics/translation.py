@@ -28,22 +28,43 @@ def translation_scores(
     lowercase: bool = False,
 ) -> list[Score]:
     """Return corpus scores; `references` holds, for each hypothesis, its one or more references."""
-    # force: text that looks tokenised is the user's own business, and a warning on stderr would not tell more
-    metrics = {
-        "BLEU": lambda: BLEU(tokenize=tokenize, lowercase=lowercase, force=True),
-        "chrF": lambda: CHRF(lowercase=lowercase),
-        "TER": lambda: TER(case_sensitive=not lowercase),
-    }
-    streams = _streams(references)
+    streams = reference_streams(references)
     scores = []
     for name in names:
-        metric = metrics[name]()
+        metric = metric_of(name, tokenize, lowercase)
         value = metric.corpus_score(list(hypotheses), streams).score
         scores.append(Score(name, float(value), str(metric.get_signature())))
     return scores
 
 
-def _streams(references: Sequence[Sequence[str]]) -> Any:
+def metric_of(name: str, tokenize: str = "13a", lowercase: bool = False) -> Any:
+    """Return sacrebleu's object for a metric."""
+    if name == "BLEU":
+        # force: text that looks tokenised is the user's own business, and a warning on stderr would not tell more
+        return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
+    return CHRF(lowercase=lowercase) if name == "chrF" else TER(case_sensitive=not lowercase)
+
+
+def paper_scores(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> list[Score]:
+    """Return BLEU as papers often count it: without case, on tokens; never to be set beside a standard figure.
+
+    The first is what multi-bleu.perl gives on text that was lowercased and split by 13a beforehand. The second
+    splits at every mark of punctuation, as some tokenisers do, which makes more tokens and a higher figure.
+    """
+    split = bleu_tokenizer("13a", lowercase=True)
+    said = [" ".join(split(hypothesis)) for hypothesis in hypotheses]
+    meant = [[" ".join(split(reference)) for reference in choices] for choices in references]
+    plain = BLEU(tokenize="none", smooth_method="none", force=True)
+    value = float(plain.corpus_score(said, reference_streams(meant)).score)
+    signature = f"{plain.get_signature()} on 13a-tokenised lowercased text"
+    (fine,) = translation_scores(hypotheses, references, ["BLEU"], "intl", lowercase=True)
+    return [
+        Score("BLEU lowercased, tokenised", value, signature),
+        Score("BLEU lowercased, split at all punctuation", fine.value, fine.signature),
+    ]
+
+
+def reference_streams(references: Sequence[Sequence[str]]) -> Any:
     """Turn references by sentence into sacrebleu's references by stream, padded where a sentence has fewer."""
     most = max(map(len, references))
     return [[choices[index] if index < len(choices) else None for choices in references] for index in range(most)]

@@ -1,23 +1,38 @@
 """From a recipe to a run, and from a run to figures."""
 
+from regard.studies.card import write_card
+from regard.studies.compare import Comparison, compare
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
+from regard.studies.measure import Outcome, measure
+from regard.studies.passport import Passport, read_passport
 from regard.studies.plan import Plan, plan_run, preset_parameters
 from regard.studies.recipes import Recipe, find_recipe, resolve_run, shipped
 from regard.studies.run import Run
+from regard.studies.runs import RunSummary, delete_run, list_runs
 from regard.studies.train import resume, train
 
 __all__ = [
+    "Comparison",
     "Evaluation",
+    "Outcome",
+    "Passport",
     "Plan",
     "Recipe",
     "Run",
+    "RunSummary",
+    "compare",
+    "delete_run",
     "evaluate",
     "evaluate_run",
     "find_recipe",
+    "list_runs",
+    "measure",
     "plan_run",
     "preset_parameters",
+    "read_passport",
     "resolve_run",
     "resume",
     "shipped",
     "train",
+    "write_card",
 ]

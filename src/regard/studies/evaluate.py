@@ -3,25 +3,45 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from regard.data.batches import EncodedPairs
+from regard.data.lines import lines_hash
 from regard.data.pairs import Pair
-from regard.data.readers import read_pairs
+from regard.data.readers import read_pairs, read_references
 from regard.data.sequences import encode
 from regard.data.settings import PairData, PairSource
-from regard.errors import DataError, RunError
-from regard.metrics import Score, translation_scores
+from regard.errors import ConfigError, DataError, RunError
+from regard.metrics import Score, paper_scores, translation_scores
 from regard.pipelines import Translator, load
 from regard.progress import SILENT, Progress
 from regard.studies.losses import mean_surprise
 from regard.studies.run import Run
-from regard.studies.translation import test_pairs
+from regard.studies.translation import validation_pairs
 from regard.training import MICRO_BATCH_TOKENS
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Pairs to be scored on, each with all its references."""
+
+    name: str
+    pairs: list[Pair]
+    references: list[list[str]]
+
+    def hashes(self) -> dict[str, Any]:
+        """Return what tells this set from any other: a hash of the sources, and one for each list of references."""
+        most = max(map(len, self.references))
+        streams = [
+            [choices[number] if number < len(choices) else "" for choices in self.references]
+            for number in range(most)
+        ]
+        sources = lines_hash(pair.source for pair in self.pairs)
+        return {"sources": sources, "references": [lines_hash(stream) for stream in streams]}
 
 
 @dataclass(frozen=True)
@@ -31,12 +51,21 @@ class Evaluation:
     name: str
     sentences: int
     scores: tuple[Score, ...]
+    paper_scores: tuple[Score, ...]
+    """BLEU as papers often count it, for comparison with them alone."""
     loss: float
     perplexity: float
     sentences_per_second: float
     too_long: int
     """Pairs past the model's longest sequence: their translation counts as empty, and they are not in the loss."""
     decode: dict[str, Any]
+    test_set: dict[str, Any]
+    """Hashes of the sources and of the references."""
+    hypotheses: tuple[str, ...] = field(repr=False)
+
+    def figures(self) -> dict[str, Any]:
+        """Return everything but the hypotheses as plain values."""
+        return {name: value for name, value in asdict(self).items() if name != "hypotheses"}
 
 
 def evaluate(
@@ -44,12 +73,17 @@ def evaluate(
     texts: Sequence[tuple[str, str]],
     name: str = "test",
     progress: Progress = SILENT,
+    references: Sequence[Sequence[str]] | None = None,
     **decoding: Any,
 ) -> Evaluation:
-    """Translate the sources and compare with the targets; nothing is left out, however long or empty."""
+    """Translate the sources and compare with the targets; nothing is left out, however long or empty.
+
+    `references` holds all references of each pair (unset: its target); the loss is that of the target alone.
+    """
     if not texts:
         raise DataError(f"{name}: there are no sentence pairs to score; give at least one.")
     pairs = [Pair(*pair) for pair in texts]
+    held_out = HeldOut(name, pairs, [list(choices) for choices in references or ([pair.target] for pair in pairs)])
     encoded = _encode(translator, pairs)
     bound = translator.model.max_positions or max(encoded.source.lengths.max(), encoded.target.lengths.max())
     can_read = encoded.source.lengths <= bound
@@ -58,20 +92,24 @@ def evaluate(
         progress.warn(f"{name}: {(~fits).sum():,} pairs are longer than the {bound:,} tokens this model takes.")
     started = time.perf_counter()
     sources = [pair.source if can else "" for pair, can in zip(pairs, can_read, strict=True)]
-    hypotheses = [answer.text for answer in translator(sources, progress=progress, **decoding)]
+    answers = translator(sources, progress=progress, **decoding)
     elapsed = time.perf_counter() - started
-    scores = translation_scores(hypotheses, [[pair.target] for pair in pairs])
+    # A hypothesis is one line, so that what is scored is what a file of hypotheses can hold.
+    hypotheses = tuple(" ".join(answer.text.splitlines()) for answer in answers)
     limit = MICRO_BATCH_TOKENS[translator.device.type]
     losses = mean_surprise(translator.model, encoded.select(np.flatnonzero(fits)), translator.device, limit)
     return Evaluation(
         name,
         len(pairs),
-        tuple(scores),
+        tuple(translation_scores(hypotheses, held_out.references)),
+        tuple(paper_scores(hypotheses, held_out.references)),
         losses["loss"],
         losses["perplexity"],
         round(len(pairs) / elapsed, 2),
         int((~fits).sum()),
         translator.decoding(**decoding).model_dump(mode="json"),
+        held_out.hashes(),
+        hypotheses,
     )
 
 
@@ -84,16 +122,38 @@ def evaluate_run(
 ) -> list[Evaluation]:
     """Evaluate a run or checkpoint on other data, or on the run's own test sets (without any: its validation set)."""
     translator = load(path, device)
+    return [
+        evaluate(translator, each.pairs, each.name, progress, each.references, **decoding)
+        for each in held_out_sets(path, place, progress)
+    ]
+
+
+def held_out_sets(
+    path: str, place: PairSource | None = None, progress: Progress = SILENT, only: str | None = None
+) -> list[HeldOut]:
+    """Read the set at `place`, or a run's own test sets, of which `only` picks one."""
     if place is not None:
-        return [evaluate(translator, read_pairs(place, progress), place.name, progress, **decoding)]
+        return [read_held_out(place.name, place, progress)]
     sets = _own_sets(Run(Path(path)), progress)
-    return [evaluate(translator, pairs, name, progress, **decoding) for name, pairs in sets.items()]
+    if only is not None and only not in [each.name for each in sets]:
+        raise ConfigError(f'{path}: "{only}" is not one of its test sets ({", ".join(each.name for each in sets)}).')
+    return [each for each in sets if only in (None, each.name)]
 
 
-def _own_sets(run: Run, progress: Progress) -> dict[str, list[Pair]]:
+def read_held_out(name: str, place: PairSource, progress: Progress = SILENT) -> HeldOut:
+    """Read one set with all its references."""
+    pairs = read_pairs(place, progress)
+    return HeldOut(name, pairs, read_references(place, pairs))
+
+
+def _own_sets(run: Run, progress: Progress) -> list[HeldOut]:
     if not run.exists:
         raise RunError(f"{run.path}: a checkpoint alone has no test sets; give --data, or --source and --target.")
-    return test_pairs(PairData.model_validate_json(json.dumps(run.record["settings"]["data"])), progress)
+    data = PairData.model_validate_json(json.dumps(run.record["settings"]["data"]))
+    if data.test:
+        return [read_held_out(name, place, progress) for name, place in data.test.items()]
+    pairs = validation_pairs(data, progress)
+    return [HeldOut("valid", pairs, [[pair.target] for pair in pairs])]
 
 
 def _encode(translator: Translator, pairs: Sequence[Pair]) -> EncodedPairs:

@@ -1,7 +1,7 @@
 """What a task hands to the loop once its data is read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from regard.checkpoint import Bundle
@@ -22,3 +22,5 @@ class Prepared:
     tests: dict[str, list[Pair]]
     facts: dict[str, Any]
     """What the data was: counts, what was dropped and why, hashes of files."""
+    references: dict[str, list[list[str]]] = field(default_factory=dict)
+    """All references of each pair, for test sets with more than one."""

@@ -69,9 +69,10 @@ class Run:
 
     def begin(self) -> None:
         """Make the folder, in place of what was there."""
-        if self.path.exists():
-            shutil.rmtree(self.path)
-        self.path.mkdir(parents=True)
+        if self.exists:
+            with self.in_hand():  # nobody is training it
+                shutil.rmtree(self.path)
+        self.path.mkdir(parents=True, exist_ok=True)
 
     @contextmanager
     def in_hand(self) -> Iterator[None]:
@@ -85,6 +86,19 @@ class Run:
                     f"{self.path}: another process is training this run right now; let it finish."
                 ) from None
             yield
+
+    @property
+    def passports(self) -> dict[str, dict[str, Any]]:
+        """What every score passport in the folder says, by file name."""
+        from regard.studies.passport import passports_of
+
+        return passports_of(self)
+
+    def card(self) -> Path:
+        """Write README.md and curves.png anew from what the folder holds, and return the card's path."""
+        from regard.studies.card import write_card
+
+        return write_card(self)
 
     def note(self, **facts: Any) -> None:
         """Add facts to the record."""

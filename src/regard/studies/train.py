@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,10 @@ from regard.errors import ConfigError, DataError, RunError
 from regard.models import family
 from regard.pipelines import load
 from regard.progress import SILENT, Progress
-from regard.studies.evaluate import evaluate
+from regard.studies.card import leave_card
+from regard.studies.measure import score_tests
 from regard.studies.prepared import Prepared
+from regard.studies.process import this_process
 from regard.studies.recipes import Recipe, find_recipe, resolve_run
 from regard.studies.run import Run, claim
 from regard.studies.tasks import task
@@ -193,6 +194,7 @@ def _describe(machine: Machine, team: Team) -> dict[str, str | int]:
 def _open(run: Run, resolved: Resolved[Any], prepared: Prepared, machine: Machine, team: Team) -> None:
     run.note(
         state="running",
+        process=this_process(),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         regard=__version__,
         task=resolved.settings.task,
@@ -208,7 +210,7 @@ def _close(run: Run, prepared: Prepared, state: LoopState, reason: Reason, progr
     run.note(steps=state.step, best_step=state.best_step, seconds=round(state.seconds, 1))
     if reason == "interrupted":
         run.note(state=reason)
-        return
-    pipeline = load(run.best, str(next(prepared.bundle.model.parameters()).device))
-    scores = {name: asdict(evaluate(pipeline, pairs, name, progress)) for name, pairs in prepared.tests.items()}
-    run.note(state=reason, scores=scores)
+    else:
+        pipeline = load(run.best, str(next(prepared.bundle.model.parameters()).device))
+        run.note(state=reason, scores=score_tests(run, pipeline, prepared, progress))
+    leave_card(run, progress)

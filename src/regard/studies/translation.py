@@ -14,7 +14,7 @@ from regard.data.batches import EncodedPairs
 from regard.data.cleaning import CleaningReport, carve_validation, clean
 from regard.data.feed import PairFeed
 from regard.data.pairs import Pair
-from regard.data.readers import read_pairs
+from regard.data.readers import read_pairs, read_references
 from regard.data.sequences import Sequences, encode
 from regard.data.settings import PairData, PairSource
 from regard.errors import ConfigError, DataError
@@ -62,14 +62,13 @@ def prepare_translation(
         tests=tests or {"valid": valid},
         facts={name: _plain(fact) for name, fact in facts.items()}
         | {"files": file_hashes(settings.data), "hash": pairs.fingerprint()},
+        references={name: read_references(place, tests[name]) for name, place in settings.data.test.items()},
     )
 
 
-def test_pairs(data: PairData, progress: Progress = SILENT) -> dict[str, list[Pair]]:
-    """Return the pairs a run is scored on: its test sets or, without any, its validation set."""
-    if data.test:
-        return {name: read_pairs(place, progress) for name, place in data.test.items()}
-    return {"valid": _read(data, progress)[1]}
+def validation_pairs(data: PairData, progress: Progress = SILENT) -> list[Pair]:
+    """Return the validation pairs of a run, cleaned, and carved out where none were given."""
+    return _read(data, progress)[1]
 
 
 def _read(
@@ -201,5 +200,5 @@ def _plain(report: CleaningReport) -> dict[str, Any]:
 def file_hashes(data: PairData) -> dict[str, str]:
     """Return the SHA-256 of every file the data comes from."""
     places: list[PairSource] = [data.train, *([data.valid] if data.valid else []), *data.test.values()]
-    names = [name for place in places for name in (place.source, place.target, place.path) if name]
+    names = [name for place in places for name in (place.source, place.target, place.path, *place.references) if name]
     return {name: fingerprint(Path(name))["sha256"] for name in names if Path(name).is_file()}

@@ -1,0 +1,241 @@
+"""The card of a run: a README that says what it is, how good, of what, on what, and how to use and repeat it."""
+
+import json
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint.bundle import CONFIG
+from regard.config import flatten, parse_overrides
+from regard.errors import CheckpointError, RunError
+from regard.progress import Progress
+from regard.studies.curves import CURVES, draw_curves
+from regard.studies.passport import checkpoint_hash, passports_of
+from regard.studies.run import Run
+from regard.studies.runs import read_metrics, state_of
+
+CARD = "README.md"
+MARK = "<!-- Written by regard; `regard card` writes it anew, so changes made here are lost. -->"
+
+
+def write_card(run: Run) -> Path:
+    """Write a run's card and its curves from what the folder holds, and return the card's path."""
+    path = run.path / CARD
+    record = run.record
+    if path.exists() and MARK not in path.read_text(encoding="utf-8", errors="replace"):
+        raise RunError(f"{path}: this was not written by regard; move it away to make room for the card.")
+    if not {"data", "machine", "parameters"} <= set(record):
+        raise RunError(f"{run.path}: this run has not begun to train ({state_of(record)}), so it has no card yet.")
+    metrics = read_metrics(run)
+    draw_curves(metrics, run.path / CURVES)
+    sections = [
+        _head(run, record),
+        _use(run),
+        _scores(run),
+        ["## Curves", "", f"![loss, BLEU, learning rate and speed]({CURVES})"],
+        _data(record),
+        _settings(record),
+        _machine(record, metrics),
+        _repeat(run, record),
+    ]
+    path.write_text("\n\n".join("\n".join(section) for section in sections) + "\n", encoding="utf-8")
+    return path
+
+
+def leave_card(run: Run, progress: Progress) -> None:
+    """Write the card of a run that has just ended; that it cannot be written does not spoil the run."""
+    try:
+        write_card(run)
+    except (OSError, RunError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        progress.warn(f"{run.path}: the card could not be written ({reason}); regard card {run.path} tries again.")
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines]
+
+
+def code(value: Any) -> str:
+    """Return a value as code inside a line."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"`{text}`" if text else ""
+
+
+def _head(run: Run, record: dict[str, Any]) -> list[str]:
+    settings = record["settings"]
+    preset = settings["model"].get("preset") or settings["model"].get("family", "model")
+    about = [settings["about"], ""] if settings.get("about") else []
+    steps = f" after {record['steps']:,} steps, best at step {record['best_step']:,}" if "steps" in record else ""
+    return [
+        MARK,
+        f"# {run.path.name}",
+        "",
+        *about,
+        f"A model for the task `{record['task']}`: {preset}, {record['parameters']:,} parameters, trained by regard "
+        f"{record['regard']}; {state_of(record)}{steps}.",
+    ]
+
+
+def _use(run: Run) -> list[str]:
+    path = str(run.path)
+    return [
+        "## Use it",
+        "",
+        "```sh",
+        f'regard translate {shlex.quote(path)} "your text"',
+        "```",
+        "",
+        "```python",
+        "import regard",
+        "",
+        f"translator = regard.load({json.dumps(path, ensure_ascii=False)})",
+        'translator("your text").text',
+        "```",
+    ]
+
+
+def _scores(run: Run) -> list[str]:
+    passports = passports_of(run)
+    if not passports:
+        return ["## Scores", "", f"None yet; `regard evaluate {shlex.quote(str(run.path))}` measures them."]
+    try:
+        best = checkpoint_hash(run.best)
+    except (CheckpointError, OSError, ValueError):
+        best = ""
+    rows = []
+    signatures: dict[str, str] = {}
+    for name, facts in passports.items():
+        values = {score["name"]: score["value"] for score in [*facts["scores"], *facts["paper_scores"]]}
+        signatures |= {score["name"]: score["signature"] for score in [*facts["scores"], *facts["paper_scores"]]}
+        model = "best" if facts["checkpoint"]["sha256"] == best else "an earlier checkpoint"
+        decode = ", ".join(
+            f"{key.replace('_', ' ')} {value}"
+            for key, value in facts["decode"].items()
+            if key in ("beams", "length_penalty")
+        )
+        figures = [f"{values[metric]:.2f}" if metric in values else "" for metric in _metric_names(passports)]
+        rows.append([name, f"{facts['sentences']:,}", *figures, f"{facts['loss']:.3f}", decode, model])
+    names = _metric_names(passports)
+    hashes = [
+        (name, code(facts["test_set"]["sources"]), " ".join(map(code, facts["test_set"]["references"])))
+        for name, facts in passports.items()
+    ]
+    return [
+        "## Scores",
+        "",
+        *table(["set", "sentences", *names, "loss", "decoding", "checkpoint"], rows),
+        "",
+        *(f"- {metric}: `{signatures[metric]}`" for metric in names),
+        f"- checkpoint: SHA-256 `{best}`",
+        "",
+        'Figures that begin with "BLEU lowercased" are for comparison with papers that count so, and with nothing '
+        "else. Each score has a passport in `scores/`, with its hypotheses.",
+        "",
+        *table(["set", "SHA-256 of the sources", "of the references"], hashes),
+    ]
+
+
+def _metric_names(passports: dict[str, dict[str, Any]]) -> list[str]:
+    every = (score["name"] for facts in passports.values() for score in [*facts["scores"], *facts["paper_scores"]])
+    return list(dict.fromkeys(every))
+
+
+def _data(record: dict[str, Any]) -> list[str]:
+    facts = record["data"]
+    places = record["settings"]["data"]
+    rows = []
+    for role in ("train", "valid"):
+        counts = facts[role]
+        dropped = ", ".join(f"{count:,} {reason}" for reason, count in counts["dropped"].items()) or "none"
+        carved = f"{counts['carved']:,} for validation" if counts.get("carved") else ""
+        place = _place(places[role]) if places.get(role) else "carved out of train"
+        rows.append([role, place, f"{counts['read']:,}", f"{counts['kept']:,}", dropped, carved])
+    rows += [[f"test {name}", _place(place), "", "", "never cleaned", ""] for name, place in places["test"].items()]
+    files = facts.get("files", {})
+    return [
+        "## Data",
+        "",
+        *table(["set", "from", "pairs read", "kept", "dropped", "set apart"], rows),
+        *(
+            ["", *table(["file", "SHA-256"], [(code(name), code(known)) for name, known in files.items()])]
+            if files
+            else []
+        ),
+    ]
+
+
+def _place(place: dict[str, Any]) -> str:
+    names = [place.get("path"), place.get("source"), place.get("target"), *place.get("references", [])]
+    count = f" (at most {place['count']:,})" if place.get("count") else ""
+    return ", ".join(code(name) for name in names if name) + count
+
+
+def _settings(record: dict[str, Any]) -> list[str]:
+    sources = record["sources"]
+    given = [(name, value) for name, value in flatten(record["settings"]) if value not in (None, [], {})]
+    rows = [(code(name), code(value), sources.get(name, "default")) for name, value in given]
+    chosen = [row for row in rows if row[2] != "default"]
+    header = ["setting", "value", "from"]
+    defaults = table(header, [row for row in rows if row[2] == "default"])
+    folded = ["<details><summary>Settings left at their defaults</summary>", "", *defaults, "", "</details>"]
+    return ["## Settings", "", *table(header, chosen), "", *folded]
+
+
+def _machine(record: dict[str, Any], metrics: Sequence[dict[str, float]]) -> list[str]:
+    seconds = record.get("seconds", metrics[-1].get("seconds", 0) if metrics else 0)
+    speeds = sorted(line["tokens_per_second"] for line in metrics if "tokens_per_second" in line)
+    middle = [("target tokens per second", f"{speeds[len(speeds) // 2]:,.0f} (median)")] if speeds else []
+    rows = [("started", record["started"]), ("training", f"{seconds:,.1f} s"), *middle, *record["machine"].items()]
+    return ["## Time and hardware", "", *table(["what", "value"], [*rows, ("regard", record["regard"])])]
+
+
+def _repeat(run: Run, record: dict[str, Any]) -> list[str]:
+    again = str(run.path.with_name(run.path.name + "-again"))
+    command = repeat_command(record)
+    shell = ["```sh", f"{command} --out {shlex.quote(again)}", "```", ""] if command else []
+    settings = json.dumps(str(run.path / "run.json"), ensure_ascii=False)
+    return [
+        "## Repeat it",
+        "",
+        *shell,
+        *(["Or with exactly the settings above, whatever became of the recipe since:", ""] if shell else []),
+        "```python",
+        "import json",
+        "from pathlib import Path",
+        "",
+        "import regard",
+        "",
+        f'settings = json.loads(Path({settings}).read_text(encoding="utf-8"))["settings"]',
+        f"regard.train(settings, out={json.dumps(again, ensure_ascii=False)})",
+        "```",
+        "",
+        "On a CPU with the same data, version and number of threads the weights come out the same to the bit. Each "
+        f"checkpoint folder holds its own `{CONFIG}`.",
+    ]
+
+
+def repeat_command(record: dict[str, Any]) -> str | None:
+    """Return the command that trains the same model again; None for a run that no recipe or task began."""
+    sources = record["sources"]
+    origin = next((source for source in sources.values() if source.startswith(("recipe ", "task "))), None)
+    if origin is None:
+        return None
+    words = ["regard", "train", origin.partition(" ")[2]]
+    for name, value in flatten(record["settings"]):
+        source = sources.get(name)
+        is_given = source == "the command line" or (origin.startswith("task ") and name.startswith("data."))
+        if source and is_given and value is not None:
+            words.append(_word(name, value))
+    return shlex.join(words)
+
+
+def _word(name: str, value: Any) -> str:
+    """Return key=value such that reading it gives the value back; a text that looks like a number needs quotes."""
+    if isinstance(value, str):
+        plain = f"{name}={value}"
+        if dict(flatten(parse_overrides([plain]))) == {name: value}:
+            return plain
+    return f"{name}={json.dumps(value, ensure_ascii=False)}"

@@ -1,0 +1,63 @@
+"""The curves of a run as one picture, drawn from its metrics."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+CURVES = "curves.png"
+
+NOT_LOSSES = {"step", "epoch", "seconds", "learning_rate", "tokens_per_second"}
+COLOURS = {"train": "#4477aa", "valid": "#cc6677"}
+
+
+def draw_curves(metrics: Sequence[dict[str, float]], path: Path) -> None:
+    """Draw loss, BLEU, learning rate and speed over the steps; a panel without figures says so."""
+    # matplotlib takes most of a second to load, and only a picture needs it.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 6.4))
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(2, 2).flat
+    for panel, (title, lines) in zip(panels, panel_lines(metrics).items(), strict=True):
+        panel.set_title(title, fontsize=10, loc="left")
+        panel.set_xlabel("step", fontsize=8)
+        panel.tick_params(labelsize=8)
+        panel.grid(visible=True, alpha=0.3)
+        _draw(panel, lines)
+    figure.subplots_adjust(left=0.07, right=0.98, top=0.95, bottom=0.08, hspace=0.32, wspace=0.16)
+    figure.savefig(path, dpi=110)
+
+
+def _draw(panel: Any, lines: dict[str, tuple[list[float], list[float]]]) -> None:
+    if not lines:
+        panel.text(0.5, 0.5, "nothing recorded", ha="center", va="center", transform=panel.transAxes, color="grey")
+        return
+    for name, (steps, values) in lines.items():
+        marker = "o" if len(steps) < 40 else None
+        panel.plot(steps, values, label=name, color=COLOURS[name], marker=marker, markersize=3, linewidth=1.2)
+    if len(lines) > 1:
+        panel.legend(fontsize=8, frameon=False)
+
+
+def panel_lines(metrics: Sequence[dict[str, float]]) -> dict[str, dict[str, tuple[list[float], list[float]]]]:
+    """Return the lines of each panel: steps and values by name, empty ones left out."""
+    trained = [line for line in metrics if "learning_rate" in line]
+    # The surprise is the plain loss, which validation measures too; the first part may be smoothed.
+    names = [name for name in (trained[0] if trained else {}) if name not in NOT_LOSSES]
+    loss = "surprise" if "surprise" in names else names[0] if names else ""
+    panels = {
+        "loss of a target token": {"train": loss, "valid": "valid_loss"},
+        "BLEU on validation": {"valid": "valid_bleu"},
+        "learning rate": {"train": "learning_rate"},
+        "target tokens per second": {"train": "tokens_per_second"},
+    }
+    return {
+        title: {name: _line(metrics, key) for name, key in lines.items() if any(key in line for line in metrics)}
+        for title, lines in panels.items()
+    }
+
+
+def _line(metrics: Sequence[dict[str, float]], key: str) -> tuple[list[float], list[float]]:
+    found = [line for line in metrics if key in line]
+    return [line["step"] for line in found], [line[key] for line in found]

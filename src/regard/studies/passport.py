@@ -1,0 +1,129 @@
+"""The score passport: figures with all it takes to trust, repeat and compare them."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint import write_json
+from regard.checkpoint.atomic import MANIFEST
+from regard.checkpoint.bundle import TRAINING
+from regard.data.lines import lines_hash, read_lines
+from regard.errors import DataError
+from regard.metrics import Score
+from regard.pipelines import Translator
+from regard.studies.evaluate import Evaluation
+from regard.studies.run import Run
+from regard.training import Machine
+from regard.version import __version__
+
+FORMAT = 1
+FOLDER = "scores"
+
+
+@dataclass(frozen=True)
+class Passport:
+    """The scores of one system on one set."""
+
+    origin: str
+    """How messages call the system: the path of a run, of a passport or of a file of hypotheses."""
+    facts: dict[str, Any]
+    hypotheses: tuple[str, ...] = field(repr=False)
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """How each metric was computed."""
+        return {score["name"]: score["signature"] for score in self.facts["scores"]}
+
+    def write(self, path: Path) -> None:
+        """Write the passport, and beside it its hypotheses."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = path.with_suffix(".hyp.txt")
+        lines.write_text("".join(line + "\n" for line in self.hypotheses), encoding="utf-8", newline="\n")
+        hypotheses = {"file": lines.name, "sha256": lines_hash(self.hypotheses)}
+        write_json(path, {"passport": FORMAT} | self.facts | {"hypotheses": hypotheses})
+
+
+def issue(evaluation: Evaluation, translator: Translator, checkpoint: Path, origin: str) -> Passport:
+    """Return the passport of an evaluation."""
+    figures = evaluation.figures()
+    dtype = str(next(translator.model.parameters()).dtype).removeprefix("torch.")
+    machine = Machine(translator.device, dtype).describe()
+    facts = {
+        "set": figures.pop("name"),
+        **figures,
+        "scores": [_with_casing(score) for score in evaluation.scores],
+        "checkpoint": {"path": str(checkpoint), "sha256": checkpoint_hash(checkpoint)},
+        "seed": translator.bundle.facts.get("seed"),
+        "regard": __version__,
+        "torch": machine["torch"],
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": machine,
+    }
+    return Passport(origin, facts, evaluation.hypotheses)
+
+
+def _with_casing(score: Score) -> dict[str, Any]:
+    return asdict(score) | {"casing": "lowercased" if "case:lc" in score.signature else "mixed"}
+
+
+def checkpoint_hash(folder: Path) -> str:
+    """Return one hash for the model of a checkpoint: of all the hashes in its manifest, training state left out."""
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    files = {name: entry["sha256"] for name, entry in manifest.items() if not name.startswith(TRAINING)}
+    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
+
+
+def read_passport(path: Path) -> Passport:
+    """Read a passport and its hypotheses."""
+    facts = passport_facts(path)
+    lines = path.with_name(Path(facts["hypotheses"]["file"]).name)
+    if not lines.is_file():
+        raise DataError(f"{path}: its hypotheses ({lines.name}) are not beside it; copy them too, or evaluate again.")
+    hypotheses = tuple(read_lines(lines))
+    if lines_hash(hypotheses) != facts["hypotheses"]["sha256"]:
+        raise DataError(f"{lines}: changed since its passport was written; evaluate again.")
+    return Passport(str(path), facts, hypotheses)
+
+
+def passport_facts(path: Path) -> dict[str, Any]:
+    """Read what a passport says, without its hypotheses."""
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        written = int(facts["passport"])
+        if not {"set", "scores", "test_set", "hypotheses"} <= set(facts):
+            raise KeyError
+    except (ValueError, KeyError, TypeError):
+        raise DataError(f"{path}: this is no score passport; regard evaluate writes them.") from None
+    if written > FORMAT:
+        raise DataError(f"{path}: a passport in format {written}, but this version reads {FORMAT}; upgrade regard.")
+    return dict(facts)
+
+
+def passports_of(run: Run) -> dict[str, dict[str, Any]]:
+    """Return what each passport in a run's folder says, by file name; what is no passport is passed over."""
+    found = {}
+    for path in sorted((run.path / FOLDER).glob("*.json")):
+        try:
+            found[path.stem] = passport_facts(path)
+        except (DataError, OSError):
+            continue
+    return found
+
+
+def passport_path(folder: Path, passport: Passport, usual: Mapping[str, Any]) -> Path:
+    """Return where a passport is kept: under the set's name, with the decoding settings that are not the `usual`."""
+    facts = passport.facts
+    changed = [f"{name}={value}" for name, value in facts["decode"].items() if usual.get(name) != value]
+    files = " ".join(Path(word).name for word in facts["set"].split(" and "))
+    stem = ".".join(re.sub(r"[^\w=.-]+", "-", word).strip("-.") or "set" for word in (files, *changed))
+    path = folder / f"{stem}.json"
+    try:
+        is_taken = passport_facts(path)["set"] != facts["set"]  # a file of the same name in another folder
+    except (DataError, OSError):
+        is_taken = False
+    return folder / f"{stem}-{facts['test_set']['sources'][:8]}.json" if is_taken else path

@@ -1,0 +1,40 @@
+"""Which process trains a run, and whether it still lives."""
+
+import os
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def this_process() -> dict[str, Any]:
+    """Return what tells this process from any other: its number, its machine, and when it began."""
+    facts = _facts(os.getpid())
+    return {"pid": os.getpid(), "host": socket.gethostname(), "began": facts[1] if facts else None}
+
+
+def is_alive(process: Mapping[str, Any]) -> bool | None:
+    """Tell whether the process lives; None where that cannot be seen from here."""
+    if process.get("host") != socket.gethostname() or not isinstance(process.get("pid"), int) or os.name == "nt":
+        return None
+    try:
+        os.kill(process["pid"], 0)  # signal 0 only asks
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # somebody else's, but there
+    facts = _facts(process["pid"])
+    if facts is None:
+        return True
+    state, began = facts
+    return state != "Z" and process.get("began") in (None, began)  # a number may be given to a new process
+
+
+def _facts(pid: int) -> tuple[str, int] | None:
+    """Return the state of a process and the moment it began, in ticks since the start of the machine (Linux)."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    words = text.rpartition(")")[2].split()  # the name in parentheses may hold anything
+    return words[0], int(words[19])
