@@ -64,13 +64,13 @@ def test_shared_weights_are_written_once_and_shared_again(tmp_path):
 
 def test_a_disk_that_fills_leaves_the_last_checkpoint_and_nothing_else(tmp_path, monkeypatch):
     store = CheckpointStore(tmp_path)
-    first = store.save(10, bundle(), STATE, True)
+    first = store.save(10, bundle(), STATE, 1.0)
 
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("safetensors.torch.save_file", full)
-    assert message(lambda: store.save(20, bundle(), STATE, True)) == (
+    assert message(lambda: store.save(20, bundle(), STATE, 1.0)) == (
         f"{tmp_path / '00000020'}: the checkpoint could not be written (No space left on device); checkpoints "
         "written before are untouched, so free some space and go on with --resume."
     )
@@ -81,13 +81,17 @@ def test_a_disk_that_fills_leaves_the_last_checkpoint_and_nothing_else(tmp_path,
     read_bundle(first)
 
 
-def test_the_store_keeps_best_and_latest_and_training_state_only_in_the_latest(tmp_path):
+def test_the_store_keeps_best_and_latest_and_training_state_only_in_the_two_newest(tmp_path):
     store = CheckpointStore(tmp_path / "checkpoints")
-    for step, is_best in ((10, True), (20, True), (30, False), (40, False)):
-        store.save(step, bundle(), STATE, is_best)
-    assert store.index == {"latest": "00000040", "best": "00000020"}
+    for step, value in ((10, 1.0), (20, 2.0), (30, 1.5), (35, None), (40, 2.0)):
+        store.save(step, bundle(), STATE, value)
+    assert json.loads((store.folder / "index.json").read_text()) == {
+        "latest": "00000040",
+        "best": "00000020",
+        "kept": {"00000020": 2.0, "00000035": None, "00000040": 2.0},
+    }
     folders = sorted(path.name for path in store.folder.iterdir() if path.is_dir())
-    assert folders == ["00000020", "00000040"]
+    assert folders == ["00000020", "00000035", "00000040"]
     assert not (store.path("best") / "training").exists() and (store.path("latest") / "training").is_dir()
     assert find_checkpoint(tmp_path) == store.path("best")
     assert find_checkpoint(tmp_path, "latest") == store.path("latest")
@@ -97,14 +101,16 @@ def test_the_store_keeps_best_and_latest_and_training_state_only_in_the_latest(t
 
 def test_a_step_saved_twice_never_leaves_the_run_without_a_checkpoint(tmp_path, monkeypatch):
     store = CheckpointStore(tmp_path)
-    first = store.save(10, bundle(), STATE, True)
+    first = store.save(10, bundle(), STATE, 1.0)
     monkeypatch.setattr("regard.checkpoint.store.write_bundle", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        store.save(10, bundle(), STATE, True)
+        store.save(10, bundle(), STATE, 1.0)
     assert store.path("latest") == first
     monkeypatch.undo()
-    assert store.save(10, bundle(), STATE, True) == store.path("latest") != first
-    assert not first.exists()
+    second = store.save(10, bundle(), STATE, 1.0)
+    assert second == store.path("latest") != first == store.path("best")
+    store.save(20, bundle(), STATE, 2.0)
+    assert not first.exists() and second.exists()
 
 
 def test_json_is_replaced_in_one_step(tmp_path, monkeypatch):
@@ -178,5 +184,5 @@ def test_places_without_a_checkpoint_are_told(tmp_path):
     )
     write_bundle(tmp_path / "one", bundle())
     assert message(lambda: read_training(tmp_path / "one")) == (
-        f"{tmp_path / 'one'}: it holds no training state (only the latest checkpoint of a run does)."
+        f"{tmp_path / 'one'}: it holds no training state (only the latest checkpoints of a run do)."
     )

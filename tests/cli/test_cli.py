@@ -13,6 +13,7 @@ from regard import __version__
 from regard.cli.main import app, main
 
 VERBS = ["quickstart", "train", "translate", "evaluate", "bleu", "tokenizer", "recipes", "presets", "config", "data"]
+VERBS += ["average", "verify-resume"]
 
 TINY = [
     "model.width=16",

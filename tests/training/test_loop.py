@@ -34,7 +34,7 @@ class Scene:
         self.saved, self.records = [], []
         figures = iter(losses)
         validate = lambda model: {"loss": next(figures, 1.0), "bleu": 0.0}
-        save = lambda state, training, is_best: self.saved.append((state.step, is_best, training, self.weights()))
+        save = lambda state, training, value: self.saved.append((state.step, value, training, self.weights()))
         hooks = Hooks(validate, save, self.records.append)
         feed = PairFeed(lambda epoch: pairs, self.settings.tokens_per_update, limit, seed=3)
         self.trainer = Trainer(model, feed, TranslationObjective(0.1), self.settings, CPU, hooks, seed=3, width=16)
@@ -59,7 +59,7 @@ def test_a_resumed_run_is_bit_identical_to_one_never_interrupted(optimizer, stop
     updates = first.trainer.feed.updates(first.trainer.state.position)
     for _ in range(stop):
         first.trainer._update(next(updates))
-    first.trainer._save(is_best=False)
+    first.trainer._save()
     _, _, training, weights = first.saved[-1]
     second = Scene(**changes)
     with torch.no_grad():
@@ -114,7 +114,7 @@ def test_the_loss_falls():
 def test_the_best_checkpoint_is_the_one_with_the_best_validation():
     scene = Scene(steps=20, losses=[3.0, 2.0, 2.5, 2.1])
     scene.trainer.run()
-    assert [(step, is_best) for step, is_best, *_ in scene.saved] == [(5, True), (10, True), (15, False), (20, False)]
+    assert [(step, value) for step, value, *_ in scene.saved] == [(5, -3.0), (10, -2.0), (15, -2.5), (20, -2.1)]
     assert scene.trainer.state.best_step == 10
 
 
@@ -138,7 +138,7 @@ def test_an_interrupt_saves_at_the_next_step():
 
     scene.trainer._update = update
     assert scene.trainer.run() == "interrupted"
-    assert [(step, is_best) for step, is_best, *_ in scene.saved] == [(3, False)]
+    assert [(step, value) for step, value, *_ in scene.saved] == [(3, None)]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

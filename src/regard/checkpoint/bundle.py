@@ -21,6 +21,7 @@ FORMAT = 1
 """The version of the layout below. A newer one is refused; an older one would be migrated on reading."""
 
 CONFIG, WEIGHTS, TRAINING = "config.json", "model.safetensors", "training"
+TENSORS = f"{TRAINING}/optimizer.safetensors"
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Bundle:
 
 @dataclass(frozen=True)
 class TrainingState:
-    """What it takes to go on training: tensors by name (the optimizer's) and plain JSON facts."""
+    """What it takes to go on training: tensors by name (the optimizer's and others) and plain JSON facts."""
 
     tensors: dict[str, Tensor]
     facts: dict[str, Any]
@@ -64,20 +65,25 @@ def write_bundle(folder: Path, bundle: Bundle, training: TrainingState | None = 
         write_json(aside / CONFIG, _describe(bundle))
         safetensors.torch.save_file(weights_of(bundle.model), aside / WEIGHTS)
         for role, tokenizer in bundle.tokenizers.items():
-            tokenizer.save(aside / _tokenizer_file(role))
+            (aside / _tokenizer_file(role)).write_text(tokenizer.to_json(), encoding="utf-8")
         if training is not None:
             (aside / TRAINING).mkdir()
             write_json(aside / TRAINING / "state.json", training.facts)
-            safetensors.torch.save_file(training.tensors, aside / TRAINING / "optimizer.safetensors")
+            safetensors.torch.save_file(training.tensors, aside / TENSORS)
 
     try:
         write_folder(folder, fill)
     except (OSError, safetensors.SafetensorError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise CheckpointError(
-            f"{folder}: the checkpoint could not be written ({reason}); checkpoints written before are untouched, "
-            f"so free some space and go on with --resume."
-        ) from None
+        raise unwritten(folder, error) from None
+
+
+def unwritten(path: Path, error: Exception) -> CheckpointError:
+    """Return what to say when a disk takes no more."""
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return CheckpointError(
+        f"{path}: the checkpoint could not be written ({reason}); checkpoints written before are untouched, "
+        f"so free some space and go on with --resume."
+    )
 
 
 def _describe(bundle: Bundle) -> dict[str, Any]:
@@ -132,33 +138,64 @@ def read_bundle(folder: Path, device: torch.device | str = "cpu") -> Bundle:
     return Bundle(config["task"], model.to(device).eval(), settings, vocabularies, tokenizers, facts)
 
 
+def read_weights(folder: Path) -> dict[str, Tensor]:
+    """Read the weights of a checkpoint folder, by name."""
+    return read_tensors(folder, WEIGHTS)
+
+
 def read_training(folder: Path) -> TrainingState:
     """Read what it takes to go on training from a checkpoint folder."""
     path = folder / TRAINING / "state.json"
     if not path.is_file():
-        raise CheckpointError(f"{folder}: it holds no training state (only the latest checkpoint of a run does).")
+        raise CheckpointError(f"{folder}: it holds no training state (only the latest checkpoints of a run do).")
     facts = json.loads(path.read_text(encoding="utf-8"))
-    return TrainingState(read_tensors(folder, f"{TRAINING}/optimizer.safetensors"), facts)
+    return TrainingState(read_tensors(folder, TENSORS), facts)
+
+
+def check_whole(folder: Path) -> None:
+    """Refuse a checkpoint one cannot go on from: a file is missing or differs from the manifest."""
+    for name in {*_manifest(folder), WEIGHTS, TENSORS}:
+        _check(folder, name)
 
 
 def read_tensors(folder: Path, name: str) -> dict[str, Tensor]:
     """Read a safetensors file of a checkpoint after comparing it with the manifest."""
     path = folder / name
+    _check(folder, name)
     try:
-        expected = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))[name]
-        found = fingerprint(path)
-        if found["bytes"] != expected["bytes"]:
-            raise CheckpointError(
-                f"{path}: damaged, it has {found['bytes']:,} bytes of {expected['bytes']:,}; copy it again or use "
-                f"another checkpoint."
-            )
-        if found["sha256"] != expected["sha256"]:
-            raise CheckpointError(f"{path}: damaged, its contents changed since it was written; copy it again.")
         return safetensors.torch.load_file(path)
-    except FileNotFoundError as error:
-        raise CheckpointError(f"{error.filename}: missing, so the checkpoint is not whole; copy it again.") from None
     except (safetensors.SafetensorError, ValueError, KeyError, OSError) as error:
         raise CheckpointError(f"{path}: damaged ({error}); copy it again or use another checkpoint.") from None
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise CheckpointError(f"{path}: missing, so the checkpoint is not whole; copy it again.") from None
+    except (ValueError, TypeError, OSError) as error:
+        raise CheckpointError(f"{path}: damaged ({error}); copy it again or use another checkpoint.") from None
+
+
+def _check(folder: Path, name: str) -> None:
+    """Compare a file of a checkpoint with the manifest."""
+    path = folder / name
+    try:
+        expected, found = _manifest(folder)[name], fingerprint(path)
+        bytes_found, bytes_expected = found["bytes"], expected["bytes"]
+        is_same = found["sha256"] == expected["sha256"]
+    except FileNotFoundError:
+        raise CheckpointError(f"{path}: missing, so the checkpoint is not whole; copy it again.") from None
+    except (TypeError, KeyError, OSError) as error:
+        raise CheckpointError(f"{path}: damaged ({error}); copy it again or use another checkpoint.") from None
+    if bytes_found != bytes_expected:
+        raise CheckpointError(
+            f"{path}: damaged, it has {bytes_found:,} bytes of {bytes_expected:,}; copy it again or use "
+            f"another checkpoint."
+        )
+    if not is_same:
+        raise CheckpointError(f"{path}: damaged, its contents changed since it was written; copy it again.")
 
 
 def _fill(model: nn.Module, weights: dict[str, Tensor], folder: Path) -> None:

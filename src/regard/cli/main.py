@@ -6,7 +6,20 @@ from typing import Annotated
 
 import typer
 
-from regard.cli import bleu, config, data, evaluate, presets, quickstart, recipes, tokenizer, train, translate
+from regard.cli import (
+    average,
+    bleu,
+    config,
+    data,
+    evaluate,
+    presets,
+    quickstart,
+    recipes,
+    tokenizer,
+    train,
+    translate,
+    verify_resume,
+)
 from regard.errors import RegardError
 from regard.version import __version__
 
@@ -21,6 +34,8 @@ app.command("quickstart")(quickstart.quickstart)
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("evaluate")(evaluate.evaluate)
+app.command("average")(average.average)
+app.command("verify-resume")(verify_resume.verify_resume)
 app.command("bleu")(bleu.bleu)
 app.add_typer(tokenizer.app, name="tokenizer")
 app.command("recipes")(recipes.recipes)

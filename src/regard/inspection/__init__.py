@@ -1,5 +1,6 @@
-"""Looking inside: a Trace recorded from named probes while a model runs."""
+"""Looking inside: a Trace recorded from named probes while a model runs, and figures taken from them."""
 
+from regard.inspection.focus import attention_focus
 from regard.inspection.record import record_translation
 
-__all__ = ["record_translation"]
+__all__ = ["attention_focus", "record_translation"]

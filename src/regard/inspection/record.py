@@ -17,7 +17,7 @@ from regard.nn import Listener, Trace, listening, probes
 _locks: "weakref.WeakKeyDictionary[nn.Module, threading.Lock]" = weakref.WeakKeyDictionary()
 
 
-def _lock(model: nn.Module) -> threading.Lock:
+def model_lock(model: nn.Module) -> threading.Lock:
     """Return the lock of a model: probes hold one listener at a time."""
     return _locks.setdefault(model, threading.Lock())
 
@@ -49,7 +49,7 @@ def record_translation(
             f"inspect: no probe is named {' or '.join(names)}; this model has {', '.join(probes(model))}."
         )
     was_training = model.training
-    with _lock(model), listening(found):
+    with model_lock(model), listening(found):
         model.eval()
         real = torch.ones_like(source, dtype=torch.bool)
         model.decode(target[None], model.encode(source[None], real[None]))

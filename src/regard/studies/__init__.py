@@ -1,16 +1,21 @@
 """From a recipe to a run, and from a run to figures."""
 
+from regard.studies.average import Average, average
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.plan import Plan, plan_run, preset_parameters
 from regard.studies.recipes import Recipe, find_recipe, resolve_run, shipped
 from regard.studies.run import Run
 from regard.studies.train import resume, train
+from regard.studies.verify import Verification, verify_resume
 
 __all__ = [
+    "Average",
     "Evaluation",
     "Plan",
     "Recipe",
     "Run",
+    "Verification",
+    "average",
     "evaluate",
     "evaluate_run",
     "find_recipe",
@@ -20,4 +25,5 @@ __all__ = [
     "resume",
     "shipped",
     "train",
+    "verify_resume",
 ]

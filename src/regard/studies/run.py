@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import CheckpointStore, write_json
+from regard.checkpoint import CheckpointStore, is_leftover, write_json
 from regard.errors import RunError
 
 RECORD = "run.json"
@@ -53,9 +53,36 @@ class Run:
         """The scores on each test set, once the run is finished."""
         return dict(self.record.get("scores", {}))
 
+    @property
+    def has_checkpoint(self) -> bool:
+        """Whether there is anything to go on from."""
+        return self.checkpoints.index.latest is not None
+
     def note(self, **facts: Any) -> None:
         """Add facts to the record."""
         write_json(self.path / RECORD, (self.record if self.exists else {}) | facts)
+
+
+def clear_leftovers(run: Run) -> None:
+    """Remove what writes that were killed have left in the folder."""
+    for path in run.path.iterdir():
+        if is_leftover(path) and path.is_file():
+            path.unlink(missing_ok=True)
+
+
+def missing_folders(path: Path) -> list[Path]:
+    """Return the folders that would have to be made for this one, the innermost first."""
+    return [folder for folder in (path, *path.parents) if not folder.exists()]
+
+
+def abandon(run: Run, made: list[Path]) -> None:
+    """Remove a run that failed before it began to train, and the folders made for it."""
+    if not run.exists or run.record.get("state") != "preparing":
+        return
+    for path in run.path.iterdir():  # the folder was empty when the run claimed it
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for folder in made:
+        folder.rmdir()
 
 
 def claim(path: Path, overwrite: bool) -> Run:
