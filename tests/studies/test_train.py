@@ -98,12 +98,6 @@ def test_resume_refuses_what_would_change_the_result(tmp_path, pairs):
         ConfigError, match=r"model.width: a resumed run cannot change this setting \(only train.steps"
     ):
         regard.resume(run.path, {"model.width": 32})
-    path.write_text("Ja.\tYes.\n")
-    with pytest.raises(RunError) as error:
-        regard.resume(run.path, {"train.steps": 20})
-    assert str(error.value) == (
-        f"{path}: the file changed since the run began, so it cannot be resumed; start a new run."
-    )
     with pytest.raises(RunError, match="there is no run here"):
         regard.resume(tmp_path / "nothing")
 

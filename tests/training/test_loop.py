@@ -8,6 +8,7 @@ from regard.data.feed import PairFeed
 from regard.data.sequences import Sequences
 from regard.errors import ConfigError, RunError
 from regard.objectives import TranslationObjective
+from regard.progress import Progress
 from regard.training import Hooks, Machine, Trainer, TrainSettings, choose_device
 from regard.training.machine import choose_precision
 from small import small_transformer
@@ -35,7 +36,10 @@ class Scene:
         figures = iter(losses)
         validate = lambda model: {"loss": next(figures, 1.0), "bleu": 0.0}
         save = lambda state, training, value: self.saved.append((state.step, value, training, self.weights()))
-        hooks = Hooks(validate, save, self.records.append)
+        self.warned = []
+        self.progress = Progress()
+        self.progress.warn = self.warned.append
+        hooks = Hooks(validate, save, self.records.append, progress=self.progress)
         feed = PairFeed(lambda epoch: pairs, self.settings.tokens_per_update, limit, seed=3)
         self.trainer = Trainer(model, feed, TranslationObjective(0.1), self.settings, CPU, hooks, seed=3, width=16)
 
@@ -72,15 +76,24 @@ def test_a_resumed_run_is_bit_identical_to_one_never_interrupted(optimizer, stop
     assert all(torch.equal(second.weights()[name], value) for name, value in straight.weights().items())
 
 
-def test_four_times_eight_is_thirty_two():
+def test_four_times_eight_is_thirty_two(monkeypatch):
     """Any cut of an update into micro-batches, with label smoothing, gives the same weights (fp64, no dropout)."""
     whole = Scene(limit=10**9, dropout=0.0, dtype=torch.float64, steps=40)
     whole.trainer.run()
-    for limit in (40, 150):
-        cut = Scene(limit=limit, dropout=0.0, dtype=torch.float64, steps=40)
+    for limit in (60, "random"):
+        cut = Scene(limit=40 if limit == "random" else limit, dropout=0.0, dtype=torch.float64, steps=40)
+        if limit == "random":
+            monkeypatch.setattr("regard.data.feed.micro_batches", random_parts)
         cut.trainer.run()
         for name, value in whole.weights().items():
             assert_close(cut.weights()[name], value, atol=1e-10, rtol=0)
+
+
+def random_parts(rows, *_):
+    """Cut an update anyhow: shuffled, into parts of any size."""
+    draw = np.random.default_rng(len(rows))
+    places = np.sort(draw.choice(np.arange(1, len(rows)), min(6, len(rows) - 1), replace=False))
+    return np.split(draw.permutation(rows), places)
 
 
 def test_accumulation_is_not_the_mean_of_means():
@@ -143,14 +156,16 @@ def test_an_interrupt_saves_at_the_next_step():
 
 
 def test_a_loss_that_is_no_number_stops_the_run():
-    scene = Scene(dropout=0.0)
-    with torch.no_grad():
-        scene.trainer.model.head.weight[5] = torch.nan
-    with pytest.raises(RunError) as error:
-        scene.trainer.run()
-    assert str(error.value) == (
-        "step 1: the loss is no longer a number; lower train.learning_rate (now 0.001) or raise train.warmup (now 4)."
-    )
+    for rollbacks, tried in ((0, ""), (1, ", also after going back once"), (3, ", also after going back 3 times")):
+        scene = Scene(dropout=0.0, rollbacks=rollbacks)
+        with torch.no_grad():
+            scene.trainer.model.head.weight[5] = torch.nan
+        with pytest.raises(RunError) as error:
+            scene.trainer.run()
+        assert str(error.value) == (
+            f"step 1: the loss is no longer a number{tried}; lower train.learning_rate (now 0.001) or raise "
+            "train.warmup (now 4)."
+        )
 
 
 def test_gradients_are_clipped():

@@ -68,6 +68,7 @@ class Trainer:
         self.feed, self.objective, self.settings, self.hooks = feed, objective, settings, hooks
         self.machine, self.seed, self.width, self.team = machine, seed, width, team or Team()
         self.optimizer = build_optimizer(self.model, settings)
+        self.looks_each_step = machine.device.type == "cpu"  # asking a GPU stalls it
         self.average = WeightAverage(self.model, settings.average_decay)
         self.state = LoopState()
         self._window = Window(machine.device)
@@ -183,10 +184,10 @@ class Trainer:
         return self.state.rate_factor * learning_rate(self.settings, self.state.step, self.width)
 
     def _report(self, bar: Bar, must_look: bool) -> Trouble | None:
-        """Show and record how it goes, and tell trouble; a GPU is only asked now and then, since asking stalls it."""
+        """Show and record how it goes, and tell trouble."""
         state = self.state
         is_due = state.step % self.settings.log_every == 0
-        if not (is_due or must_look or self.machine.device.type == "cpu"):
+        if not (is_due or must_look or self.looks_each_step):
             bar.advance(1)
             return None
         if (ill := self._window.first_ill(self.team)) is not None:
