@@ -3,32 +3,22 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.data.batches import EncodedPairs
 from regard.data.feed import PairFeed
-from regard.data.sequences import Sequences
 from regard.errors import ConfigError, RunError
 from regard.objectives import TranslationObjective
 from regard.progress import Progress
 from regard.training import Hooks, Machine, Trainer, TrainSettings, choose_device
 from regard.training.machine import choose_precision
-from small import small_transformer
+from small import random_pairs, small_transformer
 
 CPU = Machine(torch.device("cpu"), "fp32")
-
-
-def corpus(count=200):
-    draw = np.random.default_rng(0)
-    rows = [draw.integers(4, 40, draw.integers(2, 12)).tolist() for _ in range(count)]
-    return EncodedPairs(
-        Sequences.of([[*row, 3] for row in rows]), Sequences.of([[*row[::-1], 3] for row in rows]), 0, 0, 2
-    )
 
 
 class Scene:
     """A trainer on random data, and what it saved and recorded."""
 
     def __init__(self, limit=10**9, dropout=0.1, dtype=torch.float32, losses=(), **changes):
-        pairs = corpus()
+        pairs = random_pairs()
         settings = {"steps": 12, "tokens_per_update": 200, "warmup": 4, "validate_every": 5, "log_every": 2}
         self.settings = TrainSettings(**(settings | changes))
         model = small_transformer(dropout=dropout, embedding_dropout=dropout).to(dtype)
