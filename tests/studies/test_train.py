@@ -199,6 +199,13 @@ def test_settings_have_their_layers(tmp_path):
     assert found.source("model.norm_epsilon") == "default"
 
 
+def test_a_figure_that_is_never_measured_cannot_select():
+    changes = {"train.select_by": "bleu", "validation.bleu_sentences": 0}
+    with pytest.raises(ConfigError) as error:
+        resolve_run(find_recipe("translate-miniature"), changes)
+    assert str(error.value) == ('train.select_by: "bleu" is never measured; set validation.bleu_sentences above 0.')
+
+
 def test_a_recipe_without_a_task_is_told(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text("seed = 1\n")

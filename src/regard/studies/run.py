@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,8 @@ def abandon(run: Run, made: list[Path]) -> None:
     for path in run.path.iterdir():  # the folder was empty when the run claimed it
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     for folder in made:
-        folder.rmdir()
+        with suppress(OSError):  # something else has moved in
+            folder.rmdir()
 
 
 def claim(path: Path, overwrite: bool) -> Run:

@@ -2,7 +2,7 @@
 
 from typing import Generic, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from regard.config import Settings
 from regard.data.settings import PairData
@@ -38,3 +38,9 @@ class TranslateSettings(Settings, Generic[M]):
     validation: ValidationSettings = ValidationSettings()
     decode: DecodeSettings = DecodeSettings(beams=5)
     machine: MachineSettings = MachineSettings()
+
+    @model_validator(mode="after")
+    def _figures_are_measured(self) -> "TranslateSettings[M]":
+        if self.train.select_by == "bleu" and self.validation.bleu_sentences == 0:
+            raise ValueError('train.select_by: "bleu" is never measured; set validation.bleu_sentences above 0.')
+        return self
