@@ -1,7 +1,10 @@
 """Small models and random tokens for tests."""
 
+import numpy as np
 import torch
 
+from regard.data.batches import EncodedPairs
+from regard.data.sequences import Sequences
 from regard.models import Vocabularies
 from regard.models.transformer import Transformer, TransformerSettings
 
@@ -25,3 +28,12 @@ def small_transformer(seed: int = 0, **changes) -> Transformer:
 
 def random_tokens(rows: int, length: int, seed: int = 0) -> torch.Tensor:
     return torch.randint(4, VOCABULARY, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+def random_pairs(count: int = 200) -> EncodedPairs:
+    """Return random sentences and their reverses."""
+    draw = np.random.default_rng(0)
+    rows = [draw.integers(4, VOCABULARY, draw.integers(2, 12)).tolist() for _ in range(count)]
+    return EncodedPairs(
+        Sequences.of([[*row, 3] for row in rows]), Sequences.of([[*row[::-1], 3] for row in rows]), 0, 0, 2
+    )

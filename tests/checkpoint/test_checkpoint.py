@@ -1,5 +1,6 @@
 import json
 import os
+from dataclasses import replace
 
 import pytest
 import torch
@@ -7,8 +8,10 @@ import torch
 from regard.checkpoint import (
     Bundle,
     CheckpointStore,
+    Keeping,
     TrainingState,
     atomic,
+    average_checkpoints,
     find_checkpoint,
     read_bundle,
     read_training,
@@ -65,13 +68,13 @@ def test_shared_weights_are_written_once_and_shared_again(tmp_path):
 
 def test_a_disk_that_fills_leaves_the_last_checkpoint_and_nothing_else(tmp_path, monkeypatch):
     store = CheckpointStore(tmp_path)
-    first = store.save(10, bundle(), STATE, True)
+    first = store.save(10, bundle(), STATE, 1.0)
 
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("safetensors.torch.save_file", full)
-    assert message(lambda: store.save(20, bundle(), STATE, True)) == (
+    assert message(lambda: store.save(20, bundle(), STATE, 1.0)) == (
         f"{tmp_path / '00000020'}: the checkpoint could not be written (No space left on device); checkpoints "
         "written before are untouched, so free some space and go on with --resume."
     )
@@ -82,13 +85,124 @@ def test_a_disk_that_fills_leaves_the_last_checkpoint_and_nothing_else(tmp_path,
     read_bundle(first)
 
 
-def test_the_store_keeps_best_and_latest_and_training_state_only_in_the_latest(tmp_path):
+@pytest.mark.parametrize("room", [10, 3000, 20_000, 60_000])
+def test_a_write_that_fails_after_some_bytes_harms_nothing(tmp_path, room):
+    """A real limit on the size of files: config, tokenizer, weights or training state no longer fit."""
+    resource = pytest.importorskip("resource")
+    store = CheckpointStore(tmp_path)
+    large = TrainingState({"weight/exp_avg": torch.zeros(20_000)}, {"step": 5})
+    first = store.save(10, bundle(), large, 1.0)
+    sizes = [path.stat().st_size for path in first.rglob("*") if path.is_file()]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    new = bundle()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        said = message(lambda: store.save(20, new, large, 2.0))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert min(sizes) < 3000 < 20_000 < max(sizes)
+    assert said.startswith(f"{tmp_path / '00000020'}: the checkpoint could not be written (")
+    assert "File too large" in said and said.endswith("so free some space and go on with --resume.")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["00000010", "index.json"]
+    assert store.path("latest") == first == store.resumable()[0]
+    assert store.save(20, bundle(), large, 2.0) == store.path("best")
+
+
+def test_an_index_that_cannot_be_written_is_told(tmp_path, monkeypatch):
+    store = CheckpointStore(tmp_path)
+    first = store.save(10, bundle(), STATE, 1.0)
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("regard.checkpoint.store.write_json", full)
+    assert message(lambda: store.save(20, bundle(), STATE, 2.0)).startswith(
+        f"{tmp_path / 'index.json'}: the checkpoint could not be written (No space left on device);"
+    )
+    monkeypatch.undo()
+    assert store.path("latest") == first
+    store.save(20, bundle(), STATE, 2.0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["00000010", "00000020", "index.json"]
+
+
+def test_what_a_kill_leaves_is_cleared_at_the_next_save(tmp_path):
+    store = CheckpointStore(tmp_path)
+    store.save(10, bundle(), STATE, 1.0)
+    (tmp_path / ".00000020.0123abcd").mkdir()
+    (tmp_path / ".00000020.0123abcd" / "model.safetensors").write_bytes(b"half")
+    (tmp_path / ".index.json.89abcdef").write_text("{")
+    (tmp_path / "00000030").mkdir()  # written whole, but the index was not
+    store.save(20, bundle(), STATE, 0.5)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["00000010", "00000020", "index.json"]
+
+
+def test_the_best_few_and_the_last_few_are_kept(tmp_path):
+    store = CheckpointStore(tmp_path)
+    for step, value in enumerate((5.0, 1.0, 4.0, 3.0, 2.0, 1.0)):
+        store.save(step, bundle(), STATE, value, Keeping(last=1, best=3))
+    assert store.index.ranking == ["00000000", "00000002", "00000003", "00000005"]
+    assert list(store.index.kept) == sorted(store.index.ranking)
+
+
+def test_a_damaged_latest_checkpoint_is_told_with_the_one_before(tmp_path):
+    store = CheckpointStore(tmp_path)
+    before = store.save(10, bundle(), STATE, 1.0)
+    latest = store.save(20, bundle(), STATE, 2.0)
+    assert store.resumable() == (latest, [])
+    (latest / "tokenizer.json").write_text("{}")
+    folder, (damage,) = store.resumable()
+    assert folder == before and str(damage).startswith(f"{latest / 'tokenizer.json'}: damaged, it has 2 bytes of ")
+    store.forget_after(before)
+    assert store.path("latest") == store.path("best") == before
+    (before / "manifest.json").write_text("no")
+    assert message(store.resumable) == (
+        f"{before / 'manifest.json'}: this list of files cannot be read (Expecting value: line 1 column 1 (char 0)); "
+        "no whole checkpoint before it is left to go on from."
+    )
+
+
+def test_the_mean_of_checkpoints(tmp_path):
+    models = [bundle(seed=0), bundle(seed=1)]
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder, each in zip(folders, models):
+        write_bundle(folder, each)
+    mean = average_checkpoints(folders)
+    weights = [dict(each.model.named_parameters()) for each in (*models, mean)]
+    for name, value in weights[2].items():
+        assert torch.allclose(value, (weights[0][name] + weights[1][name]) / 2, atol=1e-7)
+    assert mean.facts == {"seed": 7, "averaged": [str(folder) for folder in folders]}
+    assert mean.model.head.weight is mean.model.encoder.embedding.table.weight
+
+
+def test_checkpoints_that_do_not_belong_together_have_no_mean(tmp_path):
+    first = bundle()
+    other = train_tokenizer(["quite other words"] * 3, TokenizerSettings(size=40))
+    strangers = {
+        "wide": (bundle(width=32), "model.width is 16 in one and 32 in the other"),
+        "heads": (bundle(heads=2), "model.heads is 4 in one and 2 in the other"),
+        "seed": (replace(first, facts={"seed": 8}), "seed is 7 in one and 8 in the other"),
+        "text": (replace(first, tokenizers={"tokenizer": other}), "their tokenizers differ"),
+    }
+    write_bundle(tmp_path / "a", first)
+    for name, (stranger, reason) in strangers.items():
+        write_bundle(tmp_path / name, stranger)
+        assert message(lambda name=name: average_checkpoints([tmp_path / "a", tmp_path / name])) == (
+            f"{tmp_path / 'a'} and {tmp_path / name}: {reason}, so their mean would mean nothing; average "
+            "checkpoints of one run."
+        )
+
+
+def test_the_store_keeps_best_and_latest_and_training_state_only_in_the_two_newest(tmp_path):
     store = CheckpointStore(tmp_path / "checkpoints")
-    for step, is_best in ((10, True), (20, True), (30, False), (40, False)):
-        store.save(step, bundle(), STATE, is_best)
-    assert store.index == {"latest": "00000040", "best": "00000020"}
+    for step, value in ((10, 1.0), (20, 2.0), (30, 1.5), (35, None), (40, 2.0)):
+        store.save(step, bundle(), STATE, value)
+    assert json.loads((store.folder / "index.json").read_text()) == {
+        "latest": "00000040",
+        "best": "00000020",
+        "kept": {"00000020": 2.0, "00000035": None, "00000040": 2.0},
+    }
     folders = sorted(path.name for path in store.folder.iterdir() if path.is_dir())
-    assert folders == ["00000020", "00000040"]
+    assert folders == ["00000020", "00000035", "00000040"]
     assert not (store.path("best") / "training").exists() and (store.path("latest") / "training").is_dir()
     assert find_checkpoint(tmp_path) == store.path("best")
     assert find_checkpoint(tmp_path, "latest") == store.path("latest")
@@ -98,14 +212,16 @@ def test_the_store_keeps_best_and_latest_and_training_state_only_in_the_latest(t
 
 def test_a_step_saved_twice_never_leaves_the_run_without_a_checkpoint(tmp_path, monkeypatch):
     store = CheckpointStore(tmp_path)
-    first = store.save(10, bundle(), STATE, True)
+    first = store.save(10, bundle(), STATE, 1.0)
     monkeypatch.setattr("regard.checkpoint.store.write_bundle", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        store.save(10, bundle(), STATE, True)
+        store.save(10, bundle(), STATE, 1.0)
     assert store.path("latest") == first
     monkeypatch.undo()
-    assert store.save(10, bundle(), STATE, True) == store.path("latest") != first
-    assert not first.exists()
+    second = store.save(10, bundle(), STATE, 1.0)
+    assert second == store.path("latest") != first == store.path("best")
+    store.save(20, bundle(), STATE, 2.0)
+    assert not first.exists() and second.exists()
 
 
 def test_json_is_replaced_in_one_step(tmp_path, monkeypatch):
@@ -182,5 +298,5 @@ def test_places_without_a_checkpoint_are_told(tmp_path):
     )
     write_bundle(tmp_path / "one", bundle())
     assert message(lambda: read_training(tmp_path / "one")) == (
-        f"{tmp_path / 'one'}: it holds no training state (only the latest checkpoint of a run does)."
+        f"{tmp_path / 'one'}: it holds no training state (only the latest checkpoints of a run do)."
     )

@@ -13,7 +13,7 @@ from regard import __version__
 from regard.cli.main import app, main
 
 VERBS = [
-    *("quickstart", "train", "translate", "evaluate", "bleu", "runs", "card"),
+    *("quickstart", "train", "translate", "evaluate", "average", "verify-resume", "bleu", "runs", "card"),
     *("tokenizer", "recipes", "presets", "config", "data"),
 ]
 
@@ -185,6 +185,48 @@ def test_train_from_two_files(tmp_path):
     assert record["settings"]["seed"] == 5 and record["state"] == "finished"
     found = json.loads(good("train", "--resume", out, "train.steps=5", "--json", "--quiet"))
     assert found["steps"] == 5 and "valid" in found["scores"]
+
+
+def test_a_changed_file_is_forced_by_the_command_line(tmp_path):
+    files = corpus(tmp_path)
+    out = tmp_path / "run"
+    good("train", "translate", *files, "--out", out, "--quiet", "train.steps=3", *TINY)
+    (tmp_path / "a.de").write_text((tmp_path / "a.de").read_text().replace("e", "a", 1))
+    assert bad("train", "--resume", out, "train.steps=5") == (
+        f"{tmp_path / 'a.de'}: the file changed since the run began, so going on would not be the same run; bring it "
+        "back, start a new run, or go on regardless with --force."
+    )
+    assert json.loads(good("train", "--resume", out, "--force", "train.steps=5", "--json", "-q"))["steps"] == 5
+    result = call("train", "translate", "--force")
+    assert str(result.exception) == "--force goes with --resume; to replace a run that is there, say --overwrite."
+
+
+def test_resume_is_verified_and_a_difference_is_exit_code_1(tmp_path, monkeypatch):
+    files = dict(zip(("source", "target"), corpus(tmp_path)[1::2]))
+    words = ["verify-resume", "translate", *(f"data.train.{side}={path}" for side, path in files.items()), *TINY]
+    text = good(*words, "--steps", 4, "--quiet")
+    assert text == (
+        "what\tlargest difference\nweights\t0\noptimizer\t0\nlosses\t0\n"
+        "4 steps, interrupted after 2, on cpu: the same to the bit.\n"
+    )
+    monkeypatch.setattr("regard.training.loop.restore_optimizer", lambda *_: None)
+    result = call(*words, "--steps", 4, "--quiet", "--json")
+    found = json.loads(result.stdout)
+    assert result.exit_code == 1 and not found["is_exact"] and found["weights"] > 0 and found["steps"] == 4
+
+
+def test_checkpoints_are_averaged(quick_run, tmp_path):
+    out = tmp_path / "mean"
+    text = good("average", quick_run.path, "--out", out)
+    assert text == (f"{out}: the mean of 2 checkpoints (00000060, 00000030).\nUse it: regard translate {out} TEXT\n")
+    found = json.loads(good("average", quick_run.path, "--out", tmp_path / "again", "--json"))
+    assert found["path"] == str(tmp_path / "again") and len(found["checkpoints"]) == 2
+    named = [quick_run.best, quick_run.latest]
+    assert "the mean of 2 checkpoints" in good("average", *named, "--out", tmp_path / "named")
+    assert str(call("average", *named).exception) == "Say with --out where the mean of several checkpoints goes."
+    assert str(call("average", *named, "--count", 2, "--out", tmp_path / "x").exception) == (
+        "--count 2 is for the checkpoints of one run; here each is named."
+    )
 
 
 def test_a_dry_run_writes_nothing(tmp_path, monkeypatch):

@@ -89,6 +89,8 @@ def test_commands_run(page, desk):
                 else ["--out", f"runs/{len(list((desk / 'runs').iterdir()))}"]
             )
             words = [*words, *quick, *out, "--overwrite"]
+        if words[0] == "verify-resume":
+            words = [*words, *(f"{name}={value}" for name, value in QUICK.items())]
         if words[:2] == ["train", "--resume"]:
             words = [word if not word.startswith("train.steps=") else "train.steps=61" for word in words]
         result = CliRunner().invoke(app, words)

@@ -132,7 +132,7 @@ def test_a_run_without_scores_or_metrics_has_a_card_too(run):
 
 
 def test_a_run_that_has_not_begun_has_no_card(run):
-    kept = {key: run.record[key] for key in ("task", "settings", "sources", "regard", "started")}
+    kept = {key: run.record[key] for key in ("format", "task", "settings", "sources", "regard", "started")}
     (run.path / "run.json").write_text(json.dumps(kept | {"state": "preparing"}))
     with pytest.raises(RunError) as error:
         run.card()

@@ -136,7 +136,8 @@ def test_what_is_no_run_is_not_deleted(shelf, tmp_path):
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "run.json").write_text('{"command": "marathon"}')
-    assert refusal(mine) == f"{mine / 'run.json'}: this is not the record of a run, so nothing here is deleted."
+    assert refusal(mine) == (f"{mine / 'run.json'}: this is no record of a run that this version of regard can read.")
+    assert (mine / "run.json").exists()
 
 
 def test_a_run_that_holds_another_or_the_working_folder_is_not_deleted(shelf, monkeypatch):

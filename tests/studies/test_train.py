@@ -1,5 +1,6 @@
 import json
 import math
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -102,12 +103,6 @@ def test_resume_refuses_what_would_change_the_result(tmp_path, pairs):
         ConfigError, match=r"model.width: a resumed run cannot change this setting \(only train.steps"
     ):
         regard.resume(run.path, {"model.width": 32})
-    path.write_text("Ja.\tYes.\n")
-    with pytest.raises(RunError) as error:
-        regard.resume(run.path, {"train.steps": 20})
-    assert str(error.value) == (
-        f"{path}: the file changed since the run began, so it cannot be resumed; start a new run."
-    )
     with pytest.raises(RunError, match="there is no run here"):
         regard.resume(tmp_path / "nothing")
 
@@ -185,6 +180,40 @@ def test_a_run_that_is_to_be_replaced_stays_until_the_new_one_begins(tmp_path, p
     assert regard.train(pairs, SMALL | {"train.steps": 3}, out=run.path, overwrite=True).record["steps"] == 3
 
 
+def test_what_a_run_killed_in_its_first_moment_leaves_is_no_obstacle(tmp_path, pairs):
+    for names in ((".lock",), (".lock", "pairs.jsonl", ".run.json.0123abcd")):
+        folder = tmp_path / str(len(names))
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_text("")
+        regard.train(pairs, SMALL | {"train.steps": 2, "train.warmup": 1}, out=folder)
+        assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == [".lock"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "pairs.jsonl").write_text("mine")  # no lock beside it: not left by a run
+    with pytest.raises(RunError, match="this exists and is not a run"):
+        regard.train(pairs, SMALL, out=tmp_path / "mine")
+
+
+def test_a_kill_while_a_new_run_takes_the_place_of_an_old_one_mixes_nothing(tmp_path, pairs, monkeypatch):
+    short = SMALL | {"train.steps": 2, "train.warmup": 1}
+    run = regard.train(pairs, short, out=tmp_path / "run")
+    monkeypatch.setattr("regard.studies.run.write_text", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        regard.train(pairs, short | {"train.steps": 3}, out=run.path, overwrite=True)
+    monkeypatch.undo()
+    assert run.record["settings"]["train"]["steps"] == 2 and not run.has_checkpoint
+    assert regard.train(pairs, short | {"train.steps": 3}, out=run.path, overwrite=True).record["steps"] == 3
+
+
+def test_two_runs_that_begin_in_one_folder_at_once_do_not_mix(tmp_path, pairs, monkeypatch):
+    claimed = Run(tmp_path / "run")
+    monkeypatch.setattr(import_module("regard.studies.train"), "claim", lambda *_: claimed)
+    claimed.path.mkdir()
+    with claimed.in_hand(), pytest.raises(RunError, match="another process is training this run right now"):
+        regard.train(pairs, SMALL, out=claimed.path)
+    assert [path.name for path in claimed.path.iterdir()] == [".lock"]
+
+
 def test_two_processes_do_not_train_one_run(tmp_path, pairs):
     run = regard.train(pairs, SMALL | {"train.steps": 2, "train.warmup": 1}, out=tmp_path / "run")
     with (
@@ -260,13 +289,15 @@ def test_scores_of_plain_tuples_and_of_nothing(quick_run):
 
 
 def test_a_loss_that_is_no_number_never_becomes_the_best(tmp_path, pairs):
-    with pytest.raises(RunError, match="step 1: the loss is no longer a number; lower train.learning_rate"):
-        regard.train(
-            pairs,
-            SMALL | {"train.steps": 1, "train.warmup": 0, "train.clip_norm": 0, "train.learning_rate": 1e30},
-            out=tmp_path / "run",
-        )
-    assert not (tmp_path / "run" / "checkpoints").exists()
+    changes = {"train.steps": 1, "train.warmup": 0, "train.clip_norm": 0, "train.learning_rate": 1e30}
+    said = "step 1: the validation's loss is no longer a number"
+    with pytest.raises(RunError, match=f"{said}; lower train.learning_rate"):
+        regard.train(pairs, SMALL | changes | {"train.rollbacks": 0}, out=tmp_path / "never")
+    assert not (tmp_path / "never" / "checkpoints").exists()
+    with pytest.raises(RunError, match=f"{said}, also after going back 3 times; lower train.learning_rate"):
+        regard.train(pairs, SMALL | changes, out=tmp_path / "thrice")
+    assert set(Run(tmp_path / "thrice").checkpoints.index.kept.values()) == {None}
+    assert Run(tmp_path / "thrice").record["state"] == "failed"
 
 
 def test_evaluation_of_a_run_on_its_own_sets_and_on_others(quick_run, tmp_path):

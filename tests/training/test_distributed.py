@@ -1,4 +1,4 @@
-"""Two processes train to the same weights as one."""
+"""Two processes train to the same weights as one, also when one of them runs out of memory."""
 
 import json
 import os
@@ -16,15 +16,19 @@ from pathlib import Path
 sys.path[:0] = [{tests!r}, str(Path({tests!r}) / "training")]
 import torch
 from test_loop import CPU, Scene
+from test_memory import Narrow
 from regard.training import join_team
 torch.set_num_threads(1)
-scene = Scene(limit=60, dropout=0.0, dtype=torch.float64, steps=20)
 with join_team(CPU.device) as team:
-    scene.trainer.team = team
-    scene.trainer.run()
-    if team.is_leader:
-        import safetensors.torch
-        safetensors.torch.save_file(scene.weights(), {out!r})
+    for room, name in ((10**9, "plain"), (70, "narrow")):
+        scene = Scene(limit=150, dropout=0.0, dtype=torch.float64, steps=20)
+        scene.trainer.team = team
+        scene.trainer.objective = Narrow(scene.trainer.objective, 10**9 if team.is_leader else room)
+        scene.trainer.run()
+        assert (scene.trainer.state.micro_batch_limit is None) == (name == "plain")
+        if team.is_leader:
+            import safetensors.torch
+            safetensors.torch.save_file(scene.weights(), {out!r} + "/" + name)
 """
 
 
@@ -38,7 +42,7 @@ def test_two_processes_equal_one(tmp_path):
     from safetensors.torch import load_file
     from test_loop import Scene
 
-    out = str(tmp_path / "weights.safetensors")
+    out = str(tmp_path)
     code = SCRIPT.format(tests=str(Path(__file__).parents[1]), out=out)
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": "2"}
     processes = [
@@ -46,11 +50,12 @@ def test_two_processes_equal_one(tmp_path):
         for rank in range(2)
     ]
     assert [process.wait(timeout=120) for process in processes] == [0, 0]
-    alone = Scene(limit=60, dropout=0.0, dtype=torch.float64, steps=20)
+    alone = Scene(limit=150, dropout=0.0, dtype=torch.float64, steps=20)
     alone.trainer.run()
-    together = load_file(out)
-    for name, value in alone.weights().items():
-        assert_close(together[name], value, atol=1e-10, rtol=0)
+    for kind in ("plain", "narrow"):
+        together = load_file(tmp_path / kind)
+        for name, value in alone.weights().items():
+            assert_close(together[name], value, atol=1e-10, rtol=0)
 
 
 def test_the_command_line_under_torchrun_speaks_once(tmp_path):

@@ -3,39 +3,33 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.data.batches import EncodedPairs
 from regard.data.feed import PairFeed
-from regard.data.sequences import Sequences
 from regard.errors import ConfigError, RunError
 from regard.objectives import TranslationObjective
+from regard.progress import Progress
 from regard.training import Hooks, Machine, Trainer, TrainSettings, choose_device
 from regard.training.machine import choose_precision
-from small import small_transformer
+from small import random_pairs, small_transformer
 
 CPU = Machine(torch.device("cpu"), "fp32")
-
-
-def corpus(count=200):
-    draw = np.random.default_rng(0)
-    rows = [draw.integers(4, 40, draw.integers(2, 12)).tolist() for _ in range(count)]
-    return EncodedPairs(
-        Sequences.of([[*row, 3] for row in rows]), Sequences.of([[*row[::-1], 3] for row in rows]), 0, 0, 2
-    )
 
 
 class Scene:
     """A trainer on random data, and what it saved and recorded."""
 
     def __init__(self, limit=10**9, dropout=0.1, dtype=torch.float32, losses=(), **changes):
-        pairs = corpus()
+        pairs = random_pairs()
         settings = {"steps": 12, "tokens_per_update": 200, "warmup": 4, "validate_every": 5, "log_every": 2}
         self.settings = TrainSettings(**(settings | changes))
         model = small_transformer(dropout=dropout, embedding_dropout=dropout).to(dtype)
         self.saved, self.records = [], []
         figures = iter(losses)
         validate = lambda model: {"loss": next(figures, 1.0), "bleu": 0.0}
-        save = lambda state, training, is_best: self.saved.append((state.step, is_best, training, self.weights()))
-        hooks = Hooks(validate, save, self.records.append)
+        save = lambda state, training, value: self.saved.append((state.step, value, training, self.weights()))
+        self.warned = []
+        self.progress = Progress()
+        self.progress.warn = self.warned.append
+        hooks = Hooks(validate, save, self.records.append, progress=self.progress)
         feed = PairFeed(lambda epoch: pairs, self.settings.tokens_per_update, limit, seed=3)
         self.trainer = Trainer(model, feed, TranslationObjective(0.1), self.settings, CPU, hooks, seed=3, width=16)
 
@@ -59,7 +53,7 @@ def test_a_resumed_run_is_bit_identical_to_one_never_interrupted(optimizer, stop
     updates = first.trainer.feed.updates(first.trainer.state.position)
     for _ in range(stop):
         first.trainer._update(next(updates))
-    first.trainer._save(is_best=False)
+    first.trainer._save()
     _, _, training, weights = first.saved[-1]
     second = Scene(**changes)
     with torch.no_grad():
@@ -72,15 +66,24 @@ def test_a_resumed_run_is_bit_identical_to_one_never_interrupted(optimizer, stop
     assert all(torch.equal(second.weights()[name], value) for name, value in straight.weights().items())
 
 
-def test_four_times_eight_is_thirty_two():
+def test_four_times_eight_is_thirty_two(monkeypatch):
     """Any cut of an update into micro-batches, with label smoothing, gives the same weights (fp64, no dropout)."""
     whole = Scene(limit=10**9, dropout=0.0, dtype=torch.float64, steps=40)
     whole.trainer.run()
-    for limit in (40, 150):
-        cut = Scene(limit=limit, dropout=0.0, dtype=torch.float64, steps=40)
+    for limit in (60, "random"):
+        cut = Scene(limit=40 if limit == "random" else limit, dropout=0.0, dtype=torch.float64, steps=40)
+        if limit == "random":
+            monkeypatch.setattr("regard.data.feed.micro_batches", random_parts)
         cut.trainer.run()
         for name, value in whole.weights().items():
             assert_close(cut.weights()[name], value, atol=1e-10, rtol=0)
+
+
+def random_parts(rows, *_):
+    """Cut an update anyhow: shuffled, into parts of any size."""
+    draw = np.random.default_rng(len(rows))
+    places = np.sort(draw.choice(np.arange(1, len(rows)), min(6, len(rows) - 1), replace=False))
+    return np.split(draw.permutation(rows), places)
 
 
 def test_accumulation_is_not_the_mean_of_means():
@@ -114,7 +117,7 @@ def test_the_loss_falls():
 def test_the_best_checkpoint_is_the_one_with_the_best_validation():
     scene = Scene(steps=20, losses=[3.0, 2.0, 2.5, 2.1])
     scene.trainer.run()
-    assert [(step, is_best) for step, is_best, *_ in scene.saved] == [(5, True), (10, True), (15, False), (20, False)]
+    assert [(step, value) for step, value, *_ in scene.saved] == [(5, -3.0), (10, -2.0), (15, -2.5), (20, -2.1)]
     assert scene.trainer.state.best_step == 10
 
 
@@ -138,19 +141,21 @@ def test_an_interrupt_saves_at_the_next_step():
 
     scene.trainer._update = update
     assert scene.trainer.run() == "interrupted"
-    assert [(step, is_best) for step, is_best, *_ in scene.saved] == [(3, False)]
+    assert [(step, value) for step, value, *_ in scene.saved] == [(3, None)]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_loss_that_is_no_number_stops_the_run():
-    scene = Scene(dropout=0.0)
-    with torch.no_grad():
-        scene.trainer.model.head.weight[5] = torch.nan
-    with pytest.raises(RunError) as error:
-        scene.trainer.run()
-    assert str(error.value) == (
-        "step 1: the loss is no longer a number; lower train.learning_rate (now 0.001) or raise train.warmup (now 4)."
-    )
+    for rollbacks, tried in ((0, ""), (1, ", also after going back once"), (3, ", also after going back 3 times")):
+        scene = Scene(dropout=0.0, rollbacks=rollbacks)
+        with torch.no_grad():
+            scene.trainer.model.head.weight[5] = torch.nan
+        with pytest.raises(RunError) as error:
+            scene.trainer.run()
+        assert str(error.value) == (
+            f"step 1: the loss is no longer a number{tried}; lower train.learning_rate (now 0.001) or raise "
+            "train.warmup (now 4)."
+        )
 
 
 def test_gradients_are_clipped():

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Callable
@@ -11,14 +12,20 @@ from typing import Any
 
 MANIFEST = "manifest.json"
 
+LEFTOVER = re.compile(r"\..+\.[0-9a-f]{8}")
+
 
 def write_json(path: Path, value: Any) -> None:
     """Replace a JSON file in one step."""
-    aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a text file in one step."""
+    aside = _aside(path)
     try:
         with aside.open("w", encoding="utf-8") as file:
-            json.dump(value, file, ensure_ascii=False, indent=2)
-            file.write("\n")
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
@@ -29,7 +36,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a folder aside, add a manifest of hashes, and move it into place in one step."""
-    aside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}")
+    aside = _aside(folder)
     aside.mkdir(parents=True)
     try:
         write(aside)
@@ -42,6 +49,15 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
         shutil.rmtree(aside, ignore_errors=True)
         raise
     _sync(folder.parent)
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
+
+
+def is_leftover(path: Path, of: str = "") -> bool:
+    """Tell whether a name is one used while writing (that file) aside; nobody else writes when this is asked."""
+    return LEFTOVER.fullmatch(path.name) is not None and path.name.startswith(f".{of}")
 
 
 def fingerprint(path: Path) -> dict[str, Any]:

@@ -21,6 +21,7 @@ FORMAT = 1
 """The version of the layout below. A newer one is refused; an older one would be migrated on reading."""
 
 CONFIG, WEIGHTS, TRAINING = "config.json", "model.safetensors", "training"
+TENSORS = f"{TRAINING}/optimizer.safetensors"
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Bundle:
 
 @dataclass(frozen=True)
 class TrainingState:
-    """What it takes to go on training: tensors by name (the optimizer's) and plain JSON facts."""
+    """What it takes to go on training: tensors by name (the optimizer's and others) and plain JSON facts."""
 
     tensors: dict[str, Tensor]
     facts: dict[str, Any]
@@ -64,20 +65,25 @@ def write_bundle(folder: Path, bundle: Bundle, training: TrainingState | None = 
         write_json(aside / CONFIG, _describe(bundle))
         safetensors.torch.save_file(weights_of(bundle.model), aside / WEIGHTS)
         for role, tokenizer in bundle.tokenizers.items():
-            tokenizer.save(aside / _tokenizer_file(role))
+            (aside / _tokenizer_file(role)).write_text(tokenizer.to_json(), encoding="utf-8")
         if training is not None:
             (aside / TRAINING).mkdir()
             write_json(aside / TRAINING / "state.json", training.facts)
-            safetensors.torch.save_file(training.tensors, aside / TRAINING / "optimizer.safetensors")
+            safetensors.torch.save_file(training.tensors, aside / TENSORS)
 
     try:
         write_folder(folder, fill)
     except (OSError, safetensors.SafetensorError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise CheckpointError(
-            f"{folder}: the checkpoint could not be written ({reason}); checkpoints written before are untouched, "
-            f"so free some space and go on with --resume."
-        ) from None
+        raise unwritten(folder, error) from None
+
+
+def unwritten(path: Path, error: Exception) -> CheckpointError:
+    """Return what to say when a disk takes no more."""
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return CheckpointError(
+        f"{path}: the checkpoint could not be written ({reason}); checkpoints written before are untouched, "
+        f"so free some space and go on with --resume."
+    )
 
 
 def _describe(bundle: Bundle) -> dict[str, Any]:
@@ -133,27 +139,43 @@ def read_bundle(folder: Path, device: torch.device | str = "cpu") -> Bundle:
     return Bundle(task, model.to(device).eval(), settings, vocabularies, tokenizers, facts)
 
 
+def read_weights(folder: Path) -> dict[str, Tensor]:
+    """Read the weights of a checkpoint folder, by name."""
+    check_whole(folder)
+    return read_tensors(folder / WEIGHTS)
+
+
 def read_training(folder: Path) -> TrainingState:
     """Read what it takes to go on training from a checkpoint folder."""
     path = folder / TRAINING / "state.json"
     if not path.is_file():
-        raise CheckpointError(f"{folder}: it holds no training state (only the latest checkpoint of a run does).")
+        raise CheckpointError(f"{folder}: it holds no training state (only the latest checkpoints of a run do).")
     check_whole(folder)
     facts = json.loads(path.read_text(encoding="utf-8"))
-    return TrainingState(read_tensors(folder / TRAINING / "optimizer.safetensors"), facts)
+    return TrainingState(read_tensors(folder / TENSORS), facts)
 
 
-def check_whole(folder: Path) -> None:
-    """Refuse a checkpoint one of whose files is missing or not as it was written (`training` may be gone whole)."""
+def check_whole(folder: Path, to_go_on: bool = False) -> None:
+    """Refuse a checkpoint one of whose files is missing or not as it was written.
+
+    Its training state may be gone whole, unless one wants to go on from it.
+    """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         for name, expected in manifest.items():
-            if not name.startswith(TRAINING) or (folder / TRAINING).exists():
+            if to_go_on or not name.startswith(TRAINING) or (folder / TRAINING).exists():
                 _check_file(folder / name, expected)
     except FileNotFoundError as error:
-        raise CheckpointError(f"{error.filename}: missing, so the checkpoint is not whole; copy it again.") from None
+        raise _not_whole(error.filename) from None
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise CheckpointError(f"{folder / MANIFEST}: this list of files cannot be read ({error}).") from None
+    for name in (CONFIG, WEIGHTS, *([TENSORS] if to_go_on else [])):
+        if name not in manifest:
+            raise _not_whole(folder / name)
+
+
+def _not_whole(path: Path | str) -> CheckpointError:
+    return CheckpointError(f"{path}: missing, so the checkpoint is not whole; copy it again.")
 
 
 def _check_file(path: Path, expected: dict[str, Any]) -> None:

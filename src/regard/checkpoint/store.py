@@ -1,19 +1,64 @@
-"""The checkpoints of one run: numbered folders, and an index that names the latest and the best."""
+"""The checkpoints of one run: numbered folders, and an index that says which are kept and what they are worth."""
 
 import json
 import re
 import shutil
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint.atomic import write_json
-from regard.checkpoint.bundle import CONFIG, TRAINING, Bundle, TrainingState, write_bundle
+from regard.checkpoint.atomic import is_leftover, write_json
+from regard.checkpoint.bundle import CONFIG, TRAINING, Bundle, TrainingState, check_whole, unwritten, write_bundle
 from regard.errors import CheckpointError
 
 INDEX = "index.json"
 
 OURS = re.compile(r"\d{8}(-\d+)?|\.\d{8}(-\d+)?\.[0-9a-f]{8}")
 """Folders written here: a step's, or what a kill left of one. Nothing else is ever cleared away."""
+
+WITH_TRAINING = 2
+"""Checkpoints one can go on from: the latest, and the one before should that be damaged."""
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """How many checkpoints stay: the newest, and those with the highest value."""
+
+    last: int = 2
+    best: int = 1
+
+
+@dataclass(frozen=True)
+class Index:
+    """The kept checkpoints, oldest first, and the value of each (None: never measured)."""
+
+    kept: dict[str, float | None] = field(default_factory=dict)
+
+    @property
+    def latest(self) -> str | None:
+        """The newest one."""
+        return next(reversed(self.kept), None)
+
+    @property
+    def ranking(self) -> list[str]:
+        """Those with a value, the highest first; of equal ones the older."""
+        measured = {name: value for name, value in self.kept.items() if value is not None}
+        return sorted(measured, key=lambda name: -measured[name])
+
+    @property
+    def best(self) -> str | None:
+        """The one with the highest value; the newest while none has been measured."""
+        return next(iter(self.ranking), self.latest)
+
+    def with_new(self, name: str, value: float | None, keeping: Keeping) -> "Index":
+        """Return the index after one more was written."""
+        grown = Index(self.kept | {name: value})
+        stay = {*list(grown.kept)[-max(1, keeping.last) :], *grown.ranking[: max(1, keeping.best)]}
+        return Index({each: worth for each, worth in grown.kept.items() if each in stay})
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as it is written; `latest` and `best` are there for people and other programs."""
+        return {"latest": self.latest, "best": self.best, "kept": self.kept}
 
 
 class CheckpointStore:
@@ -23,35 +68,69 @@ class CheckpointStore:
         self.folder = folder
 
     @property
-    def index(self) -> dict[str, str]:
-        """The folder names of the latest and the best checkpoint."""
+    def index(self) -> Index:
+        """What is kept."""
         try:
-            return {str(which): str(name) for which, name in json.loads((self.folder / INDEX).read_text()).items()}
+            found = json.loads((self.folder / INDEX).read_text(encoding="utf-8"))
+            return Index({str(name): value for name, value in found["kept"].items()})
         except FileNotFoundError:
-            return {}
-        except (ValueError, AttributeError):
+            return Index()
+        except (ValueError, KeyError, AttributeError, TypeError):
             raise CheckpointError(f"{self.folder / INDEX}: this index of checkpoints cannot be read.") from None
 
     def path(self, which: str) -> Path:
         """Return the folder of the `latest` or the `best` checkpoint."""
-        name = self.index.get(which)
+        index = self.index
+        name = index.best if which == "best" else index.latest
         if name is None:
             raise CheckpointError(
                 f"{self.folder}: there is no {which} checkpoint yet; let the run reach its first save."
             )
         return self.folder / name
 
-    def save(self, step: int, bundle: Bundle, training: TrainingState, is_best: bool) -> Path:
-        """Write a checkpoint, point the index to it, and only then clear away what is no longer named."""
+    def save(
+        self,
+        step: int,
+        bundle: Bundle,
+        training: TrainingState,
+        value: float | None = None,
+        keeping: Keeping | None = None,
+    ) -> Path:
+        """Write a checkpoint, point the index to it, and only then clear away what is no longer kept."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._clear(self.index)  # what a kill left behind may be the very space that is needed
         folder = self._free(f"{step:08d}")
         write_bundle(folder, bundle, training)
-        index = self.index | {"latest": folder.name}
-        if is_best or "best" not in index:
-            index["best"] = folder.name
-        write_json(self.folder / INDEX, index)
+        index = self.index.with_new(folder.name, value, keeping or Keeping())
+        try:
+            write_json(self.folder / INDEX, index.plain())
+        except OSError as error:
+            raise unwritten(self.folder / INDEX, error) from None
         self._clear(index)
         return folder
+
+    def resumable(self) -> tuple[Path, list[CheckpointError]]:
+        """Return the newest whole checkpoint one can go on from, and what is wrong with those after it."""
+        damages: list[CheckpointError] = []
+        for name in [*reversed(self.index.kept)][:WITH_TRAINING]:
+            try:
+                check_whole(self.folder / name, to_go_on=True)
+            except CheckpointError as damage:
+                damages.append(damage)
+            else:
+                return self.folder / name, damages
+        if damages:
+            raise CheckpointError(
+                f"{str(damages[0]).removesuffix('.')}; no whole checkpoint before it is left to go on from."
+            )
+        return self.path("latest"), []
+
+    def forget_after(self, folder: Path) -> None:
+        """Take every checkpoint newer than this one out of the index: they are damaged."""
+        kept = self.index.kept
+        names = list(kept)
+        older = names[: names.index(folder.name) + 1]
+        write_json(self.folder / INDEX, Index({name: kept[name] for name in older}).plain())
 
     def _free(self, name: str) -> Path:
         """Return a folder that does not exist: a step saved before stays whole until the new one is."""
@@ -61,11 +140,14 @@ class CheckpointStore:
             folder = self.folder / f"{name}-{again}"
         return folder
 
-    def _clear(self, index: dict[str, Any]) -> None:
-        for folder in self.folder.iterdir():
-            if folder.is_dir() and OURS.fullmatch(folder.name) and folder.name not in index.values():
-                shutil.rmtree(folder)
-        for name in set(index.values()) - {index["latest"]}:
+    def _clear(self, index: Index) -> None:
+        """Remove what is not in the index, what a failed or killed write left, and training state that is too old."""
+        for path in self.folder.iterdir():
+            if path.is_dir() and OURS.fullmatch(path.name) and path.name not in index.kept:
+                shutil.rmtree(path)
+            elif path.is_file() and is_leftover(path, of=INDEX):
+                path.unlink(missing_ok=True)
+        for name in list(index.kept)[:-WITH_TRAINING]:
             shutil.rmtree(self.folder / name / TRAINING, ignore_errors=True)
 
 

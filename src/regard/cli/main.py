@@ -9,6 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from regard.cli import (
+    average,
     bleu,
     card,
     config,
@@ -21,6 +22,7 @@ from regard.cli import (
     tokenizer,
     train,
     translate,
+    verify_resume,
 )
 from regard.errors import RegardError
 from regard.version import __version__
@@ -40,6 +42,8 @@ app.command("quickstart")(quickstart.quickstart)
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("evaluate")(evaluate.evaluate)
+app.command("average")(average.average)
+app.command("verify-resume")(verify_resume.verify_resume)
 app.command("bleu")(bleu.bleu)
 app.add_typer(runs.app, name="runs")
 app.command("card")(card.card)

@@ -26,6 +26,7 @@ def train(
     preset: Annotated[str | None, typer.Option(help="The model (see `regard presets`).")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run; unset: runs/RECIPE.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with this run instead of starting one.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="With --resume: go on though a data file changed.")] = False,
     overwrite: Annotated[bool, typer.Option(help="Replace a run that is there already.")] = False,
     seed: Annotated[int | None, typer.Option(help="Every random choice follows from it.")] = None,
     device: Device = None,
@@ -76,7 +77,9 @@ def train(
         odd = {"--dry-run": dry_run, "--out": out is not None, "--overwrite": overwrite}
         for flag in (flag for flag, is_given in odd.items() if is_given):
             raise ConfigError(f"{flag} has no meaning with --resume {resume}; leave it out.")
-        run = resume_run(resume, overrides, progress=reporter)
+        run = resume_run(resume, overrides, force=force, progress=reporter)
+    elif force:
+        raise ConfigError("--force goes with --resume; to replace a run that is there, say --overwrite.")
     elif recipe is None:
         raise ConfigError("Say what to train: a recipe's name, a TOML file or a task; regard recipes lists them.")
     elif dry_run:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from regard.data.batches import EncodedPairs
-from regard.data.sampler import Position, Rows, micro_batches, plan_updates
+from regard.data.sampler import Position, Rows, micro_batches, padded_size, plan_updates
 
 
 @dataclass(frozen=True)
@@ -16,10 +16,15 @@ class Update:
 
     micro_batches: Sequence[Any]
     following: Position
+    divisible: int = 0
+    """Padded tokens of the largest micro-batch (any process') that can be cut further; 0: all hold one example."""
 
 
 class Feed(Protocol):
     """Anything that yields updates from a position on; a process takes every `world`-th micro-batch."""
+
+    limit: int
+    """Padded tokens of a micro-batch at most; may be lowered between updates, which must then be asked for anew."""
 
     def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
         """Yield the updates from `position` on, for ever."""
@@ -56,5 +61,6 @@ class PairFeed:
                     parts = [part for part in np.array_split(np.concatenate(parts), world) if len(part)]
                 is_last = index + 1 == len(plan)
                 following = Position(position.epoch + is_last, 0 if is_last else index + 1)
-                yield Update([pairs.batch(part) for part in parts[rank::world]], following)
+                divisible = max((padded_size(part, *lengths) for part in parts if len(part) > 1), default=0)
+                yield Update([pairs.batch(part) for part in parts[rank::world]], following, divisible)
             position = Position(position.epoch + 1, 0)

@@ -58,3 +58,8 @@ def micro_batches(rows: Rows, source_lengths: Rows, target_lengths: Rows, limit:
             parts.append(rows[begin:place])
             begin, widest = place, int(source_lengths[row])
     return [*parts, rows[begin:]]
+
+
+def padded_size(rows: Rows, source_lengths: Rows, target_lengths: Rows) -> int:
+    """Return how many tokens a micro-batch has on both sides, padding included."""
+    return len(rows) * int(source_lengths[rows].max() + target_lengths[rows].max())

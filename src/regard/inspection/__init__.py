@@ -1,5 +1,6 @@
-"""Looking inside: a Trace recorded from named probes while a model runs."""
+"""Looking inside: a Trace recorded from named probes while a model runs, and figures taken from them."""
 
+from regard.inspection.focus import attention_focus
 from regard.inspection.record import only_user, record_translation
 
-__all__ = ["only_user", "record_translation"]
+__all__ = ["attention_focus", "only_user", "record_translation"]

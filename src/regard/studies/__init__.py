@@ -1,5 +1,6 @@
 """From a recipe to a run, and from a run to figures."""
 
+from regard.studies.average import Average, average
 from regard.studies.card import write_card
 from regard.studies.compare import Comparison, compare
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
@@ -7,11 +8,14 @@ from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, read_passport
 from regard.studies.plan import Plan, plan_run, preset_parameters
 from regard.studies.recipes import Recipe, find_recipe, resolve_run, shipped
+from regard.studies.resume import resume
 from regard.studies.run import Run
 from regard.studies.runs import RunSummary, delete_run, list_runs
-from regard.studies.train import resume, train
+from regard.studies.train import train
+from regard.studies.verify import Verification, verify_resume
 
 __all__ = [
+    "Average",
     "Comparison",
     "Evaluation",
     "Outcome",
@@ -20,6 +24,8 @@ __all__ = [
     "Recipe",
     "Run",
     "RunSummary",
+    "Verification",
+    "average",
     "compare",
     "delete_run",
     "evaluate",
@@ -34,5 +40,6 @@ __all__ = [
     "resume",
     "shipped",
     "train",
+    "verify_resume",
     "write_card",
 ]

@@ -3,13 +3,14 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import CheckpointStore, write_json
+from regard.checkpoint import CheckpointStore, is_leftover, write_json, write_text
+from regard.data.pairs import Pair
 from regard.errors import RunError
 
 try:
@@ -20,7 +21,11 @@ except ImportError:  # Windows, where two processes in one folder are not notice
 RECORD = "run.json"
 LOCK = ".lock"
 FORMAT = 1
-NEEDED = {"state", "task", "settings", "sources", "data", "machine", "parameters"}
+PAIRS = "pairs.jsonl"
+"""Training pairs that came from memory."""
+NEEDED = {"state", "task", "settings", "sources"}
+NEEDED_TO_TRAIN = {"data", "machine", "parameters"}
+"""Known as soon as the data is ready: a run that still prepares has none of them."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,8 @@ class Run:
             raise RunError(f"{self.path}: there is no run here ({RECORD} is missing); check the path.") from None
         except (ValueError, TypeError):
             raise RunError(f"{self.path / RECORD}: this record of a run cannot be read.") from None
-        if record.get("format") != FORMAT or NEEDED - set(record):
+        needed = NEEDED if record.get("state") == "preparing" else NEEDED | NEEDED_TO_TRAIN
+        if record.get("format") != FORMAT or needed - set(record):
             raise RunError(f"{self.path / RECORD}: this is no record of a run that this version of regard can read.")
         return record
 
@@ -67,12 +73,29 @@ class Run:
         """The scores on each test set, once the run is finished."""
         return dict(self.record.get("scores", {}))
 
-    def begin(self) -> None:
-        """Make the folder, in place of what was there."""
+    @property
+    def has_checkpoint(self) -> bool:
+        """Whether there is anything to go on from."""
+        return self.checkpoints.index.latest is not None
+
+    def check_free(self) -> None:
+        """Refuse a folder that holds a run."""
         if self.exists:
-            with self.in_hand():  # nobody is training it
-                shutil.rmtree(self.path)
-        self.path.mkdir(parents=True, exist_ok=True)
+            raise RunError(
+                f"{self.path}: there is a run here already ({self.record['state']}); go on with --resume "
+                f"{self.path}, replace it with --overwrite, or choose another folder with --out."
+            )
+
+    def begin(self, facts: dict[str, Any], pairs: Sequence[Pair] | None) -> None:
+        """Note a new run in place of what was there, and keep pairs that came from memory, so that it can be resumed.
+
+        The record is replaced last and in one step: a kill leaves the old run's or the new one's, and no mixture.
+        """
+        _empty(self.path, but=(RECORD, LOCK))
+        if pairs is not None:
+            rows = (json.dumps(pair._asdict()) for pair in pairs)
+            write_text(self.path / PAIRS, "".join(row + "\n" for row in rows))
+        write_json(self.path / RECORD, {"format": FORMAT} | facts)
 
     @contextmanager
     def in_hand(self) -> Iterator[None]:
@@ -105,6 +128,38 @@ class Run:
         write_json(self.path / RECORD, (self.record if self.exists else {"format": FORMAT}) | facts)
 
 
+def clear_leftovers(run: Run) -> None:
+    """Remove what writes that were killed have left in the folder."""
+    for path in run.path.iterdir():
+        if is_leftover(path) and path.is_file():
+            path.unlink(missing_ok=True)
+
+
+def missing_folders(path: Path) -> list[Path]:
+    """Return the folders that would have to be made for this one, the innermost first."""
+    return [folder for folder in (path, *path.parents) if not folder.exists()]
+
+
+def abandon(run: Run, made: list[Path]) -> None:
+    """Remove a run that failed before it began to train, and the folders made for it."""
+    if run.exists and run.record["state"] != "preparing":
+        return
+    _empty(run.path)  # the folder was empty when the run claimed it
+    for folder in made:
+        with suppress(OSError):  # something else has moved in
+            folder.rmdir()
+
+
+def _empty(folder: Path, but: tuple[str, ...] = ()) -> None:
+    for path in folder.iterdir():
+        if path.name in but:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
 def claim(path: Path, overwrite: bool) -> Run:
     """Return a run that may begin in this folder; what is there stays until it does."""
     run = Run(path)
@@ -113,14 +168,17 @@ def claim(path: Path, overwrite: bool) -> Run:
         if not above.is_dir() or not os.access(above, os.W_OK):
             raise RunError(f"{path}: no folder can be made in {above}; choose another place with --out.")
         return run
-    if path.is_dir() and not any(path.iterdir()):
+    if path.is_dir() and not run.exists and _is_unused(path):
         return run
     if not run.exists:
         raise RunError(f"{path}: this exists and is not a run; choose another folder with --out.")
     if not overwrite:
-        state = run.record.get("state", "unknown")
-        raise RunError(
-            f"{path}: there is a run here already ({state}); go on with --resume {path}, replace it with "
-            f"--overwrite, or choose another folder with --out."
-        )
+        run.check_free()
     return run
+
+
+def _is_unused(path: Path) -> bool:
+    """Tell whether a folder is empty, or holds only what a run killed in its first moment leaves."""
+    entries = list(path.iterdir())
+    begun = {LOCK, PAIRS} if path / LOCK in entries else set()
+    return all(entry.name in begun or is_leftover(entry) for entry in entries)

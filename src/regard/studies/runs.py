@@ -132,8 +132,6 @@ def check_deletable(run: Run, force: bool = False) -> None:
     if path.is_symlink():
         raise RunError(f"{path}: this is a link to {path.readlink()}; name the run itself, or remove the link.")
     record = run.record
-    if not {"task", "settings", "state"} <= set(record):
-        raise RunError(f"{path / RECORD}: this is not the record of a run, so nothing here is deleted.")
     if Path.cwd().is_relative_to(path.resolve()):
         raise RunError(f"{path}: you are inside this folder; go elsewhere first.")
     nested = next((place for place, _, files in os.walk(path) if RECORD in files and Path(place) != path), None)

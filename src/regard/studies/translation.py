@@ -1,5 +1,6 @@
 """The task `translate`: pairs in, a model that is ready to learn from them out."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from regard.data.readers import read_pairs, read_references
 from regard.data.sequences import Sequences, encode
 from regard.data.settings import PairData, PairSource
 from regard.errors import ConfigError, DataError
+from regard.inspection import attention_focus
 from regard.metrics import translation_scores
 from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
 from regard.objectives import TranslationObjective
@@ -33,6 +35,10 @@ Settings = TranslateSettings[ModelSettings]
 
 BYTES_PER_PARAMETER = 16
 """The weight, its gradient and Adam's two moments, in fp32."""
+LOOKED_AT = 16
+"""Validation pairs whose cross-attention is measured."""
+FEWEST_OUTPUTS = 5
+"""Outputs it takes to speak of most of them."""
 
 
 def prepare_translation(
@@ -172,20 +178,33 @@ def _with_dropout(
 def _validation(
     bundle: Bundle, encoded: EncodedPairs, valid: list[Pair], settings: Settings, machine: Machine
 ) -> Callable[[Any], dict[str, float]]:
-    """Return the function the loop validates with: loss, perplexity, and BLEU on a fixed sample."""
+    """Return the function the loop validates with: loss, perplexity, signs of life, and BLEU on a fixed sample."""
     count = min(settings.validation.bleu_sentences, len(valid))
     sample = [valid[place] for place in np.linspace(0, len(valid) - 1, count).astype(int)]
+    looked_at = encoded.batch(np.arange(min(LOOKED_AT, len(encoded)))).to(machine.device)
 
     def validate(model: Any) -> dict[str, float]:
         measured = mean_surprise(model, encoded, machine.device, machine.micro_batch_tokens)
+        focus = attention_focus(model, looked_at)
+        if focus is not None:
+            measured["attention_focus"] = focus
         if sample:
             translations = Translator(bundle)([pair.source for pair in sample], beams=1)
             hypotheses = [translation.text for translation in translations]
-            scores = translation_scores(hypotheses, [[pair.target] for pair in sample], ["BLEU"])
-            measured["bleu"] = scores[0].value
+            references = [pair.target for pair in sample]
+            measured["bleu"] = translation_scores(hypotheses, [[text] for text in references], ["BLEU"])[0].value
+            measured["same_outputs"] = share_of_commonest(hypotheses, references)
         return measured
 
     return validate
+
+
+def share_of_commonest(hypotheses: Sequence[str], references: Sequence[str]) -> float:
+    """Return the share of outputs that are one and the same, among sentences whose references all differ."""
+    outputs = dict(zip(references, hypotheses, strict=True)).values()
+    if len(outputs) < FEWEST_OUTPUTS:
+        return 0.0
+    return Counter(outputs).most_common(1)[0][1] / len(outputs)
 
 
 def _plain(report: CleaningReport) -> dict[str, Any]:

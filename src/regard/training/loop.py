@@ -3,46 +3,32 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from regard.checkpoint import TrainingState
 from regard.data.feed import Feed, Update
-from regard.data.sampler import Position
-from regard.errors import RunError
 from regard.objectives import Objective, scaled_total
 from regard.progress import SILENT, Bar, Progress
+from regard.training.average import WeightAverage, copies, fill
 from regard.training.distributed import Team
 from regard.training.interrupt import catching_interrupts
 from regard.training.machine import Machine
+from regard.training.memory import is_out_of_memory, release_memory, smaller_limit
 from regard.training.optimizers import build_optimizer, optimizer_tensors, restore_optimizer
 from regard.training.schedules import learning_rate
 from regard.training.settings import TrainSettings
+from regard.training.snapshot import Snapshot
+from regard.training.state import LoopState
+from regard.training.watch import Trouble, collapse, learn_from, notice_explosion
+from regard.training.window import Sums, Window, total
 
 Reason = Literal["finished", "no improvement", "interrupted"]
-
-
-@dataclass
-class LoopState:
-    """Where training stands; with the weights and the optimizer, all it takes to go on as if never stopped."""
-
-    step: int = 0
-    position: Position = field(default_factory=Position)
-    tokens_seen: int = 0
-    seconds: float = 0.0
-    best: float | None = None
-    best_step: int = 0
-    stale: int = 0
-    """Validations since the best one."""
-
-    @classmethod
-    def from_facts(cls, facts: dict[str, Any]) -> "LoopState":
-        """Read what `asdict` wrote."""
-        return cls(**{**facts, "position": Position(**facts["position"])})
+Record = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -50,13 +36,16 @@ class Hooks:
     """What the loop calls: how to validate, where to save, where to report."""
 
     validate: Callable[[Any], dict[str, float]]
-    save: Callable[[LoopState, TrainingState, bool], None]
-    record: Callable[[dict[str, float]], None] = lambda record: None
+    save: Callable[[LoopState, TrainingState, float | None], None]
+    """Saves the model and its training state with the value of its validation (None: not validated)."""
+    record: Callable[[Record], None] = lambda record: None
+    forget: Callable[[int], None] = lambda step: None
+    """Drops the records after a step, which is about to be taken another time."""
     progress: Progress = SILENT
 
-    def recording(self, record: Callable[[dict[str, float]], None]) -> "Hooks":
+    def recording(self, record: Callable[[Record], None], forget: Callable[[int], None]) -> "Hooks":
         """Return the same hooks with another place for records."""
-        return replace(self, record=record)
+        return replace(self, record=record, forget=forget)
 
 
 class Trainer:
@@ -79,67 +68,86 @@ class Trainer:
         self.feed, self.objective, self.settings, self.hooks = feed, objective, settings, hooks
         self.machine, self.seed, self.width, self.team = machine, seed, width, team or Team()
         self.optimizer = build_optimizer(self.model, settings)
+        self.looks_each_step = machine.device.type == "cpu"  # asking a GPU stalls it
+        self.average = WeightAverage(self.model, settings.average_decay)
         self.state = LoopState()
         self._window = Window(machine.device)
         self._clock = time.perf_counter()
+        self._good: Snapshot | None = None
+        self._collapse: dict[str, str] = {}
 
     def restore(self, training: TrainingState) -> None:
-        """Go on from a saved state; the weights are the caller's to restore."""
-        self.state = LoopState.from_facts(training.facts)
-        restore_optimizer(self.model, self.optimizer, training.tensors)
+        """Go on from a saved state; the model holds the weights that were saved with it."""
+        self._return_to(Snapshot.of(training, copies(self.average.parameters)))
 
-    def run(self) -> Reason:
-        """Train until the last step, the end of patience or an interrupt, and say which it was."""
-        settings, state = self.settings, self.state
-        updates = self.feed.updates(state.position, self.team.rank, self.team.size)
+    def run(self, stop_at: int | None = None) -> Reason:
+        """Train until the last step, the end of patience or an interrupt (at a step, if given), and say which."""
+        settings = self.settings
+        self._good = self._snapshot()
+        self._rewind()
         self._clock = time.perf_counter()
         with (
             catching_interrupts() as interrupted,
-            self.hooks.progress.bar("train", settings.steps, state.step) as bar,
+            self.hooks.progress.bar("train", settings.steps, self.state.step) as bar,
         ):
-            while state.step < settings.steps:
-                self._update(next(updates))
-                if state.step % settings.log_every == 0 or self.machine.device.type == "cpu":
-                    self._report(bar)
-                else:
-                    bar.advance(1)
-                stops = self.team.agree(interrupted(), self.machine.device)
-                if state.step % settings.validate_every == 0 or state.step == settings.steps:
-                    self._validate()
-                    if settings.patience and state.stale >= settings.patience:
-                        return "no improvement"
-                elif stops:
-                    self._save(is_best=False)
+            while self.state.step < settings.steps and not self._patience_is_over():
+                self._update(self._next())
+                step = self.state.step
+                validates = step % settings.validate_every == 0 or step == settings.steps
+                saves = bool(settings.save_every) and step % settings.save_every == 0
+                stops = self.team.agree(interrupted() or step == stop_at, self.machine.device)
+                trouble = self._report(bar, must_look=validates or saves or stops)
+                if validates and not trouble:
+                    trouble = self._validate()
+                elif (saves or stops) and not trouble:
+                    self._save()
+                if trouble:
+                    self._go_back(trouble, bar)
                 if stops:
                     return "interrupted"
-        return "finished"
+        return "no improvement" if self._patience_is_over() else "finished"
+
+    def _patience_is_over(self) -> bool:
+        return bool(self.settings.patience) and self.state.stale >= self.settings.patience
+
+    def _rewind(self) -> None:
+        """Ask for updates from the position reached on, cut as memory allows."""
+        if self.state.micro_batch_limit is not None:
+            self.feed.limit = min(self.feed.limit, self.state.micro_batch_limit)
+        self._updates = self.feed.updates(self.state.position, self.team.rank, self.team.size)
+
+    def _next(self) -> Update:
+        """Return the next update; one that is known to do harm is passed over."""
+        update = next(self._updates)
+        while self.state.position in self.state.skipped:
+            self.state.position = update.following
+            update = next(self._updates)
+        return update
 
     def _update(self, update: Update) -> None:
         """Learn from one update: the same step however it is cut into micro-batches and shared among processes."""
         state, device = self.state, self.machine.device
         state.step += 1
         self.model.train()
-        batches = update.micro_batches
         nothing = dict.fromkeys(self.objective.parts, 0)  # a process may have no share in a small update
-        counts = _total([nothing, *(self.objective.counts(batch) for batch in batches)])
+        counts = total([nothing, *(self.objective.counts(batch) for batch in update.micro_batches)])
         counts = self.team.sum_counts(counts, device)
-        for number, batch in enumerate(batches):
-            torch.manual_seed(_derived_seed(self.seed, state.step, number, self.team.rank))
-            with self.machine.autocast():
-                loss = self.objective(self.model, batch.to(device))
-            scaled_total(loss, counts).backward()
-            self._window.add({name: part.sum.detach() for name, part in loss.items()})
+        while (sums := self._gradients(update, counts)) is None:
+            update = self._cut_further(update)
         self.team.sum_gradients(self.model)
+        gradients = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
+        norm = torch.nn.utils.get_total_norm(gradients)
         if self.settings.clip_norm:
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
+            torch.nn.utils.clip_grads_with_norm_(self.model.parameters(), self.settings.clip_norm, norm)
         for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(self.settings, state.step, self.width)
+            group["lr"] = self._rate()
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
+        self.average.update(state.step)
+        self._window.watch(state.position, norm + sum(sums.values()))
         state.position = update.following
-        tokens = max(counts.values())
-        state.tokens_seen += tokens
-        self._window.close(counts, tokens, self._elapsed())
+        state.tokens_seen += max(counts.values())
+        self._window.add(sums, counts, self._elapsed())
 
     def _elapsed(self) -> float:
         """Return and add up the seconds since the last call: the wall clock, so that a GPU's queue is in it."""
@@ -148,87 +156,122 @@ class Trainer:
         self.state.seconds += elapsed
         return elapsed
 
-    def _report(self, bar: Bar) -> None:
+    def _gradients(self, update: Update, counts: dict[str, int]) -> Sums | None:
+        """Leave the gradients of this process' share and return its sums; None: memory ran out on some process."""
+        sums: Sums = {}
+        is_short = False
+        try:
+            for number, batch in enumerate(update.micro_batches):
+                torch.manual_seed(_derived_seed(self.seed, self.state.step, number, self.team.rank))
+                with self.machine.autocast():
+                    loss = self.objective(self.model, batch.to(self.machine.device))
+                scaled_total(loss, counts).backward()
+                sums = total([sums, {name: part.sum.detach() for name, part in loss.items()}])
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            is_short = True
+        return None if self.team.agree(is_short, self.machine.device) else sums
+
+    def _cut_further(self, update: Update) -> Update:
+        """Return the same update in smaller micro-batches, which later ones are to keep to as well."""
+        self.optimizer.zero_grad(set_to_none=True)
+        release_memory(self.machine.device)
+        limit = self.state.micro_batch_limit = smaller_limit(update, self.state.step)
+        self.hooks.progress.warn(
+            f"step {self.state.step:,}: memory ran out; from here on micro-batches hold {limit:,} tokens at most, "
+            f"and the same examples make an update (train.micro_batch_tokens={limit} says so from the start)."
+        )
+        self.hooks.record({"step": self.state.step, "micro_batch_tokens": limit})
+        self._rewind()
+        return next(self._updates)
+
+    def _rate(self) -> float:
+        return self.state.rate_factor * learning_rate(self.settings, self.state.step, self.width)
+
+    def _report(self, bar: Bar, must_look: bool) -> Trouble | None:
+        """Show and record how it goes, and tell trouble."""
         state = self.state
+        is_due = state.step % self.settings.log_every == 0
+        if not (is_due or must_look or self.looks_each_step):
+            bar.advance(1)
+            return None
+        if (ill := self._window.first_ill(self.team)) is not None:
+            bar.advance(1)
+            return Trouble("the loss is no longer a number", ill)
         means = self._window.means(self.team)
-        self._check(means)
-        first = next(iter(means.values()))
-        bar.advance(1, loss=first, tokens_per_second=self._window.tokens_per_second)
-        if state.step % self.settings.log_every == 0:
-            record = {"step": state.step, "epoch": state.position.epoch, "seconds": round(state.seconds, 3)}
-            rate = learning_rate(self.settings, state.step, self.width)
-            speed = self._window.tokens_per_second
-            self.hooks.record(record | means | {"learning_rate": rate, "tokens_per_second": speed})
-            self._window = Window(self.machine.device)
+        self._window.seconds += self._elapsed()  # the device has now done what was asked of it
+        loss = next(iter(means.values()))
+        speed = self._window.tokens_per_second
+        bar.advance(1, loss=loss, tokens_per_second=speed)
+        if not is_due:
+            return None
+        record = {"step": state.step, "epoch": state.position.epoch, "seconds": round(state.seconds, 3)}
+        self.hooks.record(record | means | {"learning_rate": self._rate(), "tokens_per_second": speed})
+        self._window = Window(self.machine.device)
+        return notice_explosion(state, loss)
 
-    def _check(self, figures: dict[str, float]) -> None:
-        if not all(math.isfinite(value) for value in figures.values()):
-            raise RunError(
-                f"step {self.state.step}: the loss is no longer a number; lower train.learning_rate "
-                f"(now {self.settings.peak_rate}) or raise train.warmup (now {self.settings.warmup})."
-            )
-
-    def _validate(self) -> None:
+    def _validate(self) -> Trouble | None:
         """Measure, decide whether this is the best model so far, and save it."""
+        state = self.state
         self.model.eval()
-        measured = self.hooks.validate(self.model)
-        self._check(measured)
-        sign = -1.0 if self.settings.select_by == "loss" else 1.0
-        value = sign * measured[self.settings.select_by]
-        is_best = self.state.best is None or value > self.state.best
-        if is_best:
-            self.state.best, self.state.best_step, self.state.stale = value, self.state.step, 0
+        with self.average.standing_in():
+            measured = self.hooks.validate(self.model)
+        for name, figure in measured.items():
+            if not math.isfinite(figure):
+                return Trouble(f"the validation's {name} is no longer a number")
+        value = measured[self.settings.select_by] * (-1.0 if self.settings.select_by == "loss" else 1.0)
+        if state.best is None or value > state.best:
+            state.best, state.best_step, state.stale, state.tries = value, state.step, 0, 0
         else:
-            self.state.stale += 1
+            state.stale += 1
         named = {f"valid_{name}": figure for name, figure in measured.items()}
-        self.hooks.record({"step": self.state.step, "seconds": round(self.state.seconds, 3)} | named)
-        self._save(is_best)
-        self._clock = time.perf_counter()  # time spent measuring is no training
+        self.hooks.record({"step": state.step, "seconds": round(state.seconds, 3)} | named)
+        self._warn_of_collapse(measured)
+        self._save(value)
+        return None
 
-    def _save(self, is_best: bool) -> None:
-        training = TrainingState(optimizer_tensors(self.model, self.optimizer), asdict(self.state))
-        self.hooks.save(self.state, training, is_best)
+    def _warn_of_collapse(self, measured: dict[str, float]) -> None:
+        """Name a collapse in words, once as long as it lasts."""
+        found = collapse(measured, self.settings, self.state.step)
+        for figure, words in found.items():
+            if figure not in self._collapse:
+                self.hooks.progress.warn(words)
+        self._collapse = found
 
+    def _save(self, value: float | None = None) -> None:
+        """Save, and make this the state that trouble goes back to."""
+        self._good = self._snapshot()
+        with self.average.standing_in():
+            self.hooks.save(self.state, self._good.training_state(), value)
+        self._clock = time.perf_counter()  # time spent measuring and saving is no training
 
-class Window:
-    """Sums since the last report, left on the device until somebody asks."""
+    def _go_back(self, trouble: Trouble, bar: Bar) -> None:
+        """Return to the last good state, wiser, and save that: the decision outlives a kill."""
+        assert self._good is not None, "run takes the first snapshot"
+        failed = self.state
+        good = LoopState.from_plain(self._good.facts["loop"])
+        words = learn_from(trouble, failed, good, self.settings)
+        self._return_to(self._good)
+        self.state = good
+        self._rewind()
+        bar.advance(good.step - failed.step)
+        self.hooks.forget(good.step)
+        self._save()
+        self.hooks.record({"step": good.step, "returned_from": failed.step, "rate_factor": good.rate_factor})
+        self.hooks.progress.warn(words)
 
-    def __init__(self, device: torch.device) -> None:
-        self.device = device
-        self.sums: dict[str, Tensor] = {}
-        self.counts: dict[str, int] = {}
-        self.tokens = 0
-        self.seconds = 0.0
+    def _snapshot(self) -> Snapshot:
+        facts = {"loop": self.state.plain(), "window": self._window.plain(self.team)}
+        optimizer = copies(optimizer_tensors(self.model, self.optimizer))
+        return Snapshot(copies(self.average.parameters), copies(self.average.values), optimizer, facts)
 
-    def add(self, sums: dict[str, Tensor]) -> None:
-        """Add the sums of one micro-batch."""
-        for name, value in sums.items():
-            self.sums[name] = self.sums.get(name, 0) + value
-
-    def close(self, counts: dict[str, int], tokens: int, seconds: float) -> None:
-        """Add the counts of one update."""
-        self.counts = _total([self.counts, counts])
-        self.tokens += tokens
-        self.seconds += seconds
-
-    @property
-    def tokens_per_second(self) -> float:
-        """Target tokens learned from in a second of training."""
-        return round(self.tokens / max(self.seconds, 1e-9), 1)
-
-    def means(self, team: Team) -> dict[str, float]:
-        """Return the mean of each part over the window, the same on every process."""
-        values = torch.stack([self.sums.get(name, torch.zeros((), device=self.device)) for name in self.counts])
-        totals = team.sum_values(values).tolist()
-        return {name: total / self.counts[name] for name, total in zip(self.counts, totals, strict=True)}
-
-
-def _total(counts: list[dict[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for each in counts:
-        for name, count in each.items():
-            total[name] = total.get(name, 0) + count
-    return total
+    def _return_to(self, snapshot: Snapshot) -> None:
+        fill(self.average.parameters, snapshot.weights)
+        fill(self.average.values, snapshot.average)
+        restore_optimizer(self.model, self.optimizer, snapshot.optimizer)
+        self.state = LoopState.from_plain(snapshot.facts["loop"])
+        self._window = Window.from_plain(snapshot.facts["window"], self.machine.device, self.team)
 
 
 def _derived_seed(*parts: int) -> int:

@@ -79,7 +79,8 @@ def prepare_machine(settings: MachineSettings) -> Machine:
     use_threads(settings.threads)
     if settings.is_deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.use_deterministic_algorithms(settings.is_deterministic)
+    if torch.are_deterministic_algorithms_enabled() != settings.is_deterministic:  # setting it imports half of torch
+        torch.use_deterministic_algorithms(settings.is_deterministic)
     if device.type == "cuda":
         torch.cuda.set_device(device)
         # cuDNN prepares a plan for every new shape, half a second each; batches of text have many shapes.

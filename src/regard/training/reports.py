@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from regard.checkpoint import write_text
+
 
 class MetricsLog:
     """Appends one JSON object a line; a resumed run forgets the lines past the step it resumes from."""
@@ -12,9 +14,15 @@ class MetricsLog:
         self.is_silent = is_silent
         if is_silent:
             return
-        kept = [line for line in self._whole_lines() if json.loads(line)["step"] <= step]
-        self.path.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
+        self.forget(step)
         self._board = _tensorboard(folder, step) if with_tensorboard else None
+
+    def forget(self, step: int) -> None:
+        """Drop the lines past a step."""
+        if self.is_silent:
+            return
+        kept = [line for line in self._whole_lines() if json.loads(line)["step"] <= step]
+        write_text(self.path, "".join(line + "\n" for line in kept))
 
     def _whole_lines(self) -> list[str]:
         if not self.path.exists():

@@ -36,6 +36,16 @@ class TrainSettings(Settings):
     """Largest norm of the gradient of an update; 0: never clipped."""
     validate_every: int = Field(500, ge=1)
     """Updates between two validations; each one also saves a checkpoint."""
+    save_every: int = Field(0, ge=0)
+    """Updates between two further checkpoints, for long ways between validations; 0: none."""
+    keep_best: int = Field(1, ge=1)
+    """Checkpoints kept for the best validations."""
+    keep_last: int = Field(2, ge=1)
+    """Newest checkpoints kept: one to go on from, one should that be damaged, more to average."""
+    average_decay: float = Field(0.0, ge=0, lt=1)
+    """Decay of a moving average of the weights, which is then validated, saved and used; 0: no average."""
+    rollbacks: int = Field(3, ge=0)
+    """Returns to the last good state, since the last improvement, of a loss that explodes or is no number."""
     patience: int = Field(0, ge=0)
     """Stop after so many validations without improvement; 0: go on to the last step."""
     select_by: Literal["loss", "bleu"] = "loss"
