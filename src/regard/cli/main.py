@@ -6,7 +6,20 @@ from typing import Annotated
 
 import typer
 
-from regard.cli import bleu, config, data, evaluate, presets, quickstart, recipes, tokenizer, train, translate
+from regard.cli import (
+    bleu,
+    config,
+    data,
+    evaluate,
+    export,
+    import_,
+    presets,
+    quickstart,
+    recipes,
+    tokenizer,
+    train,
+    translate,
+)
 from regard.errors import RegardError
 from regard.version import __version__
 
@@ -27,6 +40,8 @@ app.command("recipes")(recipes.recipes)
 app.command("presets")(presets.presets)
 app.add_typer(config.app, name="config")
 app.add_typer(data.app, name="data")
+app.command("export")(export.export)
+app.command("import")(import_.import_)
 
 
 def _show_version(wanted: bool) -> None:

@@ -75,8 +75,8 @@ def form_for(settings: TransformerSettings, vocabularies: Vocabularies) -> Form:
             return form
     fitting = ", ".join(f"{form.norm_order} with {form.positions} ({form.name})" for form in FORMS)
     raise ConfigError(
-        f'model.norm_order, model.positions: "{settings.norm_order}" with "{settings.positions}" fits no Hugging Face '
-        f"form; these do: {fitting}."
+        f'model.norm_order, model.positions: "{settings.norm_order}" with "{settings.positions}" fits no Hugging '
+        f"Face form; these do: {fitting}."
     )
 
 

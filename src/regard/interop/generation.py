@@ -21,7 +21,9 @@ def generation_config(
     if settings.length_penalty == "gnmt":
         lost.append("length_penalty")
     for name in lost:
-        progress.warn(f"decode.{name}: {getattr(settings, name)} is not written, generate() has no such setting here.")
+        progress.warn(
+            f"decode.{name}: {getattr(settings, name)} is not written, generate() has no such setting here."
+        )
     return {
         **{theirs: getattr(settings, ours) for ours, theirs in SAME.items()},
         "length_penalty": settings.length_alpha if settings.length_penalty == "average" else 0.0,

@@ -58,9 +58,7 @@ def _translate(
     return _settings(values, where), weights | {TABLES[role][0]: table for role, table in tables.items()}
 
 
-def _with_start(
-    tables: Weights, config: dict[str, Any], source: Tokenizer, target: Tokenizer, where: str
-) -> Weights:
+def _with_start(tables: Weights, config: dict[str, Any], source: Tokenizer, target: Tokenizer, where: str) -> Weights:
     """Return the tables with the vector of the decoder's first token at the place of <s>.
 
     regard starts every output with <s>, and never says it. A model that starts with another token (Marian's own do,

@@ -132,7 +132,9 @@ def to_ours(tensors: Weights, settings: TransformerSettings, where: str) -> Weig
 def _check_waves(table: Tensor, name: str, where: str) -> None:
     """Refuse positions that are not the waves their name promises."""
     if not torch.allclose(table, sinusoids(torch.arange(len(table)), table.size(1)), atol=1e-2):
-        raise CheckpointError(f"{where}: {name} holds no sinusoidal positions, so the model cannot be expressed here.")
+        raise CheckpointError(
+            f"{where}: {name} holds no sinusoidal positions, so the model cannot be expressed here."
+        )
 
 
 def tables_of(tensors: Weights, config: dict[str, Any], settings: TransformerSettings, where: str) -> Weights:
