@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+RATIO, EXTRA = 2, 16
+"""The longest output: so many tokens for each of the source, and so many more."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -34,6 +37,7 @@ def regard_side(job: Job) -> Translate:
 
     translator = regard.load(job.run, job.device)
     decoding = {"beams": job.beams, "length_penalty": "average", "length_alpha": 1.0}
+    decoding |= {"max_length_ratio": RATIO, "max_length_extra": EXTRA}
 
     def translate(texts: list[str]) -> Outputs:
         found = translator(texts, **decoding)
@@ -43,10 +47,8 @@ def regard_side(job: Job) -> Translate:
 
 
 def limit(ids: list[list[int]]) -> int:
-    """Return the longest output that regard allows for the longest of these sources."""
-    from regard.decoding import DecodeSettings
-
-    return DecodeSettings().max_length(max(map(len, ids)))
+    """Return the longest output, its end token included, for the longest of these sources."""
+    return RATIO * max(map(len, ids)) + EXTRA
 
 
 def generate_side(job: Job) -> Translate:

@@ -106,6 +106,8 @@ def measure(pipes: dict[str, Connection], batches: list[list[str]], rounds: int)
         for side in list(pipes) if number % 2 else list(pipes)[::-1]:
             pipes[side].send(batches)
             elapsed, texts[side], tokens = pipes[side].recv()
+            name = f"round {number}" if number else "warm-up"
+            print(f"batch {len(batches[0])}, {name}, {side}: {elapsed:.1f} s", file=sys.stderr, flush=True)
             if number:
                 speeds[side].append((sentences / elapsed, tokens / elapsed))
     first = next(iter(pipes))

@@ -3,11 +3,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from bundles import small_bundle
 from regard.checkpoint import write_bundle
 from regard.cli.main import app
 from regard.errors import RegardError
 from regard.text import TokenizerSettings, train_tokenizer
-from small import small_bundle
 
 
 def good(*words) -> str:

@@ -8,6 +8,7 @@ import torch
 from torch.testing import assert_close
 
 import regard
+from bundles import small_bundle
 from regard.checkpoint import Bundle, read_bundle
 from regard.data import miniature
 from regard.errors import CheckpointError, ConfigError
@@ -15,7 +16,6 @@ from regard.interop import read, write
 from regard.pipelines import Translator
 from regard.progress import Progress
 from regard.text import TokenizerSettings, train_tokenizer
-from small import small_bundle
 
 FORMS = {
     "Marian": {"norm_order": "post"},
@@ -195,6 +195,20 @@ def test_other_refusals_of_writing(tokenizer, tmp_path):
     assert str(error.value) == (
         'task, model.family: "tag" with "transformer" fits no Hugging Face form; "translate" with "transformer" does.'
     )
+
+
+def test_a_full_disk_leaves_nothing_behind(tokenizer, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("safetensors.torch.save_file", full)
+    with pytest.raises(CheckpointError) as error:
+        write(small_bundle({"tokenizer": tokenizer}), tmp_path / "hf")
+    assert str(error.value) == (
+        f"{tmp_path / 'hf'}: it could not be written (No space left on device); free some space or name another "
+        f"folder."
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_decoding_default_that_generate_lacks_is_told(tokenizer, tmp_path):

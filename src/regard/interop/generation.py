@@ -6,10 +6,8 @@ from regard.decoding import DecodeSettings
 from regard.progress import Progress
 from regard.text import Tokenizer
 
-SAME = {"beams": "num_beams"}
-"""Our settings and theirs that hold the same value."""
-
-HANDLED = {*SAME, "length_penalty", "length_alpha", "max_length_ratio", "max_length_extra"}
+HANDLED = {"beams", "length_penalty", "length_alpha", "max_length_ratio", "max_length_extra"}
+"""Settings that have their counterpart below; another one that is not at its default is told to be lost."""
 
 
 def generation_config(
@@ -25,7 +23,7 @@ def generation_config(
             f"decode.{name}: {getattr(settings, name)} is not written, generate() has no such setting here."
         )
     return {
-        **{theirs: getattr(settings, ours) for ours, theirs in SAME.items()},
+        "num_beams": settings.beams,
         "length_penalty": settings.length_alpha if settings.length_penalty == "average" else 0.0,
         "early_stopping": False,
         "max_length": positions,
@@ -48,8 +46,8 @@ def special_tokens(tokenizer: Tokenizer) -> dict[str, int]:
 
 def decoding_of(generation: dict[str, Any]) -> dict[str, Any]:
     """Return our decoding settings for a generation_config.json (or an old config.json that holds the same)."""
-    found = {ours: generation[theirs] for ours, theirs in SAME.items() if generation.get(theirs)}
-    alpha = generation.get("length_penalty", 1.0)
-    if alpha <= 0:
+    found: dict[str, Any] = {"beams": generation.get("num_beams") or 1}
+    alpha = generation.get("length_penalty")
+    if alpha is not None and alpha <= 0:
         return found | {"length_penalty": "none"}
-    return found | {"length_penalty": "average", "length_alpha": float(alpha)}
+    return found | {"length_penalty": "average", "length_alpha": 1.0 if alpha is None else float(alpha)}

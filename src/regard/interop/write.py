@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import safetensors
 import safetensors.torch
 
 from regard.checkpoint import Bundle, write_json
@@ -43,5 +44,11 @@ def write(bundle: Bundle, folder: str | Path, progress: Progress = SILENT) -> Fo
         if not vocabularies.is_shared:
             write_tokenizer(aside / TARGET_FOLDER, target, positions)
 
-    write_folder(folder, fill)
+    try:
+        write_folder(folder, fill)
+    except (OSError, safetensors.SafetensorError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise CheckpointError(
+            f"{folder}: it could not be written ({reason}); free some space or name another folder."
+        ) from None
     return form
