@@ -39,7 +39,7 @@ OWNERS = {
     "rich": ["cli"],
     "tokenizers": ["text"],
     "sacrebleu": ["metrics"],
-    "safetensors": ["checkpoint"],
+    "safetensors": ["checkpoint", "interop"],
     "datasets": ["data"],
     "matplotlib": ["studies/curves.py"],
     "transformers": ["interop"],

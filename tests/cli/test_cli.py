@@ -14,7 +14,7 @@ from regard.cli.main import app, main
 
 VERBS = [
     *("quickstart", "train", "translate", "evaluate", "average", "verify-resume", "bleu", "runs", "card"),
-    *("tokenizer", "recipes", "presets", "config", "data"),
+    *("export", "import", "tokenizer", "recipes", "presets", "config", "data"),
 ]
 
 TINY = [

@@ -14,6 +14,7 @@ VARIANTS = [
     {"norm_order": "res-post", "norm": "rms"},
     {"activation": "swiglu", "has_bias": False},
     {"head_width": 8},
+    {"has_output_bias": True},
 ]
 
 

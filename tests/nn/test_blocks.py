@@ -33,7 +33,7 @@ def test_the_three_orders_of_norm_and_sum(order, expected):
 
 def test_feed_forward_activations():
     x = torch.randn(2, 3, 16)
-    for activation in ("relu", "gelu", "swiglu"):
+    for activation in ("relu", "gelu", "silu", "swiglu"):
         layer = FeedForward(small_settings(activation=activation)).eval()
         inner = layer.inner(x)
         if activation == "swiglu":

@@ -15,6 +15,8 @@ from regard.cli import (
     config,
     data,
     evaluate,
+    export,
+    import_,
     presets,
     quickstart,
     recipes,
@@ -52,6 +54,8 @@ app.command("recipes")(recipes.recipes)
 app.command("presets")(presets.presets)
 app.add_typer(config.app, name="config")
 app.add_typer(data.app, name="data")
+app.command("export")(export.export)
+app.command("import")(import_.import_)
 
 
 def _show_version(wanted: bool) -> None:

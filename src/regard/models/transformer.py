@@ -39,6 +39,8 @@ class TransformerSettings(BlockSettings, ModelSettings):
     """Length of the table when positions are learned."""
     embeddings: Literal["shared", "target", "separate"] = "shared"
     """One table for source, target and output; one for target and output; or three."""
+    has_output_bias: bool = False
+    """Whether the scores over the vocabulary have a bias."""
     scales_embeddings: bool = True
     """Whether embeddings are multiplied by the square root of the width."""
     embedding_dropout: float = Field(0.1, ge=0, lt=1)
@@ -151,7 +153,7 @@ class Transformer(nn.Module):
         output = target if settings.embeddings != "separate" else build_table(vocabularies.target, settings.width)
         self.encoder = Encoder(settings, self._embedding(source, is_causal=False))
         self.decoder = Decoder(settings, self._embedding(target, is_causal=True))
-        self.head = VocabularyHead(output)
+        self.head = VocabularyHead(output, settings.has_output_bias)
         self.max_positions = self.decoder.embedding.positions.limit
 
     def _embedding(self, table: nn.Embedding, is_causal: bool) -> TokenEmbedding:

@@ -13,6 +13,8 @@ from regard.nn.cache import KeyValueCache
 from regard.nn.dropout import Dropout
 from regard.nn.linear import build_linear
 
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
+
 
 class BlockSettings(Settings):
     """The shape of one block."""
@@ -25,7 +27,7 @@ class BlockSettings(Settings):
     """Width of each head; unset: width / heads."""
     feed_forward_width: int = Field(2048, ge=1)
     """Inner width of the feed-forward sublayer."""
-    activation: Literal["relu", "gelu", "swiglu"] = "relu"
+    activation: Literal["relu", "gelu", "silu", "swiglu"] = "relu"
     """What stands between the two feed-forward products."""
     norm: Literal["layer", "rms"] = "layer"
     """Layer norm (mean and variance) or root-mean-square norm."""
@@ -98,7 +100,7 @@ class FeedForward(nn.Module):
             gate, value = x.chunk(2, dim=-1)
             x = F.silu(gate) * value
         else:
-            x = F.relu(x) if self.activation == "relu" else F.gelu(x)
+            x = ACTIVATIONS[self.activation](x)
         return self.outer(self.dropout(x))
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from regard.checkpoint import find_checkpoint, read_bundle, read_config
 from regard.errors import CheckpointError, ConfigError
+from regard.interop import read as read_hugging_face
 from regard.pipelines.translator import Translator
 from regard.text import Tokenizer
 from regard.training import choose_device
@@ -12,9 +13,11 @@ PIPELINES = {"translate": Translator}
 
 
 def load(path: str | Path, device: str = "auto") -> Translator:
-    """Return the pipeline of a run (its best checkpoint) or of a checkpoint folder."""
+    """Return the pipeline of a run (its best checkpoint), a checkpoint folder, or hf: and a Hugging Face folder."""
     if str(path).startswith("hf:"):
-        raise CheckpointError(f"{path}: Hugging Face checkpoints cannot be read by this version; give a regard run.")
+        bundle = read_hugging_face(Path(str(path).removeprefix("hf:")))
+        bundle.model.to(choose_device(device))
+        return PIPELINES[bundle.task](bundle)
     folder = find_checkpoint(Path(path))
     bundle = read_bundle(folder, choose_device(device))
     if bundle.task not in PIPELINES:

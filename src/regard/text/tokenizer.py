@@ -45,10 +45,15 @@ class Tokenizer:
             raise DataError(f"{path}: there is no tokenizer file here.") from None
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"{path}: the tokenizer cannot be read ({error}).") from None
+        return cls.parse(text, str(path))
+
+    @classmethod
+    def parse(cls, text: str, name: str) -> "Tokenizer":
+        """Return the tokenizer that the contents of a tokenizer.json describe; `name` says where they are from."""
         try:
             backend = tokenizers.Tokenizer.from_str(text)
         except Exception as error:  # the library raises bare Exception for anything it cannot parse
-            raise DataError(f"{path}: this is not a tokenizer.json ({error}).") from None
+            raise DataError(f"{name}: this is not a tokenizer.json ({error}).") from None
         return cls(backend)
 
     def to_json(self) -> str:
