@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli import bleu, config, data, evaluate, presets, quickstart, recipes, tokenizer, train, translate
+from regard.cli import bleu, config, data, doctor, evaluate, presets, quickstart, recipes, tokenizer, train, translate
 from regard.errors import RegardError
 from regard.version import __version__
 
@@ -18,6 +18,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("quickstart")(quickstart.quickstart)
+app.command("doctor")(doctor.doctor)
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("evaluate")(evaluate.evaluate)

@@ -1,5 +1,7 @@
 """From a recipe to a run, and from a run to figures."""
 
+from regard.studies.doctor.examine import doctor
+from regard.studies.doctor.findings import Finding, Report
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.plan import Plan, plan_run, preset_parameters
 from regard.studies.recipes import Recipe, find_recipe, resolve_run, shipped
@@ -8,9 +10,12 @@ from regard.studies.train import resume, train
 
 __all__ = [
     "Evaluation",
+    "Finding",
     "Plan",
     "Recipe",
+    "Report",
     "Run",
+    "doctor",
     "evaluate",
     "evaluate_run",
     "find_recipe",
