@@ -51,23 +51,33 @@ def heaviest(bench: Bench, pairs: EncodedPairs, limit: int) -> Rows:
 
 
 def _probe(bench: Bench, pairs: EncodedPairs, limit: int) -> Finding:
-    """Learn from a quarter of the batch, and from all of it unless that already shows that it cannot fit."""
     device, rows = bench.machine.device, heaviest(bench, pairs, limit)
     gc.collect()
     before = _reset(device)
     reach = within_reach(device) or 0
-    with trying(bench) as trial:
-        try:
+    measured = _measure(bench, pairs, rows, before, reach)
+    if measured is None:
+        return _too_large(bench, pairs, rows, limit, reach)
+    return _verdict(bench, pairs, rows, limit, *measured, reach)
+
+
+def _measure(bench: Bench, pairs: EncodedPairs, rows: Rows, before: int, reach: int) -> tuple[int, int] | None:
+    """Return the bytes it takes to learn from some rows, and how many of them are not for the batch; None: too many.
+
+    A quarter of the rows is tried first, and all of them only if that does not show that they cannot fit.
+    """
+    device = bench.machine.device
+    try:
+        with trying(bench) as trial:
             _twice(trial, pairs, rows[: max(1, len(rows) // 4)])
-            weights = COPIES * sum(parameter.numel() for parameter in trial.model.parameters())
-            quarter = (peak(device) or 0) - before - weights
-            expected = before + weights + 4 * max(0, quarter)
+            fixed = before + COPIES * sum(parameter.numel() for parameter in trial.model.parameters())
+            expected = fixed + 4 * max(0, (peak(device) or 0) - fixed)
             if device.type == "cpu" and expected > reach:  # running it would bring the whole machine to its knees
-                return _verdict(bench, pairs, rows, limit, expected, reach, before + weights)
+                return expected, fixed
             _twice(trial, pairs, rows)
-        except torch.OutOfMemoryError:
-            return _too_large(bench, pairs, rows, limit, reach)
-    return _verdict(bench, pairs, rows, limit, peak(device) or 0, reach, before + weights)
+            return peak(device) or 0, fixed
+    except torch.OutOfMemoryError:
+        return None  # only outside of this function is everything that was allocated let go of
 
 
 def _reset(device: torch.device) -> int:
@@ -89,7 +99,7 @@ def _described(pairs: EncodedPairs, rows: Rows) -> str:
 
 
 def _verdict(
-    bench: Bench, pairs: EncodedPairs, rows: Rows, limit: int, needed: int, reach: int, fixed: int
+    bench: Bench, pairs: EncodedPairs, rows: Rows, limit: int, needed: int, fixed: int, reach: int
 ) -> Finding:
     share = needed / max(reach, 1)
     severity = graded(share, note=2.0, warning=TIGHT, problem=FULL)
@@ -116,13 +126,9 @@ def _too_large(bench: Bench, pairs: EncodedPairs, rows: Rows, limit: int, reach:
     longest = int((pairs.source.lengths + pairs.target.lengths).max())
     while limit // 2 >= longest:
         limit //= 2
-        _reset(bench.machine.device)
-        try:
-            with trying(bench) as trial:
-                _twice(trial, pairs, heaviest(bench, pairs, limit))
-        except torch.OutOfMemoryError:
-            continue
-        settings = {"train.micro_batch_tokens": limit}
-        return Finding("machine", "memory", "problem", sentence, (), "compute less at once", settings)
+        before = _reset(bench.machine.device)
+        if _measure(bench, pairs, heaviest(bench, pairs, limit), before, reach) is not None:
+            settings = {"train.micro_batch_tokens": limit}
+            return Finding("machine", "memory", "problem", sentence, (), "compute less at once", settings)
     remedy = "take a smaller model or shorter sentences (data.cleaning.max_tokens)"
     return Finding("machine", "memory", "problem", sentence, (), remedy)
