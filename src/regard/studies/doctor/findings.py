@@ -1,6 +1,6 @@
 """What a check gives back: findings, each with its weight, a sentence, examples and a remedy."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -92,11 +92,6 @@ def percent(part: float, whole: float) -> str:
     """Return a share as people write it."""
     share = 100 * part / whole if whole else 0.0
     return f"{share:.1f} %" if share >= 0.1 or part == 0 else "under 0.1 %"
-
-
-def listed(words: Sequence[str]) -> str:
-    """Return words as an enumeration."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _spelled(value: Any) -> str:
