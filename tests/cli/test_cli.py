@@ -13,7 +13,7 @@ from regard import __version__
 from regard.cli.main import app, main
 
 VERBS = [
-    *("quickstart", "train", "translate", "evaluate", "average", "verify-resume", "bleu", "runs", "card"),
+    *("quickstart", "doctor", "train", "translate", "evaluate", "average", "verify-resume", "bleu", "runs", "card"),
     *("export", "import", "tokenizer", "recipes", "presets", "config", "data"),
 ]
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import regard
 from regard.cli.main import app
+from regard.studies.doctor import speed
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -34,6 +35,7 @@ def blocks(page: Path, language: str) -> list[str]:
 def desk(tmp_path, monkeypatch, quick_run, pairs):
     """A folder with the files the examples name: a finished run, parallel text, and a recipe."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(speed, "SECONDS", 0.2)
     for name in ("quickstart", "mine"):
         shutil.copytree(quick_run.path, tmp_path / "runs" / name)
     for side, suffix in (("source", "de"), ("target", "en")):

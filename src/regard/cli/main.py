@@ -14,6 +14,7 @@ from regard.cli import (
     card,
     config,
     data,
+    doctor,
     evaluate,
     export,
     import_,
@@ -41,6 +42,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("quickstart")(quickstart.quickstart)
+app.command("doctor")(doctor.doctor)
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("evaluate")(evaluate.evaluate)

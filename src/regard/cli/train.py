@@ -5,7 +5,24 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli.options import Device, Json, Quiet, SettingWords, Threads, columns
+from regard.cli.options import (
+    Data,
+    Device,
+    Json,
+    Preset,
+    Quiet,
+    Seed,
+    SettingWords,
+    Source,
+    SourceColumn,
+    Target,
+    TargetColumn,
+    Threads,
+    ValidData,
+    ValidSource,
+    ValidTarget,
+    columns,
+)
 
 
 def train(
@@ -13,22 +30,20 @@ def train(
         str | None, typer.Argument(help="A recipe's name (see `regard recipes`), a TOML file, or a task: translate.")
     ] = None,
     settings: SettingWords = None,
-    source: Annotated[str | None, typer.Option(help="File with one source sentence a line (.gz too).")] = None,
-    target: Annotated[str | None, typer.Option(help="File with the translations, line by line.")] = None,
-    data: Annotated[str | None, typer.Option(help="A .tsv, .csv or .jsonl of pairs (.gz too), or hf:NAME.")] = None,
-    valid_source: Annotated[str | None, typer.Option(help="Validation source; unset: carved out.")] = None,
-    valid_target: Annotated[str | None, typer.Option(help="Validation target.")] = None,
-    valid_data: Annotated[str | None, typer.Option(help="Validation pairs, in the forms of --data.")] = None,
-    source_column: Annotated[
-        str | None, typer.Option(help="For --data: column (name, or number from 0) or JSON field of the source.")
-    ] = None,
-    target_column: Annotated[str | None, typer.Option(help="For --data: that of the target.")] = None,
-    preset: Annotated[str | None, typer.Option(help="The model (see `regard presets`).")] = None,
+    source: Source = None,
+    target: Target = None,
+    data: Data = None,
+    valid_source: ValidSource = None,
+    valid_target: ValidTarget = None,
+    valid_data: ValidData = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    preset: Preset = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run; unset: runs/RECIPE.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with this run instead of starting one.")] = None,
     force: Annotated[bool, typer.Option("--force", help="With --resume: go on though a data file changed.")] = False,
     overwrite: Annotated[bool, typer.Option(help="Replace a run that is there already.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Every random choice follows from it.")] = None,
+    seed: Seed = None,
     device: Device = None,
     threads: Threads = None,
     deterministic: Annotated[bool, typer.Option(help="Refuse operations that may differ from run to run.")] = False,

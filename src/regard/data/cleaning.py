@@ -41,7 +41,7 @@ def clean(pairs: Iterable[Pair], settings: CleaningSettings, report: CleaningRep
     for raw in pairs:
         report.read += 1
         pair = Pair(raw.source.strip(), raw.target.strip())
-        reason = _reason(pair, settings) or ("duplicate" if pair in seen else None)
+        reason = reason_to_drop(pair, settings) or ("duplicate" if pair in seen else None)
         if reason:
             report.dropped[reason] += 1
             continue
@@ -51,13 +51,25 @@ def clean(pairs: Iterable[Pair], settings: CleaningSettings, report: CleaningRep
     return kept
 
 
-def _reason(pair: Pair, settings: CleaningSettings) -> str | None:
+def reason_to_drop(pair: Pair, settings: CleaningSettings) -> str | None:
+    """Return why a stripped pair is not worth learning from, if it is not."""
     shorter, longer = sorted((len(pair.source), len(pair.target)))
     if shorter == 0:
         return "empty"
     if longer > settings.max_ratio * shorter + FORGIVEN:
         return "absurd length ratio"
+    if settings.drop_copies and pair.source == pair.target:
+        return "the same on both sides"
     return None
+
+
+def drop_held_out(pairs: Sequence[Pair], held_out: Iterable[Pair], report: CleaningReport) -> list[Pair]:
+    """Return the pairs whose source is not among the held-out ones."""
+    sources = {pair.source.strip() for pair in held_out}
+    kept = [pair for pair in pairs if pair.source not in sources]
+    if len(kept) < len(pairs):
+        report.dropped["held out"] += len(pairs) - len(kept)
+    return kept
 
 
 FEWEST = 50

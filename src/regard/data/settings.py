@@ -65,6 +65,10 @@ class CleaningSettings(Settings):
     """Largest ratio between the lengths of the sides, in characters (20 characters are always forgiven)."""
     drop_duplicates: bool = True
     """Whether a pair seen before is dropped."""
+    drop_copies: bool = False
+    """Whether a pair with the same text on both sides is dropped."""
+    drop_held_out: bool = False
+    """Whether a training pair is dropped when its source also stands in the validation set or a test set."""
 
 
 class PairData(Settings):

@@ -3,6 +3,8 @@
 from regard.studies.average import Average, average
 from regard.studies.card import write_card
 from regard.studies.compare import Comparison, compare
+from regard.studies.doctor.examine import doctor
+from regard.studies.doctor.findings import Finding, Report
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, read_passport
@@ -18,16 +20,19 @@ __all__ = [
     "Average",
     "Comparison",
     "Evaluation",
+    "Finding",
     "Outcome",
     "Passport",
     "Plan",
     "Recipe",
+    "Report",
     "Run",
     "RunSummary",
     "Verification",
     "average",
     "compare",
     "delete_run",
+    "doctor",
     "evaluate",
     "evaluate_run",
     "find_recipe",

@@ -38,6 +38,8 @@ class TranslateSettings(Settings, Generic[M]):
     validation: ValidationSettings = ValidationSettings()
     decode: DecodeSettings = DecodeSettings(beams=5)
     machine: MachineSettings = MachineSettings()
+    preflight: bool = True
+    """Whether the data is looked over before training, and what is odd about it said."""
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "TranslateSettings[M]":

@@ -12,7 +12,7 @@ import torch
 from regard.checkpoint import Bundle
 from regard.checkpoint.atomic import fingerprint
 from regard.data.batches import EncodedPairs
-from regard.data.cleaning import CleaningReport, carve_validation, clean
+from regard.data.cleaning import CleaningReport, carve_validation, clean, drop_held_out
 from regard.data.feed import PairFeed
 from regard.data.pairs import Pair
 from regard.data.readers import read_pairs, read_references
@@ -21,17 +21,16 @@ from regard.data.settings import PairData, PairSource
 from regard.errors import ConfigError, DataError
 from regard.inspection import attention_focus
 from regard.metrics import translation_scores
-from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
+from regard.models import Vocabularies, build_model, count_parameters
 from regard.objectives import TranslationObjective
 from regard.pipelines.translator import Translator, translation_tokenizers
 from regard.progress import SILENT, Progress
+from regard.studies.doctor.preflight import preflight
 from regard.studies.losses import mean_surprise
+from regard.studies.material import Material, Read, Settings
 from regard.studies.prepared import Prepared
-from regard.studies.settings import TranslateSettings
 from regard.text import DropoutCorpus, DropoutEncoder, TextSettings, Tokenizer, train_tokenizer
 from regard.training import Machine
-
-Settings = TranslateSettings[ModelSettings]
 
 BYTES_PER_PARAMETER = 16
 """The weight, its gradient and Adam's two moments, in fp32."""
@@ -49,44 +48,75 @@ def prepare_translation(
     given: Sequence[Pair] | None = None,
 ) -> Prepared:
     """Read (or take the given) pairs, clean them, train or take over tokenizers, encode, and build the model."""
-    train, valid, tests, facts = _read(settings.data, progress, given)
+    material = gather(settings, machine, progress, resumed, given)
+    if settings.preflight and resumed is None and progress is not SILENT:  # nobody would hear it
+        preflight(material, progress)
+    return make_ready(material, machine)
+
+
+def gather(
+    settings: Settings,
+    machine: Machine,
+    progress: Progress = SILENT,
+    resumed: Bundle | None = None,
+    given: Sequence[Pair] | None = None,
+) -> Material:
+    """Return the pairs, read (or given), cleaned and encoded, and the model that is to learn from them."""
+    read, train, valid, reports = _read(settings.data, progress, given)
     tokenizers = resumed.tokenizers if resumed else _tokenizers(train, settings.text, progress)
     bundle = resumed or _new_bundle(settings, tokenizers, machine)
     limit = min(settings.data.cleaning.max_tokens, bundle.model.max_positions or settings.data.cleaning.max_tokens)
-    train, pairs = _encode(train, tokenizers, limit, facts["train"], progress)
-    valid, watched = _encode(valid, tokenizers, limit, facts["valid"], SILENT)
-    for role in ("train", "valid"):
-        progress.say(f"{role}: {facts[role].sentence()}")
-    corpus = _with_dropout(train, pairs, settings, tokenizers) if settings.text.dropout else lambda epoch: pairs
+    train, encoded = _encode(train, tokenizers, limit, reports["train"], progress)
+    valid, watched = _encode(valid, tokenizers, limit, reports["valid"], SILENT)
+    for role, report in reports.items():
+        progress.say(f"{role}: {report.sentence()}")
+    return Material(settings, read, train, valid, encoded, watched, bundle, reports, limit)
+
+
+def make_ready(material: Material, machine: Machine) -> Prepared:
+    """Return what the loop needs."""
+    settings, bundle, encoded = material.settings, material.bundle, material.encoded
+    has_dropout = settings.text.dropout > 0
+    corpus = _with_dropout(material.train, encoded, settings, bundle.tokenizers) if has_dropout else lambda _: encoded
     micro_batch = settings.train.micro_batch_tokens or machine.micro_batch_tokens
     return Prepared(
         bundle=bundle,
         feed=PairFeed(corpus, settings.train.tokens_per_update, micro_batch, settings.seed),
         objective=TranslationObjective(settings.objective.label_smoothing),
         width=settings.model.width,
-        validate=_validation(bundle, watched, valid, settings, machine),
-        tests=tests or {"valid": valid},
-        facts={name: _plain(fact) for name, fact in facts.items()}
-        | {"files": file_hashes(settings.data), "hash": pairs.fingerprint()},
-        references={name: read_references(place, tests[name]) for name, place in settings.data.test.items()},
+        validate=_validation(bundle, material.watched, material.valid, settings, machine),
+        tests=material.read.tests or {"valid": material.valid},
+        facts={name: _plain(report) for name, report in material.reports.items()}
+        | {"files": file_hashes(settings.data), "hash": encoded.fingerprint()},
+        references={
+            name: read_references(place, material.read.tests[name]) for name, place in settings.data.test.items()
+        },
     )
 
 
 def validation_pairs(data: PairData, progress: Progress = SILENT) -> list[Pair]:
     """Return the validation pairs of a run, cleaned, and carved out where none were given."""
-    return _read(data, progress)[1]
+    _, _, valid, _ = _read(data, progress)
+    return valid
 
 
 def _read(
     data: PairData, progress: Progress, given: Sequence[Pair] | None = None
-) -> tuple[list[Pair], list[Pair], dict[str, list[Pair]], dict[str, Any]]:
-    """Return training, validation and test pairs, and a report on the cleaning of the first two."""
+) -> tuple[Read, list[Pair], list[Pair], dict[str, CleaningReport]]:
+    """Return every set as it is, training and validation pairs, and reports on the cleaning of these two."""
     reports = {"train": CleaningReport(), "valid": CleaningReport()}
-    train = clean(read_pairs(data.train, progress) if given is None else given, data.cleaning, reports["train"])
+    read = Read(
+        read_pairs(data.train, progress) if given is None else list(given),
+        read_pairs(data.valid, progress) if data.valid else None,
+        {name: read_pairs(place, progress) for name, place in data.test.items()},
+    )
+    train = clean(read.train, data.cleaning, reports["train"])
+    if data.cleaning.drop_held_out:
+        train = drop_held_out(train, read.held_out, reports["train"])
     if not train:
         raise DataError(f"{data.train.name}: nothing is left of it after cleaning ({reports['train'].sentence()})")
-    if data.valid is not None:
-        valid = clean(read_pairs(data.valid, progress), data.cleaning, reports["valid"])
+    if data.valid is not None and read.valid is not None:
+        valid = clean(read.valid, data.cleaning, reports["valid"])
         if not valid:
             raise DataError(f"{data.valid.name}: nothing is left of it after cleaning.")
     else:
@@ -95,7 +125,7 @@ def _read(
         except DataError as error:
             raise DataError(f"{error} Cleaning: {reports['train'].sentence()}") from None
         reports["train"].carved, reports["valid"].read = len(valid), len(valid)
-    return train, valid, {name: read_pairs(place, progress) for name, place in data.test.items()}, reports
+    return read, train, valid, reports
 
 
 def _tokenizers(pairs: Sequence[Pair], text: TextSettings, progress: Progress) -> dict[str, Tokenizer]:

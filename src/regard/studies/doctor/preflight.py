@@ -1,0 +1,51 @@
+"""The checks of the data, and the quick part of them that every training begins with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from regard.progress import SILENT, Progress
+from regard.studies.doctor.alignment import alignment_findings, quick_alignment_findings
+from regard.studies.doctor.findings import Finding, Report
+from regard.studies.doctor.sizes import size_findings
+from regard.studies.doctor.splits import split_findings
+from regard.studies.doctor.text import text_findings
+from regard.studies.material import Material
+
+Look = Callable[[Material], list[Finding]]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One kind of check: all of it, and what of it takes no time."""
+
+    name: str
+    whole: Look
+    quick: Look
+
+
+CHECKS = (
+    Check("text", text_findings, text_findings),
+    Check("splits", split_findings, split_findings),
+    Check("alignment", alignment_findings, quick_alignment_findings),
+    Check("sizes", size_findings, size_findings),
+)
+
+
+def look_over(material: Material, is_quick: bool = False, progress: Progress = SILENT) -> list[Finding]:
+    """Return what the checks of the data find."""
+    found: list[Finding] = []
+    with progress.bar("look over", len(CHECKS)) as bar:
+        for check in CHECKS:
+            found += (check.quick if is_quick else check.whole)(material)
+            bar.advance()
+    return found
+
+
+def preflight(material: Material, progress: Progress) -> None:
+    """Say what the quick checks find that needs attention; nothing when all is well."""
+    findings = Report(tuple(look_over(material, is_quick=True))).of("warning", "problem")
+    for finding in findings:
+        way_out = f" Remedy: {finding.way_out}." if finding.way_out else ""
+        progress.warn(f"{finding.severity} in {finding.check}: {finding.sentence}{way_out}")
+    if findings:
+        progress.say("More about this, with examples: regard doctor; preflight=false leaves these checks out.")

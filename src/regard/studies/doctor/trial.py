@@ -1,0 +1,62 @@
+"""Updates on a copy of a model: the model itself and the random state of the process stay as they are."""
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from regard.objectives import scaled_total
+from regard.studies.material import Material
+from regard.studies.prepared import Prepared
+from regard.training import Machine
+from regard.training.optimizers import build_optimizer
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All it takes to try a run out."""
+
+    material: Material
+    prepared: Prepared
+    machine: Machine
+
+
+class Trial:
+    """A copy of a run's model with an optimizer of its own."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.machine, self.objective = bench.machine, bench.prepared.objective
+        self.settings = bench.material.settings.train
+        self.model = copy.deepcopy(bench.prepared.bundle.model).to(bench.machine.device).train()
+        self.optimizer = build_optimizer(self.model, self.settings)
+
+    def update(self, batches: Sequence[Any], rate: float) -> float:
+        """Learn from micro-batches at a given rate and return the mean loss before that."""
+        counts = [self.objective.counts(batch) for batch in batches]
+        totals = {name: sum(count[name] for count in counts) for name in self.objective.parts}
+        loss = torch.zeros((), device=self.machine.device)
+        for batch in batches:
+            with self.machine.autocast():
+                parts = self.objective(self.model, batch.to(self.machine.device))
+            part = scaled_total(parts, totals)
+            part.backward()
+            loss += part.detach()
+        if self.settings.clip_norm:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return float(loss)
+
+
+@contextmanager
+def trying(bench: Bench) -> Iterator[Trial]:
+    """Yield a trial; what it drew from the random state is undone."""
+    devices = [bench.machine.device] if bench.machine.device.type == "cuda" else []
+    with torch.random.fork_rng(devices):
+        torch.manual_seed(bench.material.settings.seed)
+        yield Trial(bench)

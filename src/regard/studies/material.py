@@ -1,0 +1,59 @@
+"""The data of a translation run, read, cleaned and encoded, before anything is learned from it."""
+
+from dataclasses import dataclass
+
+from regard.checkpoint import Bundle
+from regard.data.batches import EncodedPairs
+from regard.data.cleaning import CleaningReport
+from regard.data.pairs import Pair
+from regard.models import ModelSettings
+from regard.pipelines.translator import translation_tokenizers
+from regard.studies.settings import TranslateSettings
+from regard.text import Tokenizer
+
+Settings = TranslateSettings[ModelSettings]
+
+
+@dataclass(frozen=True)
+class Read:
+    """Every set as its file has it."""
+
+    train: list[Pair]
+    valid: list[Pair] | None
+    """None when it is carved out of `train`."""
+    tests: dict[str, list[Pair]]
+
+    @property
+    def held_out(self) -> list[Pair]:
+        """All pairs that are not for training."""
+        return [*(self.valid or []), *(pair for pairs in self.tests.values() for pair in pairs)]
+
+    @property
+    def sets(self) -> dict[str, list[Pair]]:
+        """Every set under the name that people are told."""
+        watched = {} if self.valid is None else {"validation set": self.valid}
+        return {"training set": self.train} | watched | {f"test set {name}": it for name, it in self.tests.items()}
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a run learns from and is watched by, with the model that is to learn."""
+
+    settings: Settings
+    read: Read
+    train: list[Pair]
+    valid: list[Pair]
+    encoded: EncodedPairs
+    """The training pairs as ids."""
+    watched: EncodedPairs
+    """The validation pairs as ids."""
+    bundle: Bundle
+    reports: dict[str, CleaningReport]
+    """What cleaning left of `train` and `valid`."""
+    longest: int
+    """The most tokens a side may have."""
+
+    @property
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
+        """The tokenizer of the source and that of the target, which may be one."""
+        return translation_tokenizers(self.bundle.tokenizers)

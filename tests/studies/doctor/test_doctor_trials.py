@@ -1,0 +1,182 @@
+import math
+
+import pytest
+import torch
+
+from regard.studies.doctor import machine, memory, speed
+from regard.studies.doctor.machine import heaviest, memory_findings
+from regard.studies.doctor.rate import Sweep, as_setting, rate_findings, sweep
+from regard.studies.doctor.speed import speed_findings, spoken
+from regard.studies.doctor.trial import Trial
+from regard.training import TrainSettings, learning_rate
+
+GIGABYTE = 2**30
+
+
+@pytest.fixture
+def ready(bench, sound):
+    return bench(sound)
+
+
+def test_the_memory_of_the_largest_batch_is_measured(ready):
+    (finding,) = memory_findings(ready)
+    assert finding.severity == "ok" and finding.figures["peak_bytes"] > 2**24
+    assert finding.figures["available_bytes"] > finding.figures["peak_bytes"]
+    assert finding.sentence.startswith("Learning from the largest micro-batch (")
+
+
+def test_the_largest_batch_is_the_largest(ready):
+    pairs = ready.material.encoded
+    lengths = pairs.source.lengths, pairs.target.lengths
+    rows = heaviest(ready, pairs, limit=300)
+    size = len(rows) * sum(int(side[rows].max()) for side in lengths)
+    sizes = [
+        batch.source.numel() + batch.target.numel()
+        for update, _ in zip(_cut(ready, 300).updates(_start()), range(_cut(ready, 300).updates_in(0)))
+        for batch in update.micro_batches
+    ]
+    assert 0.8 * max(sizes) <= size <= max(sizes)
+
+
+def _cut(ready, limit):
+    from regard.data.feed import PairFeed
+
+    feed = ready.prepared.feed
+    return PairFeed(feed.corpus, feed.tokens, limit, feed.seed)
+
+
+def _start():
+    from regard.data.sampler import Position
+
+    return Position()
+
+
+def test_tight_memory_is_told_with_a_smaller_batch(bench, sound, monkeypatch):
+    ready = bench(sound, train__tokens_per_update=8000)
+    monkeypatch.setattr(machine, "within_reach", lambda device: 2 * GIGABYTE)
+    for peaks, severity, tokens in (
+        ([0, 0.5, 0.6, 1.0], "ok", None),
+        ([0, 0.5, 0.6, 1.7], "warning", 4608),
+        ([0, 0.5, 0.6, 1.95], "problem", 3840),
+        ([0, 0.5, 1.5], "problem", 1280),  # a quarter shows that the whole would take 4.5: it is never tried
+    ):
+        figures = iter(peaks)
+        monkeypatch.setattr(machine, "peak", lambda device, figures=figures: int(next(figures) * GIGABYTE))
+        (finding,) = memory_findings(ready)
+        assert finding.severity == severity and "GiB of the 2.00 GiB that cpu has." in finding.sentence
+        assert finding.settings == ({"train.micro_batch_tokens": tokens} if tokens else {})
+        assert finding.remedy == ("compute less at once" if tokens else "")
+
+
+def test_a_batch_that_does_not_fit_is_halved_until_it_does(bench, sound, monkeypatch):
+    ready = bench(sound, train__tokens_per_update=8000)
+    real = Trial.update
+
+    def full(self, batches, rate):
+        if batches[0].source.numel() + batches[0].target.numel() > 3000:
+            raise torch.OutOfMemoryError
+        return real(self, batches, rate)
+
+    monkeypatch.setattr(Trial, "update", full)
+    (finding,) = memory_findings(ready)
+    assert finding.severity == "problem" and finding.settings == {"train.micro_batch_tokens": 2048}
+    assert " does not fit into the " in finding.sentence
+    monkeypatch.setattr(Trial, "update", lambda *_, **__: (_ for _ in ()).throw(torch.OutOfMemoryError))
+    (finding,) = memory_findings(ready)
+    assert finding.way_out == "take a smaller model or shorter sentences (data.cleaning.max_tokens)"
+
+
+def test_the_limit_of_a_container_counts(tmp_path, monkeypatch):
+    (tmp_path / "max").write_text("1000000\n")
+    (tmp_path / "current").write_text("900000\n")
+    (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 300000\nactive_file 100000\n")
+    monkeypatch.setattr(memory, "LIMITS", ((str(tmp_path), "max", "current"),))
+    assert memory._free_in_container() == [500_000]
+    (tmp_path / "max").write_text("max\n")
+    assert memory._free_in_container() == []
+
+
+def test_memory_that_cannot_be_measured_is_said(ready, monkeypatch):
+    monkeypatch.setattr(machine, "within_reach", lambda device: None)
+    (finding,) = memory_findings(ready)
+    assert (finding.severity, finding.sentence) == ("note", "The memory of cpu cannot be measured here.")
+
+
+def test_speed_and_time_are_measured(ready, monkeypatch):
+    monkeypatch.setattr(speed, "SECONDS", 0.3)
+    (finding,) = speed_findings(ready)
+    assert finding.severity == "ok" and "500 updates take about " in finding.sentence
+    assert math.isclose(finding.figures["seconds"], 500 / finding.figures["updates_per_second"])
+    monkeypatch.setattr(speed, "seconds_per_update", lambda *_: 3600.0)
+    (finding,) = speed_findings(ready)
+    assert finding.severity == "warning" and finding.settings == {"train.steps": 6}
+    assert "500 updates take about 20.8 days at most, without validation." in finding.sentence
+
+
+def test_time_is_spoken_in_the_unit_that_fits():
+    assert [spoken(seconds) for seconds in (20, 300, 9000, 200_000)] == [
+        "20 seconds",
+        "5.0 minutes",
+        "2.5 hours",
+        "2.3 days",
+    ]
+
+
+def test_trials_leave_the_model_and_the_random_state_alone(ready, monkeypatch):
+    monkeypatch.setattr(speed, "SECONDS", 0.1)
+    model = ready.prepared.bundle.model
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    state = torch.random.get_rng_state()
+    memory_findings(ready)
+    speed_findings(ready)
+    sweep(ready, updates=5)
+    assert all(torch.equal(old, new) for old, new in zip(before, model.parameters(), strict=True))
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert torch.equal(state, torch.random.get_rng_state())
+
+
+def test_the_sweep_finds_a_rate_that_learns(ready):
+    found = sweep(ready, updates=60)
+    assert found.rates == sorted(found.rates) and len(found.rates) == len(found.losses)
+    assert 1e-4 < found.suggested < found.turning < 1
+    assert min(found.losses) < found.losses[0] - 0.5
+    (marked,) = (line for line in found.curve() if line.endswith("◄"))
+    assert 0.5 < float(marked.split()[0]) / found.suggested < 2
+
+
+def test_a_sweep_ends_when_learning_breaks_down(ready, monkeypatch):
+    losses = iter([5.0, 4.0, 3.0, 30.0, 40.0])
+    monkeypatch.setattr(Trial, "update", lambda *_: next(losses))
+    assert len(sweep(ready, updates=5).rates) == 4
+    losses = iter([5.0, float("nan")])
+    assert len(sweep(ready, updates=5).rates) == 1
+
+
+@pytest.mark.parametrize(
+    ("rate", "severity", "comparison"),
+    [
+        (3e-3, "ok", "close to that"),
+        (9e-2, "note", "much higher"),
+        (1e-5, "note", "much lower"),
+        (0.5, "warning", "so high that the loss rises"),
+    ],
+)
+def test_the_set_rate_is_compared_with_the_suggested_one(bench, sound, monkeypatch, rate, severity, comparison):
+    from regard.studies.doctor import rate as module
+
+    rates = [10.0 ** (power / 4) for power in range(-20, 0)]
+    losses = [abs(math.log(rate / 0.1)) + 1 for rate in rates]
+    monkeypatch.setattr(module, "sweep", lambda *_: Sweep(rates, losses))
+    (finding,) = rate_findings(bench(sound, train__learning_rate=rate))
+    assert finding.severity == severity and finding.sentence == (
+        f"The loss falls until a rate of 1.0e-01, which suggests a peak of 1e-02; the peak set is {rate:.1e}, "
+        f"{comparison}."
+    )
+    assert finding.settings == ({} if severity == "ok" else {"train.learning_rate": 0.01})
+
+
+def test_with_the_schedule_of_the_paper_the_setting_is_a_factor():
+    settings = TrainSettings(schedule="transformer", warmup=4000)
+    factor = as_setting(settings, 7e-4, width=512)
+    changed = settings.model_copy(update={"learning_rate": factor})
+    assert math.isclose(learning_rate(changed, 4000, 512), 7e-4, rel_tol=0.05)
