@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from regard.data.batches import TranslationBatch
+from regard.data.batches import NO_LABEL, TranslationBatch
 from regard.objectives import TranslationObjective, cross_entropy, scaled_total
 from regard.objectives.cross_entropy import CHUNK_ELEMENTS
 from small import VOCABULARY, random_tokens, small_transformer
@@ -59,9 +59,33 @@ def test_overconfidence_is_punished():
 
 def batch_of(source, target, labels, real):
     places = real.flatten().nonzero().squeeze(1)
-    return TranslationBatch(
-        source, torch.ones_like(source, dtype=torch.bool), target, real, places, labels.flatten()[places]
-    )
+    source_real = torch.ones_like(source, dtype=torch.bool)
+    return TranslationBatch(source, source_real, target, real, places, labels.flatten()[places], len(places))
+
+
+def test_a_place_without_a_label_adds_nothing():
+    hidden, weight, bias, labels = example(has_bias=True)
+    more = torch.cat((hidden.detach(), torch.randn(3, hidden.size(1)).to(hidden))).requires_grad_()
+    found = cross_entropy(more, weight, bias, F.pad(labels, (0, 3), value=NO_LABEL), 0.1)
+    expected = cross_entropy(hidden, weight, bias, labels, 0.1)
+    assert_close(found, expected)
+    ours = torch.autograd.grad(found.smoothed, [more, weight, bias])
+    theirs = torch.autograd.grad(expected.smoothed, [hidden, weight, bias])
+    assert_close(ours, (F.pad(theirs[0], (0, 0, 0, 3)), *theirs[1:]))
+
+
+def test_rounded_shapes_change_neither_loss_nor_gradients():
+    model = small_transformer().double()
+    objective = TranslationObjective(0.1)
+    real = torch.arange(7) < torch.tensor([[7], [3], [5]]).repeat(6, 1)[:17]
+    batch = batch_of(random_tokens(17, 6), random_tokens(17, 7, seed=1), random_tokens(17, 7, seed=2), real)
+    rounded = batch.on_grid()
+    assert batch.shape == (17, 6, 7, 85) and rounded.shape == (18, 8, 8, 88)
+    assert rounded.on_grid().shape == rounded.shape and objective.counts(rounded) == objective.counts(batch)
+    losses = [objective(model, each)["translation"].sum for each in (batch, rounded)]
+    assert_close(*losses, rtol=1e-12, atol=0)
+    gradients = [torch.autograd.grad(loss, list(model.parameters())) for loss in losses]
+    assert_close(*gradients, rtol=0, atol=1e-10)
 
 
 def test_padding_adds_nothing_to_loss_or_count():

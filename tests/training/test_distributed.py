@@ -23,7 +23,8 @@ with join_team(CPU.device) as team:
     for room, name in ((10**9, "plain"), (70, "narrow")):
         scene = Scene(limit=150, dropout=0.0, dtype=torch.float64, steps=20)
         scene.trainer.team = team
-        scene.trainer.objective = Narrow(scene.trainer.objective, 10**9 if team.is_leader else room)
+        gradients = scene.trainer.gradients
+        gradients.objective = Narrow(gradients.objective, 10**9 if team.is_leader else room)
         scene.trainer.run()
         assert (scene.trainer.state.micro_batch_limit is None) == (name == "plain")
         if team.is_leader:

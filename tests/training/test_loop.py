@@ -17,7 +17,7 @@ CPU = Machine(torch.device("cpu"), "fp32")
 class Scene:
     """A trainer on random data, and what it saved and recorded."""
 
-    def __init__(self, limit=10**9, dropout=0.1, dtype=torch.float32, losses=(), **changes):
+    def __init__(self, limit=10**9, dropout=0.1, dtype=torch.float32, losses=(), machine=CPU, **changes):
         pairs = random_pairs()
         settings = {"steps": 12, "tokens_per_update": 200, "warmup": 4, "validate_every": 5, "log_every": 2}
         self.settings = TrainSettings(**(settings | changes))
@@ -31,7 +31,9 @@ class Scene:
         self.progress.warn = self.warned.append
         hooks = Hooks(validate, save, self.records.append, progress=self.progress)
         feed = PairFeed(lambda epoch: pairs, self.settings.tokens_per_update, limit, seed=3)
-        self.trainer = Trainer(model, feed, TranslationObjective(0.1), self.settings, CPU, hooks, seed=3, width=16)
+        self.trainer = Trainer(
+            model, feed, TranslationObjective(0.1), self.settings, machine, hooks, seed=3, width=16
+        )
 
     def weights(self):
         return {name: parameter.detach().clone() for name, parameter in self.trainer.model.named_parameters()}
@@ -91,7 +93,7 @@ def test_accumulation_is_not_the_mean_of_means():
     whole = Scene(limit=10**9, dropout=0.0, dtype=torch.float64, steps=3)
     whole.trainer.run()
     wrong = Scene(limit=40, dropout=0.0, dtype=torch.float64, steps=3)
-    objective = wrong.trainer.objective
+    objective = wrong.trainer.gradients.objective
 
     class PerBatch:
         parts = objective.parts
@@ -102,7 +104,7 @@ def test_accumulation_is_not_the_mean_of_means():
 
             return {name: replace(part, sum=part.sum / part.count) for name, part in objective(model, batch).items()}
 
-    wrong.trainer.objective = PerBatch()
+    wrong.trainer.gradients.objective = PerBatch()
     wrong.trainer.run()
     assert any((wrong.weights()[name] - value).abs().max() > 1e-6 for name, value in whole.weights().items())
 

@@ -26,7 +26,7 @@ class Narrow:
 
 def narrow(room, error=None, **changes):
     scene = Scene(**{"dropout": 0.0, "dtype": torch.float64} | changes)
-    scene.trainer.objective = Narrow(scene.trainer.objective, room, error)
+    scene.trainer.gradients.objective = Narrow(scene.trainer.gradients.objective, room, error)
     return scene
 
 
@@ -50,7 +50,9 @@ def test_an_update_that_does_not_fit_is_cut_and_stays_the_same(error):
         f"hold {limit:,} tokens at most, and the same examples make an update "
         f"(train.micro_batch_tokens={limit} says so from the start)."
     )
-    assert scene.trainer.objective.failures == len(scene.warned) <= 4  # remembered: later updates fit at once
+    assert (
+        scene.trainer.gradients.objective.failures == len(scene.warned) <= 4
+    )  # remembered: later updates fit at once
     for name, value in whole.weights().items():
         assert_close(scene.weights()[name], value, atol=1e-10, rtol=0)
     cuts = [record for record in scene.records if "micro_batch_tokens" in record]

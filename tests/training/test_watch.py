@@ -15,7 +15,7 @@ class Spoiled:
     """An objective whose loss is no number for some updates: (how often, per update)."""
 
     def __init__(self, scene, times, value=float("nan")):
-        self.scene, self.inner, self.times, self.value = scene, scene.trainer.objective, dict(times), value
+        self.scene, self.inner, self.times, self.value = scene, scene.trainer.gradients.objective, dict(times), value
         self.parts, self.counts = self.inner.parts, self.inner.counts
 
     def __call__(self, model, batch):
@@ -29,7 +29,7 @@ class Spoiled:
 
 def spoiled(times, value=float("nan"), **changes):
     scene = Scene(**{"steps": 14, "validate_every": 5, "log_every": 4} | changes)
-    scene.trainer.objective = Spoiled(scene, times, value)
+    scene.trainer.gradients.objective = Spoiled(scene, times, value)
     scene.trainer.hooks = scene.trainer.hooks.recording(
         scene.records.append,
         lambda step: scene.records.__setitem__(slice(None), [r for r in scene.records if r["step"] <= step]),

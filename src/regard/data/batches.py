@@ -2,13 +2,18 @@
 
 import hashlib
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional as F
 
 from regard.data.sequences import Sequences
+
+NO_LABEL = -1
+"""In the place of a label: nothing is to be said there, the place only fills up a shape."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +26,51 @@ class TranslationBatch:
     target_real: Tensor  # (B, T)
     label_places: Tensor  # (N,) places in the flat (B * T) that have a label
     labels: Tensor  # (N,) what the decoder is to say there
+    label_count: int
+    """How many of the labels are one."""
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """All tensors by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "label_count"}
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """B, S, T and N."""
+        return (*self.source.shape, self.target.size(1), self.labels.numel())
 
     def to(self, device: torch.device) -> "TranslationBatch":
         """Return the same batch on another device."""
-        moved = {field.name: getattr(self, field.name).to(device, non_blocking=True) for field in fields(self)}
+        moved: dict[str, Any] = {name: value.to(device, non_blocking=True) for name, value in self.tensors.items()}
         return replace(self, **moved)
+
+    def on_grid(self) -> "TranslationBatch":
+        """Return the same examples with all sizes rounded up, so that few different shapes occur.
+
+        Added rows have one token on each side and no label: they cost a little time and change nothing.
+        """
+        B, _, _, N = self.shape
+        rows = rounded_up(B) - B
+        wider = lambda x: F.pad(x, (0, -x.size(1) % 4, 0, rows))
+        source_real, target_real = wider(self.source_real), wider(self.target_real)
+        source_real[B:, 0] = True  # attention to nothing at all has no value
+        places = target_real.flatten().nonzero().squeeze(1)
+        more = rounded_up(N) - N
+        return replace(
+            self,
+            source=wider(self.source),
+            source_real=source_real,
+            target=wider(self.target),
+            target_real=target_real,
+            label_places=F.pad(places, (0, more)),
+            labels=F.pad(self.labels, (0, more), value=NO_LABEL),
+        )
+
+
+def rounded_up(size: int) -> int:
+    """Return the next size with at most four significant bits: 8 steps between powers of two."""
+    step = 1 << max(0, size.bit_length() - 4)
+    return -(-size // step) * step
 
 
 @dataclass(frozen=True)
@@ -60,4 +105,4 @@ class EncodedPairs:
         target[:, 0] = self.start
         target[:, 1:] = said[:, :-1]  # teacher forcing: the decoder reads what it should have said before
         places = real.flatten().nonzero().squeeze(1)
-        return TranslationBatch(source, source_real, target, real, places, said.flatten()[places])
+        return TranslationBatch(source, source_real, target, real, places, said.flatten()[places], len(places))

@@ -24,6 +24,8 @@ def cross_entropy(
 ) -> CrossEntropy:
     """Return the cross-entropy of labels (N,) under softmax(hidden (N, D) · weightᵀ (D, V) + bias).
 
+    A negative label is none: its row adds nothing to sums and gradients.
+
     The target puts 1 - smoothing on the label and spreads the rest evenly over the *other* V - 1 words.
     """
     kind = hidden.device.type
@@ -59,7 +61,8 @@ class _Chunks:
     """The rows of one call, a chunk at a time; sums in fp32 or better whatever the rows are in."""
 
     def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, smoothing: float) -> None:
-        self.hidden, self.labels, self.smoothing = hidden, labels[:, None], smoothing
+        self.real = (labels >= 0).to(hidden.dtype)[:, None]  # (N, 1)
+        self.hidden, self.labels, self.smoothing = hidden, labels.clamp_min(0)[:, None], smoothing
         self.weight = weight.to(hidden.dtype)
         self.bias = None if bias is None else bias.detach().to(hidden.dtype)
         self.V = weight.size(0)
@@ -84,8 +87,9 @@ class _Chunks:
         # -Σ_v log p_v = V · log Z - Σ_v logit_v, and both terms come cheaper than another pass over (n, V).
         log_z = logits.gather(1, y).squeeze(1) + surprise
         everything = self.V * log_z - (x.to(self.wide) @ self.weight_sum + self.bias_sum)
-        self.plain += surprise.sum()
-        self.smoothed += ((1 - self.smoothing) * surprise + self.other * (everything - surprise)).sum()
+        real = self.real[part].squeeze(1)
+        self.plain += (real * surprise).sum()
+        self.smoothed += (real * ((1 - self.smoothing) * surprise + self.other * (everything - surprise))).sum()
         return log_p
 
     def without_gradients(self) -> None:
@@ -98,12 +102,12 @@ class _Chunks:
         grad_weight = torch.zeros_like(self.weight, dtype=self.wide)
         grad_bias = None if self.bias is None else torch.zeros_like(self.bias, dtype=self.wide)
         for part in self.parts():
-            x, y = self.hidden[part], self.labels[part]
+            x, y = self.hidden[part] * self.real[part], self.labels[part]
             # d / d logit = p - other, but p - (1 - smoothing) at the label; `other` everywhere follows at the end.
             p = self.log_probabilities(part).exp_()
             p.scatter_add_(1, y, p.new_full(y.shape, self.smoothing + self.other - 1))
             if grad_bias is not None:
-                grad_bias += p.sum(0)
+                grad_bias += self.real[part].squeeze(1).to(p.dtype) @ p
             p = p.to(self.hidden.dtype)
             torch.mm(p, self.weight, out=grad_hidden[part])
             if p.dtype == self.wide:
@@ -111,7 +115,8 @@ class _Chunks:
             else:
                 grad_weight += p.T @ x
         grad_hidden -= (self.other * self.weight_sum).to(grad_hidden.dtype)
-        grad_weight -= self.other * self.hidden.sum(0, dtype=self.wide)
+        grad_hidden *= self.real
+        grad_weight -= self.other * (self.hidden * self.real).sum(0, dtype=self.wide)
         if grad_bias is not None:
-            grad_bias -= self.other * len(self.hidden)
+            grad_bias -= self.other * self.real.sum()
         return grad_hidden, grad_weight, grad_bias

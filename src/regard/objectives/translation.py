@@ -26,7 +26,7 @@ class TranslationObjective:
 
     def counts(self, batch: TranslationBatch) -> dict[str, int]:
         """Return the number of real target tokens, for both parts."""
-        return dict.fromkeys(self.parts, batch.labels.numel())
+        return dict.fromkeys(self.parts, batch.label_count)
 
     def __call__(self, model: SequenceToSequence, batch: TranslationBatch) -> Loss:
         """Return the smoothed loss to learn from and the surprise (plain negative log probability) to report."""
@@ -34,5 +34,5 @@ class TranslationObjective:
         hidden = model.decode(batch.target, memory)  # (B, T, D)
         real = hidden.flatten(0, 1).index_select(0, batch.label_places)  # (N, D)
         sums = cross_entropy(real, model.head.weight, model.head.bias, batch.labels, self.label_smoothing)
-        count = batch.labels.numel()
+        count = batch.label_count
         return {"translation": Part(sums.smoothed, count), "surprise": Part(sums.plain, count, weight=0.0)}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from regard.errors import ConfigError
 from regard.text.tokenizer import Tokenizer
 
-VARIANTS = 64
+VARIANTS = 32
 """Ways in which a word is split at most: each is worked out once, and every later draw of it is a look-up."""
 
 UNSUPPORTED = ("end_of_word_suffix", "continuing_subword_prefix", "byte_fallback", "ignore_merges")

@@ -12,10 +12,11 @@ from torch import nn
 
 from regard.checkpoint import TrainingState
 from regard.data.feed import Feed, Update
-from regard.objectives import Objective, scaled_total
+from regard.objectives import Objective
 from regard.progress import SILENT, Bar, Progress
 from regard.training.average import WeightAverage, copies, fill
 from regard.training.distributed import Team
+from regard.training.gradients import build_gradients
 from regard.training.interrupt import catching_interrupts
 from regard.training.machine import Machine
 from regard.training.memory import is_out_of_memory, release_memory, smaller_limit
@@ -65,9 +66,10 @@ class Trainer:
         team: Team | None = None,
     ) -> None:
         self.model = model.to(machine.device)
-        self.feed, self.objective, self.settings, self.hooks = feed, objective, settings, hooks
+        self.feed, self.settings, self.hooks = feed, settings, hooks
         self.machine, self.seed, self.width, self.team = machine, seed, width, team or Team()
         self.optimizer = build_optimizer(self.model, settings)
+        self.gradients = build_gradients(self.model, objective, machine)
         self.looks_each_step = machine.device.type == "cpu"  # asking a GPU stalls it
         self.average = WeightAverage(self.model, settings.average_decay)
         self.state = LoopState()
@@ -129,8 +131,9 @@ class Trainer:
         state, device = self.state, self.machine.device
         state.step += 1
         self.model.train()
-        nothing = dict.fromkeys(self.objective.parts, 0)  # a process may have no share in a small update
-        counts = total([nothing, *(self.objective.counts(batch) for batch in update.micro_batches)])
+        objective = self.gradients.objective
+        nothing = dict.fromkeys(objective.parts, 0)  # a process may have no share in a small update
+        counts = total([nothing, *(objective.counts(batch) for batch in update.micro_batches)])
         counts = self.team.sum_counts(counts, device)
         while (sums := self._gradients(update, counts)) is None:
             update = self._cut_further(update)
@@ -142,7 +145,7 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = self._rate()
         self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+        self.gradients.clear()
         self.average.update(state.step)
         self._window.watch(state.position, norm + sum(sums.values()))
         state.position = update.following
@@ -160,13 +163,11 @@ class Trainer:
         """Leave the gradients of this process' share and return its sums; None: memory ran out on some process."""
         sums: Sums = {}
         is_short = False
+        self.gradients.begin(counts)
         try:
             for number, batch in enumerate(update.micro_batches):
                 torch.manual_seed(_derived_seed(self.seed, self.state.step, number, self.team.rank))
-                with self.machine.autocast():
-                    loss = self.objective(self.model, batch.to(self.machine.device))
-                scaled_total(loss, counts).backward()
-                sums = total([sums, {name: part.sum.detach() for name, part in loss.items()}])
+                sums = total([sums, self.gradients.add(batch)])
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -175,7 +176,7 @@ class Trainer:
 
     def _cut_further(self, update: Update) -> Update:
         """Return the same update in smaller micro-batches, which later ones are to keep to as well."""
-        self.optimizer.zero_grad(set_to_none=True)
+        self.gradients.release()
         release_memory(self.machine.device)
         limit = self.state.micro_batch_limit = smaller_limit(update, self.state.step)
         self.hooks.progress.warn(

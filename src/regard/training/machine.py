@@ -25,6 +25,8 @@ class Machine:
 
     device: torch.device
     precision: str
+    has_graphs: bool = False
+    """Whether steps are recorded as CUDA graphs and replayed."""
 
     @property
     def micro_batch_tokens(self) -> int:
@@ -86,7 +88,8 @@ def prepare_machine(settings: MachineSettings) -> Machine:
         # cuDNN prepares a plan for every new shape, half a second each; batches of text have many shapes.
         torch.backends.cuda.enable_cudnn_sdp(False)
     keep_freed_memory()
-    return Machine(device, choose_precision(settings.precision, device))
+    has_graphs = settings.cuda_graphs and device.type == "cuda"
+    return Machine(device, choose_precision(settings.precision, device), has_graphs)
 
 
 def choose_device(name: str) -> torch.device:

@@ -80,5 +80,7 @@ class MachineSettings(Settings):
     """CPU threads; unset: one a core."""
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     """Arithmetic of matrix products; auto: bf16 on CUDA, fp32 elsewhere."""
+    cuda_graphs: bool = True
+    """Whether training steps are recorded on a CUDA device and replayed; costs a little memory for each shape."""
     is_deterministic: bool = False
     """Whether operations that may differ from run to run are refused (CPU runs repeat exactly without it)."""

@@ -1,0 +1,120 @@
+"""The gradients of an update, a micro-batch after the other: computed as they come, or replayed from CUDA graphs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from regard.objectives import Loss, Objective, scaled_total
+from regard.training.machine import Machine
+from regard.training.window import Sums
+
+
+class Gradients:
+    """Adds the gradients of each micro-batch to `.grad`."""
+
+    def __init__(self, model: nn.Module, objective: Objective, machine: Machine) -> None:
+        self.model, self.objective, self.machine = model, objective, machine
+        self.counts: dict[str, int] = {}
+
+    def begin(self, counts: dict[str, int]) -> None:
+        """Begin an update with these counts of its parts, all micro-batches and processes together."""
+        self.counts = counts
+
+    def add(self, batch: Any) -> Sums:
+        """Add the gradients of one micro-batch and return the sum of each part."""
+        return self._compute(batch.to(self.machine.device))
+
+    def clear(self) -> None:
+        """Forget the gradients."""
+        for parameter in self.model.parameters():
+            parameter.grad = None
+
+    def release(self) -> None:
+        """Give up what is kept for speed: memory ran out."""
+        self.clear()
+
+    def _compute(self, batch: Any) -> Sums:
+        with self.machine.autocast():
+            loss = self.objective(self.model, batch)
+        self._total(loss).backward()
+        return {name: part.sum.detach() for name, part in loss.items()}
+
+    def _total(self, loss: Loss) -> Tensor:
+        return scaled_total(loss, self.counts)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A graph, the batch it reads, and the sums it leaves behind."""
+
+    graph: torch.cuda.CUDAGraph
+    batch: Any
+    sums: Sums
+
+
+class RecordedGradients(Gradients):
+    """Records what a batch sets off on the GPU, once for each shape, and replays it without Python and its launches.
+
+    A step of a small model is a thousand kernels, and takes as long as it takes to ask for them one by one.
+    """
+
+    def __init__(self, model: nn.Module, objective: Objective, machine: Machine) -> None:
+        super().__init__(model, objective, machine)
+        self._scales = {name: torch.zeros((), device=machine.device) for name in objective.parts}
+        self.release()
+
+    def begin(self, counts: dict[str, int]) -> None:
+        """Begin an update; a graph finds its counts where they always are."""
+        for name, scale in self._scales.items():
+            scale.fill_(1 / max(1, counts[name]))
+
+    def _total(self, loss: Loss) -> Tensor:
+        terms = [part.weight * part.sum * self._scales[name] for name, part in loss.items() if part.weight]
+        return torch.stack(terms).sum()
+
+    def release(self) -> None:
+        """Drop all recordings; gradients begin anew at 0."""
+        self._recordings: dict[tuple[int, ...], Recording] = {}
+        self._seen: set[tuple[int, ...]] = set()
+        self._pool = torch.cuda.graph_pool_handle()
+        for parameter in self.model.parameters():
+            parameter.grad = torch.zeros_like(parameter)
+
+    def clear(self) -> None:
+        """Set the gradients to 0 where they are: a graph writes to fixed places."""
+        torch._foreach_zero_([parameter.grad for parameter in self.model.parameters() if parameter.grad is not None])
+
+    def add(self, batch: Any) -> Sums:
+        """Add the gradients of one micro-batch and return the sum of each part."""
+        batch = batch.on_grid()
+        recording = self._recordings.get(batch.shape)
+        if recording is not None:
+            for name, value in batch.tensors.items():
+                recording.batch.tensors[name].copy_(value, non_blocking=True)
+        elif batch.shape in self._seen:
+            recording = self._recordings[batch.shape] = self._record(batch.to(self.machine.device))
+        else:  # the first time warms up what must not be set up inside a recording
+            self._seen.add(batch.shape)
+            return self._compute(batch.to(self.machine.device))
+        recording.graph.replay()
+        return {name: torch.as_tensor(value).clone() for name, value in recording.sums.items()}
+
+    def _record(self, batch: Any) -> Recording:
+        """Return the recording of a batch; nothing is computed yet."""
+        graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+        torch.cuda.synchronize()
+        with torch.cuda.stream(stream):
+            graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
+            try:
+                sums = self._compute(batch)
+            finally:
+                graph.capture_end()
+        torch.cuda.current_stream().wait_stream(stream)
+        return Recording(graph, batch, sums)
+
+
+def build_gradients(model: nn.Module, objective: Objective, machine: Machine) -> Gradients:
+    """Return the way of computing gradients that suits the machine."""
+    return (RecordedGradients if machine.has_graphs else Gradients)(model, objective, machine)
