@@ -84,7 +84,7 @@ def prepare_machine(settings: MachineSettings) -> Machine:
     if torch.are_deterministic_algorithms_enabled() != settings.is_deterministic:  # setting it imports half of torch
         torch.use_deterministic_algorithms(settings.is_deterministic)
     if device.type == "cuda":
-        torch.cuda.set_device(device)
+        torch.cuda.set_device(device.index or 0)
         # cuDNN prepares a plan for every new shape, half a second each; batches of text have many shapes.
         torch.backends.cuda.enable_cudnn_sdp(False)
     keep_freed_memory()
