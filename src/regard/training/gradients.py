@@ -62,6 +62,8 @@ class RecordedGradients(Gradients):
 
     def __init__(self, model: nn.Module, objective: Objective, machine: Machine) -> None:
         super().__init__(model, objective, machine)
+        self._recordings: dict[tuple[int, ...], Recording] = {}
+        self._has_room = True
         self._scales = {name: torch.zeros((), device=machine.device) for name in objective.parts}
         self.release()
 
@@ -75,8 +77,9 @@ class RecordedGradients(Gradients):
         return torch.stack(terms).sum()
 
     def release(self) -> None:
-        """Drop all recordings; gradients begin anew at 0."""
-        self._recordings: dict[tuple[int, ...], Recording] = {}
+        """Drop all recordings, and make no more if there were any; gradients begin anew at 0."""
+        self._has_room = self._has_room and not self._recordings
+        self._recordings = {}
         self._seen: set[tuple[int, ...]] = set()
         self._pool = torch.cuda.graph_pool_handle()
         for parameter in self.model.parameters():
@@ -93,26 +96,32 @@ class RecordedGradients(Gradients):
         if recording is not None:
             for name, value in batch.tensors.items():
                 recording.batch.tensors[name].copy_(value, non_blocking=True)
-        elif batch.shape in self._seen:
-            recording = self._recordings[batch.shape] = self._record(batch.to(self.machine.device))
-        else:  # the first time warms up what must not be set up inside a recording
-            self._seen.add(batch.shape)
+        elif batch.shape in self._seen and self._has_room:
+            recording = self._record(batch.to(self.machine.device))
+        self._seen.add(batch.shape)
+        if recording is None:  # the first time warms up what must not be set up inside a recording
             return self._compute(batch.to(self.machine.device))
         recording.graph.replay()
         return {name: torch.as_tensor(value).clone() for name, value in recording.sums.items()}
 
-    def _record(self, batch: Any) -> Recording:
-        """Return the recording of a batch; nothing is computed yet."""
+    def _record(self, batch: Any) -> Recording | None:
+        """Return the recording of a batch, nothing computed yet; None, now and ever after, if memory is short."""
         graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
         torch.cuda.synchronize()
-        with torch.cuda.stream(stream):
-            graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
-            try:
-                sums = self._compute(batch)
-            finally:
-                graph.capture_end()
+        torch.cuda.empty_cache()  # recordings live in memory of their own, and cannot take back what lies idle
+        try:
+            with torch.cuda.stream(stream):
+                graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
+                try:
+                    sums = self._compute(batch)
+                finally:
+                    graph.capture_end()
+        except torch.OutOfMemoryError:
+            self._has_room = False
+            return None
         torch.cuda.current_stream().wait_stream(stream)
-        return Recording(graph, batch, sums)
+        recording = self._recordings[batch.shape] = Recording(graph, batch, sums)
+        return recording
 
 
 def build_gradients(model: nn.Module, objective: Objective, machine: Machine) -> Gradients:
