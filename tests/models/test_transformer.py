@@ -67,7 +67,7 @@ def test_selected_rows_go_on_as_if_they_had_always_been_there():
     with torch.no_grad():
         memory, state = model.encode(source, real), model.start()
         model.decode(target[:, :3], memory, state)
-        memory, state = memory.select(rows), state.select(rows)
+        memory, state = memory.select(rows), state.select(rows, rows)
         chosen = model.project(model.decode(target[rows, 3:], memory, state))
         whole = model(source, real, target)[rows, 3:]
     assert_close(chosen, whole, atol=1e-4, rtol=0)

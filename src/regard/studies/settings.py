@@ -36,5 +36,5 @@ class TranslateSettings(Settings, Generic[M]):
     objective: ObjectiveSettings = ObjectiveSettings()
     train: TrainSettings = TrainSettings()
     validation: ValidationSettings = ValidationSettings()
-    decode: DecodeSettings = DecodeSettings(beams=5)
+    decode: DecodeSettings = DecodeSettings()
     machine: MachineSettings = MachineSettings()

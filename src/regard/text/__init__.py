@@ -1,6 +1,7 @@
 """Characters to token ids and back, on Hugging Face `tokenizers`; knows nothing of torch."""
 
 from regard.text.dropout import DropoutEncoder
+from regard.text.prefix import Prefix, exact_prefix, prefix_ids, prefix_of
 from regard.text.settings import TextSettings, TokenizerSettings
 from regard.text.tokenizer import Encoding, Tokenizer
 from regard.text.training import train_tokenizer
@@ -8,8 +9,12 @@ from regard.text.training import train_tokenizer
 __all__ = [
     "DropoutEncoder",
     "Encoding",
+    "Prefix",
     "TextSettings",
     "Tokenizer",
     "TokenizerSettings",
+    "exact_prefix",
+    "prefix_ids",
+    "prefix_of",
     "train_tokenizer",
 ]
