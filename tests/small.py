@@ -2,10 +2,12 @@
 
 import torch
 
+from regard.decoding import Ends
 from regard.models import Vocabularies
 from regard.models.transformer import Transformer, TransformerSettings
 
 VOCABULARY = 40
+ENDS = Ends(start=2, end=3, never=(0, 1, 2))
 
 
 def small_settings(**changes) -> TransformerSettings:
@@ -25,3 +27,28 @@ def small_transformer(seed: int = 0, **changes) -> Transformer:
 
 def random_tokens(rows: int, length: int, seed: int = 0) -> torch.Tensor:
     return torch.randint(4, VOCABULARY, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+def sources(lengths, seed=0):
+    """Return padded sources of these lengths, and where they are real."""
+    tokens = random_tokens(len(lengths), max(lengths), seed)
+    real = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    return tokens, real
+
+
+def log_probability(model, source, ids, is_finished=True):
+    """Score ids by one forward pass over all of them."""
+    said = [*ids, ENDS.end] if is_finished else list(ids)
+    target = torch.tensor([[ENDS.start, *said[:-1]]])
+    with torch.no_grad():
+        logits = model(source[None], torch.ones(1, len(source), dtype=torch.bool), target)[0]
+    return logits.log_softmax(-1)[range(len(said)), said].sum().item()
+
+
+def ending_model(**changes):
+    """A model in which the end is probable enough to be reached at different times."""
+    model = small_transformer(embeddings="separate", **changes)
+    with torch.no_grad():
+        model.head.weight.mul_(0.6)
+        model.head.weight[ENDS.end].mul_(1.5)
+    return model

@@ -12,7 +12,19 @@ from typer.testing import CliRunner
 from regard import __version__
 from regard.cli.main import app, main
 
-VERBS = ["quickstart", "train", "translate", "evaluate", "bleu", "tokenizer", "recipes", "presets", "config", "data"]
+VERBS = [
+    "quickstart",
+    "train",
+    "translate",
+    "evaluate",
+    "score",
+    "bleu",
+    "tokenizer",
+    "recipes",
+    "presets",
+    "config",
+    "data",
+]
 
 TINY = [
     "model.width=16",

@@ -5,33 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from regard.decoding import Constraints, DecodeSettings, Ends, beam_search, build_stepper, decode, length_penalty
-from small import VOCABULARY, random_tokens, small_transformer
-
-ENDS = Ends(start=2, end=3, never=(0, 1, 2))
-
-
-def sources(lengths, seed=0):
-    tokens = random_tokens(len(lengths), max(lengths), seed)
-    real = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-    return tokens, real
-
-
-def log_probability(model, source, ids, is_finished=True):
-    """Score ids by one forward pass over all of them."""
-    said = [*ids, ENDS.end] if is_finished else list(ids)
-    target = torch.tensor([[ENDS.start, *said[:-1]]])
-    with torch.no_grad():
-        logits = model(source[None], torch.ones(1, len(source), dtype=torch.bool), target)[0]
-    return logits.log_softmax(-1)[range(len(said)), said].sum().item()
-
-
-def ending_model(**changes):
-    """A model in which the end is probable enough to be reached at different times."""
-    model = small_transformer(embeddings="separate", **changes)
-    with torch.no_grad():
-        model.head.weight.mul_(0.6)
-        model.head.weight[ENDS.end].mul_(1.5)
-    return model
+from small import ENDS, VOCABULARY, ending_model, log_probability, small_transformer, sources
 
 
 @pytest.mark.parametrize("beams", [1, 4])

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli import bleu, config, data, evaluate, presets, quickstart, recipes, tokenizer, train, translate
+from regard.cli import bleu, config, data, evaluate, presets, quickstart, recipes, score, tokenizer, train, translate
 from regard.errors import RegardError
 from regard.version import __version__
 
@@ -21,6 +21,7 @@ app.command("quickstart")(quickstart.quickstart)
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("evaluate")(evaluate.evaluate)
+app.command("score")(score.score)
 app.command("bleu")(bleu.bleu)
 app.add_typer(tokenizer.app, name="tokenizer")
 app.command("recipes")(recipes.recipes)

@@ -49,10 +49,8 @@ class Constraints:
                 allowed[:, self.ends.end] = torch.where(is_stuck, end, allowed[:, self.ends.end])
         return self._begun(allowed, log_p, past, sentences) if length < self.prefix_steps else allowed
 
-    def _begun(
-        self, allowed: Tensor, log_p: Tensor, past: NDArray[np.int64], sentences: NDArray[np.int64]
-    ) -> Tensor:
-        """Return what is allowed with the rows that are inside their prefix forced, whatever the other filters say."""
+    def _begun(self, allowed: Tensor, log_p: Tensor, past: NDArray[np.int64], sentences: NDArray[np.int64]) -> Tensor:
+        """Return what is allowed with the rows inside their prefix forced, whatever the other filters say."""
         for row, sentence in enumerate(sentences.tolist()):
             prefix = self.prefixes[sentence]
             choices = prefix.choices_after(past[row].tolist()) if prefix else None

@@ -22,7 +22,9 @@ class Coverage:
             probe for model in models for name, probe in probes(model).items() if name.endswith(".cross.weights")
         ]
         if not self.listened:
-            raise ConfigError("coverage_penalty: this model has no cross-attention to measure coverage by; leave it out.")
+            raise ConfigError(
+                "coverage_penalty: this model has no cross-attention to measure coverage by; leave it out."
+            )
         self.real = real  # (B, S)
         self.total = torch.zeros(real.shape, device=real.device)  # (R, S)
         self._step: list[Tensor] = []

@@ -21,7 +21,7 @@ def penalise_repetition(log_p: Tensor, past: Tensor, penalty: float) -> Tensor:
 
 
 def forbid_repeated_ngrams(log_p: Tensor, past: Tensor, size: int) -> Tensor:
-    """Return the log probabilities without the tokens that would end an n-gram which the past (R, L) holds already."""
+    """Return the log probabilities without the tokens that would repeat an n-gram of the past (R, L)."""
     if past.size(1) < size:
         return log_p
     ngrams = past.unfold(1, size, 1)  # (R, L - size + 1, size)

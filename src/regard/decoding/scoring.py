@@ -17,7 +17,9 @@ def target_log_probabilities(models: Sequence[SequenceToSequence], batch: Transl
     """Return the log probability (N,) of every label of a batch; several models give the mean of probabilities."""
     places = batch.label_places
     hidden = [
-        model.decode(batch.target, model.encode(batch.source, batch.source_real)).flatten(0, 1).index_select(0, places)
+        model.decode(batch.target, model.encode(batch.source, batch.source_real))
+        .flatten(0, 1)
+        .index_select(0, places)
         for model in models
     ]
     chunk = max(1, LOGITS_AT_ONCE // models[0].head.weight.size(0))
@@ -40,6 +42,4 @@ def next_log_probabilities(models: Sequence[SequenceToSequence], source: Tensor,
 
 def log_probabilities(models: Sequence[SequenceToSequence], hidden: Sequence[Tensor]) -> Tensor:
     """Return log probabilities (..., V) of each model's own hidden states (..., D)."""
-    return mean_log_probability(
-        [model.project(each).float() for model, each in zip(models, hidden, strict=True)]
-    )
+    return mean_log_probability([model.project(each).float() for model, each in zip(models, hidden, strict=True)])

@@ -98,12 +98,12 @@ class TransformerState:
             seen = seen.flatten(0, 1).index_select(0, hypotheses).unflatten(0, (staying, -1))
         return TransformerState(caches, self.length, self.slots, seen)
 
-    def view(self, rows: int, steps: int, scheme: Positions, like: Tensor) -> tuple[Tensor, View]:
-        """Return the positions of T further steps and what they see; the state then counts them as decoded."""
+    def view(self, hypotheses: int, steps: int, scheme: Positions, like: Tensor) -> tuple[Tensor, View]:
+        """Return the positions (hypotheses * T,) of T further steps and what they see, and count them as decoded."""
         positions = torch.arange(self.length, self.length + steps, device=like.device)
-        hypotheses = rows // self.caches[0].sentences if self.length else 1
-        new = positions.repeat(hypotheses) if hypotheses > 1 else positions
-        self.slots = new if self.slots is None else torch.cat((self.slots, new))
+        if hypotheses > 1:
+            positions = positions.repeat(hypotheses)
+        self.slots = positions if self.slots is None else torch.cat((self.slots, positions))
         bias, rotation = scheme.bias(positions, self.slots), scheme.rotation(positions)
         self.length += steps
         if self.seen is None:
@@ -111,7 +111,7 @@ class TransformerState:
         mask = branch_mask(self.seen, steps)  # (B, 1, hypotheses * T, slots)
         self.seen = mask[:, 0].unflatten(1, (hypotheses, steps))[:, :, -1]
         looks = as_bias(mask, like.dtype)  # once a step, not once a layer
-        return positions, View(bias=looks if bias is None else looks + bias.repeat(1, hypotheses, 1), rotation=rotation)
+        return positions, View(bias=looks if bias is None else looks + bias, rotation=rotation)
 
 
 class Encoder(nn.Module):
@@ -159,14 +159,17 @@ class Decoder(nn.Module):
             view = View(None, True, scheme.bias(positions, positions), scheme.rotation(positions))
             caches: list[KeyValueCache | None] = [None] * len(self.blocks)
         else:
-            positions, view = state.view(rows, steps, scheme, memory.states)
+            # Hypotheses of one sentence are further queries to the same keys, not copies of them.
+            sentences = memory.real.size(0)
+            target = target.view(sentences, -1)  # (B, hypotheses * T)
+            positions, view = state.view(rows // sentences, steps, scheme, memory.states)
             caches = [*state.caches]
         memory_view = memory.view or View(padding_mask(memory.real))
         x = self.embedding(target, positions)
         projected = memory.projected or self.project(memory)
         for block, key_value, cache in zip(self.blocks, projected, caches, strict=True):
             x = block(x, view, key_value, memory_view, cache)
-        return self.norm(x)
+        return self.norm(x).view(rows, steps, -1)
 
 
 class Transformer(nn.Module):

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from regard.nn.cache import KeyValueCache, one_by_one, side_by_side
+from regard.nn.cache import KeyValueCache
 from regard.nn.linear import build_linear
 from regard.nn.masks import causal_mask
 from regard.nn.positions import Rotation, rotate
@@ -74,14 +74,7 @@ class Attention(nn.Module):
         )
 
     def look(self, query: Tensor, key: Tensor, value: Tensor, view: View) -> Tensor:
-        """Return what each head sees (R, H, T, K); the R queries may be several hypotheses for each of the B keys."""
-        if key.size(0) == query.size(0):
-            return self._look(query, key, value, view)
-        # Hypotheses of one sentence share its keys: they become further queries instead of copies of the keys.
-        hypotheses = query.size(0) // key.size(0)
-        return one_by_one(self._look(side_by_side(query, key.size(0)), key, value, view), hypotheses)
-
-    def _look(self, query: Tensor, key: Tensor, value: Tensor, view: View) -> Tensor:
+        """Return what each head sees (B, H, T, K)."""
         dropout = self.dropout if self.training else 0.0
         if not self.weights.is_heard:
             return fused_attention(query, key, value, view, dropout)
@@ -127,6 +120,6 @@ class CrossAttention(Attention):
         return key, value
 
     def forward(self, x: Tensor, key: Tensor, value: Tensor, view: View) -> Tensor:
-        """Return (R, T, D); the R rows of x may be several hypotheses for each of the B memories."""
-        (query,) = self.split(self.query(x), 1)  # (R, H, T, K)
+        """Return (B, T, D)."""
+        (query,) = self.split(self.query(x), 1)  # (B, H, T, K)
         return self.join(self.look(query, key, value, view))

@@ -22,12 +22,7 @@ class KeyValueCache:
         return 0 if self._keys is None else self._keys.size(0)
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Add the keys and values (R, H, T, K) of new positions and return those of all slots (B, H, S, K).
-
-        The rows of the first call are the sentences; later ones may bring several hypotheses for each.
-        """
-        if self._keys is not None and keys.size(0) != self._keys.size(0):
-            keys, values = (side_by_side(each, self._keys.size(0)) for each in (keys, values))
+        """Add the keys and values (B, H, T, K) of new positions and return those of all (B, H, S, K)."""
         needed = self.length + keys.size(2)
         if self._keys is None or self._values is None or needed > self._keys.size(2):
             self._keys = self._grown(self._keys, keys, needed)
@@ -53,13 +48,3 @@ class KeyValueCache:
             chosen._keys = self._keys[:, :, : self.length].index_select(0, sentences)
             chosen._values = self._values[:, :, : self.length].index_select(0, sentences)
         return chosen
-
-
-def side_by_side(x: Tensor, sentences: int) -> Tensor:
-    """Return (B, H, hypotheses * T, K) of the hypotheses' own (R, H, T, K)."""
-    return x.unflatten(0, (sentences, -1)).transpose(1, 2).flatten(2, 3)
-
-
-def one_by_one(x: Tensor, hypotheses: int) -> Tensor:
-    """Return (R, H, T, K) of (B, H, hypotheses * T, K): the way back."""
-    return x.unflatten(2, (hypotheses, -1)).transpose(1, 2).flatten(0, 1)

@@ -1,25 +1,38 @@
 """From a path to something that answers."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from regard.checkpoint import find_checkpoint, read_bundle, read_config
+from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
 from regard.errors import CheckpointError, ConfigError
-from regard.pipelines.translator import Translator
+from regard.pipelines.translator import Translator, check_same_tokenizers
 from regard.text import Tokenizer
 from regard.training import choose_device
+from regard.training.machine import keep_freed_memory
 
 PIPELINES = {"translate": Translator}
 
 
-def load(path: str | Path, device: str = "auto") -> Translator:
-    """Return the pipeline of a run (its best checkpoint) or of a checkpoint folder."""
+def load(path: str | Path, device: str = "auto", *, ensemble: Sequence[str | Path] = ()) -> Translator:
+    """Return the pipeline of a run (its best checkpoint) or of a checkpoint folder.
+
+    Further runs make an ensemble: the mean of their probabilities decides.
+    """
+    keep_freed_memory()
+    first, others = _bundle(path, device), [_bundle(other, device) for other in ensemble]
+    for name, other in zip(ensemble, others, strict=True):
+        check_same_tokenizers(str(path), first, str(name), other)
+    return PIPELINES[first.task](first, others)
+
+
+def _bundle(path: str | Path, device: str) -> Bundle:
     if str(path).startswith("hf:"):
         raise CheckpointError(f"{path}: Hugging Face checkpoints cannot be read by this version; give a regard run.")
     folder = find_checkpoint(Path(path))
     bundle = read_bundle(folder, choose_device(device))
     if bundle.task not in PIPELINES:
         raise CheckpointError(f'{folder}: its task "{bundle.task}" is unknown to this version of regard; upgrade it.')
-    return PIPELINES[bundle.task](bundle)
+    return bundle
 
 
 def load_tokenizer(path: Path, side: str = "source") -> Tokenizer:

@@ -70,7 +70,9 @@ def _words(tokenizer: Tokenizer, text: str) -> list[str]:
     """Return the stretches of a text that the tokenizer cuts into pieces one by one."""
     backend = tokenizer.backend
     normal = backend.normalizer.normalize_str(text) if backend.normalizer else text
-    words = [word for word, _ in backend.pre_tokenizer.pre_tokenize_str(normal)] if backend.pre_tokenizer else [normal]
+    words = (
+        [word for word, _ in backend.pre_tokenizer.pre_tokenize_str(normal)] if backend.pre_tokenizer else [normal]
+    )
     if not text.strip() or not words:
         raise DataError("prefix: it is empty; give the words the output should begin with.")
     return words
