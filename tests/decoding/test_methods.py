@@ -84,16 +84,26 @@ def test_batched_equals_single_and_the_constraint_holds(method, constraint, has_
                 assert found.ids[0] == 6 or found.ids[:2] in ([4, 10], [4, 11])
 
 
+def test_sentences_leave_the_batch_at_different_times():
+    together, _ = both(ending_model(), DecodeSettings(beams=4, max_length_ratio=1.0, max_length_extra=8))
+    every = [found for hypotheses in together for found in hypotheses]
+    assert {found.is_finished for found in every} == {True, False}
+    assert len({len(found.ids) for found in every if found.is_finished}) > 4
+
+
 def test_repetition_is_penalised_in_the_score():
     model = ending_model()
-    source, real = sources([6])
-    settings = DecodeSettings(beams=1, repetition_penalty=3, max_length_ratio=1.0, length_penalty="none")
-    ((plain,),) = decode(model, source, real, ENDS, settings.model_copy(update={"repetition_penalty": 1.0}))
-    ((found,),) = decode(model, source, real, ENDS, settings)
-    assert len(set(plain.ids)) < len(plain.ids) and found.ids != plain.ids
-    assert plain.score == plain.log_probability
-    repeats = len(found.ids) - len(set(found.ids))
-    assert (found.score < found.log_probability) == (repeats > 0)
+    source, real = sources(LENGTHS)
+    for beams in (1, 3):
+        repeats = {}
+        for penalty in (1.0, 1.5, 3.0):
+            settings = DecodeSettings(beams=beams, repetition_penalty=penalty, min_length=12, length_penalty="none")
+            found = [each for (each, *_) in decode(model, source, real, ENDS, settings)]
+            repeats[penalty] = sum(len(each.ids) - len(set(each.ids)) for each in found)
+            for each in found:
+                is_penalised = penalty > 1 and len(set(each.ids)) < len(each.ids)
+                assert (each.score < each.log_probability - 1e-3) == is_penalised
+        assert repeats[3.0] < repeats[1.0]
 
 
 def test_where_nothing_is_left_to_say_the_end_comes():
@@ -145,7 +155,7 @@ def test_samples_are_as_frequent_as_they_are_probable():
 
 
 def two_models():
-    return [ending_model(), ending_model(seed=1)]
+    return [ending_model(), ending_model(seed=2)]
 
 
 @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])

@@ -1,5 +1,6 @@
 """Text in one language in, text in another out."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, overload
 
@@ -200,26 +201,30 @@ class Translator:
         settings = self.decoding(**decoding)
         if not source.strip():
             raise DataError("alternatives: the source is empty; give it a sentence.")
-        ids, followers = prefix_ids(self.target_tokenizer, prefix) if prefix else ([], None)
+        writer = self.target_tokenizer
+        ids, followers = prefix_ids(writer, prefix) if prefix else ([], None)
         sequence = self._encode(self.source_tokenizer, [source], [1], settings).ids
         row = torch.from_numpy(sequence.astype(np.int64)).to(self.device)
-        said = torch.tensor([self.target_tokenizer.start, *ids], device=self.device)
-        log_p = next_log_probabilities(self.models, row, said)
-        log_p[list(self._ends.never)] = -torch.inf
-        allowed = torch.arange(len(log_p), device=self.device) if followers is None else torch.tensor(followers)
-        values, order = log_p[allowed].topk(min(count, len(allowed)))
-        tokens = allowed.to(self.device)[order].tolist()
-        begun = [exact_prefix(ids if token == self.target_tokenizer.end else [*ids, token]) for token in tokens]
-        rows, real = row.expand(len(tokens), -1), torch.ones(len(tokens), len(row), dtype=torch.bool)
-        found = decode(self.models, rows, real.to(self.device), self._ends, settings, begun, [1] * len(tokens))
+        said = torch.tensor([writer.start, *ids], device=self.device)
+        allowed = followers or [token for token in range(writer.size) if token not in self._ends.never]
+        log_p = next_log_probabilities(self.models, row, said)[torch.tensor(allowed, device=self.device)]
+        values, order = log_p.topk(min(count, len(allowed)))
+        tokens = [allowed[place] for place in order.tolist()]
+        begun = [exact_prefix(ids if token == writer.end else [*ids, token]) for token in tokens]
+        at_once = max(1, TOKENS_AT_ONCE // (settings.hypotheses * len(row)))
+        found: list[list[Hypothesis]] = []
+        for begin in range(0, len(tokens), at_once):
+            part = begun[begin : begin + at_once]
+            rows = row.expand(len(part), -1)
+            real = torch.ones_like(rows, dtype=torch.bool)
+            found += decode(self.models, rows, real, self._ends, settings, part, [1] * len(part))
         return [
             Alternative(
-                self.target_tokenizer.pieces([token])[0],
-                float(value.exp()),
-                self.target_tokenizer.decode(ids if token == self.target_tokenizer.end else hypotheses[0].ids),
+                writer.pieces([token])[0],
+                math.exp(value),
+                writer.decode(ids if token == writer.end else hypotheses[0].ids),
             )
-            for token, value, hypotheses in zip(tokens, values, found, strict=True)
-            if value > -torch.inf
+            for token, value, hypotheses in zip(tokens, values.tolist(), found, strict=True)
         ]
 
     def score(
