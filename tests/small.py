@@ -5,10 +5,12 @@ import torch
 
 from regard.data.batches import EncodedPairs
 from regard.data.sequences import Sequences
+from regard.decoding import Ends
 from regard.models import Vocabularies
 from regard.models.transformer import Transformer, TransformerSettings
 
 VOCABULARY = 40
+ENDS = Ends(start=2, end=3, never=(0, 1, 2))
 
 
 def small_settings(**changes) -> TransformerSettings:
@@ -37,3 +39,28 @@ def random_pairs(count: int = 200) -> EncodedPairs:
     return EncodedPairs(
         Sequences.of([[*row, 3] for row in rows]), Sequences.of([[*row[::-1], 3] for row in rows]), 0, 0, 2
     )
+
+
+def sources(lengths, seed=0):
+    """Return padded sources of these lengths, and where they are real."""
+    tokens = random_tokens(len(lengths), max(lengths), seed)
+    real = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    return tokens, real
+
+
+def log_probability(model, source, ids, is_finished=True):
+    """Score ids by one forward pass over all of them."""
+    said = [*ids, ENDS.end] if is_finished else list(ids)
+    target = torch.tensor([[ENDS.start, *said[:-1]]])
+    with torch.no_grad():
+        logits = model(source[None], torch.ones(1, len(source), dtype=torch.bool), target)[0]
+    return logits.log_softmax(-1)[range(len(said)), said].sum().item()
+
+
+def ending_model(seed=1, **changes):
+    """A model whose outputs vary, and end at different times or not at all."""
+    model = small_transformer(seed, embeddings="separate", norm_order="res-post", **changes)
+    with torch.no_grad():
+        model.head.weight.mul_(0.6)
+        model.head.weight[ENDS.end].mul_(2)
+    return model

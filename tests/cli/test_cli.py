@@ -11,10 +11,11 @@ from typer.testing import CliRunner
 
 from regard import __version__
 from regard.cli.main import app, main
+from regard.errors import RegardError
 
 VERBS = [
-    *("quickstart", "doctor", "train", "translate", "evaluate", "average", "verify-resume", "bleu", "runs", "card"),
-    *("export", "import", "tokenizer", "recipes", "presets", "config", "data"),
+    *("quickstart", "doctor", "train", "translate", "evaluate", "score", "average", "verify-resume", "bleu", "runs"),
+    *("card", "export", "import", "tokenizer", "recipes", "presets", "config", "data"),
 ]
 
 TINY = [
@@ -529,3 +530,77 @@ def test_ctrl_c_before_training_is_one_word_and_leaves_nothing(tmp_path):
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130 and errors == "regard: stopped.\n" and not (tmp_path / "run").exists()
+
+
+def test_translate_draws_begins_and_lists(quick_run):
+    words = ("translate", quick_run.path, "Der Hund schläft.", "-q")
+    draws = [good(*words, "--sample", "--temperature", 0.8, "--top-p", 0.9, "--seed", seed) for seed in (1, 1, 2, 3)]
+    assert draws[0] == draws[1] and len(set(draws)) > 1
+    found = json.loads(good(*words, "--sample", "--n-best", 3, "--json"))
+    assert len(found["candidates"]) == 3
+    assert good(*words, "--prefix", "The small").startswith("The small")
+    rows = [line.split("\t") for line in good(*words, "--prefix", "The", "--alternatives", 3).splitlines()]
+    assert rows[0] == ["probability", "token", "translation"] and len(rows) == 4
+    assert all(row[2].startswith("The") for row in rows[1:])
+    assert len(json.loads(good(*words, "--alternatives", 2, "--json"))) == 2
+    assert good(*words, "--ensemble", quick_run.best) == good(*words)
+    short = json.loads(good(*words, "--max-length", 4, "--min-length", 4, "--no-repeat-ngram", 1, "--json"))
+    assert len(short["tokens"]) in (3, 4) and len(set(short["tokens"])) == len(short["tokens"])
+    rest = ("--length-penalty", "gnmt", "--length-alpha", 0.6, "--coverage-penalty", 0.2, "--repetition-penalty", 1.2)
+    assert good(*words, *rest).strip()
+
+
+def test_draws_from_a_pipe_are_those_of_a_file(quick_run, tmp_path, monkeypatch):
+    from regard.cli import translate
+
+    text = "Der Hund schläft.\n\n" * 4
+    (tmp_path / "a.de").write_text(text)
+    words = ("translate", quick_run.path, "-q", "--sample", "--seed", 3)
+    whole = good(*words, "--file", tmp_path / "a.de")
+    monkeypatch.setattr(translate, "CHUNK", 3)
+    assert good(*words, stdin=text) == whole and len(set(whole.split("\n"))) > 2
+
+
+def test_score_tells_how_probable_translations_are(quick_run, tmp_path):
+    (tmp_path / "a.de").write_text("Der Hund schläft.\nAnna liest.\n")
+    (tmp_path / "a.en").write_text("The dog sleeps.\nAnna reads.\n")
+    found = json.loads(good("score", quick_run.path, tmp_path / "a.de", tmp_path / "a.en", "--json", "-q"))
+    first = found["sentences"][0]
+    assert abs(sum(first["log_probabilities"]) - first["log_probability"]) < 1e-6
+    assert found["tokens"] == sum(len(each["tokens"]) for each in found["sentences"])
+    lines = good("score", quick_run.path, tmp_path / "a.de", tmp_path / "a.en", "-q").splitlines()
+    assert lines[1].split("\t")[3] == "The dog sleeps." and lines[-1].startswith("perplexity ")
+    alone = json.loads(
+        good("score", quick_run.path, "Der Hund schläft.", "The dog sleeps.", "--text", "--json", "-q")
+    )
+    assert abs(alone["log_probability"] - first["log_probability"]) < 1e-4
+    (tmp_path / "b.en").write_text("One.\n")
+    assert refused("score", quick_run.path, tmp_path / "a.de", tmp_path / "b.en").startswith(
+        f"{tmp_path / 'a.de'} has 2 lines but {tmp_path / 'b.en'} has 1"
+    )
+
+
+def refused(*words) -> str:
+    """Run a mistake in this process, which is faster, and return what a user would read."""
+    result = call(*words)
+    assert isinstance(result.exception, RegardError) and result.stdout == ""
+    return str(result.exception)
+
+
+def test_contradictions_in_decoding_are_one_sentence(quick_run, tmp_path):
+    words = ("translate", quick_run.path, "Ja.")
+    assert (
+        refused(*words, "--sample", "--beams", 4) == 'beams: 4 is for a search; leave it out, or say method "beam".'
+    )
+    assert refused(*words, "--top-p", 0.9) == 'top_p: 0.9 is for drawing; say method "sample" too, or leave it out.'
+    assert refused(*words, "--n-best", 2) == (
+        "--n-best 2 lists candidates with --json only; add it, or leave --n-best out."
+    )
+    assert refused("translate", quick_run.path, "--alternatives", 2) == (
+        "--alternatives looks at one text; give it behind the run."
+    )
+    assert refused("config", "show", "translate-miniature", "decode.min_length=9", "decode.max_length=5") == (
+        "decode.min_length: 9 is more than max_length 5."
+    )
+    said = bad("translate", quick_run.path, "-q", stdin="Ja.\n" + "sehr " * 20_000 + "\n")
+    assert said.startswith("line 2 has 2") and "more than decode.max_source_length 1,024" in said

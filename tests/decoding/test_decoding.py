@@ -4,35 +4,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.decoding import DecodeSettings, Ends, beam_search, decode, greedy, length_penalty
-from small import VOCABULARY, random_tokens, small_transformer
-
-ENDS = Ends(start=2, end=3, never=(0, 1, 2))
-
-
-def sources(lengths, seed=0):
-    tokens = random_tokens(len(lengths), max(lengths), seed)
-    real = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-    return tokens, real
-
-
-def log_probability(model, source, ids, is_finished=True):
-    """Score ids by one forward pass over all of them, with the tokens that are never said taken out."""
-    said = [*ids, ENDS.end] if is_finished else list(ids)
-    target = torch.tensor([[ENDS.start, *said[:-1]]])
-    with torch.no_grad():
-        logits = model(source[None], torch.ones(1, len(source), dtype=torch.bool), target)[0]
-    logits[:, list(ENDS.never)] = -torch.inf
-    return logits.log_softmax(-1)[range(len(said)), said].sum().item()
-
-
-def ending_model(**changes):
-    """A model in which the end is probable enough to be reached at different times."""
-    model = small_transformer(embeddings="separate", **changes)
-    with torch.no_grad():
-        model.head.weight.mul_(0.6)
-        model.head.weight[ENDS.end].mul_(1.5)
-    return model
+from regard.decoding import Constraints, DecodeSettings, Ends, beam_search, build_stepper, decode, length_penalty
+from small import ENDS, VOCABULARY, ending_model, log_probability, small_transformer, sources
 
 
 @pytest.mark.parametrize("beams", [1, 4])
@@ -43,7 +16,7 @@ def test_scores_are_those_of_the_model(beams):
     for row, hypotheses in enumerate(decode(model, source, real, ENDS, settings)):
         length = int(real[row].sum())
         for hypothesis in hypotheses:
-            assert hypothesis.is_finished == (len(hypothesis.ids) < settings.max_length(length))
+            assert hypothesis.is_finished == (len(hypothesis.ids) < settings.limit(length))
             expected = log_probability(model, source[row, :length], hypothesis.ids, hypothesis.is_finished)
             assert abs(hypothesis.log_probability - expected) < 1e-4
             tokens = len(hypothesis.ids) + hypothesis.is_finished
@@ -68,7 +41,7 @@ def test_batched_output_equals_single_output(beams, positions):
 def test_greedy_takes_the_most_probable_token_each_time():
     model = ending_model()
     source, real = sources([6])
-    ((found,),) = greedy(model, source, real, ENDS, DecodeSettings(max_length_ratio=1, max_length_extra=4))
+    ((found,),) = decode(model, source, real, ENDS, DecodeSettings(beams=1, max_length_ratio=1, max_length_extra=4))
     ids = []
     with torch.no_grad():
         while len(ids) < 10:
@@ -85,10 +58,12 @@ def test_one_beam_without_length_penalty_is_greedy():
     model = ending_model()
     source, real = sources([6, 4, 8])
     settings = DecodeSettings(beams=1, length_penalty="none", max_length_ratio=1, max_length_extra=4)
-    by_beam = beam_search(model, source, real, ENDS, settings)
-    assert [found[0].ids for found in by_beam] == [
-        found[0].ids for found in greedy(model, source, real, ENDS, settings)
-    ]
+    limits = [settings.limit(length) for length in real.sum(1).tolist()]
+    constraints = Constraints(settings, ENDS, [None] * 3, source.device)
+    with torch.inference_mode():
+        by_beam = beam_search(build_stepper([model], source, real), limits, constraints)
+    by_greed = decode(model, source, real, ENDS, settings)
+    assert [found[0].ids for found in by_beam] == [found[0].ids for found in by_greed]
 
 
 @pytest.mark.parametrize("penalty", ["none", "average", "gnmt"])
@@ -100,13 +75,12 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(penalty):
     never = tuple(token for token in range(VOCABULARY) if token not in (*words, ENDS.end))
     ends = Ends(ENDS.start, ENDS.end, never)
     settings = DecodeSettings(beams=200, length_penalty=penalty, max_length_ratio=1, max_length_extra=1)  # 4 tokens
-    (found,) = beam_search(model, source, real, ends, settings)
+    (found,) = decode(model, source, real, ends, settings)
 
     def total(ids, is_finished):
         said = [*ids, ends.end] if is_finished else list(ids)
         with torch.no_grad():
             logits = model(source, real, torch.tensor([[ends.start, *said[:-1]]]))[0]
-        logits[:, list(never)] = -torch.inf
         return logits.log_softmax(-1)[range(len(said)), said].sum().item() / length_penalty(settings, len(said))
 
     finished = [ids for length in range(4) for ids in itertools.product(words, repeat=length)]

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from regard.nn import CrossAttention, KeyValueCache, SelfAttention, View, attention_weights, causal_mask, padding_mask
+from regard.nn import KeyValueCache, SelfAttention, View, attention_weights, causal_mask, padding_mask
 from regard.nn.attention import fused_attention
 from small import random_tokens, small_transformer
 
@@ -99,17 +99,6 @@ def test_a_cache_changes_nothing_but_the_work():
     steps = [attention(x[:, t : t + 1], View(is_causal=True), cache) for t in range(20)]
     steps.append(attention(x[:, 20:], View(is_causal=True), cache))  # and many positions at once
     assert_close(torch.cat(steps, 1), whole, atol=1e-5, rtol=0)
-
-
-def test_hypotheses_of_one_sentence_share_its_memory():
-    torch.manual_seed(0)
-    cross = CrossAttention(16, heads=4, head_width=4, dropout=0.0, has_bias=True).eval()
-    x, memory = torch.randn(6, 2, 16), torch.randn(2, 5, 16)
-    real = torch.arange(5) < torch.tensor([[5], [3]])
-    shared = cross(x, *cross.project(memory), View(padding_mask(real)))
-    copied = memory.repeat_interleave(3, 0)
-    apart = cross(x, *cross.project(copied), View(padding_mask(real.repeat_interleave(3, 0))))
-    assert_close(shared, apart, atol=1e-5, rtol=0)
 
 
 def test_switching_a_head_off_removes_its_part_of_the_output():

@@ -129,3 +129,120 @@ def test_what_cannot_be_loaded_is_told(tmp_path):
         regard.load(tmp_path / "nothing")
     with pytest.raises(CheckpointError, match="^bert: there is no such folder; check the path.$"):
         regard.load("hf:bert")
+
+
+def test_every_translation_begins_with_the_prefix(translator):
+    for settings in ({"beams": 1}, {"beams": 4}, {"method": "sample", "samples": 2}):
+        for prefix in ("The small", "The sm", "I "):
+            for answer in translator(SENTENCES[:4], prefix=prefix, **settings):
+                assert all(candidate.text.startswith(prefix) for candidate in answer.candidates)
+    mixed = translator(SENTENCES[:3], prefix=["The", None, "A man"])
+    assert mixed[0].text.startswith("The") and mixed[2].text.startswith("A man")
+    assert mixed[1].text == translator(SENTENCES[1]).text
+
+
+def test_prefixes_that_cannot_be_are_told(translator):
+    with pytest.raises(ConfigError) as error:
+        translator(SENTENCES[:3], prefix=["The", "A"])
+    assert str(error.value) == "prefix: there are 2 prefixes for 3 texts; give one for each, or one."
+    with pytest.raises(ConfigError) as error:
+        translator("Ja.", prefix="The small dog", max_length=3)
+    count = len(translator.target_tokenizer.encode("The small dog").ids)
+    assert str(error.value) == (
+        f'prefix: "The small dog" has {count} tokens, but the output may have 3 at most with its end; shorten it.'
+    )
+
+
+def test_a_draw_depends_on_the_line_and_not_on_the_neighbours(translator):
+    together = translator(SENTENCES, method="sample", seed=4, temperature=0.9)
+    for place, sentence in enumerate(SENTENCES):
+        alone = translator(sentence, method="sample", seed=4, temperature=0.9, first_line=place + 1)
+        assert alone.text == together[place].text and abs(alone.score - together[place].score) < 1e-4
+    assert translator(SENTENCES, method="sample", seed=5, temperature=0.9) != together
+
+
+def test_the_other_method_leaves_the_checkpoint_s_own_settings_behind(translator):
+    assert translator.decoding().beams == 5 and translator.decoding(method="sample").beams == 1
+    with pytest.raises(ConfigError, match="beams: 5 is for a search; leave it out"):
+        translator("Ja.", method="sample", beams=5)
+
+
+def test_alternatives_are_the_next_tokens_and_their_continuations(translator):
+    found = translator.alternatives(SENTENCES[0], "The", count=4)
+    assert len(found) == 4 and all(each.text.startswith("The") for each in found)
+    chances = [each.probability for each in found]
+    assert chances == sorted(chances, reverse=True) and 0 < sum(chances) <= 1 + 1e-5
+    best = translator.score([(SENTENCES[0], found[0].text)])[0]
+    if best.tokens[1] == found[0].token:
+        assert abs(best.log_probabilities[1] - np.log(chances[0])) < 1e-4
+    everything = translator.alternatives(SENTENCES[0], "The", count=10**6, beams=1)
+    assert abs(sum(each.probability for each in everything) - 1) < 0.01
+    (end,) = (each for each in everything if each.token == "</s>")
+    assert end.text == "The"
+    assert all(each.token.startswith("▁") for each in translator.alternatives(SENTENCES[0], "The ", count=4))
+    with pytest.raises(DataError, match="alternatives: the source is empty; give it a sentence."):
+        translator.alternatives(" ")
+
+
+def test_scores_are_the_search_s_own(translator):
+    answers = translator(SENTENCES, beams=3)
+    scores = translator.score([(answer.source, answer.text) for answer in answers])
+    compared = 0
+    for answer, score in zip(answers, scores, strict=True):
+        assert len(score.tokens) == len(score.log_probabilities) and score.tokens[-1] == "</s>"
+        if score.tokens[:-1] == answer.tokens and answer.candidates[0].is_finished:
+            assert abs(score.log_probability - answer.candidates[0].log_probability) < 1e-4
+            compared += 1
+    assert compared > len(SENTENCES) / 2
+    for pair, score in zip(answers[:3], scores[:3], strict=True):
+        (alone,) = translator.score([(pair.source, pair.text)])
+        assert abs(alone.log_probability - score.log_probability) < 1e-4
+    assert translator.score([]) == []
+
+
+def test_perplexity_is_that_of_evaluation(translator):
+    from regard.data import miniature
+    from regard.pipelines import perplexity
+    from regard.studies import evaluate
+
+    pairs = miniature.pairs("test", 12)
+    expected = evaluate(translator, pairs, beams=1).perplexity
+    assert abs(perplexity(translator.score(pairs)) / expected - 1) < 1e-4
+
+
+def test_an_ensemble_of_a_model_with_itself_is_that_model(quick_run, translator):
+    twice = regard.load(quick_run.best, device="cpu", ensemble=[quick_run.best])
+    for ours, theirs in zip(twice(SENTENCES, beams=3), translator(SENTENCES, beams=3), strict=True):
+        assert ours.text == theirs.text and abs(ours.score - theirs.score) < 1e-4
+
+
+def test_an_ensemble_needs_one_tokenizer(quick_run, pairs, tmp_path):
+    settings = {
+        "model": {"preset": "transformer-tiny", "width": 16},
+        "text.size": 600,
+        "train": {"steps": 1, "warmup": 1, "validate_every": 1},
+        "validation.bleu_sentences": 0,
+    }
+    run = regard.train(pairs, settings, out=tmp_path / "other")
+    with pytest.raises(CheckpointError) as error:
+        regard.load(quick_run.best, ensemble=[run.path])
+    assert str(error.value) == (
+        f"{run.path}: its source tokenizer is not that of {quick_run.best}, so they do not say the same tokens; "
+        f"train one of them with the other's (text.tokenizer)."
+    )
+
+
+def test_a_line_of_twenty_thousand_tokens_is_refused_before_memory_is_taken(translator):
+    line = "sehr " * 20_000
+    tokens = len(translator.source_tokenizer.encode(line).ids) + 1
+    for ask in (lambda: translator(["Ja.", line]), lambda: translator.score([("Ja.", "Yes."), ("Ja.", line)])):
+        with pytest.raises(DataError) as error:
+            ask()
+        assert str(error.value).startswith("line 2 has ") and str(error.value).endswith(
+            "tokens, more than decode.max_source_length 1,024; split it into sentences, or raise the setting if "
+            "there is memory for it."
+        )
+    assert tokens >= 20_000
+    with pytest.raises(DataError, match="line 1,002 has"):
+        translator(["Ja.", line], first_line=1001)
+    assert translator("sehr " * 100, beams=2, max_length=20).text  # long but not too long

@@ -22,6 +22,7 @@ from regard.cli import (
     quickstart,
     recipes,
     runs,
+    score,
     tokenizer,
     train,
     translate,
@@ -46,6 +47,7 @@ app.command("doctor")(doctor.doctor)
 app.command("train")(train.train)
 app.command("translate")(translate.translate)
 app.command("evaluate")(evaluate.evaluate)
+app.command("score")(score.score)
 app.command("average")(average.average)
 app.command("verify-resume")(verify_resume.verify_resume)
 app.command("bleu")(bleu.bleu)

@@ -21,6 +21,9 @@ TargetColumn = Annotated[str | None, typer.Option(help="For --data: that of the 
 Preset = Annotated[str | None, typer.Option(help="The model (see `regard presets`).")]
 Seed = Annotated[int | None, typer.Option(help="Every random choice follows from it.")]
 Beams = Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; 1 is greedy. Unset: the run's own setting.")]
+Ensemble = Annotated[
+    list[str] | None, typer.Option(help="Another run to decide with, by the mean of probabilities; may be repeated.")
+]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The folder of a run, or of one checkpoint.")]
 SettingWords = Annotated[
     list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings to change, such as train.steps=1000.")

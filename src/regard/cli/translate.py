@@ -3,14 +3,16 @@
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from regard.cli.options import Beams, Device, Json, Quiet, Run, Threads
+from regard.cli.options import Beams, Device, Ensemble, Json, Quiet, Run, Threads
 
 CHUNK = 512
 """Lines read ahead: enough to batch by length, few enough that a pipe keeps flowing."""
+
+LENGTH, SAMPLING, CONSTRAINTS = "Length and coverage", "Sampling", "Constraints"
 
 
 def translate(
@@ -22,13 +24,63 @@ def translate(
         Path | None, typer.Option("--file", "-f", help="Translate the lines of this file (.gz too).")
     ] = None,
     beams: Beams = None,
-    n_best: Annotated[int, typer.Option(min=1, help="Candidates to list with --json; at most the beams.")] = 1,
+    n_best: Annotated[
+        int, typer.Option(min=1, help="Candidates to list with --json: at most the beams; as many are drawn.")
+    ] = 1,
+    ensemble: Ensemble = None,
+    alternatives: Annotated[
+        int | None, typer.Option(min=1, help="List so many tokens that could follow --prefix, and how each goes on.")
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", rich_help_panel=SAMPLING, help="Draw instead of searching.")
+    ] = False,
+    temperature: Annotated[
+        float | None, typer.Option(rich_help_panel=SAMPLING, help="Below 1 more careful, above 1 more daring.")
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(rich_help_panel=SAMPLING, help="Draw among so many most probable tokens.")
+    ] = None,
+    top_p: Annotated[
+        float | None, typer.Option(rich_help_panel=SAMPLING, help="Draw among the tokens that hold this probability.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(rich_help_panel=SAMPLING, help="Draws follow from it, the line and the step.")
+    ] = None,
+    prefix: Annotated[
+        str | None, typer.Option(rich_help_panel=CONSTRAINTS, help="What every translation begins with.")
+    ] = None,
+    repetition_penalty: Annotated[
+        float | None,
+        typer.Option(rich_help_panel=CONSTRAINTS, help="Above 1: tokens said before become less likely."),
+    ] = None,
+    no_repeat_ngram: Annotated[
+        int | None, typer.Option(rich_help_panel=CONSTRAINTS, help="Say no sequence of so many tokens twice.")
+    ] = None,
+    min_length: Annotated[
+        int | None, typer.Option(rich_help_panel=LENGTH, help="Fewest tokens, the end token included.")
+    ] = None,
+    max_length: Annotated[
+        int | None, typer.Option(rich_help_panel=LENGTH, help="Most tokens, the end token included.")
+    ] = None,
+    length_penalty: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=LENGTH, help="How lengths are made comparable: none, average or gnmt."),
+    ] = None,
+    length_alpha: Annotated[
+        float | None, typer.Option(rich_help_panel=LENGTH, help="The exponent of the length penalty.")
+    ] = None,
+    coverage_penalty: Annotated[
+        float | None, typer.Option(rich_help_panel=LENGTH, help="Weight of source words that got little attention.")
+    ] = None,
     device: Device = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Translate text: one line out for each line in, in order, blank lines kept."""
+    """Translate text: one line out for each line in, in order, blank lines kept.
+
+    What is not set here is as the run's recipe has it under decode.
+    """
     from regard.cli.console import print_json, print_line, progress
     from regard.data.lines import read_lines
     from regard.errors import ConfigError
@@ -36,18 +88,41 @@ def translate(
     from regard.training import use_threads
 
     use_threads(threads)
-    translator = load(run, device or "auto")
-    decoding = translator.decoding(beams=beams)
-    if n_best > decoding.beams:
-        raise ConfigError(f"--n-best {n_best} is more than the {decoding.beams} beams; raise --beams.")
+    decoding: dict[str, Any] = {
+        "method": "sample" if sample else None,
+        "beams": beams,
+        "samples": n_best if sample else None,
+        "temperature": temperature,
+        "top_k": top_k,
+        "top_p": top_p,
+        "seed": seed,
+        "repetition_penalty": repetition_penalty,
+        "no_repeat_ngram": no_repeat_ngram,
+        "min_length": min_length,
+        "max_length": max_length,
+        "length_penalty": length_penalty,
+        "length_alpha": length_alpha,
+        "coverage_penalty": coverage_penalty,
+    }
+    translator = load(run, device or "auto", ensemble=ensemble or ())
+    settings = translator.decoding(**decoding)
+    if n_best > settings.hypotheses:
+        raise ConfigError(f"--n-best {n_best} is more than the {settings.hypotheses} beams; raise --beams.")
+    if n_best > 1 and not json:
+        raise ConfigError(f"--n-best {n_best} lists candidates with --json only; add it, or leave --n-best out.")
     if texts and file:
         raise ConfigError("Give either texts or --file, not both.")
+    if alternatives is not None:
+        if not texts or len(texts) != 1:
+            raise ConfigError("--alternatives looks at one text; give it behind the run.")
+        _print_alternatives(translator.alternatives(texts[0], prefix or "", alternatives, **decoding), json)
+        return
     reporter = progress(quiet)
     chunks: Iterable[list[str]]
     chunks = [texts] if texts else _chunks(read_lines(file)) if file else _standard_input()
-    line = 0
+    line = 1
     for chunk in chunks:
-        for answer in translator(chunk, progress=reporter, lines_before=line, beams=beams):
+        for answer in translator(chunk, prefix=prefix, first_line=line, progress=reporter, **decoding):
             if json:
                 candidates = answer.candidates[:n_best]
                 found = {"text": answer.text, "score": answer.score, "tokens": answer.tokens}
@@ -60,6 +135,16 @@ def translate(
 
 def _chunks(lines: list[str]) -> Iterator[list[str]]:
     return (lines[start : start + CHUNK] for start in range(0, len(lines), CHUNK))
+
+
+def _print_alternatives(found: list[Any], json: bool) -> None:
+    from regard.cli.console import print_json, print_table
+
+    if json:
+        print_json(found)
+    else:
+        rows = [(f"{each.probability:.4f}", each.token, each.text) for each in found]
+        print_table(("probability", "token", "translation"), rows, right=[0])
 
 
 def _standard_input() -> Iterator[list[str]]:

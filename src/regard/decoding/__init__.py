@@ -1,28 +1,67 @@
 """Sequences out of any decoder, over one stepper."""
 
+from collections.abc import Sequence
+
+import torch
 from torch import Tensor
 
 from regard.decoding.beam import beam_search
-from regard.decoding.greedy import greedy
-from regard.decoding.settings import DecodeSettings, length_penalty
-from regard.decoding.stepper import Ends, Hypothesis, Stepper
+from regard.decoding.constraints import Constraints
+from regard.decoding.coverage import Coverage
+from regard.decoding.rollout import greedy, sample
+from regard.decoding.scoring import next_log_probabilities, target_log_probabilities
+from regard.decoding.settings import SAMPLING_ONLY, SEARCH_ONLY, DecodeSettings, length_penalty
+from regard.decoding.stepper import Ends, Hypothesis, Stepper, build_stepper
 from regard.models import SequenceToSequence
+from regard.text import Prefix
 
 __all__ = [
+    "SAMPLING_ONLY",
+    "SEARCH_ONLY",
+    "Constraints",
     "DecodeSettings",
     "Ends",
     "Hypothesis",
     "Stepper",
     "beam_search",
+    "build_stepper",
     "decode",
     "greedy",
     "length_penalty",
+    "next_log_probabilities",
+    "sample",
+    "target_log_probabilities",
 ]
 
 
+@torch.inference_mode()
 def decode(
-    model: SequenceToSequence, source: Tensor, real: Tensor, ends: Ends, settings: DecodeSettings
+    models: SequenceToSequence | Sequence[SequenceToSequence],
+    source: Tensor,
+    real: Tensor,
+    ends: Ends,
+    settings: DecodeSettings,
+    prefixes: Sequence[Prefix | None] | None = None,
+    lines: Sequence[int] | None = None,
 ) -> list[list[Hypothesis]]:
-    """Return the hypotheses of each source, best first, by the method the settings ask for."""
-    method = greedy if settings.beams == 1 else beam_search
-    return method(model, source, real, ends, settings)
+    """Return the hypotheses of each source (B, S), best first, by the method the settings ask for.
+
+    Several models are an ensemble. `prefixes` are what outputs must begin with; `lines` the numbers that draws
+    follow from, unset: 0, 1, ...
+    """
+    members = models if isinstance(models, Sequence) else [models]
+    prefixes = prefixes or [None] * len(source)
+    bound = min((member.max_positions for member in members if member.max_positions is not None), default=None)
+    limits = [
+        settings.limit(length, bound, len(prefix.choices) if prefix else 0)
+        for length, prefix in zip(real.sum(1).tolist(), prefixes, strict=True)
+    ]
+    constraints = Constraints(settings, ends, prefixes, source.device)
+    stepper = build_stepper(members, source, real)
+    if settings.method == "sample":
+        return sample(stepper, limits, constraints, range(len(source)) if lines is None else lines)
+    if settings.coverage_penalty:
+        coverage = Coverage(members, real)
+        with coverage.listening():
+            return beam_search(stepper, limits, constraints, coverage)
+    return (greedy if settings.beams == 1 else beam_search)(stepper, limits, constraints)

@@ -1,29 +1,85 @@
 """What can be said about decoding in a recipe or on a command line."""
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from regard.config import Settings
+
+SAMPLING_ONLY = ("samples", "temperature", "top_k", "top_p")
+SEARCH_ONLY = ("beams", "coverage_penalty")
 
 
 class DecodeSettings(Settings):
     """How a target sequence is chosen."""
 
-    beams: int = Field(1, ge=1, le=256)
+    method: Literal["beam", "sample"] = "beam"
+    """Look for the most probable sequence, or draw one."""
+    beams: int = Field(5, ge=1, le=256)
     """Hypotheses kept side by side; 1 is greedy."""
+    samples: int = Field(1, ge=1, le=256)
+    """Sequences drawn for each source."""
+    temperature: float = Field(1.0, gt=0)
+    """What logits are divided by before drawing: below 1 is more careful, above 1 more daring."""
+    top_k: int | None = Field(None, ge=1)
+    """Draw among this many most probable tokens only."""
+    top_p: float | None = Field(None, gt=0, le=1)
+    """Draw among the fewest most probable tokens that hold this share of the probability."""
+    seed: int = Field(1, ge=0, lt=2**32)
+    """A draw follows from it, the number of the line, and the step."""
     length_penalty: Literal["none", "average", "gnmt"] = "average"
     """What a hypothesis' log probability is divided by: 1, length^alpha, or ((5 + length) / 6)^alpha."""
     length_alpha: float = Field(1.0, ge=0)
     """The exponent alpha of the length penalty."""
+    coverage_penalty: float = Field(0.0, ge=0)
+    """Weight of the GNMT coverage penalty: how much source words that got little attention count against a result."""
+    repetition_penalty: float = Field(1.0, ge=1)
+    """What the log probability of a token said before is multiplied by; 1 is no penalty."""
+    no_repeat_ngram: int = Field(0, ge=0)
+    """No sequence of this many tokens is said twice; 0: any may be."""
+    min_length: int = Field(0, ge=0)
+    """Shortest output in tokens, its end token included."""
+    max_length: int | None = Field(None, ge=1)
+    """Longest output in tokens, its end token included, whatever the source."""
     max_length_ratio: float = Field(2.0, gt=0)
     """Longest output for each source token ..."""
     max_length_extra: int = Field(16, ge=1)
     """... and this many tokens more."""
+    max_source_length: int = Field(1024, ge=1)
+    """Longest source in tokens, its end token included: attention over more would fill the memory."""
 
-    def max_length(self, source_length: int, bound: int | None = None) -> int:
-        """Return the longest output, in tokens with the end token, for one source; never past the model's bound."""
+    @model_validator(mode="before")
+    @classmethod
+    def _a_draw_has_no_beams(cls, values: Any) -> Any:
+        return {"beams": 1, **values} if isinstance(values, dict) and values.get("method") == "sample" else values
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> "DecodeSettings":
+        defaults = {name: field.default for name, field in type(self).model_fields.items()} | {"beams": 1}
+        for name in SAMPLING_ONLY if self.method == "beam" else SEARCH_ONLY:
+            value = getattr(self, name)
+            if value != defaults[name] and self.method == "beam":
+                raise ValueError(f'{name}: {value} is for drawing; say method "sample" too, or leave it out.')
+            if value != defaults[name]:
+                raise ValueError(f'{name}: {value} is for a search; leave it out, or say method "beam".')
+        if self.max_length is not None and self.min_length > self.max_length:
+            raise ValueError(f"min_length: {self.min_length} is more than max_length {self.max_length}.")
+        return self
+
+    @property
+    def hypotheses(self) -> int:
+        """How many outputs of each source are under way at once."""
+        return self.beams if self.method == "beam" else self.samples
+
+    def limit(self, source_length: int, bound: int | None = None, prefix: int = 0) -> int:
+        """Return the longest output, in tokens with the end token, for one source; never past the model's bound.
+
+        A prefix of that many tokens, and the end behind it, always have room.
+        """
         length = int(source_length * self.max_length_ratio) + self.max_length_extra
+        if self.max_length is not None:
+            length = min(length, self.max_length)
+        length = max(length, self.min_length, prefix + 1 if prefix else 0)
         return length if bound is None else min(length, bound)
 
 

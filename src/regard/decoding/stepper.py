@@ -1,6 +1,8 @@
-"""One step of any decoder: the tokens chosen last go in, log probabilities of the next ones come out."""
+"""One step of any decoder: the tokens chosen last go in, scores of the next ones come out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -10,11 +12,13 @@ from regard.models import Memory, SequenceToSequence, State
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """An output: its ids without start and end, its log probability, and that over the length penalty."""
+    """An output: its ids without start and end, its log probability, and what it is ranked by."""
 
     ids: list[int]
     log_probability: float
+    """What the model gives it, end included, whatever penalties and constraints led to it."""
     score: float
+    """The log probability with all penalties."""
     is_finished: bool
     """Whether it came to its end by itself, and was not cut off at the length limit."""
 
@@ -28,27 +32,61 @@ class Ends:
     never: tuple[int, ...]
 
 
-class Stepper:
-    """Sentences under way, `beams` hypotheses for each; rows are ordered sentence by sentence."""
-
-    def __init__(
-        self, model: SequenceToSequence, memory: Memory, never: tuple[int, ...], device: torch.device
-    ) -> None:
-        self.model = model
-        self.memory = memory
-        self.state: State = model.start()
-        self.never = torch.tensor(never, device=device)
+class Stepper(Protocol):
+    """Sentences under way, as many hypotheses for each; rows are ordered sentence by sentence."""
 
     def step(self, tokens: Tensor) -> Tensor:
-        """Return log probabilities (R, V) of what follows the tokens (R,)."""
+        """Return scores (R, V) of what follows the tokens (R,): log probabilities, but for a constant a row."""
+
+    def reorder(self, hypotheses: Tensor, sentences: Tensor | None = None) -> None:
+        """Go on with these rows of hypotheses, in this order; `sentences` are those that stay, unset: all."""
+
+
+class ModelStepper:
+    """Steps of one model."""
+
+    def __init__(self, model: SequenceToSequence, source: Tensor, real: Tensor) -> None:
+        self.model = model
+        self.memory: Memory = model.encode(source, real)
+        self.state: State = model.start()
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """Return the logits (R, V)."""
         hidden = self.model.decode(tokens[:, None], self.memory, self.state)  # (R, 1, D)
-        logits = self.model.project(hidden[:, -1]).float()
-        return logits.index_fill_(1, self.never, -torch.inf).log_softmax(-1)
+        return self.model.project(hidden[:, -1]).float()
 
-    def keep_hypotheses(self, rows: Tensor) -> None:
-        """Go on with these rows of hypotheses, in this order."""
-        self.state = self.state.select(rows)
+    def reorder(self, hypotheses: Tensor, sentences: Tensor | None = None) -> None:
+        """Select from the state, and from the memory when sentences leave."""
+        self.state = self.state.select(hypotheses, sentences)
+        if sentences is not None:
+            self.memory = self.memory.select(sentences)
 
-    def keep_sentences(self, sentences: Tensor) -> None:
-        """Go on with these sentences only; their hypotheses are chosen apart."""
-        self.memory = self.memory.select(sentences)
+
+class EnsembleStepper:
+    """Steps of several models: the mean of their probabilities."""
+
+    def __init__(self, members: Sequence[Stepper]) -> None:
+        self.members = members
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """Return the log of the mean probability (R, V)."""
+        return mean_log_probability([member.step(tokens) for member in self.members])
+
+    def reorder(self, hypotheses: Tensor, sentences: Tensor | None = None) -> None:
+        """Reorder every member."""
+        for member in self.members:
+            member.reorder(hypotheses, sentences)
+
+
+def mean_log_probability(logits: Sequence[Tensor]) -> Tensor:
+    """Return the log of the mean of the probabilities (..., V) that several models' logits stand for."""
+    log_p = [each.log_softmax(-1) for each in logits]
+    if len(log_p) == 1:
+        return log_p[0]
+    return torch.stack(log_p).logsumexp(0) - torch.tensor(float(len(log_p))).log()
+
+
+def build_stepper(models: Sequence[SequenceToSequence], source: Tensor, real: Tensor) -> Stepper:
+    """Return the stepper over sources (B, S) of one model or an ensemble."""
+    steppers = [ModelStepper(model, source, real) for model in models]
+    return steppers[0] if len(steppers) == 1 else EnsembleStepper(steppers)

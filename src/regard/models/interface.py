@@ -39,8 +39,11 @@ class Memory(Protocol):
 class State(Protocol):
     """What the decoder keeps between steps, one row a hypothesis; `decode` updates it in place."""
 
-    def select(self, rows: Tensor) -> Self:
-        """Return the state of some hypotheses, in the order given; the old one must not be used again."""
+    def select(self, hypotheses: Tensor, sentences: Tensor | None = None) -> Self:
+        """Return the state of some hypotheses (R,), in the order given; the old one must not be used again.
+
+        They stay with their sentences, as many for each, and `sentences` (B,) are those that stay; unset: all.
+        """
 
 
 class SequenceToSequence(Protocol):

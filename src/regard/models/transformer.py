@@ -1,6 +1,6 @@
 """The encoder-decoder Transformer (Vaswani et al., 2017), with the choices made since as settings."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, cast
 
 import torch
@@ -15,9 +15,12 @@ from regard.nn import (
     EncoderBlock,
     KeyValueCache,
     PositionKind,
+    Positions,
     TokenEmbedding,
     View,
     VocabularyHead,
+    as_bias,
+    branch_mask,
     build_norm,
     build_positions,
     build_table,
@@ -62,27 +65,55 @@ class TransformerMemory:
     states: Tensor  # (B, S, D)
     real: Tensor  # (B, S)
     projected: list[tuple[Tensor, Tensor]] | None = None  # (B, H, S, K) each
+    view: View | None = None  # what every step may see of it
 
     def select(self, rows: Tensor) -> "TransformerMemory":
         """Return the memory of some sentences."""
-        projected = self.projected and [(key[rows], value[rows]) for key, value in self.projected]
-        return TransformerMemory(self.states[rows], self.real[rows], projected)
+        projected = self.projected and [
+            (key.index_select(0, rows), value.index_select(0, rows)) for key, value in self.projected
+        ]
+        view = View(bias=self.view.bias[rows]) if self.view and self.view.bias is not None else self.view
+        return TransformerMemory(self.states[rows], self.real[rows], projected, view)
 
 
 @dataclass
 class TransformerState:
     """The keys and values of the positions decoded so far, for each decoder layer; updated in place."""
 
-    caches: list[KeyValueCache] = field(default_factory=list)
+    caches: list[KeyValueCache]
+    length: int = 0
+    """How many positions have been decoded."""
+    slots: Tensor | None = None  # (slots,) the position each slot of the caches stands for
+    seen: Tensor | None = None  # (B, hypotheses, slots) True where a slot is a hypothesis' own past; None: all are
 
-    @property
-    def length(self) -> int:
-        """How many positions have been decoded."""
-        return self.caches[0].length
+    def select(self, hypotheses: Tensor, sentences: Tensor | None = None) -> "TransformerState":
+        """Return the state of some hypotheses; only sentences that leave cost a copy."""
+        if not self.length:
+            return self
+        caches = self.caches if sentences is None else [cache.select(sentences) for cache in self.caches]
+        seen = self.seen
+        staying = caches[0].sentences
+        if seen is not None or hypotheses.numel() != staying:  # what never branched has nothing to tell apart
+            if seen is None:
+                seen = torch.ones(1, self.caches[0].length, dtype=torch.bool, device=hypotheses.device)
+                seen = seen.expand(self.caches[0].sentences, 1, -1)
+            seen = seen.flatten(0, 1).index_select(0, hypotheses).unflatten(0, (staying, -1))
+        return TransformerState(caches, self.length, self.slots, seen)
 
-    def select(self, rows: Tensor) -> "TransformerState":
-        """Return the state of some hypotheses."""
-        return TransformerState([cache.select(rows) for cache in self.caches])
+    def view(self, hypotheses: int, steps: int, scheme: Positions, like: Tensor) -> tuple[Tensor, View]:
+        """Return the positions (hypotheses * T,) of T further steps and what they see, and count them as decoded."""
+        positions = torch.arange(self.length, self.length + steps, device=like.device)
+        if hypotheses > 1:
+            positions = positions.repeat(hypotheses)
+        self.slots = positions if self.slots is None else torch.cat((self.slots, positions))
+        bias, rotation = scheme.bias(positions, self.slots), scheme.rotation(positions)
+        self.length += steps
+        if self.seen is None:
+            return positions, View(None, True, bias, rotation)
+        mask = branch_mask(self.seen, steps)  # (B, 1, hypotheses * T, slots)
+        self.seen = mask[:, 0].unflatten(1, (hypotheses, steps))[:, :, -1]
+        looks = as_bias(mask, like.dtype)  # once a step, not once a layer
+        return positions, View(bias=looks if bias is None else looks + bias, rotation=rotation)
 
 
 class Encoder(nn.Module):
@@ -122,19 +153,25 @@ class Decoder(nn.Module):
     def forward(self, target: Tensor, memory: TransformerMemory, state: TransformerState | None) -> Tensor:
         """Return (R, T, D)."""
         scheme = self.embedding.positions
-        past = state.length if state else 0
-        scheme.check(past + target.size(1))
-        # Padding stands behind the real tokens, where a causal mask already keeps them from looking.
-        keys = torch.arange(past + target.size(1), device=target.device)
-        positions = keys[past:]
-        view = View(None, True, scheme.bias(positions, keys), scheme.rotation(positions))
-        memory_view = View(padding_mask(memory.real))
-        caches = state.caches if state else [None] * len(self.blocks)
+        rows, steps = target.shape
+        scheme.check(steps + (state.length if state else 0))
+        if state is None:
+            # Padding stands behind the real tokens, where a causal mask already keeps them from looking.
+            positions = torch.arange(steps, device=target.device)
+            view = View(None, True, scheme.bias(positions, positions), scheme.rotation(positions))
+            caches: list[KeyValueCache | None] = [None] * len(self.blocks)
+        else:
+            # Hypotheses of one sentence are further queries to the same keys, not copies of them.
+            sentences = memory.real.size(0)
+            target = target.view(sentences, -1)  # (B, hypotheses * T)
+            positions, view = state.view(rows // sentences, steps, scheme, memory.states)
+            caches = [*state.caches]
+        memory_view = memory.view or View(padding_mask(memory.real))
         x = self.embedding(target, positions)
         projected = memory.projected or self.project(memory)
         for block, key_value, cache in zip(self.blocks, projected, caches, strict=True):
             x = block(x, view, key_value, memory_view, cache)
-        return self.norm(x)
+        return self.norm(x).view(rows, steps, -1)
 
 
 class Transformer(nn.Module):
@@ -172,7 +209,10 @@ class Transformer(nn.Module):
     def decode(self, target: Tensor, memory: TransformerMemory, state: TransformerState | None = None) -> Tensor:
         """Return hidden states (R, T, D) of target tokens (R, T)."""
         if state is not None and memory.projected is None:
-            memory.projected = self.decoder.project(memory)  # once a sentence, not once a step
+            # Once a sentence, not once a step.
+            memory.projected = self.decoder.project(memory)
+            is_whole = bool(memory.real.all())
+            memory.view = View(bias=None if is_whole else as_bias(padding_mask(memory.real), memory.states.dtype))
         return self.decoder(target, memory, state)
 
     def project(self, hidden: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from regard.nn.attention import CrossAttention, SelfAttention, View, attention_w
 from regard.nn.blocks import BlockSettings, DecoderBlock, EncoderBlock, build_norm
 from regard.nn.cache import KeyValueCache
 from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
-from regard.nn.masks import causal_mask, padding_mask
+from regard.nn.masks import as_bias, branch_mask, causal_mask, padding_mask
 from regard.nn.positions import PositionKind, Positions, build_positions, sinusoids
 from regard.nn.probe import Listener, Probe, listening, probes
 from regard.nn.trace import Trace
@@ -24,7 +24,9 @@ __all__ = [
     "Trace",
     "View",
     "VocabularyHead",
+    "as_bias",
     "attention_weights",
+    "branch_mask",
     "build_norm",
     "build_positions",
     "build_table",

@@ -120,13 +120,6 @@ class CrossAttention(Attention):
         return key, value
 
     def forward(self, x: Tensor, key: Tensor, value: Tensor, view: View) -> Tensor:
-        """Return (R, T, D); the R rows of x may be several hypotheses for each of the B memories."""
-        (query,) = self.split(self.query(x), 1)  # (R, H, T, K)
-        R, T = query.size(0), query.size(2)
-        if key.size(0) == R:
-            return self.join(self.look(query, key, value, view))
-        # Hypotheses of one sentence share its keys: they become further queries instead of copies of the memory.
-        beams = R // key.size(0)
-        query = query.unflatten(0, (-1, beams)).transpose(1, 2).flatten(2, 3)  # (B, H, beams * T, K)
-        seen = self.look(query, key, value, view)
-        return self.join(seen.unflatten(2, (beams, T)).transpose(1, 2).flatten(0, 1))
+        """Return (B, T, D)."""
+        (query,) = self.split(self.query(x), 1)  # (B, H, T, K)
+        return self.join(self.look(query, key, value, view))

@@ -6,7 +6,9 @@ from torch import Tensor
 class KeyValueCache:
     """Keys and values (B, H, S, K) of one attention layer; `append` updates it in place.
 
-    Room is doubled when it runs out, so a step copies one position, and not the whole past.
+    The hypotheses of a sentence write side by side into one row, so going on with other hypotheses moves nothing:
+    who sees which of the S slots is a mask (`nn.masks.branch_mask`). Room is doubled when it runs out, so a step
+    copies one position, and not the whole past.
     """
 
     def __init__(self) -> None:
@@ -14,8 +16,13 @@ class KeyValueCache:
         self._values: Tensor | None = None
         self.length = 0
 
+    @property
+    def sentences(self) -> int:
+        """How many rows it holds: one a sentence."""
+        return 0 if self._keys is None else self._keys.size(0)
+
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Add the keys and values of new positions and return those of all positions."""
+        """Add the keys and values (B, H, T, K) of new positions and return those of all (B, H, S, K)."""
         needed = self.length + keys.size(2)
         if self._keys is None or self._values is None or needed > self._keys.size(2):
             self._keys = self._grown(self._keys, keys, needed)
@@ -32,11 +39,12 @@ class KeyValueCache:
             room[:, :, : self.length] = old[:, :, : self.length]
         return room
 
-    def select(self, rows: Tensor) -> "KeyValueCache":
-        """Return the cache of some rows, in the order given; rows may repeat (beams) or be missing (finished)."""
+    def select(self, sentences: Tensor) -> "KeyValueCache":
+        """Return the cache of some sentences, in the order given; they may repeat or be missing (finished)."""
         chosen = KeyValueCache()
         chosen.length = self.length
         if self._keys is not None and self._values is not None:
-            chosen._keys = self._keys.index_select(0, rows)
-            chosen._values = self._values.index_select(0, rows)
+            # Only what is filled is copied; the next step makes room again.
+            chosen._keys = self._keys[:, :, : self.length].index_select(0, sentences)
+            chosen._values = self._values[:, :, : self.length].index_select(0, sentences)
         return chosen

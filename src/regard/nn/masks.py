@@ -16,3 +16,22 @@ def causal_mask(queries: int, keys: int, device: torch.device) -> Tensor:
     scaled_dot_product_attention lines up the first ones instead).
     """
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
+
+
+def branch_mask(seen: Tensor, steps: int) -> Tensor:
+    """Return the mask (B, 1, hypotheses * T, S + hypotheses * T) of T further steps of branching hypotheses.
+
+    `seen` (B, hypotheses, S) tells which slots hold the past of which hypothesis; each also sees its own new ones.
+    """
+    B, hypotheses, _ = seen.shape
+    own = torch.eye(hypotheses, dtype=torch.bool, device=seen.device)
+    if steps > 1:
+        own = own[:, None, :, None] & causal_mask(steps, steps, seen.device)[:, None]  # (h, T, h, T)
+        own = own.flatten(2).flatten(0, 1)
+    past = seen.repeat_interleave(steps, dim=1) if steps > 1 else seen
+    return torch.cat((past, own.expand(B, -1, -1)), dim=2)[:, None]
+
+
+def as_bias(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return what forbids the same looks when added to scores: 0 where the mask is True, -inf elsewhere."""
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)

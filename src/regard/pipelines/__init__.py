@@ -1,6 +1,16 @@
 """A checkpoint and raw text in, answers out."""
 
+from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation, perplexity
 from regard.pipelines.load import load, load_tokenizer
-from regard.pipelines.translator import Candidate, Translation, Translator
+from regard.pipelines.translator import Translator
 
-__all__ = ["Candidate", "Translation", "Translator", "load", "load_tokenizer"]
+__all__ = [
+    "Alternative",
+    "Candidate",
+    "PairScore",
+    "Translation",
+    "Translator",
+    "load",
+    "load_tokenizer",
+    "perplexity",
+]

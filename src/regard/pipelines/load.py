@@ -1,28 +1,52 @@
 """From a path to something that answers."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from regard.checkpoint import find_checkpoint, read_bundle, read_config
+from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
 from regard.errors import CheckpointError, ConfigError
 from regard.interop import read as read_hugging_face
-from regard.pipelines.translator import Translator
+from regard.pipelines.translator import Translator, translation_tokenizers
 from regard.text import Tokenizer
 from regard.training import choose_device
+from regard.training.machine import keep_freed_memory
 
 PIPELINES = {"translate": Translator}
 
 
-def load(path: str | Path, device: str = "auto") -> Translator:
-    """Return the pipeline of a run (its best checkpoint), a checkpoint folder, or hf: and a Hugging Face folder."""
+def load(path: str | Path, device: str = "auto", *, ensemble: Sequence[str | Path] = ()) -> Translator:
+    """Return the pipeline of a run (its best checkpoint), a checkpoint folder, or hf: and a Hugging Face folder.
+
+    Further ones make an ensemble: the mean of their probabilities decides.
+    """
+    keep_freed_memory()
+    first, others = _bundle(path, device), [_bundle(other, device) for other in ensemble]
+    for name, other in zip(ensemble, others, strict=True):
+        _check_same_tokenizers(str(path), first, str(name), other)
+    return PIPELINES[first.task](first, others)
+
+
+def _bundle(path: str | Path, device: str) -> Bundle:
     if str(path).startswith("hf:"):
         bundle = read_hugging_face(Path(str(path).removeprefix("hf:")))
         bundle.model.to(choose_device(device))
-        return PIPELINES[bundle.task](bundle)
+        return bundle
     folder = find_checkpoint(Path(path))
     bundle = read_bundle(folder, choose_device(device))
     if bundle.task not in PIPELINES:
         raise CheckpointError(f'{folder}: its task "{bundle.task}" is unknown to this version of regard; upgrade it.')
-    return PIPELINES[bundle.task](bundle)
+    return bundle
+
+
+def _check_same_tokenizers(path: str, bundle: Bundle, other_path: str, other: Bundle) -> None:
+    """Refuse an ensemble whose members' probabilities are not of the same tokens."""
+    sides = [translation_tokenizers(each.tokenizers) for each in (bundle, other)]
+    for side, mine, theirs in zip(("source", "target"), *sides, strict=True):
+        if mine.to_json() != theirs.to_json():
+            raise CheckpointError(
+                f"{other_path}: its {side} tokenizer is not that of {path}, so they do not say the same tokens; "
+                f"train one of them with the other's (text.tokenizer)."
+            )
 
 
 def load_tokenizer(path: Path, side: str = "source") -> Tokenizer:

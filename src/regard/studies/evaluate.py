@@ -85,11 +85,13 @@ def evaluate(
     pairs = [Pair(*pair) for pair in texts]
     held_out = HeldOut(name, pairs, [list(choices) for choices in references or ([pair.target] for pair in pairs)])
     encoded = _encode(translator, pairs)
-    bound = translator.model.max_positions or max(encoded.source.lengths.max(), encoded.target.lengths.max())
+    settings = translator.decoding(**decoding)
+    bound = min(translator.bound or settings.max_source_length, settings.max_source_length)
     can_read = encoded.source.lengths <= bound
     fits = can_read & (encoded.target.lengths <= bound)
     if not fits.all():
-        progress.warn(f"{name}: {(~fits).sum():,} pairs are longer than the {bound:,} tokens this model takes.")
+        reason = "this model takes" if bound == translator.bound else "of decode.max_source_length"
+        progress.warn(f"{name}: {(~fits).sum():,} pairs are longer than the {bound:,} tokens {reason}.")
     started = time.perf_counter()
     sources = [pair.source if can else "" for pair, can in zip(pairs, can_read, strict=True)]
     answers = translator(sources, progress=progress, **decoding)
@@ -107,7 +109,7 @@ def evaluate(
         losses["perplexity"],
         round(len(pairs) / elapsed, 2),
         int((~fits).sum()),
-        translator.decoding(**decoding).model_dump(mode="json"),
+        settings.model_dump(mode="json"),
         held_out.hashes(),
         hypotheses,
     )

@@ -36,7 +36,7 @@ class TranslateSettings(Settings, Generic[M]):
     objective: ObjectiveSettings = ObjectiveSettings()
     train: TrainSettings = TrainSettings()
     validation: ValidationSettings = ValidationSettings()
-    decode: DecodeSettings = DecodeSettings(beams=5)
+    decode: DecodeSettings = DecodeSettings()
     machine: MachineSettings = MachineSettings()
     preflight: bool = True
     """Whether the data is looked over before training, and what is odd about it said."""

@@ -211,6 +211,8 @@ def _validation(
     """Return the function the loop validates with: loss, perplexity, signs of life, and BLEU on a fixed sample."""
     count = min(settings.validation.bleu_sentences, len(valid))
     sample = [valid[place] for place in np.linspace(0, len(valid) - 1, count).astype(int)]
+    longest = max(settings.decode.max_source_length, int(encoded.source.lengths.max()))
+    greedily: dict[str, Any] = {"method": "beam", "beams": 1, "max_source_length": longest}
     looked_at = encoded.batch(np.arange(min(LOOKED_AT, len(encoded)))).to(machine.device)
 
     def validate(model: Any) -> dict[str, float]:
@@ -219,7 +221,7 @@ def _validation(
         if focus is not None:
             measured["attention_focus"] = focus
         if sample:
-            translations = Translator(bundle)([pair.source for pair in sample], beams=1)
+            translations = Translator(bundle)([pair.source for pair in sample], **greedily)
             hypotheses = [translation.text for translation in translations]
             references = [pair.target for pair in sample]
             measured["bleu"] = translation_scores(hypotheses, [[text] for text in references], ["BLEU"])[0].value

@@ -1,6 +1,7 @@
 """Characters to token ids and back, on Hugging Face `tokenizers`; knows nothing of torch."""
 
 from regard.text.dropout import DropoutCorpus, DropoutEncoder
+from regard.text.prefix import Prefix, exact_prefix, prefix_ids, prefix_of
 from regard.text.settings import TextSettings, TokenizerSettings
 from regard.text.tokenizer import Encoding, Tokenizer
 from regard.text.training import train_tokenizer
@@ -9,8 +10,12 @@ __all__ = [
     "DropoutCorpus",
     "DropoutEncoder",
     "Encoding",
+    "Prefix",
     "TextSettings",
     "Tokenizer",
     "TokenizerSettings",
+    "exact_prefix",
+    "prefix_ids",
+    "prefix_of",
     "train_tokenizer",
 ]

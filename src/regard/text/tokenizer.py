@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import tokenizers
@@ -71,6 +72,12 @@ class Tokenizer:
     def size(self) -> int:
         """How many tokens the vocabulary has."""
         return int(self.backend.get_vocab_size())
+
+    @cached_property
+    def vocabulary(self) -> dict[int, str]:
+        """The piece of each id, special tokens left out."""
+        pieces = self.backend.get_vocab(with_added_tokens=True)
+        return {number: piece for piece, number in pieces.items() if number not in self.specials}
 
     @property
     def kind(self) -> str:

@@ -1,0 +1,29 @@
+"""Random choices without a random state: a draw is a function of what it is for."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def uniforms(seed: int, lines: NDArray[np.int64], samples: NDArray[np.int64], step: int) -> NDArray[np.float64]:
+    """Return one number in [0, 1) for each (line, sample) at a step."""
+    state = np.full(lines.shape, seed, np.uint64)
+    for part in (lines, samples, np.full(lines.shape, step)):
+        state = mixed(state + GOLDEN * (part.astype(np.uint64) + np.uint64(1)))
+    return (state >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return 64 bits each of which depends on all bits given (the finaliser of splitmix64, Steele et al., 2014)."""
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
+
+
+def draw(log_p: Tensor, chances: Tensor) -> Tensor:
+    """Return one token a row (R,) of log probabilities (R, V), where the running sum passes a chance in [0, 1)."""
+    sums = log_p.softmax(1).double().cumsum(1)
+    return torch.searchsorted(sums, chances[:, None] * sums[:, -1:], right=True)[:, 0]

@@ -1,0 +1,305 @@
+"""Every method under every constraint: batched equals single, and the constraint holds."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from regard.config import Layer, resolve
+from regard.data.batches import EncodedPairs
+from regard.data.sequences import Sequences
+from regard.decoding import DecodeSettings, decode, target_log_probabilities
+from regard.decoding.coverage import Coverage
+from regard.errors import ConfigError
+from regard.nn import probes
+from regard.text import Prefix, exact_prefix
+from small import ENDS, VOCABULARY, ending_model, log_probability, small_transformer, sources
+
+LENGTHS = [9, 3, 7, 5, 1, 9]
+METHODS = {
+    "greedy": {"beams": 1},
+    "beam": {"beams": 4},
+    "sample": {"method": "sample", "samples": 2, "seed": 5},
+    "narrow sample": {"method": "sample", "temperature": 0.7, "top_k": 12, "top_p": 0.9},
+}
+CONSTRAINTS = {
+    "none": {},
+    "no length penalty": {"length_penalty": "none"},
+    "gnmt": {"length_penalty": "gnmt", "length_alpha": 0.6},
+    "repetition": {"repetition_penalty": 1.7},
+    "ngrams": {"no_repeat_ngram": 2},
+    "lengths": {"min_length": 6, "max_length": 8},
+    "all": {"repetition_penalty": 1.3, "no_repeat_ngram": 1, "min_length": 4},
+}
+PREFIXES = [exact_prefix([7, 9, 8]), None, exact_prefix([5]), Prefix(({4: 1, 6: 2}, {10: 2, 11: 2})), None, None]
+
+
+def both(model, settings, prefixes=None):
+    """Decode the sentences together, and each by itself."""
+    source, real = sources(LENGTHS)
+    lines = [3, 1, 4, 15, 9, 2]
+    together = decode(model, source, real, ENDS, settings, prefixes, lines)
+    apart = []
+    for row, length in enumerate(LENGTHS):
+        one = slice(row, row + 1)
+        begun = prefixes and prefixes[one]
+        apart += decode(model, source[one, :length], real[one, :length], ENDS, settings, begun, lines[one])
+    return together, apart
+
+
+def assert_same(together, apart):
+    for ours, theirs in zip(together, apart, strict=True):
+        assert [each.ids for each in ours] == [each.ids for each in theirs]
+        for one, other in zip(ours, theirs, strict=True):
+            assert one.is_finished == other.is_finished
+            assert abs(one.score - other.score) < 1e-4 and abs(one.log_probability - other.log_probability) < 1e-4
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "constraint, has_prefix", [*((name, False) for name in CONSTRAINTS), ("none", True), ("all", True)]
+)
+def test_batched_equals_single_and_the_constraint_holds(method, constraint, has_prefix):
+    model = ending_model()
+    chosen = METHODS[method] | CONSTRAINTS[constraint] | {"max_length_ratio": 1.0, "max_length_extra": 8}
+    settings = DecodeSettings(**chosen)
+    prefixes = PREFIXES if has_prefix else None
+    together, apart = both(model, settings, prefixes)
+    assert_same(together, apart)
+    source, _ = sources(LENGTHS)
+    for row, (length, hypotheses) in enumerate(zip(LENGTHS, together, strict=True)):
+        for found in hypotheses:
+            said = len(found.ids) + found.is_finished
+            expected = log_probability(model, source[row, :length], found.ids, found.is_finished)
+            assert abs(found.log_probability - expected) < 1e-4  # the model's own, whatever led to it
+            begun = len(prefixes[row].choices) if prefixes and prefixes[row] else 0
+            assert settings.min_length <= said <= settings.limit(length, None, begun)
+            assert not set(ENDS.never) & set(found.ids) and ENDS.end not in found.ids
+            size = settings.no_repeat_ngram
+            if size and not has_prefix:
+                ngrams = [tuple(found.ids[place : place + size]) for place in range(len(found.ids) - size + 1)]
+                assert len(set(ngrams)) == len(ngrams)
+            if prefixes and row == 0:
+                assert found.ids[:3] == [7, 9, 8]
+            if prefixes and row == 3:
+                assert found.ids[0] == 6 or found.ids[:2] in ([4, 10], [4, 11])
+
+
+def test_sentences_leave_the_batch_at_different_times():
+    together, _ = both(ending_model(), DecodeSettings(beams=4, max_length_ratio=1.0, max_length_extra=8))
+    every = [found for hypotheses in together for found in hypotheses]
+    assert {found.is_finished for found in every} == {True, False}
+    assert len({len(found.ids) for found in every if found.is_finished}) > 4
+
+
+def test_repetition_is_penalised_in_the_score():
+    model = ending_model()
+    source, real = sources(LENGTHS)
+    for beams in (1, 3):
+        repeats = {}
+        for penalty in (1.0, 1.5, 3.0):
+            settings = DecodeSettings(beams=beams, repetition_penalty=penalty, min_length=12, length_penalty="none")
+            found = [each for (each, *_) in decode(model, source, real, ENDS, settings)]
+            repeats[penalty] = sum(len(each.ids) - len(set(each.ids)) for each in found)
+            for each in found:
+                is_penalised = penalty > 1 and len(set(each.ids)) < len(each.ids)
+                assert (each.score < each.log_probability - 1e-3) == is_penalised
+        assert repeats[3.0] < repeats[1.0]
+
+
+def test_where_nothing_is_left_to_say_the_end_comes():
+    model = ending_model()
+    source, real = sources([6])
+    everything = VOCABULARY - 4
+    for chosen in METHODS.values():
+        settings = DecodeSettings(**chosen, no_repeat_ngram=1, min_length=100, max_length_ratio=100)
+        for found in decode(model, source, real, ENDS, settings)[0]:
+            assert found.is_finished and sorted(found.ids) == list(range(4, 4 + everything))
+
+
+def test_samples_do_not_depend_on_how_many_are_drawn_but_on_seed_and_line():
+    model = ending_model()
+    source, real = sources([6, 6])
+    source[1] = source[0]
+
+    def ids(lines=(0, 1), **changes):
+        settings = DecodeSettings(method="sample", max_length_ratio=1.0, **changes)
+        return [[each.ids for each in found] for found in decode(model, source, real, ENDS, settings, None, lines)]
+
+    one, four = ids(), ids(samples=4)
+    assert all(first[0] in several for first, several in zip(one, four, strict=True))
+    assert len({tuple(each) for each in four[0]}) > 1
+    assert one[0] != one[1] and one == ids() and one != ids(seed=2)
+    assert ids(lines=(8, 8))[0] == ids(lines=(8, 8))[1]
+
+
+def test_the_narrowest_sample_is_greedy():
+    model = ending_model()
+    source, real = sources(LENGTHS)
+    expected = decode(model, source, real, ENDS, DecodeSettings(beams=1))
+    for narrow in ({"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-3}):
+        found = decode(model, source, real, ENDS, DecodeSettings(method="sample", **narrow))
+        assert [each[0].ids for each in found] == [each[0].ids for each in expected]
+
+
+def test_samples_are_as_frequent_as_they_are_probable():
+    model = ending_model()
+    count = 3000
+    source, real = sources([3])
+    settings = DecodeSettings(method="sample", max_length=1)
+    found = decode(model, source.expand(count, -1), real.expand(count, -1), ENDS, settings)
+    with torch.no_grad():
+        p = model(source, real, torch.tensor([[ENDS.start]]))[0, -1].softmax(-1)
+    p[list(ENDS.never)] = 0
+    said = torch.tensor([(each.ids or [ENDS.end])[0] for (each,) in found])
+    assert_close(torch.bincount(said, minlength=VOCABULARY) / count, p / p.sum(), atol=0.03, rtol=0)
+
+
+def two_models():
+    return [ending_model(), ending_model(seed=2)]
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
+def test_an_ensemble_says_what_the_mean_of_probabilities_does(method):
+    models = two_models()
+    settings = DecodeSettings(**METHODS[method], max_length_ratio=1.0, max_length_extra=4)
+    together, apart = both(models, settings)
+    assert_same(together, apart)
+    source, _ = sources(LENGTHS)
+    for row, length in enumerate(LENGTHS):
+        for found in together[row]:
+            said = [*found.ids, ENDS.end] if found.is_finished else found.ids
+            target = torch.tensor([[ENDS.start, *said[:-1]]])
+            real = torch.ones(1, length, dtype=torch.bool)
+            with torch.no_grad():
+                p = torch.stack(
+                    [model(source[row : row + 1, :length], real, target)[0].softmax(-1) for model in models]
+                )
+            expected = p.mean(0)[range(len(said)), said].log().sum().item()
+            assert abs(found.log_probability - expected) < 1e-4
+
+
+def test_a_model_agrees_with_itself():
+    model = ending_model()
+    source, real = sources(LENGTHS)
+    settings = DecodeSettings(beams=3, max_length_ratio=1.0)
+    alone, twice = (decode(models, source, real, ENDS, settings) for models in (model, [model, model]))
+    assert_same(alone, twice)
+
+
+def coverage_of(model, source, ids, is_finished):
+    """Work the penalty out from the definition: one pass, all attention weights."""
+    said = [ENDS.start, *ids] if is_finished else [ENDS.start, *ids[:-1]]
+    weights = []
+    listened = {probe for name, probe in probes(model).items() if name.endswith("cross.weights")}
+    for probe in listened:
+        probe.listener = weights.append
+    real = torch.ones(1, len(source), dtype=torch.bool)
+    with torch.no_grad():
+        model(source[None], real, torch.tensor([said]))
+    for probe in listened:
+        probe.listener = None
+    covered = torch.stack(weights).mean((0, 2))[0].sum(0)  # (L, B, H, T, S) to (S,)
+    return covered.clamp(max=1).log().sum().item()
+
+
+@pytest.mark.parametrize("beams", [1, 4])
+def test_the_coverage_penalty_is_that_of_the_paper(beams):
+    model = ending_model()
+    settings = DecodeSettings(beams=beams, coverage_penalty=0.3, max_length_ratio=1.0, max_length_extra=4)
+    together, apart = both(model, settings)
+    assert_same(together, apart)
+    source, _ = sources(LENGTHS)
+    for row, length in enumerate(LENGTHS):
+        for found in together[row]:
+            tokens = len(found.ids) + found.is_finished
+            penalty = coverage_of(model, source[row, :length], found.ids, found.is_finished)
+            assert abs(found.score - (found.log_probability / tokens + 0.3 * penalty)) < 1e-4
+    assert not any(probe.is_heard for probe in probes(model).values())
+
+
+def test_a_strong_coverage_penalty_changes_the_order():
+    model = ending_model()
+    source, real = sources(LENGTHS)
+    plain, covered = (
+        decode(model, source, real, ENDS, DecodeSettings(beams=6, length_penalty="none", coverage_penalty=weight))
+        for weight in (0.0, 5.0)
+    )
+    assert [found[0].ids for found in plain] != [found[0].ids for found in covered]
+
+
+def test_coverage_needs_attention_to_the_source():
+    with pytest.raises(ConfigError) as error:
+        Coverage([torch.nn.Linear(2, 2)], torch.ones(1, 2))
+    assert str(error.value) == (
+        "coverage_penalty: this model has no cross-attention to measure coverage by; leave it out."
+    )
+
+
+def test_scoring_gives_the_log_probability_that_the_search_had():
+    models = two_models()
+    source, real = sources(LENGTHS)
+    for members in (models[:1], models):
+        found = decode(members, source, real, ENDS, DecodeSettings(beams=4, max_length_ratio=1.0))
+        best = [hypotheses[0] for hypotheses in found]
+        targets = [[*each.ids, ENDS.end] if each.is_finished else each.ids for each in best]
+        rows = [source[row, :length].tolist() for row, length in enumerate(LENGTHS)]
+        pairs = EncodedPairs(Sequences.of(rows), Sequences.of(targets), 0, 0, ENDS.start)
+        values = target_log_probabilities(members, pairs.batch(torch.arange(len(rows)).numpy()))
+        sums = [part.sum().item() for part in values.split([len(target) for target in targets])]
+        assert all(abs(mine - each.log_probability) < 1e-4 for mine, each in zip(sums, best, strict=True))
+
+
+def test_an_output_has_room_for_its_prefix_and_its_end():
+    assert DecodeSettings(max_length=3).limit(10, None, prefix=5) == 6
+    assert DecodeSettings(max_length_ratio=1.0, max_length_extra=1).limit(4) == 5
+    assert DecodeSettings(min_length=40).limit(2) == 40
+    assert DecodeSettings(max_length=7).limit(100) == 7
+    assert DecodeSettings(min_length=40).limit(2, bound=30) == 30
+
+
+def test_a_model_with_a_bound_takes_a_forced_prefix():
+    model = small_transformer(positions="learned", max_positions=7)
+    source, real = sources([6])
+    settings = DecodeSettings(beams=2)
+    (found,) = decode(model, source, real, ENDS, settings, [exact_prefix([4, 5, 6])])
+    assert all(each.ids[:3] == [4, 5, 6] and len(each.ids) <= 7 for each in found)
+
+
+CONTRADICTIONS = {
+    "beams with sampling": (
+        {"method": "sample", "beams": 5},
+        'beams: 5 is for a search; leave it out, or say method "beam".',
+    ),
+    "coverage with sampling": (
+        {"method": "sample", "coverage_penalty": 0.2},
+        'coverage_penalty: 0.2 is for a search; leave it out, or say method "beam".',
+    ),
+    "top_p without sampling": (
+        {"top_p": 0.9},
+        'top_p: 0.9 is for drawing; say method "sample" too, or leave it out.',
+    ),
+    "temperature without sampling": (
+        {"beams": 1, "temperature": 0.5},
+        'temperature: 0.5 is for drawing; say method "sample" too, or leave it out.',
+    ),
+    "min over max": ({"min_length": 9, "max_length": 5}, "min_length: 9 is more than max_length 5."),
+    "no penalty below one": (
+        {"repetition_penalty": 0.5},
+        "repetition_penalty: 0.5 is out of range, it must be greater than or equal to 1 (from the call).",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_settings_that_contradict_each_other_are_told(name):
+    values, expected = CONTRADICTIONS[name]
+    with pytest.raises(ConfigError) as error:
+        resolve(DecodeSettings, [Layer("the call", values)])
+    assert str(error.value) == expected
+
+
+def test_settings_come_back_from_what_was_saved_of_them():
+    for settings in (DecodeSettings(), DecodeSettings(method="sample", top_p=0.5)):
+        assert DecodeSettings.model_validate(settings.model_dump(mode="json")) == settings
+    assert DecodeSettings(method="sample").hypotheses == 1 and DecodeSettings().hypotheses == 5
+    assert DecodeSettings(method="sample", samples=3).hypotheses == 3
