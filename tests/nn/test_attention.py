@@ -130,3 +130,16 @@ def test_probes_on_a_whole_model_do_not_change_its_output():
     assert_close(fused, visible, atol=1e-5, rtol=0)
     assert len(seen) == 2 + 2 * 2
     assert all(math.isclose(weights.sum(-1).mean().item(), 1, rel_tol=1e-5) for weights in seen.values())
+
+
+def test_a_selected_cache_goes_on_where_it_was():
+    cache = KeyValueCache()
+    keys, values = torch.randn(3, 2, 5, 4), torch.randn(3, 2, 5, 4)
+    cache.append(keys, values)
+    rows = torch.tensor([2, 0])
+    chosen = cache.select(rows)
+    more = torch.randn(2, 2, 40, 4)  # more than there is room for
+    found_keys, found_values = chosen.append(more, more)
+    assert_close(found_keys, torch.cat((keys[rows], more), 2))
+    assert_close(found_values, torch.cat((values[rows], more), 2))
+    assert chosen.sentences == 2 and cache.sentences == 3 and cache.length == 5

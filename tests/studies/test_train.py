@@ -116,6 +116,7 @@ def test_resume_refuses_what_would_change_the_result(tmp_path, pairs):
         {"text.marks": "bytes", "train.optimizer": "sgd", "train.schedule": "constant"},
         {"text.kind": "unigram", "train.schedule": "transformer", "train.learning_rate": 1.0},
         {"machine.is_deterministic": True, "train.select_by": "bleu"},
+        {"decode.method": "sample", "decode.max_source_length": 1, "validation.bleu_sentences": 5},
     ],
     ids=str,
 )
@@ -279,6 +280,14 @@ def test_a_run_without_test_sets_is_scored_on_its_validation_set(tmp_path, pairs
     run = regard.train(pairs, SMALL | {"train.steps": 2, "train.warmup": 1}, out=tmp_path / "run")
     (found,) = evaluate_run(str(run.path), device="cpu")
     assert found.name == "valid" and found.scores[0].value == run.scores["valid"]["scores"][0]["value"]
+
+
+def test_lines_past_what_is_read_count_against_the_score(quick_run):
+    telling = Telling()
+    texts = [("Ja.", "Yes."), ("Ja. " * 40, "Yes.")]
+    found = regard.evaluate(regard.load(quick_run.best, "cpu"), texts, progress=telling, max_source_length=20)
+    assert (found.too_long, found.sentences, found.hypotheses[1]) == (1, 2, "")
+    assert "test: 1 pairs are longer than the 20 tokens of decode.max_source_length." in telling.said
 
 
 def test_scores_of_plain_tuples_and_of_nothing(quick_run):

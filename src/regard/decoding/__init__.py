@@ -1,9 +1,11 @@
 """Sequences out of any decoder, over one stepper."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.decoding.beam import beam_search
 from regard.decoding.constraints import Constraints
@@ -13,6 +15,7 @@ from regard.decoding.scoring import next_log_probabilities, target_log_probabili
 from regard.decoding.settings import SAMPLING_ONLY, SEARCH_ONLY, DecodeSettings, length_penalty
 from regard.decoding.stepper import Ends, Hypothesis, Stepper, build_stepper
 from regard.models import SequenceToSequence
+from regard.nn import packed
 from regard.text import Prefix
 
 __all__ = [
@@ -57,9 +60,24 @@ def decode(
         for length, prefix in zip(real.sum(1).tolist(), prefixes, strict=True)
     ]
     constraints = Constraints(settings, ends, prefixes, source.device)
+    with ExitStack() as stack:
+        for member in members:
+            stack.enter_context(packed(cast(nn.Module, member)))
+        return _decode(members, source, real, limits, constraints, range(len(source)) if lines is None else lines)
+
+
+def _decode(
+    members: Sequence[SequenceToSequence],
+    source: Tensor,
+    real: Tensor,
+    limits: Sequence[int],
+    constraints: Constraints,
+    lines: Sequence[int],
+) -> list[list[Hypothesis]]:
+    settings = constraints.settings
     stepper = build_stepper(members, source, real)
     if settings.method == "sample":
-        return sample(stepper, limits, constraints, range(len(source)) if lines is None else lines)
+        return sample(stepper, limits, constraints, lines)
     if settings.coverage_penalty:
         coverage = Coverage(members, real)
         with coverage.listening():

@@ -28,9 +28,8 @@ def generation_config(
         "early_stopping": False,
         "max_length": positions,
         **special_tokens(tokenizer),
-        # What regard never says; its probabilities are those of the other tokens.
+        # What regard never says; the probabilities of the other tokens stay as they are.
         "suppress_tokens": sorted((tokenizer.padding, tokenizer.unknown, tokenizer.start)),
-        "renormalize_logits": True,
     }
 
 

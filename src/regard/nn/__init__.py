@@ -5,6 +5,7 @@ from regard.nn.blocks import BlockSettings, DecoderBlock, EncoderBlock, build_no
 from regard.nn.cache import KeyValueCache
 from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
 from regard.nn.masks import as_bias, branch_mask, causal_mask, padding_mask
+from regard.nn.packed import forget_packed, packed
 from regard.nn.positions import PositionKind, Positions, build_positions, sinusoids
 from regard.nn.probe import Listener, Probe, listening, probes
 from regard.nn.trace import Trace
@@ -31,7 +32,9 @@ __all__ = [
     "build_positions",
     "build_table",
     "causal_mask",
+    "forget_packed",
     "listening",
+    "packed",
     "padding_mask",
     "probes",
     "sinusoids",

@@ -1,5 +1,6 @@
 """Keys and values of the steps already decoded, kept so that a step costs one position and not all."""
 
+import torch
 from torch import Tensor
 
 
@@ -44,7 +45,11 @@ class KeyValueCache:
         chosen = KeyValueCache()
         chosen.length = self.length
         if self._keys is not None and self._values is not None:
-            # Only what is filled is copied; the next step makes room again.
-            chosen._keys = self._keys[:, :, : self.length].index_select(0, sentences)
-            chosen._values = self._values[:, :, : self.length].index_select(0, sentences)
+            chosen._keys, chosen._values = (self._selected(each, sentences) for each in (self._keys, self._values))
         return chosen
+
+    def _selected(self, x: Tensor, sentences: Tensor) -> Tensor:
+        """Return some sentences with the same room; only what is filled is copied, and only once."""
+        room = x.new_empty(sentences.numel(), *x.shape[1:])
+        torch.index_select(x[:, :, : self.length], 0, sentences, out=room[:, :, : self.length])
+        return room

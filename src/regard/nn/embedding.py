@@ -4,9 +4,9 @@ import math
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from regard.nn.dropout import Dropout
+from regard.nn.linear import product
 from regard.nn.positions import Positions
 
 
@@ -35,6 +35,8 @@ def build_table(vocabulary: int, width: int) -> nn.Embedding:
 class VocabularyHead(nn.Module):
     """Scores over the vocabulary; the weight may be an embedding table's own (Press & Wolf, 2017)."""
 
+    packed: Tensor | None = None  # the weight in another layout (see `nn.packed`)
+
     def __init__(self, table: nn.Embedding, has_bias: bool = False) -> None:
         super().__init__()
         self.weight = table.weight
@@ -42,4 +44,4 @@ class VocabularyHead(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V) of hidden states (..., D)."""
-        return F.linear(hidden, self.weight, self.bias)
+        return product(hidden, self.weight, self.bias, self.packed)

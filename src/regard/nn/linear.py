@@ -1,11 +1,33 @@
 """Linear layers, filled the same way everywhere."""
 
-from torch import nn
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+class Linear(nn.Linear):
+    """A linear layer that can be lent its weight in another layout (see `nn.packed`)."""
+
+    packed: Tensor | None = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return x Wᵀ + b."""
+        return product(x, self.weight, self.bias, self.packed)
+
+
+def product(x: Tensor, weight: Tensor, bias: Tensor | None, packed: Tensor | None) -> Tensor:
+    """Return x Wᵀ + b, by the packed weight where there is one."""
+    if packed is None:
+        return F.linear(x, weight, bias)
+    multiply: Any = torch.ops.mkldnn._linear_pointwise
+    return multiply(x, packed, bias, "none", [], "")
 
 
 def build_linear(inputs: int, outputs: int, has_bias: bool = True, parts: int = 1) -> nn.Linear:
     """Return a layer filled as Glorot & Bengio (2010) do, each of the `parts` packed into one product on its own."""
-    layer = nn.Linear(inputs, outputs, bias=has_bias)
+    layer = Linear(inputs, outputs, bias=has_bias)
     for part in layer.weight.chunk(parts):
         nn.init.xavier_uniform_(part)
     if has_bias:

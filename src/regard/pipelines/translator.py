@@ -25,7 +25,7 @@ from regard.decoding import (
 )
 from regard.errors import CheckpointError, ConfigError, DataError
 from regard.inspection import only_user, record_translation
-from regard.nn import Trace
+from regard.nn import Trace, forget_packed
 from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation
 from regard.pipelines.scoring import pair_log_probabilities
 from regard.progress import SILENT, Progress
@@ -42,6 +42,8 @@ class Translator:
         self.bundle = bundle
         self.model: Any = bundle.model
         self.models: list[Any] = [bundle.model, *(other.model for other in others)]
+        for model in self.models:
+            forget_packed(model)
         self.source_tokenizer, self.target_tokenizer = translation_tokenizers(bundle.tokenizers)
         self.device = next(bundle.model.parameters()).device
 
