@@ -13,7 +13,7 @@ class KeyValueCache:
     """
 
     def __init__(self) -> None:
-        self._keys: Tensor | None = None
+        self._keys: Tensor | None = None  # (B, S, H, K)
         self._values: Tensor | None = None
         self.length = 0
 
@@ -24,20 +24,21 @@ class KeyValueCache:
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Add the keys and values (B, H, T, K) of new positions and return those of all (B, H, S, K)."""
-        needed = self.length + keys.size(2)
-        if self._keys is None or self._values is None or needed > self._keys.size(2):
+        keys, values = keys.transpose(1, 2), values.transpose(1, 2)  # (B, T, H, K): rows of the cache lie together
+        needed = self.length + keys.size(1)
+        if self._keys is None or self._values is None or needed > self._keys.size(1):
             self._keys = self._grown(self._keys, keys, needed)
             self._values = self._grown(self._values, values, needed)
-        self._keys[:, :, self.length : needed] = keys
-        self._values[:, :, self.length : needed] = values
+        self._keys[:, self.length : needed] = keys
+        self._values[:, self.length : needed] = values
         self.length = needed
-        return self._keys[:, :, :needed], self._values[:, :, :needed]
+        return self._keys[:, :needed].transpose(1, 2), self._values[:, :needed].transpose(1, 2)
 
     def _grown(self, old: Tensor | None, like: Tensor, needed: int) -> Tensor:
-        B, H, _, K = like.shape
-        room = like.new_empty(B, H, max(16, 2 * needed), K)
+        B, _, H, K = like.shape
+        room = like.new_empty(B, max(16, 2 * needed), H, K)
         if old is not None:
-            room[:, :, : self.length] = old[:, :, : self.length]
+            room[:, : self.length] = old[:, : self.length]
         return room
 
     def select(self, sentences: Tensor) -> "KeyValueCache":
@@ -51,5 +52,5 @@ class KeyValueCache:
     def _selected(self, x: Tensor, sentences: Tensor) -> Tensor:
         """Return some sentences with the same room; only what is filled is copied, and only once."""
         room = x.new_empty(sentences.numel(), *x.shape[1:])
-        torch.index_select(x[:, :, : self.length], 0, sentences, out=room[:, :, : self.length])
+        torch.index_select(x[:, : self.length], 0, sentences, out=room[:, : self.length])
         return room
