@@ -116,7 +116,7 @@ def test_resume_refuses_what_would_change_the_result(tmp_path, pairs):
         {"text.marks": "bytes", "train.optimizer": "sgd", "train.schedule": "constant"},
         {"text.kind": "unigram", "train.schedule": "transformer", "train.learning_rate": 1.0},
         {"machine.is_deterministic": True, "train.select_by": "bleu"},
-        {"decode.method": "sample", "decode.max_source_length": 1, "validation.bleu_sentences": 5},
+        {"decode.method": "sample", "decode.max_source_length": 12, "validation.bleu_sentences": 5},
     ],
     ids=str,
 )

@@ -17,10 +17,10 @@ def mean_surprise(
 ) -> dict[str, float]:
     """Return the mean negative log probability of a target token as `loss`, and its exponential as `perplexity`."""
     objective = TranslationObjective(label_smoothing=0.0)
+    if not len(pairs):
+        return {"loss": math.nan, "perplexity": math.nan}  # nothing fits the model
     total, count = 0.0, 0
     for rows in micro_batches(np.arange(len(pairs)), pairs.source.lengths, pairs.target.lengths, limit):
         part = objective(model, pairs.batch(rows).to(device))["surprise"]
         total, count = total + float(part.sum), count + part.count
-    if not count:
-        return {"loss": math.nan, "perplexity": math.nan}  # nothing fits the model
     return {"loss": total / count, "perplexity": math.exp(min(total / count, 700.0))}
