@@ -523,12 +523,19 @@ def test_a_tokenizer_is_not_overwritten_unless_asked_for(tmp_path):
 
 def test_ctrl_c_before_training_is_one_word_and_leaves_nothing(tmp_path):
     words = ["train", "translate-miniature", "--out", str(tmp_path / "run"), "--quiet"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "regard", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    time.sleep(3)  # well inside the making of its sentences
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    with subprocess.Popen(
+        [sys.executable, "-m", "regard", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
+    ) as process:
+        time.sleep(4)  # well inside the making of its sentences
+        process.send_signal(signal.SIGINT)
+        try:
+            _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 130 and errors == "regard: stopped.\n" and not (tmp_path / "run").exists()
 
 
