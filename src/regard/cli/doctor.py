@@ -20,7 +20,7 @@ from regard.cli.options import (
     ValidData,
     ValidSource,
     ValidTarget,
-    columns,
+    run_overrides,
 )
 
 STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "problem": "red"}
@@ -50,26 +50,11 @@ def doctor(
 
     Examples: regard doctor translate --source a.de --target a.en · regard doctor translate-miniature --find-rate
     """
+    flags = dict(locals())
     from regard.cli.console import print_json, progress
-    from regard.config import flatten, parse_overrides
     from regard.studies import doctor as examine
 
-    flags = {
-        "data.train.source": source,
-        "data.train.target": target,
-        "data.train.path": data,
-        "data.valid.source": valid_source,
-        "data.valid.target": valid_target,
-        "data.valid.path": valid_data,
-        "model.preset": preset,
-        "seed": seed,
-        "machine.device": device,
-        "machine.threads": threads,
-    }
-    overrides: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
-    for role in ("train", *(("valid",) if valid_data else ())):
-        overrides |= columns(source_column, target_column, f"data.{role}.")
-    overrides |= dict(flatten(parse_overrides(settings or [])))
+    overrides = run_overrides(list(settings or []), flags)
     report = examine(recipe, overrides, find_rate=find_rate, is_quick=quick, progress=progress(quiet))
     if json:
         print_json({"severity": report.severity, "findings": report.findings})

@@ -1,6 +1,6 @@
 """Options that several verbs share."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -29,6 +29,20 @@ SettingWords = Annotated[
     list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings to change, such as train.steps=1000.")
 ]
 
+RUN_FLAGS = {
+    "source": "data.train.source",
+    "target": "data.train.target",
+    "data": "data.train.path",
+    "valid_source": "data.valid.source",
+    "valid_target": "data.valid.target",
+    "valid_data": "data.valid.path",
+    "preset": "model.preset",
+    "seed": "seed",
+    "device": "machine.device",
+    "threads": "machine.threads",
+}
+"""The settings that verbs about runs also take as flags."""
+
 
 def columns(source: str | None, target: str | None, prefix: str = "") -> dict[str, str | int]:
     """Return the columns a user named as settings."""
@@ -39,3 +53,13 @@ def columns(source: str | None, target: str | None, prefix: str = "") -> dict[st
 def column(word: str) -> str | int:
     """Return what a user calls a column: digits are a number, anything else a name."""
     return int(word) if word.isdigit() else word
+
+
+def run_overrides(words: list[str], flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings a user gave for a run, by dotted name: flags as verbs call them, then key=value words."""
+    from regard.config import flatten, parse_overrides
+
+    found = {name: flags[flag] for flag, name in RUN_FLAGS.items() if flags.get(flag) is not None}
+    for role in ("train", "valid") if flags["valid_data"] else ("train",):
+        found |= columns(flags["source_column"], flags["target_column"], f"data.{role}.")
+    return found | dict(flatten(parse_overrides(words)))

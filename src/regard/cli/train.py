@@ -1,7 +1,7 @@
 """`regard train`: from a recipe, or straight from the user's files, to a run."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,7 +21,7 @@ from regard.cli.options import (
     ValidData,
     ValidSource,
     ValidTarget,
-    columns,
+    run_overrides,
 )
 
 
@@ -55,9 +55,9 @@ def train(
 
     Examples: regard train translate-miniature train.steps=500 · regard train translate --source a.de --target a.en
     """
+    flags = dict(locals())
     from regard.cli.console import progress
     from regard.cli.summary import print_plan, print_run
-    from regard.config import parse_overrides
     from regard.errors import ConfigError
     from regard.studies import find_recipe, plan_run, resolve_run
     from regard.studies import resume as resume_run
@@ -68,23 +68,9 @@ def train(
     if recipe is not None and "=" in recipe:  # with --resume there is no recipe, only settings
         words.insert(0, recipe)
         recipe = None
-    flags = {
-        "data.train.source": source,
-        "data.train.target": target,
-        "data.train.path": data,
-        "data.valid.source": valid_source,
-        "data.valid.target": valid_target,
-        "data.valid.path": valid_data,
-        "model.preset": preset,
-        "seed": seed,
-        "machine.device": device,
-        "machine.threads": threads,
-        "machine.is_deterministic": deterministic or None,
-    }
-    overrides: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
-    for role in ("train", *(("valid",) if valid_data else ())):
-        overrides |= columns(source_column, target_column, f"data.{role}.")
-    overrides |= _flat(parse_overrides(words))
+    overrides = run_overrides(words, flags)
+    if deterministic:
+        overrides = {"machine.is_deterministic": True} | overrides
     reporter = progress(quiet)
     if resume is not None:
         if recipe is not None:
@@ -104,9 +90,3 @@ def train(
         run = train_run(recipe, overrides, out=out, overwrite=overwrite, progress=reporter)
     if leads():
         print_run(run, json)
-
-
-def _flat(values: dict[str, Any]) -> dict[str, Any]:
-    from regard.config import flatten
-
-    return dict(flatten(values))
