@@ -101,8 +101,10 @@ class EncodedPairs:
         """Return some of the pairs as one batch."""
         source, source_real = self.source.padded(rows, self.source_padding)
         said, real = self.target.padded(rows, self.target_padding)  # (B, T)
-        target = torch.full_like(said, self.target_padding)
-        target[:, 0] = self.start
-        target[:, 1:] = said[:, :-1]  # teacher forcing: the decoder reads what it should have said before
-        places = real.flatten().nonzero().squeeze(1)
-        return TranslationBatch(source, source_real, target, real, places, said.flatten()[places], len(places))
+        # Teacher forcing: the decoder reads what it should have said before.
+        target = F.pad(said[:, :-1], (1, 0), value=self.start)
+        places = np.flatnonzero(real.numpy())  # several times as fast as nonzero of torch
+        labels = said.numpy().reshape(-1)[places]
+        return TranslationBatch(
+            source, source_real, target, real, torch.from_numpy(places), torch.from_numpy(labels), len(places)
+        )

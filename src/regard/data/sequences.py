@@ -42,7 +42,15 @@ class Sequences:
 
     def select(self, rows: NDArray[np.int64]) -> "Sequences":
         """Return some of the sequences, in the order given."""
-        return Sequences.of([self[row] for row in rows])
+        lengths = self.lengths[rows]
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
+        return Sequences(self.ids[places], starts)
+
+    def followed_by(self, others: "Sequences") -> "Sequences":
+        """Return these sequences and then the others."""
+        starts = np.concatenate([self.starts[:-1], others.starts + len(self.ids)])
+        return Sequences(np.concatenate([self.ids, others.ids]), starts)
 
     def padded(self, rows: NDArray[np.int64], padding: int) -> tuple[Tensor, Tensor]:
         """Return ids (B, T) and real (B, T) of some sequences, padded on the right to the longest."""

@@ -195,7 +195,8 @@ def _with_dropout(
         drawn = Sequences(*corpus.encode(seed))
         if drawn.lengths.max() <= limit:
             return drawn
-        return Sequences.of((drawn if length <= limit else plain)[row] for row, length in enumerate(drawn.lengths))
+        rows = np.arange(len(drawn)) + np.where(drawn.lengths <= limit, 0, len(drawn))
+        return drawn.followed_by(plain).select(rows)
 
     def corpus(epoch: int) -> EncodedPairs:
         seed = 2 * (settings.seed * 1_000_003 + epoch)

@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ import torch
 from torch import nn
 
 from regard.checkpoint import TrainingState
+from regard.data.ahead import Ahead
 from regard.data.feed import Feed, Update
 from regard.objectives import Objective
 from regard.progress import SILENT, Bar, Progress
@@ -30,6 +32,9 @@ from regard.training.window import Sums, Window, total
 
 Reason = Literal["finished", "no improvement", "interrupted"]
 Record = dict[str, float]
+
+MADE_READY = 8
+"""Updates that wait for a GPU."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,7 @@ class Trainer:
         self._clock = time.perf_counter()
         self._good: Snapshot | None = None
         self._collapse: dict[str, str] = {}
+        self._updates: Iterator[Update] = iter(())
 
     def restore(self, training: TrainingState) -> None:
         """Go on from a saved state; the model holds the weights that were saved with it."""
@@ -89,6 +95,7 @@ class Trainer:
         self._rewind()
         self._clock = time.perf_counter()
         with (
+            closing(self),
             catching_interrupts() as interrupted,
             self.hooks.progress.bar("train", settings.steps, self.state.step) as bar,
         ):
@@ -116,7 +123,15 @@ class Trainer:
         """Ask for updates from the position reached on, cut as memory allows."""
         if self.state.micro_batch_limit is not None:
             self.feed.limit = min(self.feed.limit, self.state.micro_batch_limit)
+        self.close()
         self._updates = self.feed.updates(self.state.position, self.team.rank, self.team.size)
+        if self.machine.device.type != "cpu":  # whose cores are busy with the updates themselves
+            self._updates = Ahead(self._updates, MADE_READY)
+
+    def close(self) -> None:
+        """Let go of updates that were made ready."""
+        if isinstance(self._updates, Ahead):
+            self._updates.close()
 
     def _next(self) -> Update:
         """Return the next update; one that is known to do harm is passed over."""
