@@ -31,9 +31,10 @@ class Ahead(Generic[Item]):
     def _put(self, item: Item | None, error: BaseException | None) -> None:
         while not self._is_closed.is_set():
             try:
-                return self._ready.put((item, error), timeout=0.1)
+                self._ready.put((item, error), timeout=0.1)
             except queue.Full:
                 continue
+            return
 
     def __iter__(self) -> Iterator[Item]:
         return self

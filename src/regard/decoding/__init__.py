@@ -10,10 +10,11 @@ from torch import Tensor, nn
 from regard.decoding.beam import beam_search
 from regard.decoding.constraints import Constraints
 from regard.decoding.coverage import Coverage
+from regard.decoding.recorded import build_stepper
 from regard.decoding.rollout import greedy, sample
 from regard.decoding.scoring import next_log_probabilities, target_log_probabilities
 from regard.decoding.settings import SAMPLING_ONLY, SEARCH_ONLY, DecodeSettings, length_penalty
-from regard.decoding.stepper import Ends, Hypothesis, Stepper, build_stepper
+from regard.decoding.stepper import Ends, Hypothesis, Stepper
 from regard.models import SequenceToSequence
 from regard.nn import packed
 from regard.text import Prefix
@@ -75,11 +76,11 @@ def _decode(
     lines: Sequence[int],
 ) -> list[list[Hypothesis]]:
     settings = constraints.settings
-    stepper = build_stepper(members, source, real)
-    if settings.method == "sample":
-        return sample(stepper, limits, constraints, lines)
     if settings.coverage_penalty:
         coverage = Coverage(members, real)
         with coverage.listening():
-            return beam_search(stepper, limits, constraints, coverage)
+            return beam_search(build_stepper(members, source, real), limits, constraints, coverage)
+    stepper = build_stepper(members, source, real)
+    if settings.method == "sample":
+        return sample(stepper, limits, constraints, lines)
     return (greedy if settings.beams == 1 else beam_search)(stepper, limits, constraints)

@@ -84,9 +84,3 @@ def mean_log_probability(logits: Sequence[Tensor]) -> Tensor:
     if len(log_p) == 1:
         return log_p[0]
     return torch.stack(log_p).logsumexp(0) - torch.tensor(float(len(log_p))).log()
-
-
-def build_stepper(models: Sequence[SequenceToSequence], source: Tensor, real: Tensor) -> Stepper:
-    """Return the stepper over sources (B, S) of one model or an ensemble."""
-    steppers = [ModelStepper(model, source, real) for model in models]
-    return steppers[0] if len(steppers) == 1 else EnsembleStepper(steppers)

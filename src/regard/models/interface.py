@@ -1,7 +1,7 @@
 """What every family promises, so that one loop, one beam search and one inspector serve them all."""
 
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 from torch import Tensor
 
@@ -44,6 +44,31 @@ class State(Protocol):
 
         They stay with their sentences, as many for each, and `sentences` (B,) are those that stay; unset: all.
         """
+
+
+class Fixed(Protocol):
+    """Memory and state of up to so many sentences in places that never move, so that a step can be recorded."""
+
+    @property
+    def size(self) -> int:
+        """Bytes held."""
+
+    def load(self, memory: Any, state: Any) -> int:
+        """Take over the memory and state of some sentences, and return for how many steps there is room."""
+
+    def unload(self, sentences: Tensor, steps: int) -> tuple[Memory, State]:
+        """Return the memory and state of some of the sentences, so many steps after they were loaded."""
+
+    def step(self, tokens: Tensor, order: Tensor) -> Tensor:
+        """Return the logits (R, V) after tokens (R,) of hypotheses that go on from others (R,); all in place."""
+
+
+@runtime_checkable
+class Recordable(Protocol):
+    """A model whose decoding steps can be recorded."""
+
+    def fixed(self, sentences: int, length: int, hypotheses: int, steps: int) -> Fixed:
+        """Return room for the steps of so many sentences with sources of some length."""
 
 
 class SequenceToSequence(Protocol):

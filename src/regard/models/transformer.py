@@ -1,6 +1,5 @@
 """The encoder-decoder Transformer (Vaswani et al., 2017), with the choices made since as settings."""
 
-from dataclasses import dataclass
 from typing import Literal, cast
 
 import torch
@@ -9,18 +8,19 @@ from torch import Tensor, nn
 
 from regard.errors import ConfigError
 from regard.models.interface import ModelSettings, Vocabularies
+from regard.models.transformer_fixed import FixedState, FixedTransformer
+from regard.models.transformer_state import TransformerMemory, TransformerState
 from regard.nn import (
     BlockSettings,
+    Cache,
     DecoderBlock,
     EncoderBlock,
     KeyValueCache,
     PositionKind,
-    Positions,
     TokenEmbedding,
     View,
     VocabularyHead,
     as_bias,
-    branch_mask,
     build_norm,
     build_positions,
     build_table,
@@ -58,64 +58,6 @@ class TransformerSettings(BlockSettings, ModelSettings):
         return self
 
 
-@dataclass
-class TransformerMemory:
-    """The encoder's final states, and once decoding has begun their keys and values for each decoder layer."""
-
-    states: Tensor  # (B, S, D)
-    real: Tensor  # (B, S)
-    projected: list[tuple[Tensor, Tensor]] | None = None  # (B, H, S, K) each
-    view: View | None = None  # what every step may see of it
-
-    def select(self, rows: Tensor) -> "TransformerMemory":
-        """Return the memory of some sentences."""
-        projected = self.projected and [
-            (key.index_select(0, rows), value.index_select(0, rows)) for key, value in self.projected
-        ]
-        view = View(bias=self.view.bias[rows]) if self.view and self.view.bias is not None else self.view
-        return TransformerMemory(self.states[rows], self.real[rows], projected, view)
-
-
-@dataclass
-class TransformerState:
-    """The keys and values of the positions decoded so far, for each decoder layer; updated in place."""
-
-    caches: list[KeyValueCache]
-    length: int = 0
-    """How many positions have been decoded."""
-    slots: Tensor | None = None  # (slots,) the position each slot of the caches stands for
-    seen: Tensor | None = None  # (B, hypotheses, slots) True where a slot is a hypothesis' own past; None: all are
-
-    def select(self, hypotheses: Tensor, sentences: Tensor | None = None) -> "TransformerState":
-        """Return the state of some hypotheses; only sentences that leave cost a copy."""
-        if not self.length:
-            return self
-        caches = self.caches if sentences is None else [cache.select(sentences) for cache in self.caches]
-        seen = self.seen
-        staying = caches[0].sentences
-        if seen is not None or hypotheses.numel() != staying:  # what never branched has nothing to tell apart
-            if seen is None:
-                seen = torch.ones(1, self.caches[0].length, dtype=torch.bool, device=hypotheses.device)
-                seen = seen.expand(self.caches[0].sentences, 1, -1)
-            seen = seen.flatten(0, 1).index_select(0, hypotheses).unflatten(0, (staying, -1))
-        return TransformerState(caches, self.length, self.slots, seen)
-
-    def view(self, hypotheses: int, steps: int, scheme: Positions, like: Tensor) -> tuple[Tensor, View]:
-        """Return the positions (hypotheses * T,) of T further steps and what they see, and count them as decoded."""
-        positions = torch.arange(self.length, self.length + steps, device=like.device)
-        if hypotheses > 1:
-            positions = positions.repeat(hypotheses)
-        self.slots = positions if self.slots is None else torch.cat((self.slots, positions))
-        bias, rotation = scheme.bias(positions, self.slots), scheme.rotation(positions)
-        self.length += steps
-        if self.seen is None:
-            return positions, View(None, True, bias, rotation)
-        mask = branch_mask(self.seen, steps)  # (B, 1, hypotheses * T, slots)
-        self.seen = mask[:, 0].unflatten(1, (hypotheses, steps))[:, :, -1]
-        looks = as_bias(mask, like.dtype)  # once a step, not once a layer
-        return positions, View(bias=looks if bias is None else looks + bias, rotation=rotation)
-
-
 class Encoder(nn.Module):
     """Blocks of self-attention over the whole source."""
 
@@ -150,7 +92,9 @@ class Decoder(nn.Module):
         """Return the memory's keys and values for each block."""
         return [cast(DecoderBlock, block).cross.project(memory.states) for block in self.blocks]
 
-    def forward(self, target: Tensor, memory: TransformerMemory, state: TransformerState | None) -> Tensor:
+    def forward(
+        self, target: Tensor, memory: TransformerMemory, state: TransformerState | FixedState | None
+    ) -> Tensor:
         """Return (R, T, D)."""
         scheme = self.embedding.positions
         rows, steps = target.shape
@@ -159,7 +103,7 @@ class Decoder(nn.Module):
             # Padding stands behind the real tokens, where a causal mask already keeps them from looking.
             positions = torch.arange(steps, device=target.device)
             view = View(None, True, scheme.bias(positions, positions), scheme.rotation(positions))
-            caches: list[KeyValueCache | None] = [None] * len(self.blocks)
+            caches: list[Cache | None] = [None] * len(self.blocks)
         else:
             # Hypotheses of one sentence are further queries to the same keys, not copies of them.
             sentences = memory.real.size(0)
@@ -214,6 +158,11 @@ class Transformer(nn.Module):
             is_whole = bool(memory.real.all())
             memory.view = View(bias=None if is_whole else as_bias(padding_mask(memory.real), memory.states.dtype))
         return self.decoder(target, memory, state)
+
+    def fixed(self, sentences: int, length: int, hypotheses: int, steps: int) -> FixedTransformer:
+        """Return room for the steps of so many sentences with sources of some length."""
+        layers = self.settings.decoder_layers
+        return FixedTransformer(self.decoder, self.head, self.settings, layers, sentences, length, hypotheses, steps)
 
     def project(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V)."""

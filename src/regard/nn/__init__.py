@@ -2,7 +2,7 @@
 
 from regard.nn.attention import CrossAttention, SelfAttention, View, attention_weights
 from regard.nn.blocks import BlockSettings, DecoderBlock, EncoderBlock, build_norm
-from regard.nn.cache import KeyValueCache
+from regard.nn.cache import Cache, KeyValueCache
 from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
 from regard.nn.masks import as_bias, branch_mask, causal_mask, padding_mask
 from regard.nn.packed import forget_packed, packed
@@ -12,6 +12,7 @@ from regard.nn.trace import Trace
 
 __all__ = [
     "BlockSettings",
+    "Cache",
     "CrossAttention",
     "DecoderBlock",
     "EncoderBlock",

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from regard.nn.cache import KeyValueCache
+from regard.nn.cache import Cache
 from regard.nn.linear import build_linear
 from regard.nn.masks import causal_mask
 from regard.nn.positions import Rotation, rotate
@@ -93,7 +93,7 @@ class SelfAttention(Attention):
         super().__init__(width, heads, head_width, dropout, has_bias)
         self.query_key_value = build_linear(width, 3 * heads * head_width, has_bias, parts=3)
 
-    def forward(self, x: Tensor, view: View, cache: KeyValueCache | None = None) -> Tensor:
+    def forward(self, x: Tensor, view: View, cache: Cache | None = None) -> Tensor:
         """Return (B, T, D); a cache adds the positions seen before, and keeps the new ones."""
         H = self.head_count
         packed = self.query_key_value(x).unflatten(-1, (3 * H, self.head_width)).transpose(1, 2)  # (B, 3 H, T, K)

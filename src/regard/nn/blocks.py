@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from regard.config import Settings
 from regard.nn.attention import CrossAttention, SelfAttention, View
-from regard.nn.cache import KeyValueCache
+from regard.nn.cache import Cache
 from regard.nn.dropout import Dropout
 from regard.nn.linear import build_linear
 
@@ -143,7 +143,7 @@ class DecoderBlock(nn.Module):
         view: View,
         memory: tuple[Tensor, Tensor],
         memory_view: View,
-        cache: KeyValueCache | None = None,
+        cache: Cache | None = None,
     ) -> Tensor:
         """Return (B, T, D); `memory` holds the keys and values that `cross.project` made."""
         x = self.around_attention(x, lambda y: self.attention(y, view, cache))

@@ -1,7 +1,16 @@
 """Keys and values of the steps already decoded, kept so that a step costs one position and not all."""
 
+from typing import Protocol
+
 import torch
 from torch import Tensor
+
+
+class Cache(Protocol):
+    """Keys and values of one attention layer."""
+
+    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the keys and values (B, H, T, K) of new positions and return those of all (B, H, S, K)."""
 
 
 class KeyValueCache:
@@ -32,7 +41,7 @@ class KeyValueCache:
         self._keys[:, self.length : needed] = keys
         self._values[:, self.length : needed] = values
         self.length = needed
-        return self._keys[:, :needed].transpose(1, 2), self._values[:, :needed].transpose(1, 2)
+        return self.all()
 
     def _grown(self, old: Tensor | None, like: Tensor, needed: int) -> Tensor:
         B, _, H, K = like.shape
@@ -40,6 +49,12 @@ class KeyValueCache:
         if old is not None:
             room[:, : self.length] = old[:, : self.length]
         return room
+
+    def all(self) -> tuple[Tensor, Tensor]:
+        """Return the keys and values (B, H, S, K) of all positions."""
+        assert self._keys is not None and self._values is not None, "nothing was appended"
+        keys, values = (each[:, : self.length].transpose(1, 2) for each in (self._keys, self._values))
+        return keys, values
 
     def select(self, sentences: Tensor) -> "KeyValueCache":
         """Return the cache of some sentences, in the order given; they may repeat or be missing (finished)."""

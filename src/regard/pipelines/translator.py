@@ -31,8 +31,8 @@ from regard.pipelines.scoring import pair_log_probabilities
 from regard.progress import SILENT, Progress
 from regard.text import Prefix, Tokenizer, exact_prefix, prefix_ids, prefix_of
 
-TOKENS_AT_ONCE = 4096
-"""Padded source tokens, all hypotheses counted, that are decoded together."""
+TOKENS_AT_ONCE = {"cpu": 4096, "cuda": 32768}
+"""Padded source tokens, all hypotheses counted, that are decoded together: what a cache likes, what fills a GPU."""
 
 
 class Translator:
@@ -141,6 +141,10 @@ class Translator:
             yield
 
     @property
+    def _tokens_at_once(self) -> int:
+        return TOKENS_AT_ONCE.get(self.device.type, TOKENS_AT_ONCE["cpu"])
+
+    @property
     def _ends(self) -> Ends:
         tokenizer = self.target_tokenizer
         return Ends(tokenizer.start, tokenizer.end, (tokenizer.padding, tokenizer.start, tokenizer.unknown))
@@ -162,7 +166,7 @@ class Translator:
         sequences = self._encode(self.source_tokenizer, [texts[place] for place in places], lines, settings)
         lengths = sequences.lengths
         with progress.bar("translate", len(places)) as bar:
-            limit = max(1, TOKENS_AT_ONCE // settings.hypotheses)
+            limit = max(1, self._tokens_at_once // settings.hypotheses)
             for rows in micro_batches(np.arange(len(places)), lengths, np.zeros_like(lengths), limit):
                 source, real = (
                     each.to(self.device) for each in sequences.padded(rows, self.source_tokenizer.padding)
@@ -231,7 +235,7 @@ class Translator:
         values, order = log_p.topk(min(count, len(allowed)))
         tokens = [allowed[place] for place in order.tolist()]
         begun = [exact_prefix(ids if token == writer.end else [*ids, token]) for token in tokens]
-        at_once = max(1, TOKENS_AT_ONCE // (settings.hypotheses * len(row)))
+        at_once = max(1, self._tokens_at_once // (settings.hypotheses * len(row)))
         found: list[list[Hypothesis]] = []
         for begin in range(0, len(tokens), at_once):
             part = begun[begin : begin + at_once]
@@ -261,7 +265,7 @@ class Translator:
         targets = self._encode(writer, [target for _, target in pairs], lines, settings)
         encoded = EncodedPairs(sources, targets, reader.padding, writer.padding, writer.start)
         with self._alone():
-            values = pair_log_probabilities(self.models, encoded, self.device, TOKENS_AT_ONCE, progress)
+            values = pair_log_probabilities(self.models, encoded, self.device, self._tokens_at_once, progress)
         pieces = [writer.pieces(targets.ids[begin:end]) for begin, end in zip(targets.starts, targets.starts[1:])]
         return [
             PairScore(source, target, tuple(tokens), each)
