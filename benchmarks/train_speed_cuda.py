@@ -16,7 +16,7 @@ from regard.data.batches import TranslationBatch
 from regard.models import Vocabularies, build_model, family, preset
 from regard.objectives import TranslationObjective
 from regard.training import MachineSettings, prepare_machine
-from regard.training.gradients import RecordedGradients
+from regard.training.gradients import build_gradients
 
 VOCABULARY, SMOOTHING, RATE = 32_000, 0.1, 1e-4
 
@@ -29,15 +29,12 @@ def random_batch(pairs: int, length: int) -> TranslationBatch:
 
 
 def regard_step(batch: TranslationBatch, is_compiled: bool) -> Callable[[], object]:
-    machine = prepare_machine(MachineSettings(device="cuda"))
+    machine = prepare_machine(MachineSettings(device="cuda", compiles_blocks=is_compiled))
     kind = family("transformer")
     settings = kind.settings(**preset("transformer-base").settings | {"embedding_dropout": 0.1})
     model = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True)).cuda().train()
-    if is_compiled:
-        for block in [*model.encoder.blocks, *model.decoder.blocks]:
-            block.compile()
     optimizer = torch.optim.Adam(model.parameters(), RATE, betas=(0.9, 0.98), fused=True)
-    gradients = RecordedGradients(model, TranslationObjective(SMOOTHING), machine)
+    gradients = build_gradients(model, TranslationObjective(SMOOTHING), machine)
     counts = dict.fromkeys(("translation", "surprise"), batch.label_count)
 
     def step() -> None:

@@ -1,6 +1,7 @@
 """Label-smoothed cross-entropy straight from hidden states: logits exist a chunk at a time, and never twice."""
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import torch
@@ -42,7 +43,8 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
         with torch.autocast(hidden.device.type, enabled=False):
-            chunks = _Chunks(hidden.detach(), weight.detach(), bias, labels, smoothing)
+            kind = _FusedChunks if can_fuse(hidden) else _Chunks
+            chunks = kind(hidden.detach(), weight.detach(), bias, labels, smoothing)
             if any(ctx.needs_input_grad[:3]):
                 ctx.save_for_backward(*chunks.with_gradients())
             else:
@@ -57,12 +59,18 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         return *gradients, None, None
 
 
+def can_fuse(hidden: Tensor) -> bool:
+    """Tell whether a kernel of ours does the work: on a CUDA device, with the compiler that torch brings along."""
+    return hidden.is_cuda and hidden.dtype != torch.float64 and find_spec("triton") is not None
+
+
 class _Chunks:
     """The rows of one call, a chunk at a time; sums in fp32 or better whatever the rows are in."""
 
     def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, smoothing: float) -> None:
         self.real = (labels >= 0).to(hidden.dtype)[:, None]  # (N, 1)
-        self.hidden, self.labels, self.smoothing = hidden, labels.clamp_min(0)[:, None], smoothing
+        self.hidden, self.raw_labels, self.smoothing = hidden, labels, smoothing
+        self.labels = labels.clamp_min(0)[:, None]
         self.weight = weight.to(hidden.dtype)
         self.bias = None if bias is None else bias.detach().to(hidden.dtype)
         self.V = weight.size(0)
@@ -120,3 +128,34 @@ class _Chunks:
         if grad_bias is not None:
             grad_bias -= self.other * self.real.sum()
         return grad_hidden, grad_weight, grad_bias
+
+
+class _FusedChunks(_Chunks):
+    """The same, with everything between the products in one kernel."""
+
+    def with_gradients(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return d smoothed / d (hidden, weight, bias)."""
+        grad_hidden = torch.empty_like(self.hidden)
+        grad_weight = torch.zeros_like(self.weight, dtype=self.wide)
+        grad_bias = None if self.bias is None else torch.zeros_like(self.bias, dtype=self.wide)
+        for part in self.parts():
+            gradient = self._rows(part, has_gradient=True)
+            torch.mm(gradient, self.weight, out=grad_hidden[part])
+            grad_weight += gradient.T @ self.hidden[part]
+            if grad_bias is not None:
+                grad_bias += gradient.sum(0, dtype=self.wide)
+        return grad_hidden, grad_weight, grad_bias
+
+    def without_gradients(self) -> None:
+        for part in self.parts():
+            self._rows(part, has_gradient=False)
+
+    def _rows(self, part: slice, has_gradient: bool) -> Tensor:
+        """Return the gradient in the logits (n, V) of one chunk, and add its losses to the sums."""
+        from regard.objectives.fused_softmax import softmax_rows_  # the compiler takes a second to load
+
+        logits = F.linear(self.hidden[part], self.weight, self.bias)  # (n, V)
+        surprises, everything = softmax_rows_(logits, self.raw_labels[part], self.smoothing, has_gradient)
+        self.plain += surprises.sum()
+        self.smoothed += ((1 - self.smoothing) * surprises + self.other * (everything - surprises)).sum()
+        return logits

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.objectives import Loss, Objective, scaled_total
+from regard.training.compiled import compile_blocks
 from regard.training.machine import Machine
 from regard.training.window import Sums
 
@@ -126,4 +127,6 @@ class RecordedGradients(Gradients):
 
 def build_gradients(model: nn.Module, objective: Objective, machine: Machine) -> Gradients:
     """Return the way of computing gradients that suits the machine."""
+    if machine.compiles_blocks:
+        compile_blocks(model)
     return (RecordedGradients if machine.has_graphs else Gradients)(model, objective, machine)

@@ -27,6 +27,8 @@ class Machine:
     precision: str
     has_graphs: bool = False
     """Whether steps are recorded as CUDA graphs and replayed."""
+    compiles_blocks: bool = False
+    """Whether blocks are compiled before they are trained."""
 
     @property
     def micro_batch_tokens(self) -> int:
@@ -89,7 +91,9 @@ def prepare_machine(settings: MachineSettings) -> Machine:
         torch.backends.cuda.enable_cudnn_sdp(False)
     keep_freed_memory()
     has_graphs = settings.cuda_graphs and device.type == "cuda"
-    return Machine(device, choose_precision(settings.precision, device), has_graphs)
+    if settings.compiles_blocks and device.type != "cuda":
+        raise ConfigError(f"machine.compiles_blocks: is for CUDA devices, and this is {device}; leave it out.")
+    return Machine(device, choose_precision(settings.precision, device), has_graphs, settings.compiles_blocks)
 
 
 def choose_device(name: str) -> torch.device:

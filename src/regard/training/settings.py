@@ -82,5 +82,7 @@ class MachineSettings(Settings):
     """Arithmetic of matrix products; auto: bf16 on CUDA, fp32 elsewhere."""
     cuda_graphs: bool = True
     """Whether training steps are recorded on a CUDA device and replayed; costs a little memory for each shape."""
+    compiles_blocks: bool = False
+    """Whether a model's blocks are compiled for training on a CUDA device: a minute, worth it for a long run."""
     is_deterministic: bool = False
     """Whether operations that may differ from run to run are refused (CPU runs repeat exactly without it)."""

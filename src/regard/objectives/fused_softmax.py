@@ -1,0 +1,74 @@
+"""One CUDA kernel for a row of logits: its cross-entropy, and the gradient in the logits' own place.
+
+Step by step, softmax, loss and gradient read and write the largest matrix of a model ten times over; here each logit
+is read twice and written once.
+"""
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+BLOCK = 4096
+
+
+@triton.jit
+def _rows(
+    logits,
+    labels,
+    surprises,
+    everything,
+    V,
+    smoothing,
+    other,
+    has_gradient: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    row = tl.program_id(0).to(tl.int64)
+    logits += row * V
+    label = tl.load(labels + row)
+    is_real = label >= 0
+    columns = tl.arange(0, BLOCK)
+    highest = -float("inf")
+    total = 0.0  # of exp(logit - highest), corrected whenever a higher one turns up
+    linear = 0.0
+    for start in range(0, V, BLOCK):
+        inside = start + columns < V
+        x = tl.load(logits + start + columns, mask=inside, other=-float("inf")).to(tl.float32)
+        higher = tl.maximum(highest, tl.max(x, 0))
+        total = total * tl.exp(highest - higher) + tl.sum(tl.exp(x - higher), 0)
+        linear += tl.sum(tl.where(inside, x, 0.0), 0)
+        highest = higher
+    log_z = highest + tl.log(total)
+    said = tl.load(logits + tl.maximum(label, 0)).to(tl.float32)
+    tl.store(surprises + row, tl.where(is_real, log_z - said, 0.0))
+    tl.store(everything + row, tl.where(is_real, V * log_z - linear, 0.0))
+    if has_gradient:
+        for start in range(0, V, BLOCK):
+            inside = start + columns < V
+            x = tl.load(logits + start + columns, mask=inside, other=-float("inf")).to(tl.float32)
+            p = tl.exp(x - log_z)
+            gradient = p - tl.where(start + columns == label, 1 - smoothing, other)
+            tl.store(logits + start + columns, tl.where(is_real, gradient, 0.0), mask=inside)
+
+
+def softmax_rows_(logits: Tensor, labels: Tensor, smoothing: float, has_gradient: bool) -> tuple[Tensor, Tensor]:
+    """Return -log p of the labels and -Σ_v log p_v, (n,) each and 0 where there is no label (< 0).
+
+    The logits (n, V) become the gradient of the smoothed cross-entropy in them, if that is asked for.
+    """
+    n, V = logits.shape
+    surprises, everything = logits.new_empty(2, n, dtype=torch.float32)
+    _rows[(n,)](
+        logits,
+        labels,
+        surprises,
+        everything,
+        V,
+        smoothing,
+        smoothing / (V - 1),
+        has_gradient=has_gradient,
+        BLOCK=min(BLOCK, triton.next_power_of_2(V)),
+        num_warps=8,
+    )
+    return surprises, everything

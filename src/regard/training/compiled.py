@@ -1,0 +1,32 @@
+"""Blocks compiled for training: a minute of waiting, then fewer and larger kernels."""
+
+from typing import Any
+
+import torch
+from torch import nn
+
+RECOMPILATIONS = 64
+"""Shapes and kinds of blocks that may be compiled anew; torch's own limit falls back to slow blocks in silence."""
+
+
+def compile_blocks(model: nn.Module) -> None:
+    """Compile the members of a model's stacks of layers, for training alone.
+
+    Decoding goes step by step through a growing past, for which nothing is gained; and a listener on a probe is
+    never lost in a compiled block, since listeners come when training is over.
+    """
+    torch._dynamo.config.recompile_limit = max(RECOMPILATIONS, torch._dynamo.config.recompile_limit)
+    for stack in model.modules():
+        if isinstance(stack, nn.ModuleList):
+            for block in stack:
+                _compile(block)
+
+
+def _compile(block: nn.Module) -> None:
+    plain = block.forward
+    compiled = torch.compile(plain)
+
+    def forward(*arguments: Any, **named: Any) -> Any:
+        return (compiled if block.training else plain)(*arguments, **named)
+
+    block.forward = forward
