@@ -73,6 +73,7 @@ class _Search:
         self.device = constraints.device
         self.tokens = torch.full((len(sentences),), constraints.ends.start, device=self.device)  # (R,) said last
         self.totals = np.zeros((len(sentences), 1))  # one hypothesis each to begin with
+        self.so_far = torch.zeros(len(sentences), 1, device=self.device)  # (R, 1) the same beside the model
         self.surprises = np.zeros((len(sentences), 1))
         self.past: Places = np.zeros((len(sentences), 1, 0), np.int64)  # (sentences, hypotheses, length)
 
@@ -108,8 +109,7 @@ class _Search:
         size = log_p.size(1)
         owners = np.repeat([sentence.place for sentence in self.alive], hypotheses)
         allowed = self.constraints(log_p, self.past.reshape(sentences * hypotheses, length), owners)
-        so_far = torch.from_numpy(self.totals.reshape(-1, 1)).to(self.device, torch.float32)
-        sums = allowed + so_far if self.constraints.changes_values else allowed.add_(so_far)
+        sums = allowed + self.so_far if self.constraints.changes_values else allowed.add_(self.so_far)
         sums = sums.view(sentences, -1)  # (sentences, hypotheses * V)
         totals, places = sums.topk(min(2 * self.settings.beams, sums.size(1)), dim=1)
         parts = [totals.double(), places.double()]
@@ -155,8 +155,10 @@ class _Search:
                 return
             sentences = self._on_device(np.array(staying))
         rows = (np.array(staying)[:, None] * hypotheses + origins[staying]).reshape(-1)
-        chosen = self._on_device(rows)
-        self.tokens = self._on_device(tokens[staying].reshape(-1))
+        together = np.stack((rows, tokens[staying].reshape(-1), self.totals.reshape(-1)))  # one transfer, not three
+        arrived = self._on_device(together)
+        chosen, self.tokens = arrived[:2].long()
+        self.so_far = arrived[2, :, None].float()
         self.stepper.reorder(chosen, sentences)
         if self.coverage is not None:
             self.coverage.reorder(chosen, sentences)
@@ -174,5 +176,5 @@ class _Search:
         has_enough = len(finished) == beams and best_running <= finished[-1].score
         return has_enough or self.past.shape[2] >= self.alive[row].limit or best_running == -np.inf
 
-    def _on_device(self, values: Places) -> Tensor:
+    def _on_device(self, values: Places | Floats) -> Tensor:
         return torch.from_numpy(values).to(self.device, non_blocking=True)

@@ -62,20 +62,23 @@ class Recording:
 class Recordings:
     """The recordings of one model, the most recently used ones kept."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, places: list[int]) -> None:
         # The model owns its recordings, not they the model: it must be free to go.
         self._model = weakref.ref(model)
         self._kept: OrderedDict[Shape, Recording] = OrderedDict()
-        self._places: list[int] = []
+        self._probes = list(probes(model).values())
+        self.places = places
+        """Where in memory the weights stand, and the recordings read them."""
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody listens to the model: a recording could not tell them."""
+        return any(probe.is_heard for probe in self._probes)
 
     def of(self, shape: Shape) -> Recording | None:
         """Return the recording of a shape, made now if there is none; None if memory is too short for it."""
         model = self._model()
         assert model is not None, "a stepper holds the model"
-        places = [parameter.data_ptr() for parameter in model.parameters()]
-        if places != self._places:  # a graph reads weights where they stood
-            self._kept.clear()
-            self._places = places
         if shape not in self._kept:
             device = next(model.parameters()).device
             self._make_room(device)
@@ -98,10 +101,11 @@ _recordings: "weakref.WeakKeyDictionary[nn.Module, Recordings]" = weakref.WeakKe
 
 
 def recordings_of(model: Any) -> Recordings:
-    """Return the recordings of a model, which outlive a call."""
-    if model not in _recordings:
-        _recordings[model] = Recordings(model)
-    return _recordings[model]
+    """Return the recordings of a model, which outlive a call as long as its weights stay in their places."""
+    known, places = _recordings.get(model), [parameter.data_ptr() for parameter in model.parameters()]
+    if known is None or known.places != places:
+        known = _recordings[model] = Recordings(model, places)
+    return known
 
 
 def power_of_two(size: int) -> int:
@@ -186,5 +190,6 @@ def build_stepper(models: Sequence[SequenceToSequence], source: Tensor, real: Te
 def stepper_kind(model: Any, members: Sequence[Any]) -> type[ModelStepper] | type[RecordedStepper]:
     """Return how the steps of a model are taken: recorded on a CUDA device, unless someone looks or shares it."""
     can_record = isinstance(model, Recordable) and model.head.weight.is_cuda  # type: ignore[attr-defined]
-    is_heard = any(probe.is_heard for probe in probes(model).values())
-    return RecordedStepper if can_record and not is_heard and members.count(model) == 1 else ModelStepper
+    if can_record and members.count(model) == 1 and not recordings_of(model).is_heard:
+        return RecordedStepper
+    return ModelStepper

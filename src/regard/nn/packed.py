@@ -47,9 +47,12 @@ def forget_packed(model: nn.Module) -> None:
 
 
 def _packed_weights(model: nn.Module) -> dict[Linear | VocabularyHead, Tensor]:
+    first = next(model.parameters(), None)
+    if first is None or first.device.type != "cpu" or not can_pack():
+        return {}
     layers = [layer for layer in model.modules() if isinstance(layer, Linear | VocabularyHead)]
     weights = [layer.weight for layer in layers]
-    if not can_pack() or any(weight.device.type != "cpu" or weight.dtype != torch.float32 for weight in weights):
+    if any(weight.device.type != "cpu" or weight.dtype != torch.float32 for weight in weights):
         return {}
     # An optimizer's step and the loading of weights count as versions of a tensor.
     state = [(weight.data_ptr(), 0 if weight.is_inference() else weight._version) for weight in weights]

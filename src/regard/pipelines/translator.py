@@ -175,8 +175,9 @@ class Translator:
                 numbers = [lines[row] for row in rows]
                 with self._alone():
                     found = decode(self.models, source, real, self._ends, settings, begun, numbers)
-                for place, hypotheses in zip(places[rows], found, strict=True):
-                    answers[place] = self._answer(texts[place], hypotheses)
+                sources = [texts[place] for place in places[rows]]
+                for place, answer in zip(places[rows], self._answers(sources, found), strict=True):
+                    answers[place] = answer
                 bar.advance(len(rows))
         return answers
 
@@ -202,22 +203,27 @@ class Translator:
                 )
         return Sequences.of(encoded)
 
-    def _answer(self, source: str, hypotheses: list[Hypothesis]) -> Translation:
-        if not hypotheses:
-            raise CheckpointError("The model gives no probabilities: its weights are not numbers; use another one.")
-        candidates = tuple(
-            Candidate(
-                self.target_tokenizer.decode(hypothesis.ids),
-                hypothesis.score,
-                hypothesis.log_probability,
-                tuple(self.target_tokenizer.pieces(hypothesis.ids)),
-                tuple(hypothesis.ids),
-                hypothesis.is_finished,
+    def _answers(self, sources: Sequence[str], found: Sequence[list[Hypothesis]]) -> Iterator[Translation]:
+        writer = self.target_tokenizer
+        said = iter(writer.decode_batch(hypothesis.ids for hypotheses in found for hypothesis in hypotheses))
+        for source, hypotheses in zip(sources, found, strict=True):
+            if not hypotheses:
+                raise CheckpointError(
+                    "The model gives no probabilities: its weights are not numbers; use another one."
+                )
+            candidates = tuple(
+                Candidate(
+                    next(said),
+                    hypothesis.score,
+                    hypothesis.log_probability,
+                    tuple(writer.pieces(hypothesis.ids)),
+                    tuple(hypothesis.ids),
+                    hypothesis.is_finished,
+                )
+                for hypothesis in hypotheses
             )
-            for hypothesis in hypotheses
-        )
-        best = candidates[0]
-        return Translation(source, best.text, best.score, best.tokens, candidates)
+            best = candidates[0]
+            yield Translation(source, best.text, best.score, best.tokens, candidates)
 
     def alternatives(self, source: str, prefix: str = "", count: int = 5, **decoding: Any) -> list[Alternative]:
         """Return the most probable tokens behind a beginning of the translation, and how each would go on."""
@@ -243,13 +249,14 @@ class Translator:
             real = torch.ones_like(rows, dtype=torch.bool)
             with self._alone():
                 found += decode(self.models, rows, real, self._ends, settings, part, [1] * len(part))
+        answers = self._answers([source] * len(found), found)
         return [
             Alternative(
                 writer.pieces([token])[0],
                 math.exp(value),
-                writer.decode(ids) if token == writer.end else self._answer(source, hypotheses).text,
+                writer.decode(ids) if token == writer.end else answer.text,
             )
-            for token, value, hypotheses in zip(tokens, values.tolist(), found, strict=True)
+            for token, value, answer in zip(tokens, values.tolist(), answers, strict=True)
         ]
 
     def score(

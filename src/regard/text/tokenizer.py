@@ -95,11 +95,21 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of ids; padding, start and end leave no trace, an unknown piece shows as ⁇."""
+        return self.decode_batch([ids])[0]
+
+    def decode_batch(self, rows: Iterable[Iterable[int]]) -> list[str]:
+        """Return the texts of many rows of ids, on all cores."""
         hidden = {self.padding, self.start, self.end}
-        kept = [number for number in ids if number not in hidden]
-        text = str(self.backend.decode(kept, skip_special_tokens=False))
-        return text.replace(UNKNOWN, "⁇") if self.unknown in kept else text
+        kept = [[number for number in ids if number not in hidden] for ids in rows]
+        texts = self.backend.decode_batch(kept, skip_special_tokens=False)
+        return [
+            text.replace(UNKNOWN, "⁇") if self.unknown in ids else text for text, ids in zip(texts, kept, strict=True)
+        ]
+
+    @cached_property
+    def _pieces(self) -> dict[int, str]:
+        return {number: piece for piece, number in self.backend.get_vocab(with_added_tokens=True).items()}
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the piece each id stands for."""
-        return [self.backend.id_to_token(number) or UNKNOWN for number in ids]
+        return [self._pieces.get(number, UNKNOWN) for number in ids]
