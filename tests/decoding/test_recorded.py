@@ -6,8 +6,11 @@ import weakref
 import pytest
 import torch
 
-from regard.decoding import DecodeSettings, decode, recorded
-from regard.decoding.recorded import RecordedStepper, power_of_two, recordings_of
+from regard import decoding
+from regard.decoding import Constraints, DecodeSettings, decode, recorded, recording
+from regard.decoding.recorded import RecordedStepper
+from regard.decoding.recorded_beam import Rules
+from regard.decoding.recording import power_of_two, recordings_of
 from regard.decoding.stepper import ModelStepper
 from small import ENDS, ending_model, sources
 
@@ -16,7 +19,9 @@ BOUNDS = {"max_length_ratio": 1, "max_length_extra": 12}
 
 
 def decoded(monkeypatch, kind, model, **settings):
+    """Decode by a kind of stepper, or by the search that is recorded whole."""
     monkeypatch.setattr(recorded, "stepper_kind", lambda model, members: kind)
+    monkeypatch.setattr(decoding, "can_record", lambda model: kind == "whole")
     source, real = sources(LENGTHS)
     return decode(model, source, real, ENDS, DecodeSettings(**BOUNDS, **settings))
 
@@ -37,21 +42,50 @@ def test_fixed_places_change_nothing(monkeypatch, positions, settings):
     assert_same(decoded(monkeypatch, RecordedStepper, model, **settings), plain)
 
 
-@pytest.mark.parametrize("beams", [1, 3])
-def test_outputs_outgrow_a_recording(monkeypatch, beams):
-    monkeypatch.setattr(recorded, "FEWEST_STEPS", 2)
+@pytest.mark.parametrize("positions", ["sinusoidal", "relative"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"beams": 4},
+        {"beams": 2, "length_penalty": "none"},
+        {"beams": 5, "min_length": 9},
+        {"beams": 3, "max_length": 4},
+    ],
+    ids=str,
+)
+def test_a_search_recorded_whole_changes_nothing(monkeypatch, positions, settings):
+    model = ending_model(positions=positions)
+    plain = decoded(monkeypatch, ModelStepper, model, **settings)
+    assert_same(decoded(monkeypatch, "whole", model, **settings), plain)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"no_repeat_ngram": 2}, {"repetition_penalty": 1.5}, {"coverage_penalty": 0.2}, {"beams": 1}],
+    ids=str,
+)
+def test_rules_that_are_not_recorded(settings):
+    asked = DecodeSettings(**({"beams": 3} | settings))
+    assert Rules.of(Constraints(asked, ENDS, [None], torch.device("cpu"))) is None
+
+
+@pytest.mark.parametrize(("kind", "beams"), [(RecordedStepper, 1), (RecordedStepper, 3), ("whole", 3)])
+def test_outputs_outgrow_a_recording(monkeypatch, kind, beams):
+    monkeypatch.setattr(recording, "FEWEST_STEPS", 2)
     model = ending_model()
     plain = decoded(monkeypatch, ModelStepper, model, beams=beams, min_length=10)
-    assert_same(decoded(monkeypatch, RecordedStepper, model, beams=beams, min_length=10), plain)
-    assert {shape.steps for shape in recordings_of(model)._kept} >= {4, 16}
+    assert_same(decoded(monkeypatch, kind, model, beams=beams, min_length=10), plain)
+    assert len({shape.steps for shape in recordings_of(model).shapes}) > 1
 
 
-def test_few_sentences_move_to_a_smaller_recording(monkeypatch):
-    monkeypatch.setattr(recorded, "LEAVE_AT", 2)
+@pytest.mark.parametrize("kind", [RecordedStepper, "whole"])
+def test_few_sentences_move_to_a_smaller_recording(monkeypatch, kind):
+    monkeypatch.setattr(recording, "LEAVE_AT", 2)
+    monkeypatch.setattr(recording, "LARGE", 2)
     model = ending_model()
     plain = decoded(monkeypatch, ModelStepper, model, beams=3)
-    assert_same(decoded(monkeypatch, RecordedStepper, model, beams=3), plain)
-    assert len({shape.sentences for shape in recordings_of(model)._kept}) > 1
+    assert_same(decoded(monkeypatch, kind, model, beams=3), plain)
+    assert len({shape.sentences for shape in recordings_of(model).shapes}) > 1
 
 
 def test_recordings_serve_later_calls_and_follow_the_weights(monkeypatch):
@@ -91,6 +125,7 @@ def test_graphs_change_nothing(monkeypatch, settings):
     asked = DecodeSettings(**BOUNDS, **settings)
     found = [decode(model, source, real, ENDS, asked) for _ in range(2)]  # recorded, and replayed
     monkeypatch.setattr(recorded, "stepper_kind", lambda model, members: ModelStepper)
+    monkeypatch.setattr(decoding, "can_record", lambda model: False)
     plain = decode(model, source, real, ENDS, asked)
     for each in found:
         assert_same(each, plain)

@@ -11,6 +11,8 @@ from regard.decoding.beam import beam_search
 from regard.decoding.constraints import Constraints
 from regard.decoding.coverage import Coverage
 from regard.decoding.recorded import build_stepper
+from regard.decoding.recorded_beam import Rules, recorded_beam_search
+from regard.decoding.recording import can_record
 from regard.decoding.rollout import greedy, sample
 from regard.decoding.scoring import next_log_probabilities, target_log_probabilities
 from regard.decoding.settings import SAMPLING_ONLY, SEARCH_ONLY, DecodeSettings, length_penalty
@@ -80,6 +82,11 @@ def _decode(
         coverage = Coverage(members, real)
         with coverage.listening():
             return beam_search(build_stepper(members, source, real), limits, constraints, coverage)
+    rules = Rules.of(constraints) if len(members) == 1 and can_record(members[0]) else None
+    if rules is not None and settings.method == "beam":
+        found = recorded_beam_search(members[0], source, real, limits, constraints, rules)
+        if found is not None:
+            return found
     stepper = build_stepper(members, source, real)
     if settings.method == "sample":
         return sample(stepper, limits, constraints, lines)

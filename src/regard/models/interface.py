@@ -53,6 +53,9 @@ class Fixed(Protocol):
     def size(self) -> int:
         """Bytes held."""
 
+    def begin(self, source: Tensor, real: Tensor) -> None:
+        """Read sources (B, S) and stand before the first step, in place."""
+
     def load(self, memory: Any, state: Any) -> int:
         """Take over the memory and state of some sentences, and return for how many steps there is room."""
 

@@ -88,9 +88,9 @@ class Decoder(nn.Module):
         self.blocks = nn.ModuleList(DecoderBlock(settings) for _ in range(settings.decoder_layers))
         self.norm = nn.Identity() if settings.norm_order == "post" else build_norm(settings)
 
-    def project(self, memory: TransformerMemory) -> list[tuple[Tensor, Tensor]]:
-        """Return the memory's keys and values for each block."""
-        return [cast(DecoderBlock, block).cross.project(memory.states) for block in self.blocks]
+    def project(self, states: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """Return the keys and values of the encoder's states (B, S, D) for each block."""
+        return [cast(DecoderBlock, block).cross.project(states) for block in self.blocks]
 
     def forward(
         self, target: Tensor, memory: TransformerMemory, state: TransformerState | FixedState | None
@@ -112,7 +112,7 @@ class Decoder(nn.Module):
             caches = [*state.caches]
         memory_view = memory.view or View(padding_mask(memory.real))
         x = self.embedding(target, positions)
-        projected = memory.projected or self.project(memory)
+        projected = memory.projected or self.project(memory.states)
         for block, key_value, cache in zip(self.blocks, projected, caches, strict=True):
             x = block(x, view, key_value, memory_view, cache)
         return self.norm(x).view(rows, steps, -1)
@@ -154,7 +154,7 @@ class Transformer(nn.Module):
         """Return hidden states (R, T, D) of target tokens (R, T)."""
         if state is not None and memory.projected is None:
             # Once a sentence, not once a step.
-            memory.projected = self.decoder.project(memory)
+            memory.projected = self.decoder.project(memory.states)
             is_whole = bool(memory.real.all())
             memory.view = View(bias=None if is_whole else as_bias(padding_mask(memory.real), memory.states.dtype))
         return self.decoder(target, memory, state)
@@ -162,7 +162,8 @@ class Transformer(nn.Module):
     def fixed(self, sentences: int, length: int, hypotheses: int, steps: int) -> FixedTransformer:
         """Return room for the steps of so many sentences with sources of some length."""
         layers = self.settings.decoder_layers
-        return FixedTransformer(self.decoder, self.head, self.settings, layers, sentences, length, hypotheses, steps)
+        parts = self.encoder, self.decoder, self.head
+        return FixedTransformer(*parts, self.settings, layers, sentences, length, hypotheses, steps)
 
     def project(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V)."""

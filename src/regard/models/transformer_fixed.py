@@ -1,10 +1,12 @@
 """A decoder's memory and past in places that never move, so that one recording serves every step."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from regard.models.transformer_state import TransformerMemory, TransformerState
-from regard.nn import BlockSettings, KeyValueCache, Positions, View, VocabularyHead, as_bias
+from regard.nn import BlockSettings, KeyValueCache, Positions, View, VocabularyHead, as_bias, padding_mask
 
 
 class FixedCache:
@@ -59,6 +61,7 @@ class FixedTransformer:
 
     def __init__(
         self,
+        encoder: nn.Module,
         decoder: nn.Module,
         head: VocabularyHead,
         settings: BlockSettings,
@@ -69,7 +72,9 @@ class FixedTransformer:
         steps: int,
     ) -> None:
         H, K, like = settings.heads, settings.width_of_head, head.weight.detach()
-        self.decoder, self.head, self.hypotheses, self.slots = decoder, head, hypotheses, hypotheses * steps
+        self.encoder, self.decoder, self.head = encoder, decoder, head
+        self.project: Any = decoder.project
+        self.hypotheses, self.slots = hypotheses, hypotheses * steps
         self.state = FixedState(layers, (sentences, H, self.slots, K), hypotheses, like)
         room = lambda: like.new_zeros(sentences, H, length, K)
         self.bias = like.new_zeros(sentences, 1, 1, length)
@@ -85,6 +90,17 @@ class FixedTransformer:
         tensors = [t for pair in self.memory.projected or [] for t in pair]
         tensors += [t for cache in self.state.caches for t in (cache.keys, cache.values)]
         return sum(tensor.nbytes for tensor in tensors)
+
+    def begin(self, source: Tensor, real: Tensor) -> None:
+        """Read sources (B, S) and stand before the first step, in place."""
+        projected: list[tuple[Tensor, Tensor]] = self.project(self.encoder(source, real))
+        for ours, theirs in zip(self.memory.projected or [], projected, strict=True):
+            for place, value in zip(ours, theirs, strict=True):
+                place.copy_(value)
+        self.bias.copy_(as_bias(padding_mask(real), self.bias.dtype))
+        for counter in (self.state.seen, self.state.cursor, self.state.position):
+            counter.zero_()
+        self._loaded = 0, 0
 
     def load(self, memory: TransformerMemory, state: TransformerState) -> int:
         """Take over the memory and past of some sentences, and return for how many steps there is room."""
