@@ -22,6 +22,11 @@ class Sentence:
     limit: int
     finished: list[Hypothesis] = field(default_factory=list)
 
+    def has_better(self, score: float, beams: int) -> bool:
+        """Tell whether `beams` hypotheses have finished, all of them better than a score."""
+        last = self.finished[-1] if len(self.finished) == beams else None
+        return last is not None and last.is_finished and last.score >= score
+
     def finish(self, hypothesis: Hypothesis, beams: int) -> None:
         """Take a hypothesis in; only the best `beams` are kept, and one that was cut off is the last resort."""
         self.finished.append(hypothesis)
@@ -95,8 +100,9 @@ class Ledger:
     ) -> None:
         if total > -np.inf:
             score = float(total) / length_penalty(self.settings, len(ids) + is_finished) + float(covered)
-            found = Hypothesis(ids.tolist(), float(surprise), score, is_finished)
-            self.alive[row].finish(found, self.settings.beams)
+            if not self.alive[row].has_better(score, self.settings.beams):
+                found = Hypothesis(ids.tolist(), float(surprise), score, is_finished)
+                self.alive[row].finish(found, self.settings.beams)
 
     def _go_on(self, origins: Places, tokens: Places, found: Candidates) -> Moves | None:
         """Keep the sentences that are not done; at its limit a sentence's running hypotheses are cut off."""

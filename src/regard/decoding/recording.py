@@ -19,7 +19,7 @@ SHORTEST_SOURCE = 16
 FEWEST_STEPS = 32
 LEAVE_AT = 4
 """Sentences move to a smaller recording when so few of them are left: one in four of its rows."""
-LARGE = 32
+LARGE = 128
 """Sentences of a recording from which on a step takes longer than that of a smaller one."""
 MEMORY_SHARE = 0.1
 """Of the device's memory, for recordings that are kept."""
@@ -97,13 +97,24 @@ Kind = TypeVar("Kind", bound=Recording)
 class Recordings:
     """The recordings of one model, the most recently used ones kept."""
 
-    def __init__(self, model: Any, places: list[int]) -> None:
+    def __init__(self, model: Any) -> None:
         # The model owns its recordings, not they the model: it must be free to go.
         self._model = weakref.ref(model)
         self._kept: OrderedDict[tuple[Any, ...], Recording] = OrderedDict()
         self._probes = list(probes(model).values())
-        self.places = places
-        """Where in memory the weights stand, and the recordings read them."""
+        # Walking through a model takes longer than a step; its modules with weights of their own are soon asked.
+        self._owners = [module for module in model.modules() if module._parameters]
+        self._places = self._find_weights()
+
+    def _find_weights(self) -> list[int]:
+        """Return where in memory the weights stand, and the recordings read them."""
+        weights = (weight for owner in self._owners for weight in owner._parameters.values())
+        return [weight.data_ptr() for weight in weights if weight is not None]
+
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether the weights still stand where they did."""
+        return self._find_weights() == self._places
 
     @property
     def is_heard(self) -> bool:
@@ -146,9 +157,9 @@ _recordings: "weakref.WeakKeyDictionary[nn.Module, Recordings]" = weakref.WeakKe
 
 def recordings_of(model: Any) -> Recordings:
     """Return the recordings of a model, which outlive a call as long as its weights stay in their places."""
-    known, places = _recordings.get(model), [parameter.data_ptr() for parameter in model.parameters()]
-    if known is None or known.places != places:
-        known = _recordings[model] = Recordings(model, places)
+    known = _recordings.get(model)
+    if known is None or not known.is_up_to_date:
+        known = _recordings[model] = Recordings(model)
     return known
 
 

@@ -107,9 +107,13 @@ class Tokenizer:
         ]
 
     @cached_property
-    def _pieces(self) -> dict[int, str]:
-        return {number: piece for piece, number in self.backend.get_vocab(with_added_tokens=True).items()}
+    def _pieces(self) -> list[str]:
+        numbers = self.backend.get_vocab(with_added_tokens=True)
+        pieces = [UNKNOWN] * (1 + max(numbers.values()))
+        for piece, number in numbers.items():
+            pieces[number] = piece
+        return pieces
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Return the piece each id stands for."""
-        return [self._pieces.get(number, UNKNOWN) for number in ids]
+        return list(map(self._pieces.__getitem__, ids))
