@@ -4,8 +4,8 @@ import json
 import shutil
 
 import pytest
-from test_cli import bad, call, good
 
+from commands import bad, call, good
 from regard.studies import Run
 from regard.studies.process import this_process
 
