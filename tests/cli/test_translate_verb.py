@@ -133,6 +133,10 @@ def test_contradictions_in_decoding_are_one_sentence(quick_run, tmp_path):
     assert refused("translate", quick_run.path, "--alternatives", 2) == (
         "--alternatives looks at one text; give it behind the run."
     )
+    assert refused(*words, "--alternatives", 2, "--n-best", 3, "--json") == (
+        "--n-best 3 has no meaning with --alternatives; leave one of them out."
+    )
+    assert refused(*words, "--file", tmp_path / "x") == "Give either texts or --file, not both."
     assert refused("config", "show", "translate-miniature", "decode.min_length=9", "decode.max_length=5") == (
         "decode.min_length: 9 is more than max_length 5."
     )
