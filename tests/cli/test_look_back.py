@@ -54,6 +54,12 @@ def test_evaluate_against_says_it_in_a_table_in_words_and_in_json(shelf):
     assert against["differences"][0]["interval"] == [0, 0]
 
 
+def test_a_set_of_the_run_and_other_data_are_not_mixed_up(shelf, files):
+    assert bad("evaluate", "runs/one", "--set", "test", "--source", "t.de", "--target", "t.en") == (
+        "--set test picks one of the run's own test sets; leave it out, or the other data."
+    )
+
+
 def test_runs_are_listed_as_a_table_and_as_json(shelf):
     header, *rows = [line.split("\t") for line in good("runs").splitlines()]
     assert header == ["run", "task", "preset", "score", "parameters", "size", "age", "state"]
