@@ -99,6 +99,10 @@ MISTAKES = {
         ["train", "translate", "--resume", "runs/x"],
         '--resume runs/x goes on with that run\'s own recipe; leave out "translate".',
     ),
+    "columns of nothing": (
+        ["evaluate", "runs/x", "--target-column", "3"],
+        "source: give both source and target, or a path that holds both.",
+    ),
     "bleu of different lengths": (
         ["bleu", "{file}", "{other}"],
         "{file} has 1 lines but {other} has 2; each line must be the translation of its neighbour.",

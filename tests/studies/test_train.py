@@ -386,3 +386,6 @@ def test_a_plan_writes_nothing(tmp_path, monkeypatch):
 def test_a_run_knows_its_paths(tmp_path):
     with pytest.raises(RunError, match="run.json is missing"):
         Run(tmp_path).record  # noqa: B018
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="file: there is no run here"):
+        Run(tmp_path / "file").record  # noqa: B018
