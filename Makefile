@@ -6,6 +6,9 @@ VENV ?= .venv
 # The build of torch to install first. The default is small where a CPU build is on offer; for a GPU build from
 # another index: make quickstart TORCH="torch --index-url ..."
 TORCH ?= torch==2.13.0
+# Processes that share the tests; 0 runs them one after the other in one.
+WORKERS ?= auto
+PYTEST = $(VENV)/bin/python -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check
 
 .PHONY: quickstart test test-all check format bench install clean
@@ -14,10 +17,10 @@ quickstart: $(VENV)/.installed
 	$(VENV)/bin/regard quickstart $(if $(FRESH),--fresh)
 
 test: $(VENV)/.installed-dev
-	$(VENV)/bin/python -m pytest
+	$(PYTEST)
 
 test-all: $(VENV)/.installed-dev
-	$(VENV)/bin/python -m pytest -m ""
+	$(PYTEST) -m ""
 
 check: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff format --check

@@ -2,7 +2,10 @@
 
 import os
 
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch loads: spinning threads starve each other
+# Before torch loads, and for the processes that tests start: spinning threads starve each other, and several workers
+# with a thread a core would too.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 

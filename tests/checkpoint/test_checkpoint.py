@@ -125,6 +125,23 @@ def test_an_index_that_cannot_be_written_is_told(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["00000010", "00000020", "index.json"]
 
 
+def test_a_file_that_cannot_be_written_is_named_and_stays_as_it_was(tmp_path):
+    from regard.checkpoint import write_text
+
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "run.json"
+    path.write_text("old")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(OSError) as error:
+            write_text(path, "new" * 10)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert error.value.filename == str(path)
+    assert [each.name for each in tmp_path.iterdir()] == ["run.json"] and path.read_text() == "old"
+
+
 def test_what_a_kill_leaves_is_cleared_at_the_next_save(tmp_path):
     store = CheckpointStore(tmp_path)
     store.save(10, bundle(), STATE, 1.0)

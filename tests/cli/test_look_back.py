@@ -4,8 +4,8 @@ import json
 import shutil
 
 import pytest
-from test_cli import bad, call, good
 
+from commands import bad, call, good
 from regard.studies import Run
 from regard.studies.process import this_process
 
@@ -52,6 +52,12 @@ def test_evaluate_against_says_it_in_a_table_in_words_and_in_json(shelf):
     against = found["test"]["against"]
     assert [row["p"] for row in against["differences"]] == [1, 1, 1] and len(against["words"]) == 3
     assert against["differences"][0]["interval"] == [0, 0]
+
+
+def test_a_set_of_the_run_and_other_data_are_not_mixed_up(shelf, files):
+    assert bad("evaluate", "runs/one", "--set", "test", "--source", "t.de", "--target", "t.en") == (
+        "--set test picks one of the run's own test sets; leave it out, or the other data."
+    )
 
 
 def test_runs_are_listed_as_a_table_and_as_json(shelf):

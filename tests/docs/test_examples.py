@@ -10,7 +10,9 @@ from typer.testing import CliRunner
 
 import regard
 from regard.cli.main import app
-from regard.studies.doctor import speed
+from regard.progress import SILENT
+from regard.studies import Run
+from regard.studies.doctor import rate, speed
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -26,6 +28,8 @@ QUICK = {
     "validation.bleu_sentences": 2,
 }
 
+SIZES = ("model.width", "model.feed_forward_width", "text.size")
+
 
 def blocks(page: Path, language: str) -> list[str]:
     return [text for name, text in BLOCK.findall(page.read_text(encoding="utf-8")) if name == language]
@@ -36,6 +40,7 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     """A folder with the files the examples name: a finished run, parallel text, and a recipe."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(speed, "SECONDS", 0.2)
+    monkeypatch.setattr(rate.sweep, "__defaults__", (SILENT, 12))
     for name in ("quickstart", "mine"):
         shutil.copytree(quick_run.path, tmp_path / "runs" / name)
     for side, suffix in (("source", "de"), ("target", "en")):
@@ -93,8 +98,11 @@ def test_commands_run(page, desk):
             words = [*words, *quick, *out, "--overwrite"]
         if words[0] == "verify-resume":
             words = [*words, *(f"{name}={value}" for name, value in QUICK.items())]
+        if words[0] == "doctor":
+            words = [*words, *(f"{name}={value}" for name, value in QUICK.items() if name in SIZES)]
         if words[:2] == ["train", "--resume"]:
-            words = [word if not word.startswith("train.steps=") else "train.steps=61" for word in words]
+            steps = Run(Path(words[2])).record["steps"] + 1
+            words = [word if not word.startswith("train.steps=") else f"train.steps={steps}" for word in words]
         result = CliRunner().invoke(app, words)
         assert result.exit_code == 0, (words, result.output, result.exception)
 

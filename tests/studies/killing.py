@@ -55,6 +55,18 @@ def forked(path: Path) -> int:
     return number
 
 
+def killed_after(seconds: float, number: int) -> int:
+    """Kill a process unless it ends before, and return how it ended."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(number, os.WNOHANG)
+        if ended:
+            return status
+        time.sleep(0.002)
+    os.kill(number, signal.SIGKILL)
+    return os.waitpid(number, 0)[1]
+
+
 def main(folder: Path, kills: int, seed: int) -> None:
     """Train once undisturbed, and then with so many kills, as many runs as it takes; print where each kill fell."""
     draw = random.Random(seed)
@@ -66,9 +78,7 @@ def main(folder: Path, kills: int, seed: int) -> None:
     while len(fell) < kills:
         run = folder / f"killed-{runs}"
         number = forked(run)
-        time.sleep(draw.uniform(0.0, whole))
-        os.kill(number, signal.SIGKILL)
-        status = os.waitpid(number, 0)[1]
+        status = killed_after(draw.uniform(0.0, whole), number)
         if status == signal.SIGKILL:
             index = run / "checkpoints" / "index.json"
             fell.append(json.loads(index.read_text())["latest"] if index.exists() else None)

@@ -376,9 +376,9 @@ def test_a_recipe_without_a_task_is_told(tmp_path):
 
 def test_a_plan_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    plan = plan_run(
-        resolve_run(find_recipe("translate-miniature"), {"data.train.count": 300, "text.size": 600}).settings
-    )
+    sets = {f"data.test.{name}.count": 5 for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")}
+    changes = {"data.train.count": 300, "data.valid.count": 20, "text.size": 600} | sets
+    plan = plan_run(resolve_run(find_recipe("translate-miniature"), changes).settings)
     assert plan.train_pairs == 300 and plan.updates_per_epoch > 0 and plan.parameters > 100_000
     assert list(tmp_path.iterdir()) == []
 
@@ -386,3 +386,6 @@ def test_a_plan_writes_nothing(tmp_path, monkeypatch):
 def test_a_run_knows_its_paths(tmp_path):
     with pytest.raises(RunError, match="run.json is missing"):
         Run(tmp_path).record  # noqa: B018
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="file: there is no run here"):
+        Run(tmp_path / "file").record  # noqa: B018

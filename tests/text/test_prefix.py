@@ -91,7 +91,7 @@ def test_what_cannot_be_said_is_told(tokenizers):
     cases = {
         ("bpe", "Das  ist"): 'prefix: "Das  ist" cannot be said exactly, this model would write "Das ist".',
         ("bpe", "日本 ist"): 'prefix: "日本 ist" cannot be said exactly, this model would write "⁇ ist".',
-        ("word", "Das xyz"): 'prefix: no token of this model begins with the "xyz" of "Das xyz".',
+        ("word", "Das xyz"): 'prefix: no token of this model begins with the "xyz" of "Das xyz"; choose other words.',
         ("wordpiece", "Das ist ,"): 'prefix: "Das ist ," cannot be said exactly, this model would write "Das ist,".',
         ("bpe", " "): "prefix: it is empty; give the words the output should begin with.",
     }

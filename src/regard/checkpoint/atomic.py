@@ -29,6 +29,9 @@ def write_text(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
+    except OSError as error:
+        error.filename = str(path)  # a failed write names no file, and the one aside is nothing to a user
+        raise
     finally:
         aside.unlink(missing_ok=True)
     _sync(path.parent)

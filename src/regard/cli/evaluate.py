@@ -44,7 +44,7 @@ def evaluate(
 
     use_threads(threads)
     place = None
-    if data or source or target:
+    if data or source or target or source_column or target_column:
         files, columns = target or [], [column(name) for name in target_column or []]
         given = {
             "path": data,

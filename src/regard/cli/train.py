@@ -1,7 +1,7 @@
 """`regard train`: from a recipe, or straight from the user's files, to a run."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -58,7 +58,6 @@ def train(
     flags = dict(locals())
     from regard.cli.console import progress
     from regard.cli.summary import print_plan, print_run
-    from regard.errors import ConfigError
     from regard.studies import find_recipe, plan_run, resolve_run
     from regard.studies import resume as resume_run
     from regard.studies import train as train_run
@@ -73,20 +72,35 @@ def train(
         overrides = {"machine.is_deterministic": True} | overrides
     reporter = progress(quiet)
     if resume is not None:
-        if recipe is not None:
-            raise ConfigError(f'--resume {resume} goes on with that run\'s own recipe; leave out "{recipe}".')
-        odd = {"--dry-run": dry_run, "--out": out is not None, "--overwrite": overwrite}
-        for flag in (flag for flag, is_given in odd.items() if is_given):
-            raise ConfigError(f"{flag} has no meaning with --resume {resume}; leave it out.")
+        _check_resume(resume, recipe, flags)
         run = resume_run(resume, overrides, force=force, progress=reporter)
-    elif force:
-        raise ConfigError("--force goes with --resume; to replace a run that is there, say --overwrite.")
-    elif recipe is None:
-        raise ConfigError("Say what to train: a recipe's name, a TOML file or a task; regard recipes lists them.")
-    elif dry_run:
-        print_plan(plan_run(resolve_run(find_recipe(recipe), overrides).settings, reporter), json)
-        return
     else:
+        recipe = _needed(recipe, force)
+        if dry_run:
+            print_plan(plan_run(resolve_run(find_recipe(recipe), overrides).settings, reporter), json)
+            return
         run = train_run(recipe, overrides, out=out, overwrite=overwrite, progress=reporter)
     if leads():
         print_run(run, json)
+
+
+def _check_resume(run: Path, recipe: str | None, flags: dict[str, Any]) -> None:
+    """Refuse what only a new run can be given."""
+    from regard.errors import ConfigError
+
+    if recipe is not None:
+        raise ConfigError(f'--resume {run} goes on with that run\'s own recipe; leave out "{recipe}".')
+    for name in ("dry_run", "out", "overwrite"):
+        if flags[name]:
+            raise ConfigError(f"--{name.replace('_', '-')} has no meaning with --resume {run}; leave it out.")
+
+
+def _needed(recipe: str | None, force: bool) -> str:
+    """Return what a new run is made from."""
+    from regard.errors import ConfigError
+
+    if force:
+        raise ConfigError("--force goes with --resume; to replace a run that is there, say --overwrite.")
+    if recipe is None:
+        raise ConfigError("Say what to train: a recipe's name, a TOML file or a task; regard recipes lists them.")
+    return recipe

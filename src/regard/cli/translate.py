@@ -12,6 +12,12 @@ from regard.cli.options import Beams, Device, Ensemble, Json, Quiet, Run, Thread
 CHUNK = 512
 """Lines read ahead: enough to batch by length, few enough that a pipe keeps flowing."""
 
+DECODING = (
+    *("beams", "temperature", "top_k", "top_p", "seed", "repetition_penalty", "no_repeat_ngram"),
+    *("min_length", "max_length", "length_penalty", "length_alpha", "coverage_penalty"),
+)
+"""The flags that are called as the settings under decode."""
+
 LENGTH, SAMPLING, CONSTRAINTS = "Length and coverage", "Sampling", "Constraints"
 
 
@@ -81,59 +87,69 @@ def translate(
 
     What is not set here is as the run's recipe has it under decode.
     """
-    from regard.cli.console import print_json, print_line, progress
-    from regard.data.lines import read_lines
-    from regard.errors import ConfigError
+    flags = dict(locals())
+    from regard.cli.console import progress
     from regard.pipelines import load
     from regard.training import use_threads
 
+    _check_words(flags)
     use_threads(threads)
-    decoding: dict[str, Any] = {
-        "method": "sample" if sample else None,
-        "beams": beams,
-        "samples": n_best if sample else None,
-        "temperature": temperature,
-        "top_k": top_k,
-        "top_p": top_p,
-        "seed": seed,
-        "repetition_penalty": repetition_penalty,
-        "no_repeat_ngram": no_repeat_ngram,
-        "min_length": min_length,
-        "max_length": max_length,
-        "length_penalty": length_penalty,
-        "length_alpha": length_alpha,
-        "coverage_penalty": coverage_penalty,
-    }
     translator = load(run, device or "auto", ensemble=ensemble or ())
-    settings = translator.decoding(**decoding)
-    if n_best > settings.hypotheses:
-        raise ConfigError(f"--n-best {n_best} is more than the {settings.hypotheses} beams; raise --beams.")
-    if n_best > 1 and not json:
-        raise ConfigError(f"--n-best {n_best} lists candidates with --json only; add it, or leave --n-best out.")
-    if texts and file:
-        raise ConfigError("Give either texts or --file, not both.")
-    if alternatives is not None:
-        if not texts or len(texts) != 1:
-            raise ConfigError("--alternatives looks at one text; give it behind the run.")
+    decoding = {name: flags[name] for name in DECODING}
+    decoding |= {"method": "sample", "samples": n_best} if sample else {}
+    _check_candidates(n_best, json, translator.decoding(**decoding).hypotheses)
+    if alternatives is not None and texts:
         _print_alternatives(translator.alternatives(texts[0], prefix or "", alternatives, **decoding), json)
         return
     reporter = progress(quiet)
-    chunks: Iterable[list[str]]
-    chunks = [texts] if texts else _chunks(read_lines(file)) if file else _standard_input()
     line = 1
-    for chunk in chunks:
+    for chunk in _chunks(texts, file):
         for answer in translator(chunk, prefix=prefix, first_line=line, progress=reporter, **decoding):
-            if json:
-                candidates = answer.candidates[:n_best]
-                found = {"text": answer.text, "score": answer.score, "tokens": answer.tokens}
-                print_json({"source": answer.source} | found | {"candidates": candidates}, indent=None)
-            else:
-                print_line(" ".join(answer.text.splitlines()))  # a line in, a line out
+            _print_answer(answer, n_best, json)
         sys.stdout.flush()
         line += len(chunk)
 
 
-def _chunks(lines: list[str]) -> Iterator[list[str]]:
+def _check_words(flags: dict[str, Any]) -> None:
+    """Refuse words that contradict each other, before a model is loaded."""
+    from regard.errors import ConfigError
+
+    if flags["texts"] and flags["file"]:
+        raise ConfigError("Give either texts or --file, not both.")
+    if flags["alternatives"] is not None and len(flags["texts"] or []) != 1:
+        raise ConfigError("--alternatives looks at one text; give it behind the run.")
+    if flags["alternatives"] is not None and flags["n_best"] > 1:
+        raise ConfigError(f"--n-best {flags['n_best']} has no meaning with --alternatives; leave one of them out.")
+
+
+def _check_candidates(wanted: int, json: bool, hypotheses: int) -> None:
+    from regard.errors import ConfigError
+
+    if wanted > hypotheses:
+        raise ConfigError(f"--n-best {wanted} is more than the {hypotheses} beams; raise --beams.")
+    if wanted > 1 and not json:
+        raise ConfigError(f"--n-best {wanted} lists candidates with --json only; add it, or leave --n-best out.")
+
+
+def _print_answer(answer: Any, n_best: int, json: bool) -> None:
+    from regard.cli.console import print_json, print_line
+
+    if not json:
+        print_line(" ".join(answer.text.splitlines()))  # a line in, a line out
+        return
+    found = {name: getattr(answer, name) for name in ("source", "text", "score", "tokens")}
+    print_json(found | {"candidates": answer.candidates[:n_best]}, indent=None)
+
+
+def _chunks(texts: list[str] | None, file: Path | None) -> Iterable[list[str]]:
+    """Return the lines to translate, some at a time: those given, those of a file, or those that come in."""
+    from regard.data.lines import read_lines
+
+    if texts:
+        return [texts]
+    if file is None:
+        return _standard_input()
+    lines = read_lines(file)
     return (lines[start : start + CHUNK] for start in range(0, len(lines), CHUNK))
 
 

@@ -13,7 +13,8 @@ from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
 from regard.studies.passport import checkpoint_hash, passports_of
 from regard.studies.run import Run
-from regard.studies.runs import read_metrics, state_of
+from regard.studies.runs import state_of
+from regard.training.reports import METRICS, read_metrics
 
 CARD = "README.md"
 MARK = "<!-- Written by regard; `regard card` writes it anew, so changes made here are lost. -->"
@@ -27,7 +28,7 @@ def write_card(run: Run) -> Path:
         raise RunError(f"{path}: this was not written by regard; move it away to make room for the card.")
     if not {"data", "machine", "parameters"} <= set(record):
         raise RunError(f"{run.path}: this run has not begun to train ({state_of(record)}), so it has no card yet.")
-    metrics = read_metrics(run)
+    metrics = read_metrics(run.path / METRICS)
     draw_curves(metrics, run.path / CURVES)
     sections = [
         _head(run, record),

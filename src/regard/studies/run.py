@@ -54,7 +54,7 @@ class Run:
         """What is known about it: settings, sources, state, data, machine, scores."""
         try:
             record = dict(json.loads((self.path / RECORD).read_text(encoding="utf-8")))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise RunError(f"{self.path}: there is no run here ({RECORD} is missing); check the path.") from None
         except (ValueError, TypeError):
             raise RunError(f"{self.path / RECORD}: this record of a run cannot be read.") from None

@@ -1,6 +1,5 @@
 """What was trained: a list of the runs in a folder, and one of them deleted safely."""
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -12,8 +11,8 @@ from typing import Any
 from regard.errors import RunError
 from regard.studies.process import is_alive
 from regard.studies.run import RECORD, Run
+from regard.training.reports import METRICS, read_metrics
 
-METRICS = "metrics.jsonl"
 UNDER_WAY = ("preparing", "running")
 """States that only a living process can be in."""
 
@@ -109,21 +108,12 @@ def _best_score(run: Run, record: dict[str, Any]) -> BestScore | None:
     for name, found in (record.get("scores") or {}).items():
         score = found["scores"][0]
         return BestScore(score["name"], round(score["value"], 2), name)
-    validations = [line for line in read_metrics(run) if "valid_loss" in line]
+    validations = [line for line in read_metrics(run.path / METRICS) if "valid_loss" in line]
     if not validations:
         return None
     if any("valid_bleu" in line for line in validations):
         return BestScore("BLEU", round(max(line.get("valid_bleu", 0.0) for line in validations), 2), "valid")
     return BestScore("loss", round(min(line["valid_loss"] for line in validations), 4), "valid")
-
-
-def read_metrics(run: Run) -> list[dict[str, float]]:
-    """Return the lines of metrics.jsonl; one cut short by a kill is left out."""
-    path = run.path / METRICS
-    if not path.is_file():
-        return []
-    whole = path.read_text(encoding="utf-8").split("\n")[:-1]
-    return [json.loads(line) for line in whole]
 
 
 def check_deletable(run: Run, force: bool = False) -> None:

@@ -55,7 +55,9 @@ def prefix_of(tokenizer: Tokenizer, text: str) -> Prefix:
         rest = rest.removeprefix(tokenizer.vocabulary.get(number, ""))
         rest = INSIDE + rest if tokenizer.kind == "WordPiece" else rest
     if not choices[-1]:
-        raise DataError(f'prefix: no token of this model begins with the "{last.strip(SPACE)}" of "{text}".')
+        raise DataError(
+            f'prefix: no token of this model begins with the "{last.strip(SPACE)}" of "{text}"; choose other words.'
+        )
     return Prefix(tuple(choices))
 
 

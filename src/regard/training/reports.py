@@ -2,15 +2,36 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from regard.checkpoint import write_text
+from regard.errors import RunError
+
+METRICS = "metrics.jsonl"
+
+
+def read_metrics(path: Path) -> list[dict[str, Any]]:
+    """Return the records in a metrics.jsonl; a line cut short by a kill or damaged on the disk is left out."""
+    if not path.is_file():
+        return []
+    whole = path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]  # one cut short has no end
+    records = (_record(line) for line in whole)
+    return [record for record in records if record is not None]
+
+
+def _record(line: str) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and "step" in record else None
 
 
 class MetricsLog:
     """Appends one JSON object a line; a resumed run forgets the lines past the step it resumes from."""
 
     def __init__(self, folder: Path, step: int, with_tensorboard: bool, is_silent: bool = False) -> None:
-        self.path = folder / "metrics.jsonl"
+        self.path = folder / METRICS
         self.is_silent = is_silent
         if is_silent:
             return
@@ -21,20 +42,21 @@ class MetricsLog:
         """Drop the lines past a step."""
         if self.is_silent:
             return
-        kept = [line for line in self._whole_lines() if json.loads(line)["step"] <= step]
-        write_text(self.path, "".join(line + "\n" for line in kept))
-
-    def _whole_lines(self) -> list[str]:
-        if not self.path.exists():
-            return []
-        return self.path.read_text(encoding="utf-8").split("\n")[:-1]  # a line cut short by a kill has no end
+        kept = [record for record in read_metrics(self.path) if record["step"] <= step]
+        write_text(self.path, "".join(json.dumps(record) + "\n" for record in kept))
 
     def write(self, record: dict[str, float]) -> None:
         """Add one line."""
         if self.is_silent:
             return
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+        except OSError as error:
+            raise RunError(
+                f"{self.path}: the record of training could not be written ({error.strerror}); checkpoints are "
+                f"untouched, so free some space and go on with --resume."
+            ) from None
         if self._board is not None:
             for name, value in record.items():
                 self._board.add_scalar(name, value, int(record["step"]))
