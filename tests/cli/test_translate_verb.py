@@ -51,7 +51,7 @@ def test_text_that_is_too_long_is_one_sentence(tmp_path):
 def test_a_line_in_is_a_line_out_whatever_the_model_says(quick_run, monkeypatch):
     from regard.text import Tokenizer
 
-    monkeypatch.setattr(Tokenizer, "decode", lambda self, ids: "one\ntwo\u2028three")
+    monkeypatch.setattr(Tokenizer, "decode_batch", lambda self, rows: ["one\ntwo\u2028three" for _ in rows])
     assert good("translate", quick_run.path, "Ja.", "Nein.").splitlines() == ["one two three"] * 2
 
 
