@@ -18,7 +18,7 @@ from regard.decoding.scoring import next_log_probabilities, target_log_probabili
 from regard.decoding.settings import SAMPLING_ONLY, SEARCH_ONLY, DecodeSettings, length_penalty
 from regard.decoding.stepper import Ends, Hypothesis, Stepper
 from regard.models import SequenceToSequence
-from regard.nn import packed
+from regard.nn import packed, threads_for
 from regard.text import Prefix
 
 __all__ = [
@@ -66,6 +66,7 @@ def decode(
     with ExitStack() as stack:
         for member in members:
             stack.enter_context(packed(cast(nn.Module, member)))
+            stack.enter_context(threads_for(cast(nn.Module, member), len(source) * settings.hypotheses))
         return _decode(members, source, real, limits, constraints, range(len(source)) if lines is None else lines)
 
 

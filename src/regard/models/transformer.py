@@ -154,7 +154,8 @@ class Transformer(nn.Module):
         """Return hidden states (R, T, D) of target tokens (R, T)."""
         if state is not None and memory.projected is None:
             # Once a sentence, not once a step.
-            memory.projected = self.decoder.project(memory.states)
+            projected = self.decoder.project(memory.states)
+            memory.projected = [(key.contiguous(), value.contiguous()) for key, value in projected]
             is_whole = bool(memory.real.all())
             memory.view = View(bias=None if is_whole else as_bias(padding_mask(memory.real), memory.states.dtype))
         return self.decoder(target, memory, state)

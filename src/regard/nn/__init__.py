@@ -8,6 +8,7 @@ from regard.nn.masks import as_bias, branch_mask, causal_mask, padding_mask
 from regard.nn.packed import forget_packed, packed
 from regard.nn.positions import PositionKind, Positions, build_positions, sinusoids
 from regard.nn.probe import Listener, Probe, listening, probes
+from regard.nn.threads import threads_for
 from regard.nn.trace import Trace
 
 __all__ = [
@@ -39,4 +40,5 @@ __all__ = [
     "padding_mask",
     "probes",
     "sinusoids",
+    "threads_for",
 ]

@@ -2,7 +2,6 @@
 
 from typing import Protocol
 
-import torch
 from torch import Tensor
 
 
@@ -22,7 +21,7 @@ class KeyValueCache:
     """
 
     def __init__(self) -> None:
-        self._keys: Tensor | None = None  # (B, S, H, K)
+        self._keys: Tensor | None = None  # (B, H, S, K)
         self._values: Tensor | None = None
         self.length = 0
 
@@ -33,28 +32,26 @@ class KeyValueCache:
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Add the keys and values (B, H, T, K) of new positions and return those of all (B, H, S, K)."""
-        keys, values = keys.transpose(1, 2), values.transpose(1, 2)  # (B, T, H, K): rows of the cache lie together
-        needed = self.length + keys.size(1)
-        if self._keys is None or self._values is None or needed > self._keys.size(1):
+        needed = self.length + keys.size(2)
+        if self._keys is None or self._values is None or needed > self._keys.size(2):
             self._keys = self._grown(self._keys, keys, needed)
             self._values = self._grown(self._values, values, needed)
-        self._keys[:, self.length : needed] = keys
-        self._values[:, self.length : needed] = values
+        self._keys[:, :, self.length : needed] = keys
+        self._values[:, :, self.length : needed] = values
         self.length = needed
         return self.all()
 
     def _grown(self, old: Tensor | None, like: Tensor, needed: int) -> Tensor:
-        B, _, H, K = like.shape
-        room = like.new_empty(B, max(16, 2 * needed), H, K)
+        B, H, _, K = like.shape
+        room = like.new_empty(B, H, max(16, 2 * needed), K)
         if old is not None:
-            room[:, : self.length] = old[:, : self.length]
+            room[:, :, : self.length] = old[:, :, : self.length]
         return room
 
     def all(self) -> tuple[Tensor, Tensor]:
         """Return the keys and values (B, H, S, K) of all positions."""
         assert self._keys is not None and self._values is not None, "nothing was appended"
-        keys, values = (each[:, : self.length].transpose(1, 2) for each in (self._keys, self._values))
-        return keys, values
+        return self._keys[:, :, : self.length], self._values[:, :, : self.length]
 
     def select(self, sentences: Tensor) -> "KeyValueCache":
         """Return the cache of some sentences, in the order given; they may repeat or be missing (finished)."""
@@ -67,5 +64,5 @@ class KeyValueCache:
     def _selected(self, x: Tensor, sentences: Tensor) -> Tensor:
         """Return some sentences with the same room; only what is filled is copied, and only once."""
         room = x.new_empty(sentences.numel(), *x.shape[1:])
-        torch.index_select(x[:, : self.length], 0, sentences, out=room[:, : self.length])
+        room[:, :, : self.length] = x[:, :, : self.length].index_select(0, sentences)
         return room

@@ -31,7 +31,7 @@ from regard.pipelines.scoring import pair_log_probabilities
 from regard.progress import SILENT, Progress
 from regard.text import Prefix, Tokenizer, exact_prefix, prefix_ids, prefix_of
 
-TOKENS_AT_ONCE = {"cpu": 4096, "cuda": 32768}
+TOKENS_AT_ONCE = {"cpu": 16384, "cuda": 32768}
 """Padded source tokens, all hypotheses counted, that are decoded together: what a cache likes, what fills a GPU."""
 
 

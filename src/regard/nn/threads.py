@@ -1,0 +1,30 @@
+"""How many threads a model's products are worth."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+WORTH_SHARING = 2**23
+"""Multiplications of an average product below which waking another thread takes longer than its share of them."""
+
+
+@contextmanager
+def threads_for(model: nn.Module, rows: int) -> Iterator[None]:
+    """Let a model on a CPU work with one thread, for the length of a block, if products of so many rows are small."""
+    before = torch.get_num_threads()
+    if before == 1 or not _is_small(model, rows):
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _is_small(model: nn.Module, rows: int) -> bool:
+    matrices = [parameter.numel() for parameter in model.parameters() if parameter.dim() == 2]
+    is_on_cpu = next(model.parameters()).device.type == "cpu"
+    return is_on_cpu and bool(matrices) and rows * sum(matrices) / len(matrices) < WORTH_SHARING
