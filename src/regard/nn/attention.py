@@ -91,7 +91,9 @@ class Attention(nn.Module):
 
     def join(self, seen: Tensor) -> Tensor:
         """Return the heads side by side, multiplied by W_O (B, T, D)."""
-        return self.output(self.heads(seen).transpose(1, 2).flatten(2))
+        if self.heads.is_heard:
+            seen = self.heads(seen)
+        return self.output(seen.transpose(1, 2).flatten(2))
 
 
 class SelfAttention(Attention):

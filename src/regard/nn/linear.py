@@ -1,5 +1,6 @@
 """Linear layers, filled the same way everywhere."""
 
+from functools import cache
 from typing import Any
 
 import torch
@@ -21,8 +22,13 @@ def product(x: Tensor, weight: Tensor, bias: Tensor | None, packed: Tensor | Non
     """Return x Wᵀ + b, by the packed weight where there is one."""
     if packed is None:
         return F.linear(x, weight, bias)
-    multiply: Any = torch.ops.mkldnn._linear_pointwise
-    return multiply(x, packed, bias, "none", [], "")
+    return _multiply_packed()(x, packed, bias, "none", [], "")
+
+
+@cache
+def _multiply_packed() -> Any:
+    """Return the one function behind the name, which otherwise is looked for at every call."""
+    return torch.ops.mkldnn._linear_pointwise.default
 
 
 def build_linear(inputs: int, outputs: int, has_bias: bool = True, parts: int = 1) -> nn.Linear:
