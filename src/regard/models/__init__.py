@@ -1,14 +1,24 @@
 """Model families, one short file each, behind common protocols."""
 
 from regard.models.families import FAMILIES, build_model, count_parameters, family
-from regard.models.interface import Memory, ModelSettings, SequenceToSequence, State, Vocabularies
+from regard.models.interface import (
+    IN_EVERY_FAMILY,
+    Memory,
+    ModelSettings,
+    Scheduled,
+    SequenceToSequence,
+    State,
+    Vocabularies,
+)
 from regard.models.presets import Preset, preset, presets
 
 __all__ = [
     "FAMILIES",
+    "IN_EVERY_FAMILY",
     "Memory",
     "ModelSettings",
     "Preset",
+    "Scheduled",
     "SequenceToSequence",
     "State",
     "Vocabularies",

@@ -112,7 +112,7 @@ class Encoder(nn.Module):
         """Return keys and values (B, S, E)."""
         self.embedding.positions.check(source.size(1))
         embedded = self.embedding(source, torch.arange(source.size(1), device=source.device))
-        x = self.inner(embedded)
+        x = self.inner(embedded).to(embedded.dtype)  # under autocast too, sums over layers are made in full precision
         for block in self.blocks:
             # Padding must look like what is beyond the ends of a sentence on its own: nothing.
             seen = self.dropout(x).masked_fill(~real[:, :, None], 0)
@@ -140,7 +140,7 @@ class DecoderBlock(nn.Module):
         self, x: Tensor, embedded: Tensor, memory: ConvolutionalMemory, window: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return (R, T, D), and the window for the positions that follow."""
-        seen = torch.cat((window.to(x.dtype), self.dropout(x)), 1)
+        seen = torch.cat((window, self.dropout(x)), 1)
         h = self.convolution(seen)
         query = (self.query(h) + embedded) * HALF  # (R, T, E)
         together = query.view(memory.bias.size(0), -1, query.size(-1))  # hypotheses are more queries to the same keys
@@ -166,7 +166,7 @@ class Decoder(nn.Module):
         rows, steps = target.shape
         self.embedding.positions.check(state.length + steps)
         embedded = self.embedding(target, torch.arange(state.length, state.length + steps, device=target.device))
-        x = self.inner(embedded)
+        x = self.inner(embedded).to(embedded.dtype)
         if not state.windows:
             state.windows = [x.new_zeros(rows, self.kernel - 1, x.size(-1))] * len(self.blocks)
         for number, block in enumerate(self.blocks):

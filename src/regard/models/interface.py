@@ -1,12 +1,15 @@
 """What every family promises, so that one loop, one beam search and one inspector serve them all."""
 
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from torch import Tensor
 
 from regard.config import Settings
 from regard.nn import VocabularyHead
+
+IN_EVERY_FAMILY = ("embeddings", "dropout", "embedding_dropout")
+"""Settings that mean the same in every family: a recipe's values of them hold for whichever is chosen."""
 
 
 class ModelSettings(Settings):
@@ -44,6 +47,14 @@ class State(Protocol):
 
         They stay with their sentences, as many for each, and `sentences` (B,) are those that stay; unset: all.
         """
+
+
+@runtime_checkable
+class Scheduled(Protocol):
+    """A model of which something changes in the course of training."""
+
+    progress: Tensor
+    """The share of training that is done, kept where it is by the loop (a CUDA graph reads it there)."""
 
 
 class SequenceToSequence(Protocol):

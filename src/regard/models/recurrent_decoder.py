@@ -146,7 +146,7 @@ class Decoder(nn.Module):
         """Work out what does not depend on a step."""
         s, states = self.settings, memory.states
         D, E = s.width, s.width_of_embedding
-        begin = self.bridge(memory.summary).tanh().float()
+        begin = self.bridge(memory.summary).tanh().to(self.bridge.weight.dtype)
         memory.begin = begin.unflatten(1, (-1, s.decoder_layers, D)).unbind(1)
         if self.cross is not None:
             memory.keys = self.cross.alignment.keys(states)

@@ -91,7 +91,8 @@ class Loop:
         """Return the attention (B, hypotheses, S) of a state (R, D)."""
         assert self.decoder.cross is not None and self.keys is not None
         query = h if self.to_query is None else self.to_query(h)
-        return self.decoder.cross.weigh(query.view(self.B, -1, query.size(-1)), self.keys, self.memory.bias)
+        query = query.view(self.B, -1, query.size(-1))
+        return self.decoder.cross.weigh(query, self.keys, self.memory.bias).to(self.dtype)
 
     def run(self) -> Tensor:
         """Return what scores are made from (R, T, E), and leave the state after the last step."""
