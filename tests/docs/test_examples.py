@@ -31,6 +31,16 @@ QUICK = {
 SIZES = ("model.width", "model.feed_forward_width", "text.size")
 
 
+TRANSFORMER_ONLY = "model.feed_forward_width"
+
+
+def quick_for(preset: str | None) -> dict[str, object]:
+    """Return what makes an example quick; other families have no feed-forward layers."""
+    if preset is None or preset.startswith("transformer"):
+        return dict(QUICK)
+    return {name: value for name, value in QUICK.items() if name != TRANSFORMER_ONLY}
+
+
 def blocks(page: Path, language: str) -> list[str]:
     return [text for name, text in BLOCK.findall(page.read_text(encoding="utf-8")) if name == language]
 
@@ -59,7 +69,7 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
 def quick_train(recipe, overrides=None, **options):
     from regard.studies import train
 
-    changes = dict(QUICK)
+    changes = quick_for((overrides or {}).get("model.preset"))
     if recipe == "translate-miniature":
         for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth"):
             changes[f"data.test.{name}.count"] = 2
@@ -89,7 +99,8 @@ def commands(page: Path) -> list[list[str]]:
 def test_commands_run(page, desk):
     for words in commands(page):
         if words[0] == "train" and "--resume" not in words:
-            quick = [f"{name}={value}" for name, value in QUICK.items()]
+            chosen = next((word.partition("=")[2] for word in words if word.startswith("model.preset=")), None)
+            quick = [f"{name}={value}" for name, value in quick_for(chosen).items()]
             out = (
                 []
                 if "--out" in words or "--dry-run" in words

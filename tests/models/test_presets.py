@@ -5,6 +5,12 @@ from regard.models import FAMILIES, Vocabularies, count_parameters, family, pres
 from regard.studies import preset_parameters
 
 COUNTS = {
+    "rnn": 11_019_144,
+    "gru": 12_858_248,
+    "lstm": 18_243_976,
+    "gru-attention": 13_383_560,
+    "lstm-attention": 17_457_544,
+    "convs2s": 16_336_008,
     "transformer-tiny": 4_062_944,
     "transformer-small": 15_002_624,
     "transformer-base": 63_082_496,
@@ -29,6 +35,21 @@ def test_base_counted_by_hand():
     assert preset_parameters("transformer-base", 37_000) == 37_000 * 512 + encoder + decoder
 
 
+def test_gru_attention_counted_by_hand():
+    encoder = 2 * 3 * (256 * 256 + 256 * 256 + 2 * 256)  # two directions of half the width
+    decoder = 3 * ((256 + 512) * 512 + 512 * 512 + 2 * 512)
+    attention = 512 * 512 + 512 + 512 * 512 + 512
+    bridge = 512 * 512 + 512
+    readout = (512 + 256 + 512) * 256 + 256
+    table = 37_000 * (256 + 1)
+    assert preset_parameters("gru-attention", 37_000) == table + encoder + decoder + attention + bridge + readout
+
+
+def test_the_road_stays_within_twelve_million_parameters_at_8000_tokens():
+    road = [name for name, found in presets().items() if found.settings["family"] != "transformer"]
+    assert len(road) == 6 and max(preset_parameters(name, 8_000) for name in road) < 12_000_000
+
+
 def test_golden_sizes_of_base():
     settings = preset("transformer-base").settings
     assert (settings["encoder_layers"], settings["width"], settings["heads"]) == (6, 512, 8)
@@ -51,4 +72,4 @@ def test_an_unknown_preset_is_answered_with_the_nearest():
 def test_an_unknown_family_is_answered_with_the_known_ones():
     with pytest.raises(ConfigError) as error:
         family("mamba")
-    assert str(error.value) == 'model.family: "mamba" is not one of transformer.'
+    assert str(error.value) == 'model.family: "mamba" is not one of convolutional, recurrent, transformer.'

@@ -44,6 +44,8 @@ def record_translation(
         for name, probe in probes(model).items()
         if any(fnmatch.fnmatch(name, pattern) for pattern in names)
     }
+    if not probes(model):
+        raise ConfigError("inspect: this model has no attention to look at; one with model.alignment has.")
     if not found:
         raise ConfigError(
             f"inspect: no probe is named {' or '.join(names)}; this model has {', '.join(probes(model))}."

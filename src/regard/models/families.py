@@ -7,7 +7,9 @@ from typing import Any
 from torch import nn
 
 from regard.errors import ConfigError
+from regard.models.convolutional import Convolutional, ConvolutionalSettings
 from regard.models.interface import ModelSettings, Vocabularies
+from regard.models.recurrent import RecurrentSettings, RecurrentTranslator
 from regard.models.transformer import Transformer, TransformerSettings
 
 
@@ -20,6 +22,8 @@ class Family:
 
 
 FAMILIES = {
+    "convolutional": Family(ConvolutionalSettings, Convolutional),
+    "recurrent": Family(RecurrentSettings, RecurrentTranslator),
     "transformer": Family(TransformerSettings, Transformer),
 }
 

@@ -8,6 +8,9 @@ from torch import Tensor
 from regard.config import Settings
 from regard.nn import VocabularyHead
 
+IN_EVERY_FAMILY = ("embeddings", "dropout", "embedding_dropout")
+"""Settings that mean the same in every family: a recipe's values of them hold for whichever is chosen."""
+
 
 class ModelSettings(Settings):
     """What all families' settings have in common."""
@@ -72,6 +75,14 @@ class Recordable(Protocol):
 
     def fixed(self, sentences: int, length: int, hypotheses: int, steps: int) -> Fixed:
         """Return room for the steps of so many sentences with sources of some length."""
+
+
+@runtime_checkable
+class Scheduled(Protocol):
+    """A model of which something changes in the course of training."""
+
+    progress: Tensor
+    """The share of training that is done, kept where it is by the loop (a CUDA graph reads it there)."""
 
 
 class SequenceToSequence(Protocol):

@@ -1,27 +1,45 @@
-"""Each mechanism once: attention, masks, positions, blocks, cache, embeddings, probes."""
+"""Each mechanism once: attention, alignment, masks, positions, blocks, recurrence, cache, embeddings, probes."""
 
+from regard.nn.alignment import AlignedAttention, Alignment, AlignmentKind, build_alignment
 from regard.nn.attention import CrossAttention, SelfAttention, View, attention_weights
 from regard.nn.blocks import BlockSettings, DecoderBlock, EncoderBlock, build_norm
 from regard.nn.cache import Cache, KeyValueCache
+from regard.nn.convolution import GatedConvolution
+from regard.nn.dropout import Dropout
 from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
+from regard.nn.linear import build_linear
 from regard.nn.masks import as_bias, branch_mask, causal_mask, padding_mask
 from regard.nn.packed import forget_packed, packed
 from regard.nn.positions import PositionKind, Positions, build_positions, sinusoids
 from regard.nn.probe import Listener, Probe, listening, probes
+from regard.nn.recurrent import CELLS, BidirectionalLayer, CellKind, ForwardLayer, LayerState, RecurrentLayer
+from regard.nn.repeated import Repeated
 from regard.nn.threads import threads_for
 from regard.nn.trace import Trace
 
 __all__ = [
+    "CELLS",
+    "AlignedAttention",
+    "Alignment",
+    "AlignmentKind",
+    "BidirectionalLayer",
     "BlockSettings",
     "Cache",
+    "CellKind",
     "CrossAttention",
     "DecoderBlock",
+    "Dropout",
     "EncoderBlock",
+    "ForwardLayer",
+    "GatedConvolution",
     "KeyValueCache",
+    "LayerState",
     "Listener",
     "PositionKind",
     "Positions",
     "Probe",
+    "RecurrentLayer",
+    "Repeated",
     "SelfAttention",
     "TokenEmbedding",
     "Trace",
@@ -30,6 +48,8 @@ __all__ = [
     "as_bias",
     "attention_weights",
     "branch_mask",
+    "build_alignment",
+    "build_linear",
     "build_norm",
     "build_positions",
     "build_table",

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from regard.errors import ConfigError
 
 PATHS = {
-    ("encoder", "self"): "encoder.blocks.{layer}.attention.weights",
-    ("decoder", "self"): "decoder.blocks.{layer}.attention.weights",
-    ("decoder", "cross"): "decoder.blocks.{layer}.cross.weights",
+    ("encoder", "self"): ("encoder.blocks.{layer}.attention.weights",),
+    ("decoder", "self"): ("decoder.blocks.{layer}.attention.weights",),
+    ("decoder", "cross"): ("decoder.blocks.{layer}.cross.weights", "decoder.cross.weights"),
 }
+"""Where attention is found: in every block, or once for all layers (recurrent decoders)."""
 
 
 @dataclass(frozen=True)
@@ -23,24 +24,23 @@ class Trace:
 
     def layers(self, stack: str, kind: str) -> int:
         """Return how many layers have this attention."""
-        layer = 0
-        while _path(stack, kind, layer) in self.arrays:
-            layer += 1
-        return layer
+        return len(self._names(stack, kind))
 
     def attention(self, stack: str, kind: str, layer: int = -1) -> NDArray[np.float32]:
         """Return the weights (heads, queries, keys) of `encoder self`, `decoder self` or `decoder cross`."""
-        count = self.layers(stack, kind)
+        names = self._names(stack, kind)
+        count = len(names)
         if not -count <= layer < count:
             raise ConfigError(
                 f"layer: {layer} is out of range, this model has {count} {stack} layers with {kind} attention."
             )
-        return self.arrays[_path(stack, kind, layer % count)]
+        return self.arrays[names[layer]]
 
-
-def _path(stack: str, kind: str, layer: int) -> str:
-    try:
-        return PATHS[stack, kind].format(layer=layer)
-    except KeyError:
-        known = ", ".join(f'"{a}" "{b}"' for a, b in PATHS)
-        raise ConfigError(f'attention: there is no "{stack}" "{kind}"; known are {known}.') from None
+    def _names(self, stack: str, kind: str) -> list[str]:
+        """Return the recorded paths of this attention, the lowest layer first."""
+        if (stack, kind) not in PATHS:
+            known = ", ".join(f'"{a}" "{b}"' for a, b in PATHS)
+            raise ConfigError(f'attention: there is no "{stack}" "{kind}"; known are {known}.')
+        every, *single = PATHS[stack, kind]
+        found = [every.format(layer=layer) for layer in range(len(self.arrays))]
+        return [name for name in (*found, *single) if name in self.arrays]

@@ -10,7 +10,7 @@ from typing import Any
 
 from regard.config import Layer, Resolved, nested, resolve
 from regard.errors import ConfigError
-from regard.models import family, preset
+from regard.models import IN_EVERY_FAMILY, family, preset
 from regard.studies.tasks import task
 
 TASK_DEFAULTS: dict[str, dict[str, Any]] = {
@@ -71,20 +71,32 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     name = changes.get("task", values.get("task"))
     if not isinstance(name, str):
         raise ConfigError(f'{recipe.origin}: it does not say its task; add task = "translate".')
-    chosen = _table(changes, "model").get("preset", _table(values, "model").get("preset"))
-    base = preset(str(chosen)).settings if chosen is not None else {}
-    kind = _table(changes, "model").get(
-        "family", _table(values, "model").get("family", base.get("family", "transformer"))
-    )
+    chosen, kind = _model(values, changes)
+    base = preset(chosen).settings if chosen is not None else {}
     kind_of_run = task(name)
     if not _table(values, "data") and not _table(changes, "data"):
         raise ConfigError(
             f"{recipe.origin}: it does not say what to learn from; give --source FILE --target FILE, or --data FILE "
             f"(data.train in a recipe)."
         )
-    schema = kind_of_run.settings(family(str(kind)).settings)
+    schema = kind_of_run.settings(family(kind).settings)
     layers = [Layer(f"preset {chosen}", {"model": base})] if base else []
     return resolve(schema, [*layers, Layer(recipe.origin, values), Layer("the command line", changes)])
+
+
+def _model(values: dict[str, Any], changes: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return the preset, if any, and the family; another family than the recipe's leaves its sizes behind."""
+    theirs, wanted = _table(values, "model"), _table(changes, "model")
+    own = str(theirs.get("family", _family(theirs.get("preset"), "transformer")))
+    kind = str(wanted.get("family", _family(wanted.get("preset"), own)))
+    if kind != own:
+        values["model"] = theirs = {name: theirs[name] for name in IN_EVERY_FAMILY if name in theirs}
+    chosen = wanted.get("preset", theirs.get("preset"))
+    return None if chosen is None else str(chosen), kind
+
+
+def _family(chosen: object, otherwise: str) -> str:
+    return otherwise if chosen is None else str(preset(str(chosen)).settings["family"])
 
 
 def _forget_places(old: dict[str, Any], new: Mapping[str, Any]) -> None:

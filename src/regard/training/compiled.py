@@ -19,7 +19,8 @@ def compile_blocks(model: nn.Module) -> None:
     for stack in model.modules():
         if isinstance(stack, nn.ModuleList):
             for block in stack:
-                _compile(block)
+                if not any(isinstance(part, nn.RNNBase) for part in block.modules()):  # these have kernels of their own
+                    _compile(block)
 
 
 def _compile(block: nn.Module) -> None:

@@ -14,6 +14,7 @@ from torch import nn
 from regard.checkpoint import TrainingState
 from regard.data.ahead import Ahead
 from regard.data.feed import Feed, Update
+from regard.models import Scheduled
 from regard.objectives import Objective
 from regard.progress import SILENT, Bar, Progress
 from regard.training.average import WeightAverage, copies, fill
@@ -146,6 +147,8 @@ class Trainer:
         state, device = self.state, self.machine.device
         state.step += 1
         self.model.train()
+        if isinstance(self.model, Scheduled):
+            self.model.progress.fill_(state.step / self.settings.steps)
         objective = self.gradients.objective
         nothing = dict.fromkeys(objective.parts, 0)  # a process may have no share in a small update
         counts = total([nothing, *(objective.counts(batch) for batch in update.micro_batches)])

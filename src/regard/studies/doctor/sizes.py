@@ -85,7 +85,7 @@ def _parameters(material: Material) -> Finding:
         (),
         "take a smaller model, or more dropout",
         {}
-        if severity == "note"
+        if severity == "note" or material.settings.model.family != "transformer"
         else {"model.preset": "transformer-small" if tokens > 200_000 else "transformer-tiny"},
         figures,
     )

@@ -1,0 +1,224 @@
+"""The convolutional encoder-decoder ConvS2S (Gehring et al., 2017): gated convolutions, attention in every layer.
+
+Weights are not normalised (Salimans & Kingma, 2016), as they are in the paper: Adam does without.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from regard.errors import ConfigError
+from regard.models.interface import ModelSettings, Vocabularies
+from regard.nn import (
+    AlignedAttention,
+    Alignment,
+    Dropout,
+    GatedConvolution,
+    TokenEmbedding,
+    VocabularyHead,
+    as_bias,
+    build_linear,
+    build_positions,
+    build_table,
+    padding_mask,
+)
+
+HALF = math.sqrt(0.5)
+"""What keeps the variance of a sum of two: every residual connection is scaled by it."""
+
+
+class ConvolutionalSettings(ModelSettings):
+    """Everything that shapes a ConvS2S but the vocabularies."""
+
+    family: Literal["convolutional"] = "convolutional"
+    width: int = Field(512, ge=1)
+    """Width of the convolutions' outputs."""
+    embedding_width: int | None = Field(None, ge=1)
+    """Width of the embeddings, and of what attention compares; unset: the width."""
+    kernel: int = Field(3, ge=1)
+    """Positions that a convolution sees at once."""
+    encoder_layers: int = Field(6, ge=1)
+    """Convolutions of the encoder."""
+    decoder_layers: int = Field(6, ge=1)
+    """Convolutions of the decoder, each with an attention of its own."""
+    max_positions: int = Field(512, ge=1)
+    """Length of the table of learned positions."""
+    embeddings: Literal["shared", "target", "separate"] = "shared"
+    """One table for source, target and output; one for target and output; or three."""
+    dropout: float = Field(0.2, ge=0, lt=1)
+    """Dropout on the input of every convolution, and on what the scores over the vocabulary are made from."""
+    embedding_dropout: float = Field(0.2, ge=0, lt=1)
+    """Dropout on the sum of embeddings and positions."""
+
+    @model_validator(mode="after")
+    def _kernel_fits(self) -> "ConvolutionalSettings":
+        if self.kernel % 2 == 0:
+            raise ValueError(f"kernel: {self.kernel} is even, but as much is seen ahead as back; choose an odd one.")
+        return self
+
+    @property
+    def width_of_embedding(self) -> int:
+        """The embedding width after the default has been worked out."""
+        return self.embedding_width or self.width
+
+
+@dataclass(frozen=True)
+class ConvolutionalMemory:
+    """What every attention compares with (keys) and takes in (values)."""
+
+    keys: Tensor  # (B, S, E)
+    values: Tensor  # (B, S, E)
+    bias: Tensor  # (B, 1, S) forbids padding
+    scale: Tensor  # (B, 1, 1)
+
+    def select(self, rows: Tensor) -> "ConvolutionalMemory":
+        """Return the memory of some sentences."""
+        parts = (self.keys, self.values, self.bias, self.scale)
+        return ConvolutionalMemory(*(part.index_select(0, rows) for part in parts))
+
+
+@dataclass
+class ConvolutionalState:
+    """The last positions that each convolution has seen, all but one of a window; updated in place."""
+
+    windows: list[Tensor] = field(default_factory=list)  # (R, kernel - 1, D) each
+    length: int = 0
+    """How many positions have been decoded."""
+
+    def select(self, hypotheses: Tensor, sentences: Tensor | None = None) -> "ConvolutionalState":
+        """Return the state of some hypotheses."""
+        return ConvolutionalState([each.index_select(0, hypotheses) for each in self.windows], self.length)
+
+
+class Encoder(nn.Module):
+    """Convolutions over the source, each seeing as far back as ahead."""
+
+    def __init__(self, settings: ConvolutionalSettings, embedding: TokenEmbedding) -> None:
+        super().__init__()
+        s = settings
+        self.embedding, self.reach = embedding, s.kernel // 2
+        self.inner = build_linear(s.width_of_embedding, s.width)
+        self.blocks = nn.ModuleList(GatedConvolution(s.width, s.kernel, s.dropout) for _ in range(s.encoder_layers))
+        self.outer = build_linear(s.width, s.width_of_embedding)
+        self.dropout = Dropout(s.dropout)
+        self.share = 1 / (2 * s.decoder_layers)
+
+    def forward(self, source: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+        """Return keys and values (B, S, E)."""
+        self.embedding.positions.check(source.size(1))
+        embedded = self.embedding(source, torch.arange(source.size(1), device=source.device))
+        x = self.inner(embedded).to(embedded.dtype)  # under autocast too, sums over layers are made in full precision
+        for block in self.blocks:
+            # Padding must look like what is beyond the ends of a sentence on its own: nothing.
+            seen = self.dropout(x).masked_fill(~real[:, :, None], 0)
+            x = (x + block(F.pad(seen, (0, 0, self.reach, self.reach)))) * HALF
+        keys = self.outer(x)
+        # Every decoder layer sends its gradient here, twice; the encoder learns at its own pace (§3.4).
+        if self.training:
+            keys = keys * self.share + keys.detach() * (1 - self.share)
+        return keys, (keys + embedded) * HALF
+
+
+class DecoderBlock(nn.Module):
+    """A convolution that looks back only, and attention from each of its outputs to the source."""
+
+    def __init__(self, settings: ConvolutionalSettings) -> None:
+        super().__init__()
+        s = settings
+        self.convolution = GatedConvolution(s.width, s.kernel, s.dropout)
+        self.query = build_linear(s.width, s.width_of_embedding)
+        self.cross = AlignedAttention(Alignment())
+        self.output = build_linear(s.width_of_embedding, s.width)
+        self.dropout = Dropout(s.dropout)
+
+    def forward(
+        self, x: Tensor, embedded: Tensor, memory: ConvolutionalMemory, window: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return (R, T, D), and the window for the positions that follow."""
+        seen = torch.cat((window, self.dropout(x)), 1)
+        h = self.convolution(seen)
+        query = (self.query(h) + embedded) * HALF  # (R, T, E)
+        together = query.view(memory.bias.size(0), -1, query.size(-1))  # hypotheses are more queries to the same keys
+        context = self.cross(together, memory.keys, memory.values, memory.bias) * memory.scale
+        h = (h + self.output(context.view_as(query))) * HALF
+        return (h + x) * HALF, seen[:, seen.size(1) - window.size(1) :]
+
+
+class Decoder(nn.Module):
+    """Convolutions over the target so far."""
+
+    def __init__(self, settings: ConvolutionalSettings, embedding: TokenEmbedding) -> None:
+        super().__init__()
+        s = settings
+        self.embedding, self.kernel = embedding, s.kernel
+        self.inner = build_linear(s.width_of_embedding, s.width)
+        self.blocks = nn.ModuleList(DecoderBlock(s) for _ in range(s.decoder_layers))
+        self.outer = build_linear(s.width, s.width_of_embedding)
+        self.dropout = Dropout(s.dropout)
+
+    def forward(self, target: Tensor, memory: ConvolutionalMemory, state: ConvolutionalState) -> Tensor:
+        """Return (R, T, E)."""
+        rows, steps = target.shape
+        self.embedding.positions.check(state.length + steps)
+        embedded = self.embedding(target, torch.arange(state.length, state.length + steps, device=target.device))
+        x = self.inner(embedded).to(embedded.dtype)
+        if not state.windows:
+            state.windows = [x.new_zeros(rows, self.kernel - 1, x.size(-1))] * len(self.blocks)
+        for number, block in enumerate(self.blocks):
+            x, state.windows[number] = block(x, embedded, memory, state.windows[number])
+        state.length += steps
+        return self.dropout(self.outer(x))
+
+
+class Convolutional(nn.Module):
+    """An encoder, a decoder, and scores over the target vocabulary."""
+
+    def __init__(self, settings: ConvolutionalSettings, vocabularies: Vocabularies) -> None:
+        super().__init__()
+        if settings.embeddings == "shared" and not vocabularies.is_shared:
+            raise ConfigError(
+                'model.embeddings: "shared" needs one vocabulary for both languages; say '
+                'text.vocabularies=shared, or model.embeddings="target".'
+            )
+        self.settings = settings
+        width = settings.width_of_embedding
+        target = build_table(vocabularies.target, width)
+        source = target if settings.embeddings == "shared" else build_table(vocabularies.source, width)
+        output = target if settings.embeddings != "separate" else build_table(vocabularies.target, width)
+        self.encoder = Encoder(settings, self._embedding(source))
+        self.decoder = Decoder(settings, self._embedding(target))
+        self.head = VocabularyHead(output, has_bias=True)
+        self.max_positions = settings.max_positions
+
+    def _embedding(self, table: nn.Embedding) -> TokenEmbedding:
+        s = self.settings
+        positions = build_positions("learned", s.width_of_embedding, 1, 1, s.max_positions, False)
+        return TokenEmbedding(table, positions, False, s.embedding_dropout)
+
+    def encode(self, source: Tensor, real: Tensor) -> ConvolutionalMemory:
+        """Read source tokens (B, S)."""
+        keys, values = self.encoder(source, real)
+        bias = as_bias(padding_mask(real)[:, 0], torch.float32)  # (B, 1, S)
+        scale = real.sum(1).to(keys.dtype).sqrt()[:, None, None]  # S · √(1/S): a mean of many has little variance
+        return ConvolutionalMemory(keys, values, bias, scale)
+
+    def start(self) -> ConvolutionalState:
+        """Return the state before the first step."""
+        return ConvolutionalState()
+
+    def decode(self, target: Tensor, memory: ConvolutionalMemory, state: ConvolutionalState | None = None) -> Tensor:
+        """Return hidden states (R, T, E) of target tokens (R, T)."""
+        return self.decoder(target, memory, state or self.start())
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Return logits (..., V)."""
+        return self.head(hidden)
+
+    def forward(self, source: Tensor, source_real: Tensor, target: Tensor) -> Tensor:
+        """Return logits (B, T, V) of every target position at once."""
+        return self.project(self.decode(target, self.encode(source, source_real)))

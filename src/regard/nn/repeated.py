@@ -1,0 +1,56 @@
+"""A product that a loop makes again at every step, with its gradient made once."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+
+class Repeated:
+    """x M + b with the same M (K, O), or one for each sentence (B, K, O), at every step of a loop.
+
+    Autograd alone would make a gradient of M at every step and add them all up; here the inputs and the gradients of
+    all steps are laid side by side, and one large product does it.
+    """
+
+    def __init__(self, matrix: Tensor, bias: Tensor | None, steps: int, rows: int) -> None:
+        self.matrix, self.bias = matrix, bias
+        self.offsets: list[Tensor] = []
+        if torch.is_grad_enabled() and (matrix.requires_grad or (bias is not None and bias.requires_grad)):
+            self.inputs: list[Tensor] = []
+            shape = (steps, rows, matrix.size(-1)) if matrix.dim() == 2 else (steps, rows, 1, matrix.size(-1))
+            self.matrix = matrix.detach()
+            self.offsets = list(_Offsets.apply(matrix, bias, self.inputs, shape).unbind(0))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return the product (R, O) of the next step for x (R, K), or (B, n, O) for x (B, n, K)."""
+        if self.offsets:
+            offset = self.offsets[len(self.inputs)]
+            self.inputs.append(x.detach())  # the graph itself would hold itself alive
+            multiply = torch.addmm if x.dim() == 2 else torch.baddbmm
+            return multiply(offset, x, self.matrix)
+        if self.bias is None:
+            return x @ self.matrix
+        return torch.addmm(self.bias, x, self.matrix)
+
+
+class _Offsets(torch.autograd.Function):
+    """The bias of every step, or zeros: what arrives there on the way back are the gradients of all products."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, matrix: Tensor, bias: Tensor | None, inputs: list[Tensor], shape: tuple[int, ...]
+    ) -> Tensor:
+        ctx.inputs, ctx.has_bias = inputs, bias is not None
+        return matrix.new_zeros(()).expand(shape) if bias is None else bias.expand(shape)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        inputs = torch.stack(ctx.inputs)
+        bias = upstream.flatten(0, 1).sum(0) if ctx.has_bias else None
+        if upstream.dim() == 3:
+            return inputs.flatten(0, 1).T @ upstream.flatten(0, 1), bias, None, None
+        inputs, upstream = inputs.squeeze(2), upstream.squeeze(2)  # (T, B, K) and (T, B, O)
+        return inputs.permute(1, 2, 0) @ upstream.transpose(0, 1), bias, None, None

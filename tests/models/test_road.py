@@ -1,0 +1,257 @@
+"""What recurrent and convolutional models promise: the same as the Transformer, whatever their settings."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from regard.decoding import DecodeSettings, Ends, decode
+from regard.errors import ConfigError, DataError
+from regard.models import Vocabularies, build_model, family
+from regard.models.convolutional import ConvolutionalSettings
+from regard.models.recurrent import RecurrentSettings
+from regard.nn import listening, probes
+from small import ENDS, VOCABULARY, log_probability, random_tokens, sources
+
+SCORES = ["cosine", "additive", "location", "general", "dot", "scaled-dot"]
+PLAIN = [
+    *({"cell": cell} for cell in ("rnn", "lstm", "gru")),
+    {"context": "once", "encoder_layers": 2, "decoder_layers": 2, "cell": "lstm"},
+    {"bidirectional": "no", "summary": "learned"},
+    {"bidirectional": "sum", "decoder_layers": 3},
+    {"bidirectional": "layer", "embedding_width": 12},
+]
+ATTENTIVE = [
+    *({"alignment": score} for score in SCORES),
+    *({"alignment": score, "attends": "after"} for score in SCORES),
+    {"alignment": "general", "attends": "after", "has_input_feeding": True, "cell": "lstm", "decoder_layers": 2},
+    {"alignment": "additive", "attends": "after", "has_input_feeding": True, "embedding_width": 12},
+    {"alignment": "additive", "cell": "lstm", "encoder_layers": 2, "decoder_layers": 2, "embedding_width": 12},
+    {"alignment": "additive", "cell": "rnn", "bidirectional": "no", "summary": "learned", "alignment_width": 7},
+]
+CONVOLUTIONAL = [{"kernel": 3}, {"kernel": 5, "embedding_width": 12}, {"kernel": 1}]
+VARIANTS = [*PLAIN, *ATTENTIVE, *CONVOLUTIONAL]
+
+
+def small(seed=0, **changes):
+    """Return a small model whose outputs are far from uniform, so that comparisons mean something."""
+    torch.manual_seed(seed)
+    if "kernel" in changes:
+        settings = ConvolutionalSettings(**({"width": 16, "encoder_layers": 2, "decoder_layers": 3} | changes))
+    else:
+        settings = RecurrentSettings(**({"width": 16, "max_positions": 20} | changes))
+    model = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * (0.1 if "kernel" in changes else 0.3))
+    return model.eval()
+
+
+def everything(rows, length):
+    return torch.ones(rows, length, dtype=torch.bool)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_later_tokens_do_not_change_earlier_outputs(variant):
+    model = small(**variant)
+    source, target = random_tokens(2, 6), random_tokens(2, 7, seed=1)
+    changed = target.clone()
+    changed[:, 4:] = 7
+    with torch.no_grad():
+        before, after = (model(source, everything(2, 6), tokens) for tokens in (target, changed))
+    assert_close(before[:, :4], after[:, :4], atol=1e-6, rtol=0)
+    assert (before[:, 4:] - after[:, 4:]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_padding_changes_nothing(variant):
+    model = small(**variant)
+    source, target = random_tokens(1, 5), random_tokens(1, 4, seed=1)
+    padded = torch.cat((source, random_tokens(1, 3, seed=2)), 1)  # whatever stands in the padding
+    longer = torch.cat((target, random_tokens(1, 2, seed=3)), 1)
+    real = torch.arange(8)[None] < 5
+    with torch.no_grad():
+        alone = model(source, everything(1, 5), target)
+        with_padding = model(padded, real, longer)[:, :4]
+    assert_close(alone, with_padding, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_decoding_step_by_step_equals_decoding_at_once(variant):
+    model = small(**variant)
+    source, target = random_tokens(2, 6), random_tokens(2, 9, seed=1)
+    real = torch.arange(6) < torch.tensor([[6], [4]])
+    with torch.no_grad():
+        whole = model(source, real, target)
+        memory, state = model.encode(source, real), model.start()
+        pieces = [target[:, :3], target[:, 3:4], target[:, 4:6], target[:, 6:]]  # one token or several at a time
+        steps = torch.cat([model.project(model.decode(piece, memory, state)) for piece in pieces], 1)
+    assert_close(steps, whole, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@pytest.mark.parametrize("tokens_a_step", [1, 2])
+def test_hypotheses_that_branch_and_swap_see_their_own_past_only(variant, tokens_a_step):
+    """Two sentences: one hypothesis each, then three, swapped at every step, then one sentence leaves."""
+    model = small(**variant)
+    source = random_tokens(2, 6)
+    real = torch.arange(6) < torch.tensor([[6], [4]])
+    origins = [[[0, 0, 0], [0, 0, 0]], [[2, 0, 0], [1, 2, 2]], [[1, 2, 0], [0, 0, 1]]]  # within each sentence
+    past = random_tokens(2, 1, seed=1)[:, None]  # (B, hypotheses, length)
+    with torch.no_grad():
+        memory, state = model.encode(source, real), model.start()
+        found = model.decode(past.flatten(0, 1), memory, state)
+        for step, chosen in enumerate(torch.tensor(origins)):
+            hypotheses = past.size(1)
+            rows = (torch.arange(2)[:, None] * hypotheses + chosen).flatten()
+            new = random_tokens(6, tokens_a_step, seed=step + 2).view(2, 3, tokens_a_step)
+            past = torch.cat((past.flatten(0, 1)[rows].view(2, 3, -1), new), dim=2)
+            state = state.select(rows)
+            found = model.decode(new.flatten(0, 1), memory, state)
+        whole = model.decode(past.flatten(0, 1), model.encode(source, real).select(torch.tensor([0, 0, 0, 1, 1, 1])))
+        assert_close(found, whole[:, -tokens_a_step:], atol=1e-4, rtol=0)
+        last = torch.tensor([1])
+        memory, state = memory.select(last), state.select(torch.tensor([5, 3, 4]), last)
+        new = random_tokens(3, 1, seed=9)
+        found = model.decode(new, memory, state)
+        past = torch.cat((past[1, [2, 0, 1]], new), dim=1)
+        whole = model.decode(past, model.encode(source[1:, :4], real[1:, :4]).select(torch.tensor([0, 0, 0])))
+    assert_close(found, whole[:, -1:], atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@pytest.mark.parametrize("method", [{"beams": 1}, {"beams": 4}, {"method": "sample", "samples": 2}], ids=str)
+def test_batched_output_equals_single_output(variant, method):
+    model = small(**variant)
+    lengths = [9, 3, 5, 1]
+    source, real = sources(lengths)
+    settings = DecodeSettings(max_length_ratio=1, max_length_extra=4, **method)
+    together = decode(model, source, real, ENDS, settings)
+    for row, length in enumerate(lengths):
+        alone = decode(
+            model, source[row : row + 1, :length], real[row : row + 1, :length], ENDS, settings, lines=[row]
+        )
+        assert [found.ids for found in alone[0]] == [found.ids for found in together[row]]
+        for found in together[row]:
+            expected = log_probability(model, source[row, :length], found.ids, found.is_finished)
+            assert abs(found.log_probability - expected) < 1e-4
+
+
+@pytest.mark.parametrize("variant", [*ATTENTIVE, *CONVOLUTIONAL], ids=str)
+def test_listeners_see_attention_over_the_whole_target_and_change_nothing(variant):
+    model = small(**variant)
+    source, real = sources([6, 4])
+    target = random_tokens(2, 5, seed=1)
+    found = {name: probe for name, probe in probes(model).items() if name.endswith(".cross.weights")}
+    assert len(found) == (3 if "kernel" in variant else 1)
+    seen = []
+    with torch.no_grad(), listening(dict.fromkeys(found.values(), seen.append)):
+        heard = model(source, real, target)
+    assert_close(heard, model(source, real, target))
+    for weights in seen:
+        assert weights.shape == (2, 1, 5, 6)
+        assert_close(weights.sum(-1), torch.ones(2, 1, 5))
+        assert not weights[1, ..., 4:].any()
+
+
+@pytest.mark.parametrize("variant", [ATTENTIVE[1], ATTENTIVE[9], ATTENTIVE[12], CONVOLUTIONAL[0]], ids=str)
+def test_a_coverage_penalty_works_in_beam_search(variant):
+    model = small(**variant)
+    source, real = sources([6, 3])
+    settings = DecodeSettings(beams=3, coverage_penalty=0.4, max_length_ratio=1, max_length_extra=2)
+    together = decode(model, source, real, ENDS, settings)
+    alone = decode(model, source[1:, :3], real[1:, :3], ENDS, settings)
+    assert [found.ids for found in alone[0]] == [found.ids for found in together[1]]
+    assert abs(alone[0][0].score - together[1][0].score) < 1e-4
+
+
+def test_without_attention_there_is_no_coverage():
+    source, real = sources([6])
+    with pytest.raises(ConfigError, match="coverage_penalty: this model has no cross-attention"):
+        decode(small(cell="gru"), source, real, ENDS, DecodeSettings(coverage_penalty=0.4))
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_every_parameter_learns(variant):
+    model = small(**variant).train()
+    source, real = sources([6, 4])
+    model(source, real, random_tokens(2, 5, seed=1)).square().sum().backward()
+    assert not [name for name, each in model.named_parameters() if each.grad is None or not each.grad.any()]
+
+
+@pytest.mark.parametrize("variant", [PLAIN[0], PLAIN[3], ATTENTIVE[0], ATTENTIVE[8], ATTENTIVE[12]], ids=str)
+def test_own_words_are_read_in_training_only(variant):
+    model = small(teacher_forcing=0.0, dropout=0.0, embedding_dropout=0.0, **variant)
+    source, real = sources([6, 4])
+    target = random_tokens(2, 5, seed=1)
+    with torch.no_grad():
+        forced = model(source, real, target)
+        model.train()
+        free = model(source, real, target)
+        ids = target[:, :1]
+        for _ in range(4):
+            ids = torch.cat((ids, model.eval()(source, real, ids)[:, -1:].argmax(-1)), 1)
+        expected = model(source, real, ids)
+    assert_close(free, expected, atol=1e-4, rtol=0)
+    assert not torch.allclose(free, forced)
+
+
+def test_the_share_of_right_words_follows_training():
+    model = small(final_teacher_forcing=0.0, alignment="dot", dropout=0.0, embedding_dropout=0.0).train()
+    source, real = sources([6, 4])
+    target = random_tokens(2, 5, seed=1)
+    with torch.no_grad():
+        forced, at_first = model.eval()(source, real, target), model.train()(source, real, target)
+        model.progress.fill_(1.0)
+        at_last = model(source, real, target)
+    assert_close(forced, at_first, atol=1e-5, rtol=0)
+    assert not torch.allclose(at_first, at_last)
+
+
+@pytest.mark.parametrize("variant", [{"cell": "lstm"}, {"alignment": "dot"}, {"kernel": 3}], ids=str)
+def test_every_dropout_acts_in_training_and_only_there(variant):
+    for name in ("dropout", "embedding_dropout"):
+        model = small(**({"dropout": 0.0, "embedding_dropout": 0.0} | variant | {name: 0.5}))
+        source, target = random_tokens(2, 6), random_tokens(2, 5, seed=1)
+        with torch.no_grad():
+            calm = model(source, everything(2, 6), target)
+            assert torch.equal(model(source, everything(2, 6), target), calm)
+            assert not torch.allclose(model.train()(source, everything(2, 6), target), calm), name
+
+
+@pytest.mark.parametrize("kind", ["recurrent", "convolutional"])
+def test_embeddings_are_shared_as_the_setting_says(kind):
+    for embeddings, tables in (("shared", 1), ("target", 2), ("separate", 3)):
+        settings = family(kind).settings(width=16, embeddings=embeddings)
+        model = build_model(settings, Vocabularies(30, 30, True))
+        found = {model.encoder.embedding.table.weight, model.decoder.embedding.table.weight, model.head.weight}
+        assert len(found) == tables
+    with pytest.raises(ConfigError, match='model.embeddings: "shared" needs one vocabulary for both languages'):
+        build_model(family(kind).settings(width=16), Vocabularies(30, 40, False))
+
+
+def test_learned_places_bound_source_and_output():
+    model = small(alignment="location", max_positions=7)
+    assert model.max_positions == 7 and small(alignment="dot", max_positions=7).max_positions is None
+    source, real = sources([6])
+    (found,) = decode(model, source, real, Ends(2, 3, (0, 1, 2, 3)), DecodeSettings(beams=2))
+    assert len(found[0].ids) == 7
+    with pytest.raises(DataError, match="A source of 8 tokens goes past the 7 places"):
+        model.encode(*sources([8]))
+    with pytest.raises(DataError, match="A sequence of 8 tokens goes past the 7 positions this model has learned"):
+        small(kernel=3, max_positions=7).encode(*sources([8]))
+
+
+@pytest.mark.parametrize(
+    "changes, text",
+    [
+        ({"width": 15}, "width: 15 is odd, but each direction makes half of what is concatenated"),
+        ({"alignment": "dot", "context": "once"}, 'context: "once" is for models without attention'),
+        ({"has_input_feeding": True}, "has_input_feeding: true needs attention after the step"),
+        ({"has_input_feeding": True, "alignment": "dot"}, "has_input_feeding: true needs attention after the step"),
+        ({"kernel": 4}, "kernel: 4 is even, but as much is seen ahead as back; choose an odd one"),
+    ],
+    ids=str,
+)
+def test_choices_that_do_not_fit_are_refused_in_words(changes, text):
+    with pytest.raises(ValueError, match=text):
+        small(**changes)
