@@ -14,7 +14,19 @@ from regard.cli.main import app, main
 from regard.errors import RegardError
 
 VERBS = [
-    *("quickstart", "doctor", "train", "translate", "evaluate", "score", "average", "verify-resume", "bleu", "runs"),
+    *(
+        "quickstart",
+        "doctor",
+        "train",
+        "race",
+        "translate",
+        "evaluate",
+        "score",
+        "average",
+        "verify-resume",
+        "bleu",
+        "runs",
+    ),
     *("card", "export", "import", "tokenizer", "recipes", "presets", "config", "data"),
 ]
 
