@@ -57,14 +57,8 @@ class Picture:
         text = re.sub(r'\bid="', f'id="{self.name}-', text)
         text = text.replace("url(#", f"url(#{self.name}-").replace('href="#', f'href="#{self.name}-')
         label = self.title.replace("&", "&amp;").replace('"', "&quot;")
-        text = re.sub(
-            r'<svg\b[^>]*?viewBox="([^"]*)"[^>]*>',
-            rf'<svg viewBox="\1" role="img" aria-label="{label}" '
-            'xmlns:xlink="http://www.w3.org/1999/xlink">',
-            text,
-            count=1,
-            flags=re.DOTALL,
-        )
+        opening = rf'<svg viewBox="\1" role="img" aria-label="{label}">'
+        text = re.sub(r'<svg\b[^>]*?viewBox="([^"]*)"[^>]*>', opening, text, count=1)
         return text.strip()
 
     def _figure(self, theme: Theme) -> Any:
@@ -103,7 +97,7 @@ def draw_pictures(results: dict[str, Any]) -> list[Picture]:
     if len(members[0]["lengths"]) > 1:
         pictures.append(Picture("bleu-length", "BLEU by source length", lambda *to: _by_length(members, *to)))
     if reached:
-        pictures.append(Picture("gradient-reach", "Gradient k words back", lambda *to: _reach(reached, *to)))
+        pictures.append(Picture("gradient-reach", "Gradient k tokens back", lambda *to: _reach(reached, *to)))
     for name, key in (("training", "training_ms"), ("decoding", "decoding_ms")):
         what = "a training step" if name == "training" else "decoding a sentence"
 
@@ -145,7 +139,10 @@ def _by_length(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> No
 def _reach(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> None:
     _lines(axes, [(each["name"], each["reach"]["distance"], each["reach"]["gradient"]) for each in members])
     axes.set_yscale("log")
-    axes.set(xlabel="words back from the predicted one (k)", ylabel="gradient norm / its mean over the source")
+    axes.set(xlabel="tokens back from the predicted one (k)", ylabel="gradient norm / its mean over the source")
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, 0.3), max(high, 3.0))  # a flat line looks flat
+    _plain_numbers(axes)
 
 
 def _times(members: Sequence[dict[str, Any]], key: str, what: str, axes: Any) -> None:
@@ -156,6 +153,16 @@ def _times(members: Sequence[dict[str, Any]], key: str, what: str, axes: Any) ->
     lengths = max((found["lengths"] for _, found in times), key=len)
     axes.set_xticks(lengths, [str(length) for length in lengths])
     axes.set(xlabel="tokens on each side", ylabel=f"milliseconds for {what}")
+    _plain_numbers(axes)
+
+
+def _plain_numbers(axes: Any) -> None:
+    """Write 20 and 0.5 on a logarithmic axis, and not powers of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _ladder(results: dict[str, Any], axes: Any, theme: Theme) -> None:

@@ -19,8 +19,10 @@ PAIRS = 24
 POSITIONS = 4
 """Target words of each sentence whose loss is followed back, in its second half: before those lies enough."""
 LONGEST = 64
+WIDTH = 3
+"""Distances that make one point."""
 FEWEST = 8
-"""Gradients without which a distance is left out."""
+"""Gradients without which a point is left out."""
 
 
 def gradient_reach(model: Any, pairs: EncodedPairs, device: torch.device) -> dict[str, list[float]] | None:
@@ -37,13 +39,14 @@ def gradient_reach(model: Any, pairs: EncodedPairs, device: torch.device) -> dic
             for row in _long_ones(pairs):
                 for steps_back, shares in _reach(model, pairs, int(row), device):
                     for distance, share in enumerate(shares, start=steps_back):
-                        found[distance].append(share)
+                        found[distance // WIDTH].append(share)
     finally:
         model.train(was_training)
-    kept = [distance for distance in sorted(found) if len(found[distance]) >= min(FEWEST, len(pairs))]
+    kept = [group for group in sorted(found) if len(found[group]) >= min(FEWEST, len(pairs))]
     if not kept:
         return None
-    return {"distance": [float(k) for k in kept], "gradient": [float(np.mean(found[k])) for k in kept]}
+    centres = [group * WIDTH + (WIDTH - 1) / 2 for group in kept]
+    return {"distance": centres, "gradient": [float(np.mean(found[group])) for group in kept]}
 
 
 def _long_ones(pairs: EncodedPairs) -> Sequence[int]:

@@ -1,0 +1,72 @@
+"""`regard race` as a user meets it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from cli.test_cli import bad, call, good
+from racing import SETTINGS
+from regard.config import flatten, nested
+from regard.data import miniature
+from regard.studies.race import timing
+
+MODELS = "transformer-tiny,transformer-small"
+
+
+@pytest.fixture
+def words(tmp_path, monkeypatch):
+    """The words that ask for a race of seconds."""
+    monkeypatch.setattr(timing, "LENGTHS", (4, 8))
+    (tmp_path / "pairs.tsv").write_text(
+        "".join(f"{pair.source}\t{pair.target}\n" for pair in miniature.pairs("train", 200))
+    )
+    settings = [f"{name}={json.dumps(value)}" for name, value in flatten(nested(SETTINGS))]
+    return ["race", "translate", *settings, "--data", tmp_path / "pairs.tsv", "--out", tmp_path / "it"]
+
+
+def test_a_race_prints_a_table_and_where_the_report_is(words, tmp_path):
+    lines = good(*words, "--models", MODELS, "--budget", "3 steps", "--quiet").splitlines()
+    assert lines[0].split("\t") == ["model", "BLEU", "loss", "parameters", "steps", "tokens/s", "training"]
+    assert {line.split("\t")[0] for line in lines[1:3]} == set(MODELS.split(","))
+    assert lines[3] == f"report: {tmp_path / 'it' / 'report.html'}"
+    found = json.loads(good(*words, "--models", MODELS, "--budget", "3 steps", "--json", "--quiet"))
+    assert found["is_finished"] and found["budget"] == "3 steps" and len(found["members"]) == 2
+    assert "there is a race here already" in str(call(*words, "--models", MODELS, "--budget", "4 steps").exception)
+    assert good("translate", tmp_path / "it" / "runs" / "transformer-tiny", "ein Hund", "--quiet").count("\n") == 1
+
+
+def test_a_setting_is_raced(words):
+    found = json.loads(
+        good(*words, "--vary", "model.norm_order=pre,post", "--budget", "2 steps", "--json", "--quiet")
+    )
+    assert [each["name"] for each in found["members"]] == ["transformer-small-pre", "transformer-small-post"]
+
+
+def test_ctrl_c_saves_and_the_same_command_goes_on(words, tmp_path):
+    line = [sys.executable, "-m", "regard", *map(str, words), "--models", MODELS, "--budget", "400 steps"]
+    started = subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=os.environ | {"NO_COLOR": "1"})
+    record = tmp_path / "it" / "runs" / "transformer-tiny" / "metrics.jsonl"
+    while started.poll() is None and not (record.is_file() and record.stat().st_size):
+        time.sleep(0.05)
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=60)
+    assert started.returncode == 130, said
+    assert said.endswith("Stopped; everything is saved. The same command goes on.\n") and "\x1b" not in said
+    state = json.loads((tmp_path / "it" / "runs" / "transformer-tiny" / "run.json").read_text())
+    assert state["state"] == "interrupted"
+
+
+def test_mistakes_are_one_sentence():
+    assert bad("race", "race-miniature", "--models", "transformer-tony,transformer-tiny") == (
+        'model.preset: there is no preset "transformer-tony"; did you mean transformer-tiny?'
+    )
+    assert str(call("race", "race-miniature", "--models", MODELS, "--budget", "soon").exception) == (
+        '--budget: "soon" is no time and no amount; write it like 10m, 1h30m, 2000 steps, 5 epochs or 3M tokens.'
+    )
+    unknown = call("race", "race-miniature", "--vary", "model.alinment").exception
+    assert str(unknown).startswith("--vary model.alinment: unknown setting; ")
