@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import regard
 from regard.cli.main import app
 from regard.studies.doctor import speed
+from regard.studies.race import timing
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -36,6 +37,7 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     """A folder with the files the examples name: a finished run, parallel text, and a recipe."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(speed, "SECONDS", 0.2)
+    monkeypatch.setattr(timing, "LENGTHS", (4, 8))
     for name in ("quickstart", "mine"):
         shutil.copytree(quick_run.path, tmp_path / "runs" / name)
     for side, suffix in (("source", "de"), ("target", "en")):
@@ -93,6 +95,12 @@ def test_commands_run(page, desk):
             words = [*words, *quick, *out, "--overwrite"]
         if words[0] == "verify-resume":
             words = [*words, *(f"{name}={value}" for name, value in QUICK.items())]
+        if words[0] == "race":
+            quick = {name: value for name, value in QUICK.items() if name != "train.steps"}
+            if "race-miniature" in words:
+                quick["data.test.test.count"] = 4
+            words = [word if words[place - 1] != "--budget" else "2 steps" for place, word in enumerate(words)]
+            words = [*words, *(f"{name}={value}" for name, value in quick.items())]
         if words[:2] == ["train", "--resume"]:
             words = [word if not word.startswith("train.steps=") else "train.steps=61" for word in words]
         result = CliRunner().invoke(app, words)

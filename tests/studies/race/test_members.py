@@ -15,7 +15,7 @@ def refused(*args, **options) -> str:
 def test_each_model_is_a_member_with_the_recipes_settings():
     members = enter(Lineup("race-miniature", ["transformer-tiny", "transformer-small"], overrides={"seed": 7}))
     assert [member.name for member in members] == ["transformer-tiny", "transformer-small"]
-    assert [member.settings.model.width for member in members] == [96, 256]
+    assert [member.settings.model.feed_forward_width for member in members] == [256, 1024]
     for member in members:
         assert member.settings.seed == 7 and member.settings.model.embeddings == "target"
     assert members[0].settings.data == members[1].settings.data

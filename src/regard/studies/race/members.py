@@ -79,22 +79,29 @@ def _of_models(
     recipe: Recipe, overrides: dict[str, Any], models: Sequence[str], progress: Progress
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Return the recipe and the overrides as each model takes them: without what only the others have."""
-    known = {name: set(family(preset(name).settings["family"]).settings.model_fields) for name in models}
+    table = nested(recipe.values).get("model", {})
+    known = {name: _model_settings(name) for name in models}
     anywhere = set().union(*known.values())
-    table = {key: value for key, value in nested(recipe.values).get("model", {}).items() if key not in OWN_MODEL}
+    in_recipe = anywhere | (_model_settings(str(table["preset"])) if "preset" in table else set())
+    table = {key: value for key, value in table.items() if key not in OWN_MODEL}
     given = dict.fromkeys(table, recipe.origin)
     given |= {key.removeprefix("model."): "the command line" for key in overrides if key.startswith("model.")}
     for key, origin in given.items():
-        without = [name for name in models if key in anywhere and key not in known[name]]
+        without = [name for name in models if key in in_recipe and key not in known[name]]
         if without:
             progress.say(f"model.{key} (from {origin}) is no setting of {', '.join(without)}, and is left out there.")
     bases = []
     for name in models:
-        foreign = anywhere - known[name]  # a setting that no model has stays, and is refused as always
-        values = nested(recipe.values) | {"model": {key: table[key] for key in table if key not in foreign}}
-        own = {key: value for key, value in overrides.items() if key not in {f"model.{each}" for each in foreign}}
-        bases.append((values, own | {"model.preset": name}))
+        # A setting that no model has stays, and is refused as always.
+        kept = {key: value for key, value in table.items() if key in known[name] or key not in in_recipe}
+        foreign = {f"model.{key}" for key in anywhere - known[name]}
+        own = {key: value for key, value in overrides.items() if key not in foreign}
+        bases.append((nested(recipe.values) | {"model": kept}, own | {"model.preset": name}))
     return bases
+
+
+def _model_settings(name: str) -> set[str]:
+    return set(family(preset(name).settings["family"]).settings.model_fields)
 
 
 def _variants(vary: str | None, recipe: Recipe, overrides: dict[str, Any]) -> list[tuple[str | None, dict[str, Any]]]:
