@@ -6,13 +6,18 @@ import signal
 import subprocess
 import sys
 import time
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from cli.test_cli import bad, call, good
 from racing import SETTINGS
+from regard.cli.race import Changes, LiveTable
 from regard.config import flatten, nested
 from regard.data import miniature
+from regard.progress import Progress
+from regard.studies import Standing
 from regard.studies.race import timing
 
 MODELS = "transformer-tiny,transformer-small"
@@ -70,3 +75,33 @@ def test_mistakes_are_one_sentence():
     )
     unknown = call("race", "race-miniature", "--vary", "model.alinment").exception
     assert str(unknown).startswith("--vary model.alinment: unknown setting; ")
+
+
+def test_the_table_shows_how_everybody_stands():
+    console = Console(file=StringIO(), width=100)
+    table = LiveTable(console)
+    console.print(table.render())
+    table.show([Standing("gru", "training", 5, 20, 100, 2.5, None, 1234.5, 61.0), Standing("lstm", steps=30)])
+    with table.bar("gru: train", 20, 4) as bar:
+        bar.advance(1, loss=2.5, tokens_per_second=1234.5)
+        console.print(table.render())
+    lines = console.file.getvalue().splitlines()
+    assert lines[1].split() == ["model", "state", "step", "loss", "BLEU", "tokens/s", "training"]
+    assert lines[2].split() == ["gru", "training", "5/20", "2.500", "1,234", "1:01"]
+    assert lines[3].split() == ["lstm", "waiting", "0/30"]
+    assert lines[4].startswith("gru: train 5/20  loss 2.500  1,234 tokens/s")
+
+
+def test_without_a_table_changes_are_told():
+    said = []
+
+    class Telling(Progress):
+        def say(self, message):
+            said.append(message)
+
+    changes = Changes(Telling())
+    here = Standing("gru")
+    for state in ("waiting", "training", "training", "finished"):
+        here.state, here.bleu = state, 12.345
+        changes([here])
+    assert said == ["gru: training", "gru: finished, BLEU 12.35"]

@@ -74,7 +74,8 @@ def race(
     lineup = Lineup(recipe, names, vary, run_overrides(list(settings or []), flags))
     options: dict[str, Any] = {"out": out, "overwrite": overwrite}
     if quiet or not errors().is_terminal:
-        found = run_race(lineup, budget, progress=progress(quiet), **options)
+        reporter = progress(quiet)
+        found = run_race(lineup, budget, progress=reporter, show=Changes(reporter), **options)
     else:
         with _live_table() as table:
             found = run_race(lineup, budget, progress=table, show=table.show, **options)
@@ -120,33 +121,48 @@ def is_interrupted(race: "Race") -> bool:
     return any(run.exists and run.record["state"] == "interrupted" for run in runs)
 
 
+class Changes:
+    """Tells in a line when a member's state changes, where no table can be drawn."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.states: dict[str, str] = {}
+
+    def __call__(self, standings: Sequence["Standing"]) -> None:
+        """Compare with what was told before."""
+        for each in standings:
+            if each.state != self.states.get(each.name, "waiting"):
+                score = f", BLEU {each.bleu:.2f}" if each.state == "finished" and each.bleu is not None else ""
+                self.progress.say(f"{each.name}: {each.state}{score}")
+            self.states[each.name] = each.state
+
+
 @contextmanager
 def _live_table() -> Iterator["LiveTable"]:
     from rich.live import Live
 
     from regard.cli.console import errors
 
-    console = errors()
-    with Live(console=console, refresh_per_second=4, transient=True) as live:
-        yield LiveTable(live)
+    table = LiveTable(errors())
+    with Live(get_renderable=table.render, console=table.console, refresh_per_second=4, transient=True):
+        yield table
 
 
 class LiveTable(Progress):
     """All members in a table that is drawn anew, and under it what is being done; messages go above it."""
 
-    def __init__(self, live: Any) -> None:
-        self.live = live
+    def __init__(self, console: Any) -> None:
+        self.console = console
         self.standings: Sequence[Standing] = ()
         self.doing = ""
-        live.get_renderable = self.render
 
     def say(self, message: str) -> None:
         """Print a line above the table."""
-        self.live.console.print(message, markup=False)
+        self.console.print(message, markup=False)
 
     def warn(self, message: str) -> None:
         """Print a line that stands out."""
-        self.live.console.print(message, style="yellow", markup=False)
+        self.console.print(message, style="yellow", markup=False)
 
     def show(self, standings: Sequence["Standing"]) -> None:
         """Take over how the members stand."""
