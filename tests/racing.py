@@ -12,7 +12,8 @@ SETTINGS = {
     "model.encoder_layers": 1,
     "model.decoder_layers": 1,
     "train": {"tokens_per_update": 300, "log_every": 3, "tensorboard": False},
-    "validation.bleu_sentences": 4,
+    "validation.bleu_sentences": 2,
+    "decode.max_length": 8,
     "machine.threads": 1,
 }
 

@@ -1,18 +1,14 @@
 """`regard race` as a user meets it."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
 from cli.test_cli import bad, call, good
-from racing import SETTINGS
+from racing import SETTINGS, Stopper
+from regard.cli import race as verb
 from regard.cli.race import Changes, LiveTable
 from regard.config import flatten, nested
 from regard.data import miniature
@@ -52,18 +48,15 @@ def test_a_setting_is_raced(words):
     assert [each["name"] for each in found["members"]] == ["transformer-small-pre", "transformer-small-post"]
 
 
-def test_ctrl_c_saves_and_the_same_command_goes_on(words, tmp_path):
-    line = [sys.executable, "-m", "regard", *map(str, words), "--models", MODELS, "--budget", "400 steps"]
-    started = subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env=os.environ | {"NO_COLOR": "1"})
-    record = tmp_path / "it" / "runs" / "transformer-tiny" / "metrics.jsonl"
-    while started.poll() is None and not (record.is_file() and record.stat().st_size):
-        time.sleep(0.05)
-    started.send_signal(signal.SIGINT)
-    _, said = started.communicate(timeout=60)
-    assert started.returncode == 130, said
-    assert said.endswith("Stopped; everything is saved. The same command goes on.\n") and "\x1b" not in said
-    state = json.loads((tmp_path / "it" / "runs" / "transformer-tiny" / "run.json").read_text())
-    assert state["state"] == "interrupted"
+def test_ctrl_c_saves_and_the_same_command_goes_on(words, tmp_path, monkeypatch):
+    words = [*words, "--models", MODELS, "--budget", "6 steps"]
+    monkeypatch.setattr(verb, "Changes", lambda reporter: Stopper("transformer-tiny", 2))
+    stopped = call(*words)
+    assert stopped.exit_code == 130 and stopped.stdout == ""
+    assert stopped.stderr.endswith("Stopped; everything is saved. The same command goes on.\n")
+    state = json.loads((tmp_path / "it" / "runs" / "transformer-tiny" / "run.json").read_text())["state"]
+    assert state == "interrupted"
+    assert json.loads(good(*words, "--json", "--quiet"))["is_finished"]
 
 
 def test_mistakes_are_one_sentence():

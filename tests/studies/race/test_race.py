@@ -34,7 +34,7 @@ def test_a_race_ends_in_runs_results_pictures_and_a_report(straight):
         assert run.record["state"] == "finished" and run.record["steps"] == member["steps"] == 12
         assert member["parameters"] == run.record["parameters"]
         assert len(member["curve"]) == 6  # every second step: at most ten points
-        assert member["lengths"] and member["reach"]["gradient"]
+        assert member["lengths"] and all(member["reach"][side]["gradient"] for side in ("source", "target"))
         assert all(abs(sum(row) - 1) < 0.01 for row in member["alignment"]["weights"])
         times = member["times"]["by_length"]
         assert len(times["training_ms"]) == len(times["decoding_ms"]) == len(times["lengths"]) == 2
@@ -43,7 +43,15 @@ def test_a_race_ends_in_runs_results_pictures_and_a_report(straight):
         tokenizers.add((run.best / "tokenizer.json").read_text())
     assert len(hashes) == 1 and len(tokenizers) == 1
     pictures = {path.stem for path in straight.path.glob("*.png")}
-    assert {"bleu-time", "bleu-length", "gradient-reach", "time-training", "time-decoding", "ladder"} <= pictures
+    assert {
+        "bleu-time",
+        "bleu-length",
+        "gradient-target",
+        "gradient-source",
+        "time-training",
+        "time-decoding",
+        "ladder",
+    } <= pictures
     assert {"alignment-transformer-tiny", "alignment-transformer-small"} <= pictures
     assert all(
         member["alignment"]["source"] == results["members"][0]["alignment"]["source"] for member in results["members"]
@@ -54,7 +62,7 @@ def test_the_report_needs_nothing_else(straight):
     page = straight.report.read_text(encoding="utf-8")
     assert "http" not in page and "@import" not in page and "<script" not in page and "<link" not in page
     assert not re.findall(r'(?:src|href)="(?!#|data:)', page)
-    assert page.count("<svg") == page.count("</svg>") == 8
+    assert page.count("<svg") == page.count("</svg>") == 9
     assert "prefers-color-scheme: dark" in page and "width=device-width" in page
     names = re.findall(r'\bid="([^"]+)"', page)
     assert len(names) == len(set(names))
@@ -64,12 +72,19 @@ def test_the_report_needs_nothing_else(straight):
     assert "published, Multi30k" in page and "36.5" in page
 
 
-@pytest.mark.parametrize(("member", "step"), [("transformer-tiny", 5), ("transformer-small", 7)])
-def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lineup, member, step):
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Leave the report out, which takes longer than a race of a few steps."""
+    monkeypatch.setattr(course, "write_report", lambda results, folder: None)
+
+
+def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lineup, undrawn):
     out = tmp_path / "stopped" / "it"
-    found = race(lineup, "12 steps", out=out, show=Stopper(member, step))
-    assert not found.is_finished and found.run(member).record["state"] == "interrupted"
-    assert found.run(member).record["steps"] < 12
+    for member, step in (("transformer-tiny", 5), ("transformer-small", 7)):
+        found = race(lineup, "12 steps", out=out, show=Stopper(member, step))
+        assert not found.is_finished and found.run(member).record["state"] == "interrupted"
+        assert found.run(member).record["steps"] < 12
+    assert found.results["waiting"] == ["transformer-small"]
     race(lineup, "12 steps", out=out)
     assert found.is_finished
     assert results_of(found) == results_of(straight)
@@ -78,7 +93,7 @@ def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lin
         assert weights[0] == weights[1]
 
 
-def test_a_race_stopped_while_measuring_goes_on(straight, tmp_path, lineup, monkeypatch):
+def test_a_race_stopped_while_measuring_goes_on(straight, tmp_path, lineup, monkeypatch, undrawn):
     def stop(*_):
         raise KeyboardInterrupt
 
@@ -104,12 +119,12 @@ def test_a_time_becomes_steps_once(tmp_path, lineup):
 
 
 @pytest.mark.parametrize(("budget", "steps"), [("2 epochs", 12), ("0.5 epochs", 3), ("3k tokens", 9)])
-def test_epochs_and_tokens_become_steps(tmp_path, lineup, budget, steps):
+def test_epochs_and_tokens_become_steps(tmp_path, lineup, undrawn, budget, steps):
     found = race(lineup, budget, out=tmp_path / "it", show=Stopper("transformer-tiny", 1))
     assert {each["steps"] for each in found.record["plan"].values()} == {steps}
 
 
-def test_the_same_must_be_asked_for_to_go_on(tmp_path, lineup):
+def test_the_same_must_be_asked_for_to_go_on(tmp_path, lineup, undrawn):
     out = tmp_path / "it"
     race(lineup, "3 steps", out=out, show=Stopper("transformer-tiny", 1))
 

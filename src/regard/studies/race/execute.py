@@ -11,6 +11,7 @@ from regard.checkpoint import write_json
 from regard.errors import ConfigError, RegardError, RunError
 from regard.progress import SILENT, Progress
 from regard.studies.execute import Job, execute
+from regard.studies.passport import checkpoint_hash
 from regard.studies.race.board import Board, Show, Standing
 from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.folder import RESULTS, Race, claim_race
@@ -146,12 +147,15 @@ class _Course:
 
     def _measure(self, member: Member) -> None:
         """Look into a member that has ended; what was measured before is not measured again."""
-        path = self.race.measures(member.name)
-        if not path.is_file():
+        path, run = self.race.measures(member.name), self.race.run(member.name)
+        known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        checkpoint = checkpoint_hash(run.best)
+        if known.get("checkpoint") != checkpoint:  # nothing was measured, or on a run that was since made anew
+            found = measure_member(run, self.shared.held_out, member.settings.machine.device)
             path.parent.mkdir(exist_ok=True)
-            found = measure_member(self.race.run(member.name), self.shared.held_out, member.settings.machine.device)
-            write_json(path, found)
-        self.measured[member.name] = json.loads(path.read_text(encoding="utf-8"))
+            write_json(path, {"checkpoint": checkpoint} | found)
+            known = json.loads(path.read_text(encoding="utf-8"))
+        self.measured[member.name] = known
         self.board.update(member.name, state="finished")
 
 

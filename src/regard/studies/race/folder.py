@@ -86,10 +86,7 @@ def claim_race(path: Path, asked: dict[str, Any], overwrite: bool) -> Race:
     """Return a race that may begin in this folder, or go on there because the same was asked for."""
     race = Race(path)
     if race.exists and overwrite:
-        for run in (path / "runs").glob("*"):
-            if Run(run).exists:
-                check_deletable(Run(run))
-        shutil.rmtree(path)
+        _clear(race)
     elif race.exists:
         if words := _difference(race.record["asked"], asked):
             raise RunError(
@@ -99,6 +96,17 @@ def claim_race(path: Path, asked: dict[str, Any], overwrite: bool) -> Race:
     elif path.exists() and (not path.is_dir() or any(entry.name != LOCK for entry in path.iterdir())):
         raise RunError(f"{path}: this exists and is not a race; choose another folder with --out.")
     return race
+
+
+def _clear(race: Race) -> None:
+    """Remove a race and nothing else that lies in its folder; its record goes last, so that it can be repeated."""
+    for run in (race.path / "runs").glob("*"):
+        if Run(run).exists:
+            check_deletable(Run(run))
+    for folder in ("runs", "measures"):
+        shutil.rmtree(race.path / folder, ignore_errors=True)
+    for path in [*race.path.glob("*.png"), *(race.path / name for name in (RESULTS, REPORT, RECORD))]:
+        path.unlink(missing_ok=True)
 
 
 def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:

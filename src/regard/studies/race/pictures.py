@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 COLOURS = ("#3b82c4", "#d9770b", "#1f9d6b", "#c2519b", "#8b6fd6", "#0e9aa7", "#d04a4a", "#8a8f2d")
+FAINTEST = 1e-3
+"""What less is shown as: nothing at all has no place on a logarithmic axis."""
 MARKERS = "osD^vP*X"
 """Lines are told apart without colours too."""
 
@@ -90,14 +92,12 @@ def draw_pictures(results: dict[str, Any]) -> list[Picture]:
     """Return the pictures that the figures of a race allow, in the order of the report."""
     members = results["members"]
     curves = [member for member in members if any(point["bleu"] is not None for point in member["curve"])]
-    reached = [member for member in members if member["reach"]]
     pictures = []
     if curves:
         pictures.append(Picture("bleu-time", "BLEU on validation against time", lambda *to: _over_time(curves, *to)))
     if len(members[0]["lengths"]) > 1:
         pictures.append(Picture("bleu-length", "BLEU by source length", lambda *to: _by_length(members, *to)))
-    if reached:
-        pictures.append(Picture("gradient-reach", "Gradient k tokens back", lambda *to: _reach(reached, *to)))
+    pictures += [_reach(members, side) for side in ("source", "target") if any(m["reach"][side] for m in members)]
     for name, key in (("training", "training_ms"), ("decoding", "decoding_ms")):
         what = "a training step" if name == "training" else "decoding a sentence"
 
@@ -136,13 +136,18 @@ def _by_length(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> No
     axes.set(xlabel="source tokens", ylabel="BLEU", ylim=(0, None))
 
 
-def _reach(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> None:
-    _lines(axes, [(each["name"], each["reach"]["distance"], each["reach"]["gradient"]) for each in members])
-    axes.set_yscale("log")
-    axes.set(xlabel="tokens back from the predicted one (k)", ylabel="gradient norm / its mean over the source")
-    low, high = axes.get_ylim()
-    axes.set_ylim(min(low, 0.3), max(high, 3.0))  # a flat line looks flat
-    _plain_numbers(axes)
+def _reach(members: Sequence[dict[str, Any]], side: str) -> Picture:
+    def draw(axes: Any, theme: Theme) -> None:
+        curves = [(each["name"], each["reach"][side]) for each in members if each["reach"][side]]
+        shown = [[max(value, FAINTEST) for value in curve["gradient"]] for _, curve in curves]
+        _lines(axes, [(name, curve["distance"], y) for (name, curve), y in zip(curves, shown, strict=True)])
+        axes.set_yscale("log")
+        axes.set(xlabel=f"tokens back to a {side} token (k)", ylabel="gradient norm / mean of the sentence")
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, 0.3), max(high, 3.0))  # a flat line looks flat
+        _plain_numbers(axes)
+
+    return Picture(f"gradient-{side}", f"Gradient k tokens back in the {side}", draw)
 
 
 def _times(members: Sequence[dict[str, Any]], key: str, what: str, axes: Any) -> None:

@@ -39,7 +39,7 @@ def page(results: dict[str, Any], pictures: Sequence[Picture]) -> str:
         ),
         _section(
             "Vanishing gradients: how far back a word is still felt",
-            [_figure(drawn.get("gradient-reach"), captions["gradient-reach"])],
+            [_figure(drawn.get(name), captions[name]) for name in ("gradient-target", "gradient-source")],
         ),
         _section(
             "Word by word, or at once: time against length",
