@@ -48,24 +48,38 @@ class Board:
         return _Watching(self, member, news)
 
 
-class _Watching(Progress):
-    """Hands everything on under the member's name, and keeps its standing."""
+class Named(Progress):
+    """Hands everything on under a name."""
 
-    def __init__(self, board: Board, member: str, news: News) -> None:
-        self.board, self.member, self.news = board, member, news
+    def __init__(self, progress: Progress, name: str) -> None:
+        self.progress, self.name = progress, name
 
     def say(self, message: str) -> None:
-        """Tell it under the member's name."""
-        self.board.progress.say(f"{self.member}: {message}")
+        """Tell it under the name."""
+        self.progress.say(f"{self.name}: {message}")
 
     def warn(self, message: str) -> None:
-        """Tell it under the member's name."""
-        self.board.progress.warn(f"{self.member}: {message}")
+        """Tell it under the name."""
+        self.progress.warn(f"{self.name}: {message}")
+
+    @contextmanager
+    def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
+        """Show it under the name."""
+        with self.progress.bar(f"{self.name}: {title}", total, done) as bar:
+            yield bar
+
+
+class _Watching(Named):
+    """Also keeps the standing of the member that learns."""
+
+    def __init__(self, board: Board, member: str, news: News) -> None:
+        super().__init__(board.progress, member)
+        self.board, self.member, self.news = board, member, news
 
     @contextmanager
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
         """Show the bar, and note what a training bar says."""
-        with self.board.progress.bar(f"{self.member}: {title}", total, done) as bar:
+        with super().bar(title, total, done) as bar:
             if title != "train":
                 yield bar
                 return

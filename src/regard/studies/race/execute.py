@@ -12,7 +12,7 @@ from regard.errors import ConfigError, RegardError, RunError
 from regard.progress import SILENT, Progress
 from regard.studies.execute import Job, execute
 from regard.studies.passport import checkpoint_hash
-from regard.studies.race.board import Board, Show, Standing
+from regard.studies.race.board import Board, Named, Show, Standing
 from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.folder import RESULTS, Race, claim_race
 from regard.studies.race.members import Lineup, Member, enter
@@ -70,7 +70,7 @@ def race(
 
 
 def _plan(member: Member, budget: Budget, shared: SharedData, progress: Progress) -> Planned:
-    planned = plan_member(member, budget, shared)
+    planned = plan_member(member, budget, shared, Named(progress, f"trial of {member.name}"))
     within(
         member.resolved, planned.steps, member.settings.data.cleaning.max_tokens
     )  # a schedule that does not fit is told before anyone trains
