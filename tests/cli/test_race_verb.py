@@ -50,8 +50,9 @@ def test_a_setting_is_raced(words):
 
 def test_ctrl_c_saves_and_the_same_command_goes_on(words, tmp_path, monkeypatch):
     words = [*words, "--models", MODELS, "--budget", "6 steps"]
-    monkeypatch.setattr(verb, "Changes", lambda reporter: Stopper("transformer-tiny", 2))
-    stopped = call(*words)
+    with monkeypatch.context() as patched:
+        patched.setattr(verb, "Changes", lambda reporter: Stopper("transformer-tiny", 2))
+        stopped = call(*words)
     assert stopped.exit_code == 130 and stopped.stdout == ""
     assert stopped.stderr.endswith("Stopped; everything is saved. The same command goes on.\n")
     state = json.loads((tmp_path / "it" / "runs" / "transformer-tiny" / "run.json").read_text())["state"]

@@ -111,7 +111,8 @@ def print_race(race: "Race", as_json: bool) -> None:
             print_line(f"{name} failed: {reason}")
         print_line(f"report: {race.report}")
     if is_interrupted(race):
-        errors().print("Stopped; everything is saved. The same command goes on.", markup=False, soft_wrap=True)
+        if not as_json:
+            errors().print("Stopped; everything is saved. The same command goes on.", markup=False, soft_wrap=True)
         sys.exit(130)
 
 
