@@ -18,7 +18,6 @@ from regard.studies.recipes import Recipe, find_recipe, resolve_run
 
 SHARED = ("data", "text", "task")
 """Groups of settings that all members have in common."""
-OWN_MODEL = ("preset", "family")
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,8 @@ def _of_models(
     known = {name: _model_settings(name) for name in models}
     anywhere = set().union(*known.values())
     in_recipe = anywhere | (_model_settings(str(table["preset"])) if "preset" in table else set())
-    table = {key: value for key, value in table.items() if key not in OWN_MODEL}
-    given = dict.fromkeys(table, recipe.origin)
+    table.pop("family", None)  # the preset of a member says it
+    given = {key: recipe.origin for key in table if key != "preset"}
     given |= {key.removeprefix("model."): "the command line" for key in overrides if key.startswith("model.")}
     for key, origin in given.items():
         without = [name for name in models if key in in_recipe and key not in known[name]]
