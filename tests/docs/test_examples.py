@@ -98,7 +98,7 @@ def test_commands_run(page, desk):
         if words[0] == "race":
             quick = {name: value for name, value in QUICK.items() if name != "train.steps"}
             if "race-miniature" in words:
-                quick["data.test.test.count"] = 4
+                quick |= {"data.test.test.count": 4, "data.valid.count": 20}
             words = [word if words[place - 1] != "--budget" else "2 steps" for place, word in enumerate(words)]
             words = [*words, *(f"{name}={value}" for name, value in quick.items())]
         if words[:2] == ["train", "--resume"]:
