@@ -41,7 +41,7 @@ OWNERS = {
     "sacrebleu": ["metrics"],
     "safetensors": ["checkpoint", "interop"],
     "datasets": ["data"],
-    "matplotlib": ["studies/curves.py"],
+    "matplotlib": ["studies/curves.py", "studies/race/pictures.py"],
     "transformers": ["interop"],
     "onnx": ["interop"],
     "ctranslate2": ["interop"],

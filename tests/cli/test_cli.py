@@ -10,7 +10,19 @@ from regard import __version__
 from regard.cli.main import app
 
 VERBS = [
-    *("quickstart", "doctor", "train", "translate", "evaluate", "score", "average", "verify-resume", "bleu", "runs"),
+    *(
+        "quickstart",
+        "doctor",
+        "train",
+        "race",
+        "translate",
+        "evaluate",
+        "score",
+        "average",
+        "verify-resume",
+        "bleu",
+        "runs",
+    ),
     *("card", "export", "import", "tokenizer", "recipes", "presets", "config", "data"),
 ]
 

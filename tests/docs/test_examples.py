@@ -13,6 +13,7 @@ from regard.cli.main import app
 from regard.progress import SILENT
 from regard.studies import Run
 from regard.studies.doctor import rate, speed
+from regard.studies.race import timing
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -51,6 +52,7 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(speed, "SECONDS", 0.2)
     monkeypatch.setattr(rate.sweep, "__defaults__", (SILENT, 12))
+    monkeypatch.setattr(timing, "LENGTHS", (4, 8))
     for name in ("quickstart", "mine"):
         shutil.copytree(quick_run.path, tmp_path / "runs" / name)
     for side, suffix in (("source", "de"), ("target", "en")):
@@ -111,6 +113,12 @@ def test_commands_run(page, desk):
             words = [*words, *(f"{name}={value}" for name, value in QUICK.items())]
         if words[0] == "doctor":
             words = [*words, *(f"{name}={value}" for name, value in QUICK.items() if name in SIZES)]
+        if words[0] == "race":
+            quick = {name: value for name, value in QUICK.items() if name != "train.steps"}
+            if "race-miniature" in words:
+                quick |= {"data.test.test.count": 4, "data.valid.count": 20}
+            words = [word if words[place - 1] != "--budget" else "2 steps" for place, word in enumerate(words)]
+            words = [*words, *(f"{name}={value}" for name, value in quick.items())]
         if words[:2] == ["train", "--resume"]:
             steps = Run(Path(words[2])).record["steps"] + 1
             words = [word if not word.startswith("train.steps=") else f"train.steps={steps}" for word in words]

@@ -20,6 +20,7 @@ from regard.cli import (
     import_,
     presets,
     quickstart,
+    race,
     recipes,
     runs,
     score,
@@ -45,6 +46,7 @@ app = typer.Typer(
 app.command("quickstart")(quickstart.quickstart)
 app.command("doctor")(doctor.doctor)
 app.command("train")(train.train)
+app.command("race")(race.race)
 app.command("translate")(translate.translate)
 app.command("evaluate")(evaluate.evaluate)
 app.command("score")(score.score)

@@ -88,7 +88,7 @@ def _sentence(detail: ErrorDetails, schema: type[Settings], sources: Mapping[str
     shown = json.dumps(value, ensure_ascii=False, default=str)
     origin = f" (from {sources[place]})" if place in sources else ""
     if kind == "extra_forbidden":
-        return f"{place}: unknown setting, given as {shown}{origin}; {_suggestion(place, schema)}"
+        return f"{place}: unknown setting, given as {shown}{origin}; {suggestion(place, schema)}"
     if kind in ("too_long", "too_short") or (kind == "missing" and isinstance(detail["loc"][-1], int)):
         return f"{place}: {shown} has the wrong number of values{origin}."
     if kind == "missing":
@@ -111,7 +111,8 @@ def _starts_with_setting(reason: str) -> bool:
     return bool(colon) and head.replace("_", "").replace(".", "").isalnum()
 
 
-def _suggestion(place: str, schema: type[Settings]) -> str:
+def suggestion(place: str, schema: type[Settings]) -> str:
+    """Return the nearest known name, or what is known beside it."""
     names = list(setting_names(schema))
     group, _, last = place.rpartition(".")
     beside = [name for name in names if name.rpartition(".")[0] == group]

@@ -9,6 +9,11 @@ from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, read_passport
 from regard.studies.plan import Plan, plan_run, preset_parameters
+from regard.studies.race.board import Standing
+from regard.studies.race.budget import Budget, parse_budget
+from regard.studies.race.execute import race
+from regard.studies.race.folder import Race
+from regard.studies.race.members import Lineup
 from regard.studies.recipes import Recipe, find_recipe, resolve_run, shipped
 from regard.studies.resume import resume
 from regard.studies.run import Run
@@ -18,16 +23,20 @@ from regard.studies.verify import Verification, verify_resume
 
 __all__ = [
     "Average",
+    "Budget",
     "Comparison",
     "Evaluation",
     "Finding",
+    "Lineup",
     "Outcome",
     "Passport",
     "Plan",
+    "Race",
     "Recipe",
     "Report",
     "Run",
     "RunSummary",
+    "Standing",
     "Verification",
     "average",
     "compare",
@@ -38,8 +47,10 @@ __all__ = [
     "find_recipe",
     "list_runs",
     "measure",
+    "parse_budget",
     "plan_run",
     "preset_parameters",
+    "race",
     "read_passport",
     "resolve_run",
     "resume",

@@ -84,7 +84,7 @@ def evaluate(
         raise DataError(f"{name}: there are no sentence pairs to score; give at least one.")
     pairs = [Pair(*pair) for pair in texts]
     held_out = HeldOut(name, pairs, [list(choices) for choices in references or ([pair.target] for pair in pairs)])
-    encoded = _encode(translator, pairs)
+    encoded = encode_pairs(translator, pairs)
     settings = translator.decoding(**decoding)
     bound = min(translator.bound or settings.max_source_length, settings.max_source_length)
     can_read = encoded.source.lengths <= bound
@@ -160,7 +160,8 @@ def _own_sets(run: Run, progress: Progress) -> list[HeldOut]:
     return [HeldOut("valid", pairs, [[pair.target] for pair in pairs])]
 
 
-def _encode(translator: Translator, pairs: Sequence[Pair]) -> EncodedPairs:
+def encode_pairs(translator: Translator, pairs: Sequence[Pair]) -> EncodedPairs:
+    """Return pairs as a translator's tokenizers write them."""
     source, target = translator.source_tokenizer, translator.target_tokenizer
     return EncodedPairs(
         encode([pair.source for pair in pairs], source),

@@ -18,7 +18,7 @@ from regard.studies.measure import score_tests
 from regard.studies.prepared import Prepared
 from regard.studies.process import this_process
 from regard.studies.run import Run, abandon, clear_leftovers, missing_folders
-from regard.studies.tasks import task
+from regard.studies.tasks import Prepare, task
 from regard.training import (
     Hooks,
     LoopState,
@@ -52,6 +52,8 @@ class Job:
     """Whether the result is scored on the test sets and has a card."""
     stop_at: int | None = None
     """A step to stop at as if interrupted."""
+    prepare: Prepare | None = None
+    """What makes the data ready in place of the task, for runs that share it."""
 
     @property
     def begins(self) -> dict[str, Any]:
@@ -74,7 +76,8 @@ def execute(run: Run, job: Job, progress: Progress = SILENT) -> Run:
         progress = progress if team.is_leader else SILENT
         begin = run.checkpoints.resumable() if job.start == "resume" else None
         bundle = read_bundle(begin[0], machine.device) if begin else None
-        prepared = task(settings.task).prepare(settings, machine, progress, bundle, job.pairs)
+        prepare = job.prepare or task(settings.task).prepare
+        prepared = prepare(settings, machine, progress, bundle, job.pairs)
         trainer = Trainer(
             prepared.bundle.model,
             prepared.feed,

@@ -10,7 +10,7 @@ from regard.models import family
 from regard.progress import SILENT, Progress
 from regard.studies.execute import Job, Start, execute
 from regard.studies.run import Run
-from regard.studies.tasks import task
+from regard.studies.tasks import Prepare, task
 from regard.studies.translation import file_hashes
 
 MAY_CHANGE = (
@@ -33,10 +33,11 @@ def resume(
     *,
     force: bool = False,
     progress: Progress = SILENT,
+    prepare: Prepare | None = None,
 ) -> Run:
     """Go on with a run from its latest checkpoint, nothing replayed; only settings in MAY_CHANGE may be new.
 
-    Data that changed is refused, unless `force` says that it was meant to.
+    Data that changed is refused, unless `force` says that it was meant to. `prepare` is for runs that share data.
     """
     run = Run(Path(path))
     record = run.record
@@ -65,7 +66,7 @@ def resume(
             f"{settings.train.steps:,} steps, so the learning rate jumps here."
         )
     start: Start = "resume" if has_checkpoint else "again"
-    return execute(run, Job(Resolved(settings, sources), start=start, is_forced=force), progress)
+    return execute(run, Job(Resolved(settings, sources), start=start, is_forced=force, prepare=prepare), progress)
 
 
 def _compare_files(record: Mapping[str, Any], settings: Any, progress: Progress, force: bool) -> None:

@@ -15,13 +15,16 @@ from regard.studies.settings import TranslateSettings
 from regard.studies.translation import prepare_translation
 from regard.training import Machine
 
+Prepare = Callable[[Any, Machine, Progress, Bundle | None, Sequence[Pair] | None], Prepared]
+"""From settings (and a resumed model, or pairs from memory) to what the loop needs."""
+
 
 @dataclass(frozen=True)
 class Task:
     """A kind of run: its settings for a model of some family, and how it reads its data."""
 
     settings: Callable[[type[ModelSettings]], type[Settings]]
-    prepare: Callable[[Any, Machine, Progress, Bundle | None, Sequence[Pair] | None], Prepared]
+    prepare: Prepare
 
 
 TASKS = {

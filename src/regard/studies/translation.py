@@ -64,7 +64,7 @@ def gather(
     """Return the pairs, read (or given), cleaned and encoded, and the model that is to learn from them."""
     read, train, valid, reports = _read(settings.data, progress, given)
     tokenizers = resumed.tokenizers if resumed else _tokenizers(train, settings.text, progress)
-    bundle = resumed or _new_bundle(settings, tokenizers, machine)
+    bundle = resumed or new_bundle(settings, tokenizers, machine)
     limit = min(settings.data.cleaning.max_tokens, bundle.model.max_positions or settings.data.cleaning.max_tokens)
     train, encoded = _encode(train, tokenizers, limit, reports["train"], progress)
     valid, watched = _encode(valid, tokenizers, limit, reports["valid"], SILENT)
@@ -137,7 +137,8 @@ def _tokenizers(pairs: Sequence[Pair], text: TextSettings, progress: Progress) -
     return {side: train_tokenizer(lines, text, progress, f"{side} tokenizer") for side, lines in sides.items()}
 
 
-def _new_bundle(settings: Settings, tokenizers: dict[str, Tokenizer], machine: Machine) -> Bundle:
+def new_bundle(settings: Settings, tokenizers: dict[str, Tokenizer], machine: Machine) -> Bundle:
+    """Return a fresh model with its tokenizers; a size that cannot be trained here is refused."""
     source, target = translation_tokenizers(tokenizers)
     vocabularies = Vocabularies(source.size, target.size, source is target)
     _check_size(count_parameters(settings.model, vocabularies), machine)

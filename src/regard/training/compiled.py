@@ -19,7 +19,8 @@ def compile_blocks(model: nn.Module) -> None:
     for stack in model.modules():
         if isinstance(stack, nn.ModuleList):
             for block in stack:
-                if not any(isinstance(part, nn.RNNBase) for part in block.modules()):  # these have kernels of their own
+                has_own_kernels = any(isinstance(part, nn.RNNBase) for part in block.modules())
+                if not has_own_kernels:
                     _compile(block)
 
 

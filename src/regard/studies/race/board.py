@@ -1,0 +1,99 @@
+"""How a race stands while it is under way."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from regard.progress import SILENT, Bar, Progress
+
+State = Literal["waiting", "training", "scoring", "measuring", "finished", "failed"]
+
+
+@dataclass
+class Standing:
+    """One member, as far as it has come."""
+
+    name: str
+    state: State = "waiting"
+    step: int = 0
+    steps: int | None = None
+    parameters: int | None = None
+    loss: float | None = None
+    bleu: float | None = None
+    tokens_per_second: float | None = None
+    seconds: float | None = None
+
+
+Show = Callable[[Sequence[Standing]], None]
+News = Callable[[], dict[str, float]]
+
+
+@dataclass
+class Board:
+    """All standings, and whoever wants to see them whenever one changes."""
+
+    standings: dict[str, Standing]
+    show: Show = lambda standings: None
+    progress: Progress = field(default=SILENT)
+
+    def update(self, member: str, **facts: object) -> None:
+        """Note how a member stands now."""
+        for name, value in facts.items():
+            setattr(self.standings[member], name, value)
+        self.show(list(self.standings.values()))
+
+    def watching(self, member: str, news: News) -> Progress:
+        """Return the progress of one member's run; `news` asks for the newest figures of its validation."""
+        return _Watching(self, member, news)
+
+
+class Named(Progress):
+    """Hands everything on under a name."""
+
+    def __init__(self, progress: Progress, name: str) -> None:
+        self.progress, self.name = progress, name
+
+    def say(self, message: str) -> None:
+        """Tell it under the name."""
+        self.progress.say(f"{self.name}: {message}")
+
+    def warn(self, message: str) -> None:
+        """Tell it under the name."""
+        self.progress.warn(f"{self.name}: {message}")
+
+    @contextmanager
+    def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
+        """Show it under the name."""
+        with self.progress.bar(f"{self.name}: {title}", total, done) as bar:
+            yield bar
+
+
+class _Watching(Named):
+    """Also keeps the standing of the member that learns."""
+
+    def __init__(self, board: Board, member: str, news: News) -> None:
+        super().__init__(board.progress, member)
+        self.board, self.member, self.news = board, member, news
+
+    @contextmanager
+    def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
+        """Show the bar, and note what a training bar says."""
+        with super().bar(title, total, done) as bar:
+            if title != "train":
+                yield bar
+                return
+            self.board.update(self.member, state="training", step=done, steps=total)
+            yield _TrainingBar(bar, self, done)
+            self.board.update(self.member, state="scoring", **self.news())
+
+
+class _TrainingBar(Bar):
+    def __init__(self, bar: Bar, watching: _Watching, done: int) -> None:
+        self.bar, self.watching, self.step = bar, watching, done
+
+    def advance(self, amount: int = 1, **facts: float) -> None:
+        """Move on, and note the figures."""
+        self.step += amount
+        self.bar.advance(amount, **facts)
+        self.watching.board.update(self.watching.member, step=self.step, **self.watching.news(), **facts)

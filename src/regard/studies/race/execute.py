@@ -1,0 +1,178 @@
+"""A race from its beginning, or from where it was interrupted, to its report."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint import write_json
+from regard.errors import ConfigError, RegardError, RunError
+from regard.progress import SILENT, Progress
+from regard.studies.execute import Job, execute
+from regard.studies.passport import checkpoint_hash
+from regard.studies.race.board import Board, Named, Show, Standing
+from regard.studies.race.budget import Budget, parse_budget
+from regard.studies.race.folder import RESULTS, Race, claim_race
+from regard.studies.race.members import Lineup, Member, enter
+from regard.studies.race.plan import Planned, changed, common_limit, plan_member, within
+from regard.studies.race.report import write_report
+from regard.studies.race.results import collect, measure_member
+from regard.studies.race.share import SharedData
+from regard.studies.recipes import find_recipe
+from regard.studies.resume import resume
+from regard.studies.run import Run
+from regard.training.reports import METRICS, read_metrics
+
+
+def race(
+    lineup: Lineup,
+    budget: str | None = None,
+    *,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Progress = SILENT,
+    show: Show = lambda standings: None,
+) -> Race:
+    """Let several models learn from the same data for the same budget, and report on them.
+
+    A race that was interrupted goes on when the same is asked for again. Without a budget the recipe's own
+    `train.steps` holds. `show` is told how all members stand whenever something changes.
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise ConfigError("A race compares models on one device; start it without torchrun.")
+    if budget is not None and "train.steps" in lineup.overrides:
+        steps = lineup.overrides["train.steps"]
+        raise ConfigError(
+            f'train.steps: the budget is {budget} already; leave it out, or say --budget "{steps} steps".'
+        )
+    members = enter(lineup, progress)
+    chosen = parse_budget(budget) if budget is not None else Budget("steps", members[0].settings.train.steps)
+    asked = {
+        "recipe": lineup.recipe,
+        "budget": str(chosen),
+        "vary": lineup.vary,
+        "members": {member.name: member.settings.model_dump(mode="json") for member in members},
+    }
+    path = Path(out) if out is not None else Path("races") / find_recipe(lineup.recipe).name
+    found = claim_race(path, asked, overwrite)
+    limit = common_limit(members)
+    shared = SharedData(
+        changed(members[0].resolved, {"data.cleaning.max_tokens": limit}, "the race").settings, progress
+    )
+    if not found.exists:
+        plan = {member.name: _plan(member, chosen, shared, progress) for member in members}
+        found.begin(asked, {name: asdict(planned) for name, planned in plan.items()})
+    with Run(path).in_hand():
+        _Course(found, members, shared, Board(_standings(found, members), show, progress), limit).go()
+    return found
+
+
+def _plan(member: Member, budget: Budget, shared: SharedData, progress: Progress) -> Planned:
+    planned = plan_member(member, budget, shared, Named(progress, f"trial of {member.name}"))
+    within(
+        member.resolved, planned.steps, member.settings.data.cleaning.max_tokens
+    )  # a schedule that does not fit is told before anyone trains
+    trial = f", {1 / planned.seconds_per_step:.2f} a second in a trial" if planned.seconds_per_step else ""
+    progress.say(f"{member.name}: {planned.parameters:,} parameters, {planned.steps:,} steps{trial}.")
+    return planned
+
+
+def _standings(race: Race, members: Sequence[Member]) -> dict[str, Standing]:
+    plan = race.record["plan"]
+    return {
+        member.name: Standing(
+            member.name, steps=plan[member.name]["steps"], parameters=plan[member.name]["parameters"]
+        )
+        for member in members
+    }
+
+
+class _Course:
+    """One member after the other: learn, be scored, be measured."""
+
+    def __init__(self, race: Race, members: Sequence[Member], shared: SharedData, board: Board, limit: int) -> None:
+        self.race, self.members, self.shared, self.board, self.limit = race, members, shared, board, limit
+        self.failed: dict[str, str] = {}
+        self.measured: dict[str, dict[str, Any]] = {}
+
+    def go(self) -> None:
+        """Run until all have finished, or one was interrupted; what has been reached is reported either way."""
+        for member in self.members:
+            try:
+                if self._learn(member) == "interrupted":
+                    break
+                self._measure(member)
+            except RegardError as error:
+                self.failed[member.name] = str(error)
+                self.board.update(member.name, state="failed")
+                self.board.progress.warn(f"{member.name}: {error} The race goes on without it.")
+        if len(self.failed) == len(self.members):
+            raise RunError(
+                f"{self.race.path}: no member got through; the first one said: {next(iter(self.failed.values()))}"
+            )
+        if self.measured:
+            results = collect(self.race, self.failed, self.measured, [member.name for member in self.members])
+            write_json(self.race.path / RESULTS, results)
+            write_report(results, self.race.path)
+
+    def _learn(self, member: Member) -> str:
+        """Train a member, or go on with it, unless it has ended; return the state it is in."""
+        run, name = self.race.run(member.name), member.name
+        if not self.race.has_ended(name):
+            progress = self.board.watching(name, _news(run))
+            if run.exists:
+                resume(run.path, progress=progress, prepare=self.shared.prepare)
+            else:
+                planned = self.race.record["plan"][name]
+                resolved = within(member.resolved, planned["steps"], self.limit)
+                execute(run, Job(resolved, prepare=self.shared.prepare), progress)
+        record = run.record
+        self._check_same_data(record, run)
+        if record["state"] != "interrupted":
+            score = next(iter(record["scores"].values()))
+            facts = {"step": record["steps"], "loss": score["loss"], "bleu": score["scores"][0]["value"]}
+            self.board.update(name, state="measuring", seconds=record["seconds"], **facts)
+        return str(record["state"])
+
+    def _check_same_data(self, record: dict[str, Any], run: Run) -> None:
+        """Refuse to compare members that did not learn from the same ids."""
+        first = next(self.race.run(member.name) for member in self.members if self.race.run(member.name).exists)
+        if first.record["data"]["hash"] != record["data"]["hash"]:
+            raise RunError(
+                f"{run.path}: it did not learn from the same text as {first.path.name}, so they cannot be compared; "
+                f"start the race anew with --overwrite."
+            )
+
+    def _measure(self, member: Member) -> None:
+        """Look into a member that has ended; what was measured before is not measured again."""
+        path, run = self.race.measures(member.name), self.race.run(member.name)
+        known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        checkpoint = checkpoint_hash(run.best)
+        if known.get("checkpoint") != checkpoint:  # nothing was measured, or on a run that was since made anew
+            found = measure_member(run, self.shared.held_out, member.settings.machine.device)
+            path.parent.mkdir(exist_ok=True)
+            write_json(path, {"checkpoint": checkpoint} | found)
+            known = json.loads(path.read_text(encoding="utf-8"))
+        self.measured[member.name] = known
+        self.board.update(member.name, state="finished")
+
+
+def _news(run: Run) -> Callable[[], dict[str, float]]:
+    """Return a function that reads a run's newest figures, once the file that holds them has grown."""
+    size, found = -1, dict[str, float]()
+
+    def news() -> dict[str, float]:
+        nonlocal size, found
+        path = run.path / METRICS
+        now = path.stat().st_size if path.is_file() else 0
+        if now != size:
+            size = now
+            for line in read_metrics(run.path / METRICS):
+                found |= {
+                    name: line[key] for name, key in (("bleu", "valid_bleu"), ("seconds", "seconds")) if key in line
+                }
+        return found
+
+    return news

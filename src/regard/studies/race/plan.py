@@ -1,0 +1,85 @@
+"""What a budget means for each member of a race, found out before any of them learns."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from regard.config import Layer, Resolved, nested, resolve
+from regard.data.sampler import Position
+from regard.models import Vocabularies, build_model
+from regard.progress import SILENT, Progress
+from regard.studies.doctor.speed import seconds_per_update
+from regard.studies.race.budget import Budget
+from regard.studies.race.members import Member
+from regard.studies.race.share import SharedData
+
+POINTS = 10
+"""Validations of a member, evenly spaced: the points of its curve."""
+LEAST_STEPS = 2
+GIVEN = "the command line"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """How long one member learns."""
+
+    steps: int
+    parameters: int
+    seconds_per_step: float | None = None
+    """What a trial took, where the budget is a time."""
+
+
+def common_limit(members: Sequence[Member]) -> int:
+    """Return the longest sequence that every member takes: all are to learn from the same pairs."""
+    limits = []
+    for member in members:
+        settings = member.settings
+        with torch.device("meta"):
+            model: Any = build_model(settings.model, Vocabularies(8, 8, settings.text.vocabularies == "shared"))
+        limits += [settings.data.cleaning.max_tokens, model.max_positions or settings.data.cleaning.max_tokens]
+    return min(limits)
+
+
+def plan_member(member: Member, budget: Budget, shared: SharedData, progress: Progress = SILENT) -> Planned:
+    """Return how many steps the budget gives a member; for a time, by a trial on a copy of its model."""
+    bench = shared.bench(member.settings)
+    parameters = sum(parameter.numel() for parameter in bench.prepared.bundle.model.parameters())
+    if budget.kind == "seconds":
+        each = seconds_per_update(bench, progress)
+        return Planned(max(LEAST_STEPS, int(budget.amount / each)), parameters, each)
+    per_epoch = bench.prepared.feed.updates_in(Position().epoch)
+    if budget.kind == "epochs":
+        steps = budget.amount * per_epoch
+    elif budget.kind == "tokens":
+        steps = budget.amount / (int(bench.material.encoded.target.lengths.sum()) / per_epoch)
+    else:
+        steps = budget.amount
+    return Planned(max(LEAST_STEPS if budget.kind != "steps" else 1, round(steps)), parameters)
+
+
+def within(resolved: Resolved[Any], steps: int, limit: int) -> Resolved[Any]:
+    """Return a member's settings for so many steps, on pairs of at most `limit` tokens.
+
+    The warm-up keeps the share of the steps that it has in the recipe, so that a member that gets fewer steps out of
+    its time has a schedule of the same shape. What the command line says stays as it is.
+    """
+    train = resolved.settings.train
+    wanted = {
+        "train.steps": steps,
+        "train.warmup": min(math.ceil(train.warmup * steps / train.steps), max(0, steps - 1)),
+        "train.validate_every": math.ceil(steps / POINTS),
+        "train.patience": 0,  # everybody uses the whole budget
+    }
+    changes = {name: value for name, value in wanted.items() if resolved.source(name) != GIVEN}
+    changes |= {"train.steps": steps, "data.cleaning.max_tokens": limit, "preflight": False}
+    return changed(resolved, changes, "the race")
+
+
+def changed(resolved: Resolved[Any], changes: Mapping[str, Any], origin: str) -> Resolved[Any]:
+    """Return settings with some of them changed, and where those came from."""
+    settings = resolved.settings
+    layers = [Layer("the run", settings.model_dump(mode="json")), Layer(origin, nested(changes))]
+    return Resolved(resolve(type(settings), layers).settings, resolved.sources | dict.fromkeys(changes, origin))

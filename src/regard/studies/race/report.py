@@ -1,0 +1,185 @@
+"""A race as one page that needs nothing else, and its pictures as files."""
+
+import html
+import tomllib
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from regard.checkpoint import write_text
+from regard.studies.race.folder import REPORT
+from regard.studies.race.pictures import Picture, draw_pictures
+
+FOLDER = resources.files("regard.studies.race")
+HEADER = ("model", "BLEU", "loss", "parameters", "steps", "tokens/s", "training", "published")
+
+
+def write_report(results: dict[str, Any], folder: Path) -> Path:
+    """Write report.html and the PNGs, and return the page."""
+    pictures = draw_pictures(results)
+    for picture in pictures:
+        picture.png(folder)
+    write_text(folder / REPORT, page(results, pictures))
+    return folder / REPORT
+
+
+def page(results: dict[str, Any], pictures: Sequence[Picture]) -> str:
+    """Return the page: every picture and every style is in it."""
+    template = (FOLDER / "page.html").read_text(encoding="utf-8")
+    captions = tomllib.loads((FOLDER / "captions.toml").read_text(encoding="utf-8"))
+    drawn = {picture.name: picture for picture in pictures}
+    sections = [
+        _section("Who learns fastest", [_figure(drawn.get("bleu-time"), captions["bleu-time"])]),
+        _section(
+            "The bottleneck: BLEU by source length",
+            [_figure(drawn.get("bleu-length"), captions["bleu-length"])],
+            _list(_length_words(results["members"])),
+        ),
+        _section(
+            "Vanishing gradients: how far back a word is still felt",
+            [_figure(drawn.get(name), captions[name]) for name in ("gradient-target", "gradient-source")],
+        ),
+        _section(
+            "Word by word, or at once: time against length",
+            [_figure(drawn.get(name), captions[name]) for name in ("time-training", "time-decoding")],
+        ),
+        _section(
+            "What each model looks at",
+            [_figure(drawn.get(f"alignment-{each['name']}"), _looked(each)) for each in results["members"]],
+            _without_attention(results),
+        ),
+        _section("Beside the published ladder", [_figure(drawn.get("ladder"), _ladder_caption(results))]),
+        _conditions(results, captions["trial"]),
+    ]
+    return Template(template).substitute(
+        title=html.escape(f"Race {results['name']}"),
+        subtitle=html.escape(_subtitle(results)),
+        notices=_notices(results),
+        table=_table(results),
+        sections="\n".join(section for section in sections if section),
+    )
+
+
+def _subtitle(results: dict[str, Any]) -> str:
+    train = results["data"]["train"]
+    return (
+        f"{len(results['members'])} models, recipe {results['recipe']}, budget {results['budget']} each; the same "
+        f"{train['kept']:,} pairs, tokenizer and seed ({results['seed']}); scored on {results['set']} "
+        f"({results['sentences']:,} sentences)."
+    )
+
+
+def _notices(results: dict[str, Any]) -> str:
+    said = [f"{name} failed: {reason}" for name, reason in results["failed"].items()]
+    if results["waiting"]:
+        said.append(f"Not finished: {', '.join(results['waiting'])}. The same command goes on with the race.")
+    return _list(said)
+
+
+def _table(results: dict[str, Any]) -> str:
+    members = sorted(results["members"], key=lambda each: -each["bleu"])
+    most = max(each["bleu"] for each in members)
+    least = min(each["loss"] for each in members)
+    rows = []
+    for each in members:
+        rung = next((r for r in results["published"]["rungs"] if each["preset"] in r["presets"]), None)
+        cells = [
+            (each["name"], False),
+            (f"{each['bleu']:.2f}", each["bleu"] == most),
+            (f"{each['loss']:.3f}", each["loss"] == least),
+            (f"{each['parameters']:,}", False),
+            (f"{each['steps']:,}", False),
+            (f"{each['times']['tokens_per_second']:,.0f}", False),
+            (_duration(each["times"]["seconds"]), False),
+            (f"{rung['bleu']:.1f}" if rung else "–", False),
+        ]
+        rows.append("".join(f"<td{' class=best' if best else ''}>{html.escape(text)}</td>" for text, best in cells))
+    head = "".join(f"<th>{name}</th>" for name in HEADER)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    published = results["published"]
+    note = (
+        f"BLEU {html.escape(results['signature'])}, beam {results['decode']['beams']}; loss is the mean surprise of "
+        f"a target token in nats; tokens/s are target tokens while training. The last column is "
+        f"“{published['title']}” ({published['about']}): another data set, shown for the order of the rungs."
+    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide">{table}</div><small>{note}</small>'
+
+
+def _section(title: str, figures: Sequence[str], words: str = "") -> str:
+    shown = [figure for figure in figures if figure]
+    if not shown and not words:
+        return ""
+    inside = f'<div class="grid">{"".join(shown)}</div>' if len(shown) > 1 else "".join(shown)
+    return f"<section><h2>{html.escape(title)}</h2>{inside}{words}</section>"
+
+
+def _figure(picture: Picture | None, caption: str) -> str:
+    if picture is None:
+        return ""
+    return f"<figure>{picture.svg()}<figcaption>{html.escape(caption)}</figcaption></figure>"
+
+
+def _list(lines: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>" if lines else ""
+
+
+def _length_words(members: Sequence[dict[str, Any]]) -> list[str]:
+    """Say for each member what the longest sources cost it."""
+    words = []
+    for each in members:
+        first, last = each["lengths"][0], each["lengths"][-1]
+        if first != last:
+            fall = last["bleu"] - first["bleu"]
+            words.append(
+                f"{each['name']}: {first['bleu']:.1f} at {first['shortest']}–{first['longest']} tokens, "
+                f"{last['bleu']:.1f} at {last['shortest']}–{last['longest']} ({fall:+.1f})."
+            )
+    return words
+
+
+def _looked(member: dict[str, Any]) -> str:
+    probe = member["alignment"]["probe"] if member["alignment"] else ""
+    return f"{member['name']}: each row is a target token, the given translation being read ({probe}, mean of heads)."
+
+
+def _without_attention(results: dict[str, Any]) -> str:
+    without = [each["name"] for each in results["members"] if not each["alignment"]]
+    sentence = results["sentence"]
+    said = f"“{sentence['source']}” → “{sentence['target']}”"
+    none = f" Without attention there is nothing to show: {', '.join(without)}." if without else ""
+    return f"<p>{html.escape(said)}{html.escape(none)}</p>"
+
+
+def _ladder_caption(results: dict[str, Any]) -> str:
+    published = results["published"]
+    return (
+        f"Above, this race on {results['set']}; below, figures marked “{published['title']}” ({published['about']}), "
+        f"as they were published. They are of other data and other sizes: compare the order, not the heights."
+    )
+
+
+def _conditions(results: dict[str, Any], trial: str) -> str:
+    trials = [
+        f"{each['name']}: {1 / each['times']['planned_seconds_per_step']:.2f} steps a second in the trial, so "
+        f"{each['steps']:,} steps; they took {_duration(each['times']['seconds'])}."
+        for each in results["members"]
+        if each["times"]["planned_seconds_per_step"]
+    ]
+    how = f"<p>{html.escape(trial)}</p>{_list(trials)}" if trials else ""
+    machine = results["machine"]
+    facts = [
+        f"Machine: {machine['processor']}, {machine['device']}, {machine['threads']} threads, "
+        f"{machine['precision']}, torch {machine['torch']}, regard {results['regard']}.",
+        f"An update learns from about {results['tokens_per_update']:,} target tokens; the warm-up has the same share "
+        f"of every member's steps as in the recipe.",
+        "Every member is a run of its own, in the folder runs beside this page.",
+    ]
+    return f"<section><h2>Conditions</h2>{how}{_list(facts)}</section>"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

@@ -1,0 +1,187 @@
+"""A race from start to report, interrupted and continued."""
+
+import json
+import re
+
+import pytest
+
+import regard
+from racing import Stopper, results_of
+from regard.errors import ConfigError, RunError
+from regard.studies import Lineup, Run, race
+from regard.studies.race import execute as course
+
+
+@pytest.fixture(scope="module")
+def straight(lineup, tmp_path_factory):
+    """A race that nobody disturbed."""
+    return race(lineup, "12 steps", out=tmp_path_factory.mktemp("straight") / "it")
+
+
+def altered(lineup: Lineup, **changes) -> Lineup:
+    """Return the lineup with other settings."""
+    overrides = {name.replace("__", "."): value for name, value in changes.items()}
+    return Lineup("translate", lineup.models, overrides={**lineup.overrides, **overrides})
+
+
+def test_a_race_ends_in_runs_results_pictures_and_a_report(straight):
+    assert straight.is_finished
+    results = straight.results
+    assert [member["name"] for member in results["members"]] == ["transformer-tiny", "transformer-small"]
+    hashes, tokenizers = set(), set()
+    for member in results["members"]:
+        run = straight.run(member["name"])
+        assert run.record["state"] == "finished" and run.record["steps"] == member["steps"] == 12
+        assert member["parameters"] == run.record["parameters"]
+        assert len(member["curve"]) == 6  # every second step: at most ten points
+        assert member["lengths"] and all(member["reach"][side]["gradient"] for side in ("source", "target"))
+        assert all(abs(sum(row) - 1) < 0.01 for row in member["alignment"]["weights"])
+        times = member["times"]["by_length"]
+        assert len(times["training_ms"]) == len(times["decoding_ms"]) == len(times["lengths"]) == 2
+        assert isinstance(regard.load(run.path)("ein Hund").text, str)
+        hashes.add(run.record["data"]["hash"])
+        tokenizers.add((run.best / "tokenizer.json").read_text())
+    assert len(hashes) == 1 and len(tokenizers) == 1
+    pictures = {path.stem for path in straight.path.glob("*.png")}
+    assert {
+        "bleu-time",
+        "bleu-length",
+        "gradient-target",
+        "gradient-source",
+        "time-training",
+        "time-decoding",
+        "ladder",
+    } <= pictures
+    assert {"alignment-transformer-tiny", "alignment-transformer-small"} <= pictures
+    assert all(
+        member["alignment"]["source"] == results["members"][0]["alignment"]["source"] for member in results["members"]
+    )
+
+
+def test_the_report_needs_nothing_else(straight):
+    page = straight.report.read_text(encoding="utf-8")
+    assert "http" not in page and "@import" not in page and "<script" not in page and "<link" not in page
+    assert not re.findall(r'(?:src|href)="(?!#|data:)', page)
+    assert page.count("<svg") == page.count("</svg>") == 9
+    assert "prefers-color-scheme: dark" in page and "width=device-width" in page
+    names = re.findall(r'\bid="([^"]+)"', page)
+    assert len(names) == len(set(names))
+    assert set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', page)) <= {(n, "") for n in names} | {
+        ("", n) for n in names
+    }
+    assert "published, Multi30k" in page and "36.5" in page
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Leave the report out, which takes longer than a race of a few steps."""
+    monkeypatch.setattr(course, "write_report", lambda results, folder: None)
+
+
+def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lineup, undrawn):
+    out = tmp_path / "stopped" / "it"
+    for member, step in (("transformer-tiny", 5), ("transformer-small", 7)):
+        found = race(lineup, "12 steps", out=out, show=Stopper(member, step))
+        assert not found.is_finished and found.run(member).record["state"] == "interrupted"
+        assert found.run(member).record["steps"] < 12
+    assert found.results["waiting"] == ["transformer-small"]
+    race(lineup, "12 steps", out=out)
+    assert found.is_finished
+    assert results_of(found) == results_of(straight)
+    for name in ("transformer-tiny", "transformer-small"):
+        weights = [(each.run(name).latest / "model.safetensors").read_bytes() for each in (found, straight)]
+        assert weights[0] == weights[1]
+
+
+def test_a_race_stopped_while_measuring_goes_on(straight, tmp_path, lineup, monkeypatch, undrawn):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "stopped" / "it"
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(course, "measure_member", stop)
+        race(lineup, "12 steps", out=out)
+    assert results_of(race(lineup, "12 steps", out=out)) == results_of(straight)
+
+
+def test_a_time_becomes_steps_once(tmp_path, lineup):
+    out = tmp_path / "timed"
+    found = race(lineup, "0.3s", out=out, show=Stopper("transformer-tiny", 2))
+    plan = found.record["plan"]
+    assert all(each["seconds_per_step"] > 0 and each["steps"] >= 2 for each in plan.values())
+    race(lineup, "0.3s", out=out)
+    assert found.record["plan"] == plan
+    for name, planned in plan.items():
+        settings = found.run(name).record["settings"]["train"]
+        assert settings["steps"] == planned["steps"] == found.run(name).record["steps"]
+        assert settings["warmup"] == -(-1000 * planned["steps"] // 20_000)  # its share in the recipe
+    assert "steps a second in the trial" in found.report.read_text()
+
+
+@pytest.mark.parametrize(("budget", "steps"), [("2 epochs", 12), ("0.5 epochs", 3), ("3k tokens", 9)])
+def test_epochs_and_tokens_become_steps(tmp_path, lineup, undrawn, budget, steps):
+    found = race(lineup, budget, out=tmp_path / "it", show=Stopper("transformer-tiny", 1))
+    assert {each["steps"] for each in found.record["plan"].values()} == {steps}
+
+
+def test_the_same_must_be_asked_for_to_go_on(tmp_path, lineup, undrawn):
+    out = tmp_path / "it"
+    race(lineup, "3 steps", out=out, show=Stopper("transformer-tiny", 1))
+
+    def refused(other: Lineup, budget: str) -> str:
+        with pytest.raises(RunError) as error:
+            race(other, budget, out=out)
+        return str(error.value)
+
+    way_out = (
+        "; give what it was begun with to go on, replace it with --overwrite, or choose another folder with --out."
+    )
+    begun = f"{out}: there is a race here already, and "
+    assert refused(lineup, "4 steps") == begun + "its budget is 3 steps, not 4 steps" + way_out
+    other = altered(lineup, seed=2)
+    assert refused(other, "3 steps") == begun + "seed of transformer-tiny is 1, not 2" + way_out
+    other = Lineup("translate", ["transformer-tiny", "transformer-base"], overrides=lineup.overrides)
+    members = "its members are transformer-tiny, transformer-small, not transformer-tiny, transformer-base"
+    assert refused(other, "3 steps") == begun + members + way_out
+    race(lineup, "2 steps", out=out, overwrite=True)
+    assert json.loads((out / "race.json").read_text())["asked"]["budget"] == "2 steps"
+
+
+def test_a_folder_with_other_things_is_refused(tmp_path, lineup):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    with pytest.raises(RunError) as error:
+        race(lineup, "2 steps", out=tmp_path / "mine")
+    assert str(error.value) == (
+        f"{tmp_path / 'mine'}: this exists and is not a race; choose another folder with --out."
+    )
+
+
+def test_steps_are_said_once(tmp_path, lineup):
+    with pytest.raises(ConfigError) as error:
+        race(altered(lineup, train__steps=9), "10m")
+    assert str(error.value) == 'train.steps: the budget is 10m already; leave it out, or say --budget "9 steps".'
+
+
+def test_a_member_that_fails_does_not_stop_the_others(tmp_path, lineup, monkeypatch):
+    whole = course.execute
+
+    def fail(run: Run, *rest):
+        if run.path.name == "transformer-tiny":
+            raise RunError("It went wrong.")
+        return whole(run, *rest)
+
+    monkeypatch.setattr(course, "execute", fail)
+    found = race(lineup, "2 steps", out=tmp_path / "it")
+    assert found.results["failed"] == {"transformer-tiny": "It went wrong."}
+    assert [member["name"] for member in found.results["members"]] == ["transformer-small"]
+    assert "transformer-tiny failed: It went wrong." in found.report.read_text()
+    monkeypatch.setattr(course, "execute", whole)
+    assert not race(lineup, "2 steps", out=tmp_path / "it").results["failed"]
+
+
+def test_planning_leaves_nothing_behind_when_it_fails(tmp_path, lineup):
+    other = altered(lineup, train__warmup=50, train__schedule="cosine")
+    with pytest.raises(ConfigError, match="warmup: 50 leaves no step of 4"):
+        race(other, "4 steps", out=tmp_path / "it")
+    assert not (tmp_path / "it").exists()
