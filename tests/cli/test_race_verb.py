@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from cli.test_cli import bad, call, good
+from commands import bad, call, good
 from racing import SETTINGS, Stopper
 from regard.cli import race as verb
 from regard.cli.race import Changes, LiveTable
