@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from commands import TINY, bad, call, corpus, good, refused
 
 
@@ -142,3 +144,18 @@ def test_contradictions_in_decoding_are_one_sentence(quick_run, tmp_path):
     )
     said = bad("translate", quick_run.path, "-q", stdin="Ja.\n" + "sehr " * 20_000 + "\n")
     assert said.startswith("line 2 has 2") and "more than decode.max_source_length 1,024" in said
+
+
+def test_figures_of_nothing_are_null(quick_run, tmp_path):
+    """A pair longer than evaluation takes leaves no loss to speak of."""
+    for side, line in (("de", "Hund " * 3000), ("en", "dog")):
+        (tmp_path / f"long.{side}").write_text(line + "\n", encoding="utf-8")
+    words = ("evaluate", quick_run.path, "--source", tmp_path / "long.de", "--target", tmp_path / "long.en", "-q")
+    refuse = lambda constant: pytest.fail(f"{constant} is not JSON")
+    (facts,) = json.loads(good(*words, "--json"), parse_constant=refuse).values()
+    assert facts["loss"] is None
+    assert "\t-\t-\t" in good(*words)
+
+
+def test_an_unknown_precision_is_told(quick_run):
+    assert "is not one of fp32, bf16" in refused("translate", quick_run.path, "Ja.", "--precision", "fp8")

@@ -1,9 +1,10 @@
 """What people see: progress that is drawn in a terminal and told in lines elsewhere, tables, and JSON."""
 
 import json
+import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from typing import Any
@@ -33,11 +34,20 @@ def progress(quiet: bool = False) -> Progress:
 
 def print_json(value: Any, indent: int | None = 2) -> None:
     """Print a value, dataclasses included, as JSON on standard output."""
-    print_line(json.dumps(value, ensure_ascii=False, indent=indent, default=_plain))
+    print_line(json.dumps(_plain(value), ensure_ascii=False, indent=indent))
 
 
 def _plain(value: Any) -> Any:
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+    """Return a value made of what JSON knows, which knows no NaN."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def print_line(text: str = "") -> None:

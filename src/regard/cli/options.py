@@ -24,6 +24,7 @@ Beams = Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; 1 is gr
 Ensemble = Annotated[
     list[str] | None, typer.Option(help="Another run to decide with, by the mean of probabilities; may be repeated.")
 ]
+Precision = Annotated[str, typer.Option(help="Arithmetic: fp32, or bf16 (a GPU's fast one, almost the same text).")]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The folder of a run, or of one checkpoint.")]
 SettingWords = Annotated[
     list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings to change, such as train.steps=1000.")

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli.options import Device, Ensemble, Json, Quiet, Run, Threads
+from regard.cli.options import Device, Ensemble, Json, Precision, Quiet, Run, Threads
 
 
 def score(
@@ -14,6 +14,7 @@ def score(
     text: Annotated[bool, typer.Option("--text", help="SOURCE and TARGET are sentences, not files.")] = False,
     ensemble: Ensemble = None,
     device: Device = None,
+    precision: Precision = "fp32",
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -28,7 +29,8 @@ def score(
 
     use_threads(threads)
     pairs = [(source, target)] if text else read_aligned(Path(source), Path(target))
-    found = load(run, device or "auto", ensemble=ensemble or ()).score(pairs, progress=progress(quiet))
+    translator = load(run, device or "auto", ensemble=ensemble or (), precision=precision)
+    found = translator.score(pairs, progress=progress(quiet))
     total = sum(each.log_probability for each in found)
     count = sum(len(each.tokens) for each in found)
     if json:

@@ -35,7 +35,8 @@ def print_scores(scores: dict[str, dict[str, Any]]) -> None:
     rows = []
     for name, found in scores.items():
         values = {score["name"]: f"{score['value']:.2f}" for score in found["scores"]}
-        figures = (f"{found['loss']:.3f}", f"{found['perplexity']:.2f}", f"{found['sentences_per_second']:.0f}")
+        forms = {"loss": ".3f", "perplexity": ".2f", "sentences_per_second": ".0f"}
+        figures = ("-" if found[each] is None else format(found[each], form) for each, form in forms.items())
         rows.append((name, f"{found['sentences']:,}", values["BLEU"], values["chrF"], values["TER"], *figures))
     header = ("set", "sentences", "BLEU", "chrF", "TER", "loss", "perplexity", "sentences/s")
     print_table(header, rows, right=range(1, 8))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli.options import Beams, Device, Ensemble, Json, Quiet, Run, Threads
+from regard.cli.options import Beams, Device, Ensemble, Json, Precision, Quiet, Run, Threads
 
 CHUNK = 512
 """Lines read ahead: enough to batch by length, few enough that a pipe keeps flowing."""
@@ -79,6 +79,7 @@ def translate(
         float | None, typer.Option(rich_help_panel=LENGTH, help="Weight of source words that got little attention.")
     ] = None,
     device: Device = None,
+    precision: Precision = "fp32",
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -94,7 +95,7 @@ def translate(
 
     _check_words(flags)
     use_threads(threads)
-    translator = load(run, device or "auto", ensemble=ensemble or ())
+    translator = load(run, device or "auto", ensemble=ensemble or (), precision=precision)
     decoding = {name: flags[name] for name in DECODING}
     decoding |= {"method": "sample", "samples": n_best} if sample else {}
     _check_candidates(n_best, json, translator.decoding(**decoding).hypotheses)

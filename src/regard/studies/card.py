@@ -118,7 +118,8 @@ def _scores(run: Run) -> list[str]:
             if key in ("beams", "length_penalty")
         )
         figures = [f"{values[metric]:.2f}" if metric in values else "" for metric in _metric_names(passports)]
-        rows.append([name, f"{facts['sentences']:,}", *figures, f"{facts['loss']:.3f}", decode, model])
+        loss = "-" if facts["loss"] is None else f"{facts['loss']:.3f}"
+        rows.append([name, f"{facts['sentences']:,}", *figures, loss, decode, model])
     names = _metric_names(passports)
     hashes = [
         (name, code(facts["test_set"]["sources"]), " ".join(map(code, facts["test_set"]["references"])))

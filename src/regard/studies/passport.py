@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -50,7 +51,7 @@ class Passport:
 
 def issue(evaluation: Evaluation, translator: Translator, checkpoint: Path, origin: str) -> Passport:
     """Return the passport of an evaluation."""
-    figures = evaluation.figures()
+    figures = {name: _known(value) for name, value in evaluation.figures().items()}
     dtype = str(next(translator.model.parameters()).dtype).removeprefix("torch.")
     machine = Machine(translator.device, dtype).describe()
     facts = {
@@ -65,6 +66,11 @@ def issue(evaluation: Evaluation, translator: Translator, checkpoint: Path, orig
         "machine": machine,
     }
     return Passport(origin, facts, evaluation.hypotheses)
+
+
+def _known(value: Any) -> Any:
+    """Return a figure, None where it is no number (nothing fits the model): JSON knows no NaN."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _with_casing(score: Score) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def _variants(vary: str | None, recipe: Recipe, overrides: dict[str, Any]) -> li
     annotation = _annotation(schema, name)
     values = [parse_value(word.strip()) for word in words.split(",") if word.strip()] if equals else None
     if values is None:
-        values = _allowed(annotation)
+        values = [value for value in _allowed(annotation) if value != "none"]  # that races when it is named
     if not values:
         raise ConfigError(f"--vary {name}: name the values to try, as in --vary {name}=VALUE,VALUE.")
     return [(value if isinstance(value, str) else json.dumps(value), {name: value}) for value in values]
