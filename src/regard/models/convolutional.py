@@ -12,8 +12,8 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from regard.errors import ConfigError
 from regard.models.interface import ModelSettings, Vocabularies
+from regard.models.tables import Sharing, build_tables
 from regard.nn import (
     AlignedAttention,
     Alignment,
@@ -24,7 +24,6 @@ from regard.nn import (
     as_bias,
     build_linear,
     build_positions,
-    build_table,
     padding_mask,
 )
 
@@ -48,7 +47,7 @@ class ConvolutionalSettings(ModelSettings):
     """Convolutions of the decoder, each with an attention of its own."""
     max_positions: int = Field(512, ge=1)
     """Length of the table of learned positions."""
-    embeddings: Literal["shared", "target", "separate"] = "shared"
+    embeddings: Sharing = "shared"
     """One table for source, target and output; one for target and output; or three."""
     dropout: float = Field(0.2, ge=0, lt=1)
     """Dropout on the input of every convolution, and on what the scores over the vocabulary are made from."""
@@ -180,16 +179,8 @@ class Convolutional(nn.Module):
 
     def __init__(self, settings: ConvolutionalSettings, vocabularies: Vocabularies) -> None:
         super().__init__()
-        if settings.embeddings == "shared" and not vocabularies.is_shared:
-            raise ConfigError(
-                'model.embeddings: "shared" needs one vocabulary for both languages; say '
-                'text.vocabularies=shared, or model.embeddings="target".'
-            )
         self.settings = settings
-        width = settings.width_of_embedding
-        target = build_table(vocabularies.target, width)
-        source = target if settings.embeddings == "shared" else build_table(vocabularies.source, width)
-        output = target if settings.embeddings != "separate" else build_table(vocabularies.target, width)
+        source, target, output = build_tables(settings.embeddings, vocabularies, settings.width_of_embedding)
         self.encoder = Encoder(settings, self._embedding(source))
         self.decoder = Decoder(settings, self._embedding(target))
         self.head = VocabularyHead(output, has_bias=True)

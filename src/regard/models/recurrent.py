@@ -6,10 +6,10 @@ import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from regard.errors import ConfigError
 from regard.models.interface import ModelSettings, Vocabularies
 from regard.models.recurrent_decoder import Decoder, DecoderSettings, RecurrentMemory, RecurrentState
 from regard.models.recurrent_loop import OwnWords
+from regard.models.tables import Sharing, build_tables
 from regard.nn import (
     BidirectionalLayer,
     Dropout,
@@ -19,7 +19,6 @@ from regard.nn import (
     VocabularyHead,
     as_bias,
     build_linear,
-    build_table,
     padding_mask,
 )
 
@@ -34,7 +33,7 @@ class RecurrentSettings(DecoderSettings, ModelSettings):
     """Whether the encoder reads from both ends, and how the two states of a step are joined."""
     summary: Literal["last", "learned"] = "last"
     """What the decoder begins with: the encoder's last state, or a learned weighting of all."""
-    embeddings: Literal["shared", "target", "separate"] = "shared"
+    embeddings: Sharing = "shared"
     """One table for source, target and output; one for target and output; or three."""
     embedding_dropout: float = Field(0.2, ge=0, lt=1)
     """Dropout on embeddings."""
@@ -85,16 +84,8 @@ class RecurrentTranslator(nn.Module):
 
     def __init__(self, settings: RecurrentSettings, vocabularies: Vocabularies) -> None:
         super().__init__()
-        if settings.embeddings == "shared" and not vocabularies.is_shared:
-            raise ConfigError(
-                'model.embeddings: "shared" needs one vocabulary for both languages; say '
-                'text.vocabularies=shared, or model.embeddings="target".'
-            )
         self.settings = settings
-        width = settings.width_of_embedding
-        target = build_table(vocabularies.target, width)
-        source = target if settings.embeddings == "shared" else build_table(vocabularies.source, width)
-        output = target if settings.embeddings != "separate" else build_table(vocabularies.target, width)
+        source, target, output = build_tables(settings.embeddings, vocabularies, settings.width_of_embedding)
         embed = lambda table: TokenEmbedding(table, Positions(), True, settings.embedding_dropout)
         self.encoder = Encoder(settings, embed(source))
         self.head = VocabularyHead(output, has_bias=True)

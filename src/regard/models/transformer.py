@@ -6,8 +6,8 @@ import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from regard.errors import ConfigError
 from regard.models.interface import ModelSettings, Vocabularies
+from regard.models.tables import Sharing, build_tables
 from regard.models.transformer_fixed import FixedState, FixedTransformer
 from regard.models.transformer_state import TransformerMemory, TransformerState
 from regard.nn import (
@@ -23,7 +23,6 @@ from regard.nn import (
     as_bias,
     build_norm,
     build_positions,
-    build_table,
     padding_mask,
 )
 
@@ -40,7 +39,7 @@ class TransformerSettings(BlockSettings, ModelSettings):
     """How positions come in: added waves or vectors, rotary, alibi, relative, the raw index, or not at all."""
     max_positions: int = Field(512, ge=1)
     """Length of the table when positions are learned."""
-    embeddings: Literal["shared", "target", "separate"] = "shared"
+    embeddings: Sharing = "shared"
     """One table for source, target and output; one for target and output; or three."""
     has_output_bias: bool = False
     """Whether the scores over the vocabulary have a bias."""
@@ -123,15 +122,8 @@ class Transformer(nn.Module):
 
     def __init__(self, settings: TransformerSettings, vocabularies: Vocabularies) -> None:
         super().__init__()
-        if settings.embeddings == "shared" and not vocabularies.is_shared:
-            raise ConfigError(
-                'model.embeddings: "shared" needs one vocabulary for both languages; say '
-                'text.vocabularies=shared, or model.embeddings="target".'
-            )
         self.settings = settings
-        target = build_table(vocabularies.target, settings.width)
-        source = target if settings.embeddings == "shared" else build_table(vocabularies.source, settings.width)
-        output = target if settings.embeddings != "separate" else build_table(vocabularies.target, settings.width)
+        source, target, output = build_tables(settings.embeddings, vocabularies, settings.width)
         self.encoder = Encoder(settings, self._embedding(source, is_causal=False))
         self.decoder = Decoder(settings, self._embedding(target, is_causal=True))
         self.head = VocabularyHead(output, settings.has_output_bias)
