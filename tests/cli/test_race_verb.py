@@ -14,6 +14,7 @@ from regard.config import flatten, nested
 from regard.data import miniature
 from regard.progress import Progress
 from regard.studies import Standing
+from regard.studies.race import execute as course
 from regard.studies.race import timing
 
 MODELS = "transformer-tiny,transformer-small"
@@ -30,7 +31,13 @@ def words(tmp_path, monkeypatch):
     return ["race", "translate", *settings, "--data", tmp_path / "pairs.tsv", "--out", tmp_path / "it"]
 
 
-def test_a_race_prints_a_table_and_where_the_report_is(words, tmp_path):
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Leave the report out, which takes longer than a race of a few steps."""
+    monkeypatch.setattr(course, "write_report", lambda results, folder: None)
+
+
+def test_a_race_prints_a_table_and_where_the_report_is(words, tmp_path, undrawn):
     lines = good(*words, "--models", MODELS, "--budget", "3 steps", "--quiet").splitlines()
     assert lines[0].split("\t") == ["model", "BLEU", "loss", "parameters", "steps", "tokens/s", "training"]
     assert {line.split("\t")[0] for line in lines[1:3]} == set(MODELS.split(","))
@@ -41,14 +48,14 @@ def test_a_race_prints_a_table_and_where_the_report_is(words, tmp_path):
     assert good("translate", tmp_path / "it" / "runs" / "transformer-tiny", "ein Hund", "--quiet").count("\n") == 1
 
 
-def test_a_setting_is_raced(words):
+def test_a_setting_is_raced(words, undrawn):
     found = json.loads(
         good(*words, "--vary", "model.norm_order=pre,post", "--budget", "2 steps", "--json", "--quiet")
     )
     assert [each["name"] for each in found["members"]] == ["transformer-small-pre", "transformer-small-post"]
 
 
-def test_ctrl_c_saves_and_the_same_command_goes_on(words, tmp_path, monkeypatch):
+def test_ctrl_c_saves_and_the_same_command_goes_on(words, tmp_path, monkeypatch, undrawn):
     words = [*words, "--models", MODELS, "--budget", "6 steps"]
     with monkeypatch.context() as patched:
         patched.setattr(verb, "Changes", lambda reporter: Stopper("transformer-tiny", 2))
@@ -84,6 +91,9 @@ def test_the_table_shows_how_everybody_stands():
     assert lines[2].split() == ["gru", "training", "5/20", "2.500", "1,234", "1:01"]
     assert lines[3].split() == ["lstm", "waiting", "0/30"]
     assert lines[4].startswith("gru: train 5/20  loss 2.500  1,234 tokens/s")
+    with table.bar("gru: read") as bar:
+        bar.advance(1000)
+        assert table.doing.startswith("gru: read 1,000/?  ")
 
 
 def test_without_a_table_changes_are_told():

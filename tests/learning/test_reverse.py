@@ -14,7 +14,7 @@ SUMMARY = {"width": 128, "embedding_width": 64, "encoder_layers": 1}
 ATTENTION = {"width": 64, "embedding_width": 32}
 CONVOLUTIONS = {"width": 64, "encoder_layers": 3, "decoder_layers": 2}
 SIZES = {
-    "transformer-tiny": (TRANSFORMER, 500, 7),
+    "transformer-tiny": (TRANSFORMER, 250, 6),
     "rnn": (SUMMARY, 200, 4),
     "gru": (SUMMARY, 200, 4),
     "lstm": (SUMMARY, 200, 4),
@@ -74,8 +74,8 @@ def test_one_vector_is_a_bottleneck_and_attention_is_none(tmp_path):
     """Both are right about short strings; only with attention are they right about long ones."""
     right = {}
     for preset in ("gru", "gru-attention"):
-        translator = trained(preset, ATTENTION, 250, 12, tmp_path / preset)
-        for name, shortest, longest in (("short", 2, 4), ("long", 10, 12)):
+        translator = trained(preset, ATTENTION, 200, 10, tmp_path / preset)
+        for name, shortest, longest in (("short", 2, 4), ("long", 9, 10)):
             pairs = strings(100, seed=2, longest=longest, shortest=shortest)
             right[preset, name] = share_right(translator, pairs)
     assert min(right["gru", "short"], right["gru-attention", "short"]) > 0.8

@@ -33,14 +33,16 @@ CONVOLUTIONAL = [{"kernel": 3}, {"kernel": 5, "embedding_width": 12}, {"kernel":
 VARIANTS = [*PLAIN, *ATTENTIVE, *CONVOLUTIONAL]
 
 
+def settings_of(**changes):
+    if "kernel" in changes:
+        return ConvolutionalSettings(**({"width": 16, "encoder_layers": 2, "decoder_layers": 3} | changes))
+    return RecurrentSettings(**({"width": 16, "max_positions": 20} | changes))
+
+
 def small(seed=0, **changes):
     """Return a small model whose outputs are far from uniform, so that comparisons mean something."""
     torch.manual_seed(seed)
-    if "kernel" in changes:
-        settings = ConvolutionalSettings(**({"width": 16, "encoder_layers": 2, "decoder_layers": 3} | changes))
-    else:
-        settings = RecurrentSettings(**({"width": 16, "max_positions": 20} | changes))
-    model = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True))
+    model = build_model(settings_of(**changes), Vocabularies(VOCABULARY, VOCABULARY, True))
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * (0.1 if "kernel" in changes else 0.3))
@@ -150,6 +152,21 @@ def test_every_parameter_learns(variant):
     source, real = sources([6, 4])
     model(source, real, random_tokens(2, 5, seed=1)).square().sum().backward()
     assert not [name for name, each in model.named_parameters() if each.grad is None or not each.grad.any()]
+
+
+@pytest.mark.parametrize("variant", [PLAIN[0], *ATTENTIVE[1::6], ATTENTIVE[12], CONVOLUTIONAL[0]], ids=str)
+def test_hypotheses_of_one_sentence_send_their_gradients_together(variant):
+    model = small(**variant)
+    (source, real), target = sources([6, 4]), random_tokens(6, 5, seed=1)
+    parameters = list(model.parameters())
+    memory = model.encode(source, real)
+    copies = model.encode(source, real).select(torch.tensor([0, 0, 0, 1, 1, 1]))
+    found, expected = (
+        torch.autograd.grad(model.decode(target, each).square().sum(), parameters, allow_unused=True)
+        for each in (memory, copies)
+    )
+    for one, other in zip(found, expected, strict=True):
+        assert (one is None) == (other is None) and (one is None or torch.allclose(one, other, atol=1e-3, rtol=1e-4))
 
 
 @pytest.mark.parametrize("variant", [PLAIN[0], PLAIN[3], ATTENTIVE[0], ATTENTIVE[8], ATTENTIVE[12]], ids=str)

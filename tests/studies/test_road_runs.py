@@ -8,6 +8,7 @@ import regard
 from regard.errors import ConfigError
 from regard.models import Vocabularies, build_model, family
 from regard.studies import average, doctor, evaluate_run, find_recipe, resolve_run, verify_resume
+from regard.studies.doctor import speed
 
 SMALL = {
     "data.train.count": 300,
@@ -62,7 +63,8 @@ def test_an_interruption_changes_nothing(preset):
     assert found.is_exact
 
 
-def test_the_doctor_examines_them():
+def test_the_doctor_examines_them(monkeypatch):
+    monkeypatch.setattr(speed, "SECONDS", 0.1)
     report = doctor("translate-miniature", small("gru-attention"))
     assert any(finding.name == "speed" for finding in report.findings)
 

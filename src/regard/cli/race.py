@@ -180,7 +180,8 @@ class LiveTable(Progress):
         class Line(Bar):
             def advance(self, amount: int = 1, **facts: float) -> None:
                 clock.done += amount
-                table.doing = f"{title} {clock.done:,}/{total or '?':,}  {clock.figures(facts)}"
+                whole = "?" if total is None else f"{total:,}"
+                table.doing = f"{title} {clock.done:,}/{whole}  {clock.figures(facts)}"
 
         self.doing = title
         try:

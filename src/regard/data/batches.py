@@ -44,14 +44,15 @@ class TranslationBatch:
         moved: dict[str, Any] = {name: value.to(device, non_blocking=True) for name, value in self.tensors.items()}
         return replace(self, **moved)
 
-    def on_grid(self) -> "TranslationBatch":
+    def on_grid(self, limit: int | None = None) -> "TranslationBatch":
         """Return the same examples with all sizes rounded up, so that few different shapes occur.
 
-        Added rows have one token on each side and no label: they cost a little time and change nothing.
+        Added rows have one token on each side and no label: they cost a little time and change nothing. No sequence
+        grows past `limit` tokens, where a model has no place for more.
         """
         B, _, _, N = self.shape
         rows = rounded_up(B) - B
-        wider = lambda x: F.pad(x, (0, -x.size(1) % 4, 0, rows))
+        wider = lambda x: F.pad(x, (0, columns_to_add(x.size(1), limit), 0, rows))
         source_real, target_real = wider(self.source_real), wider(self.target_real)
         source_real[B:, 0] = True  # attention to nothing at all has no value
         places = target_real.flatten().nonzero().squeeze(1)
@@ -65,6 +66,12 @@ class TranslationBatch:
             label_places=F.pad(places, (0, more)),
             labels=F.pad(self.labels, (0, more), value=NO_LABEL),
         )
+
+
+def columns_to_add(length: int, limit: int | None) -> int:
+    """Return what makes a length a multiple of four, or brings it to the limit where that comes first."""
+    more = -length % 4
+    return more if limit is None else min(more, max(0, limit - length))
 
 
 def rounded_up(size: int) -> int:

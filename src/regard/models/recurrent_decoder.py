@@ -37,7 +37,7 @@ class DecoderSettings(Settings):
     """Stacked layers of the decoder."""
     context: Literal["once", "every-step"] = "every-step"
     """Without attention, whether the decoder gets the summary as its first state only, or at every step too."""
-    alignment: Literal["none"] | AlignmentKind = "none"
+    alignment: Literal["none", AlignmentKind] = "none"
     """The score by which the decoder attends to encoder states; none: only the summary stands between the two."""
     alignment_width: int | None = Field(None, ge=1)
     """Inner width of the additive score; unset: the width."""

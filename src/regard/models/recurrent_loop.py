@@ -59,7 +59,7 @@ class Loop:
         return Repeated(weight.t(), bias, self.target.size(1), self.target.size(0))
 
     def _attended(self, values: Tensor | None) -> Repeated | None:
-        return None if values is None else Repeated(values.to(self.dtype), None, self.target.size(1), self.B)
+        return None if values is None else Repeated(values.to(self.dtype), None, *self.target.t().shape)
 
     def _take_words(self, to_gates: Tensor, gates_bias: Tensor, to_readout: Tensor, readout_bias: Tensor) -> None:
         """Multiply the embeddings of all words at once where they are known, or make ready to do it step by step."""

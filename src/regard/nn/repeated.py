@@ -15,11 +15,14 @@ class Repeated:
     """
 
     def __init__(self, matrix: Tensor, bias: Tensor | None, steps: int, rows: int) -> None:
+        """Make ready for so many steps of so many rows: those of one sentence stand together."""
         self.matrix, self.bias = matrix, bias
         self.offsets: list[Tensor] = []
         if torch.is_grad_enabled() and (matrix.requires_grad or (bias is not None and bias.requires_grad)):
             self.inputs: list[Tensor] = []
-            shape = (steps, rows, matrix.size(-1)) if matrix.dim() == 2 else (steps, rows, 1, matrix.size(-1))
+            shape: tuple[int, ...] = (steps, rows, matrix.size(-1))
+            if matrix.dim() == 3:  # (T, B, n, O)
+                shape = (steps, matrix.size(0), rows // matrix.size(0), matrix.size(-1))
             self.matrix = matrix.detach()
             self.offsets = list(_Offsets.apply(matrix, bias, self.inputs, shape).unbind(0))
 
@@ -52,5 +55,5 @@ class _Offsets(torch.autograd.Function):
         bias = upstream.flatten(0, 1).sum(0) if ctx.has_bias else None
         if upstream.dim() == 3:
             return inputs.flatten(0, 1).T @ upstream.flatten(0, 1), bias, None, None
-        inputs, upstream = inputs.squeeze(2), upstream.squeeze(2)  # (T, B, K) and (T, B, O)
-        return inputs.permute(1, 2, 0) @ upstream.transpose(0, 1), bias, None, None
+        inputs = inputs.permute(1, 3, 0, 2).flatten(2)  # (B, K, T * n)
+        return inputs @ upstream.transpose(0, 1).flatten(1, 2), bias, None, None

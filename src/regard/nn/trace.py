@@ -24,11 +24,11 @@ class Trace:
 
     def layers(self, stack: str, kind: str) -> int:
         """Return how many layers have this attention."""
-        return len(self._names(stack, kind))
+        return len(self.names(stack, kind))
 
     def attention(self, stack: str, kind: str, layer: int = -1) -> NDArray[np.float32]:
         """Return the weights (heads, queries, keys) of `encoder self`, `decoder self` or `decoder cross`."""
-        names = self._names(stack, kind)
+        names = self.names(stack, kind)
         count = len(names)
         if not -count <= layer < count:
             raise ConfigError(
@@ -36,7 +36,7 @@ class Trace:
             )
         return self.arrays[names[layer]]
 
-    def _names(self, stack: str, kind: str) -> list[str]:
+    def names(self, stack: str, kind: str) -> list[str]:
         """Return the recorded paths of this attention, the lowest layer first."""
         if (stack, kind) not in PATHS:
             known = ", ".join(f'"{a}" "{b}"' for a, b in PATHS)

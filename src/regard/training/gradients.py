@@ -92,7 +92,7 @@ class RecordedGradients(Gradients):
 
     def add(self, batch: Any) -> Sums:
         """Add the gradients of one micro-batch and return the sum of each part."""
-        batch = batch.on_grid()
+        batch = batch.on_grid(getattr(self.model, "max_positions", None))
         recording = self._recordings.get(batch.shape)
         if recording is not None:
             for name, value in batch.tensors.items():

@@ -27,7 +27,9 @@ def test_times_and_amounts_are_understood(text, kind, amount):
     assert parse_budget(text) == Budget(kind, amount)
 
 
-@pytest.mark.parametrize("text", ["", "10", "3M", "soon", "10 parsecs", "10m of steps", "-5m", "ten steps", "5m 3"])
+@pytest.mark.parametrize(
+    "text", ["", "10", "3M", "soon", "10 parsecs", "10m of steps", "-5m", "ten steps", "5m 3", "10ms"]
+)
 def test_anything_else_is_refused_with_examples(text):
     with pytest.raises(ConfigError) as error:
         parse_budget(text)

@@ -62,6 +62,13 @@ def test_mistakes_are_named():
     )
 
 
+def test_the_six_scores_are_raced_alone():
+    members = enter(Lineup("race-miniature", ["gru-attention"], "model.alignment"))
+    scores = ["cosine", "additive", "location", "general", "dot", "scaled-dot"]
+    assert [member.name for member in members] == [f"gru-attention-{score}" for score in scores]
+    assert [member.settings.model.alignment for member in members] == scores
+
+
 def test_mistakes_in_what_is_varied_are_named():
     assert refused("race-miniature", vary="model.norm_ordre") == (
         "--vary model.norm_ordre: unknown setting; did you mean model.norm_order?"
@@ -80,6 +87,10 @@ def test_mistakes_in_what_is_varied_are_named():
     )
     assert refused("race-miniature", vary="model.norm_order=pre,past").startswith(
         'model.norm_order: "past" is not one of '
+    )
+    assert refused("race-miniature", ["gru"], vary="model.alignment=dot,dott") == (
+        "model.alignment: \"dott\" is not one of 'none', 'cosine', 'additive', 'location', 'general', 'dot' or "
+        "'scaled-dot' (from the command line)."
     )
     assert refused("race-miniature", vary="seed=1,1") == (
         '--vary: two values would both be called "transformer-tiny-1"; name each value once.'

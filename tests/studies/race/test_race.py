@@ -7,9 +7,11 @@ import pytest
 
 import regard
 from racing import Stopper, results_of
+from regard.cli.race import is_interrupted
 from regard.errors import ConfigError, RunError
 from regard.studies import Lineup, Run, race
 from regard.studies.race import execute as course
+from regard.studies.race.report import page
 
 
 @pytest.fixture(scope="module")
@@ -59,17 +61,26 @@ def test_a_race_ends_in_runs_results_pictures_and_a_report(straight):
 
 
 def test_the_report_needs_nothing_else(straight):
-    page = straight.report.read_text(encoding="utf-8")
-    assert "http" not in page and "@import" not in page and "<script" not in page and "<link" not in page
-    assert not re.findall(r'(?:src|href)="(?!#|data:)', page)
-    assert page.count("<svg") == page.count("</svg>") == 9
-    assert "prefers-color-scheme: dark" in page and "width=device-width" in page
-    names = re.findall(r'\bid="([^"]+)"', page)
+    written = straight.report.read_text(encoding="utf-8")
+    assert "http" not in written and "@import" not in written and "<script" not in written and "<link" not in written
+    assert not re.findall(r'(?:src|href)="(?!#|data:)', written)
+    assert written.count("<svg") == written.count("</svg>") == 9
+    assert "prefers-color-scheme: dark" in written and "width=device-width" in written
+    names = re.findall(r'\bid="([^"]+)"', written)
     assert len(names) == len(set(names))
-    assert set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', page)) <= {(n, "") for n in names} | {
+    assert set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', written)) <= {(n, "") for n in names} | {
         ("", n) for n in names
     }
-    assert "published, Multi30k" in page and "36.5" in page
+    assert "published, Multi30k" in written and "36.5" in written
+
+
+def test_the_report_says_what_was_the_same_and_escapes_what_users_name(straight):
+    assert "pairs, tokenizer and seed (1); scored on valid (" in page(straight.results, [])
+    named = page(straight.results | {"vary": "seed=1,2", "set": "<b>&", "failed": {"gru": "<script>"}}, [])
+    assert "pairs and tokenizer; scored on &lt;b&gt;&amp; (" in named
+    assert "<b>" not in named and "<script" not in named
+    sentence = page(straight.results | {"sentence": {"source": "<i>", "target": "$x"}}, [])
+    assert "“&lt;i&gt;” → “$x”" in sentence
 
 
 @pytest.fixture
@@ -104,7 +115,7 @@ def test_a_race_stopped_while_measuring_goes_on(straight, tmp_path, lineup, monk
     assert results_of(race(lineup, "12 steps", out=out)) == results_of(straight)
 
 
-def test_a_time_becomes_steps_once(tmp_path, lineup):
+def test_a_time_becomes_steps_once(tmp_path, lineup, undrawn):
     out = tmp_path / "timed"
     found = race(lineup, "0.3s", out=out, show=Stopper("transformer-tiny", 2))
     plan = found.record["plan"]
@@ -115,7 +126,7 @@ def test_a_time_becomes_steps_once(tmp_path, lineup):
         settings = found.run(name).record["settings"]["train"]
         assert settings["steps"] == planned["steps"] == found.run(name).record["steps"]
         assert settings["warmup"] == -(-1000 * planned["steps"] // 20_000)  # its share in the recipe
-    assert "steps a second in the trial" in found.report.read_text()
+    assert "steps a second in the trial" in page(found.results, [])
 
 
 @pytest.mark.parametrize(("budget", "steps"), [("2 epochs", 12), ("0.5 epochs", 3), ("3k tokens", 9)])
@@ -163,7 +174,7 @@ def test_steps_are_said_once(tmp_path, lineup):
     assert str(error.value) == 'train.steps: the budget is 10m already; leave it out, or say --budget "9 steps".'
 
 
-def test_a_member_that_fails_does_not_stop_the_others(tmp_path, lineup, monkeypatch):
+def test_a_member_that_fails_does_not_stop_the_others(tmp_path, lineup, monkeypatch, undrawn):
     whole = course.execute
 
     def fail(run: Run, *rest):
@@ -175,9 +186,35 @@ def test_a_member_that_fails_does_not_stop_the_others(tmp_path, lineup, monkeypa
     found = race(lineup, "2 steps", out=tmp_path / "it")
     assert found.results["failed"] == {"transformer-tiny": "It went wrong."}
     assert [member["name"] for member in found.results["members"]] == ["transformer-small"]
-    assert "transformer-tiny failed: It went wrong." in found.report.read_text()
+    assert "transformer-tiny failed: It went wrong." in page(found.results, [])
     monkeypatch.setattr(course, "execute", whole)
     assert not race(lineup, "2 steps", out=tmp_path / "it").results["failed"]
+
+
+def test_a_member_that_cannot_go_on_is_not_taken_for_one_that_was_stopped(tmp_path, lineup, monkeypatch, undrawn):
+    out = tmp_path / "it"
+    race(lineup, "3 steps", out=out, show=Stopper("transformer-tiny", 1))
+
+    def fail(*_, **__):
+        raise RunError("The text is gone.")
+
+    monkeypatch.setattr(course, "resume", fail)
+    found = race(lineup, "3 steps", out=out)
+    assert found.results["failed"] == {"transformer-tiny": "The text is gone."}
+    assert found.run("transformer-tiny").record["state"] == "failed" and not is_interrupted(found)
+    record = found.run("transformer-tiny").record
+    kept = {name: record[name] for name in ("format", "task", "settings", "sources")}
+    (found.run("transformer-tiny").path / "run.json").write_text(json.dumps(kept | {"state": "preparing"}))
+    measured = found.measures("transformer-small")
+    measured.write_text(measured.read_text()[:100])
+    (out / "results.json").write_text("{")
+    with pytest.raises(RunError) as error:
+        _ = found.results
+    assert str(error.value) == (
+        f"{out / 'results.json'}: these results cannot be read; the same command writes them anew."
+    )
+    again = race(lineup, "3 steps", out=out).results  # killed while it prepared, files damaged
+    assert again["failed"] == {"transformer-tiny": "The text is gone."} and again["members"][0]["lengths"]
 
 
 def test_planning_leaves_nothing_behind_when_it_fails(tmp_path, lineup):

@@ -1,6 +1,5 @@
 """What is measured on a model, whatever its family."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,16 +7,22 @@ import pytest
 import torch
 from torch import nn
 
+from regard.data.batches import EncodedPairs
 from regard.data.pairs import Pair
-from regard.models import Vocabularies
+from regard.data.sequences import Sequences
+from regard.inspection.record import record_translation
+from regard.models import Vocabularies, build_model
+from regard.models.recurrent import RecurrentSettings
 from regard.nn import VocabularyHead
+from regard.pipelines import Translator
 from regard.studies.race import timing
-from regard.studies.race.alignment import pick_sentence
+from regard.studies.race.alignment import alignment, pick_sentence
 from regard.studies.race.lengths import bleu_by_length
 from regard.studies.race.reach import embedded, gradient_reach
 from small import VOCABULARY, random_pairs, small_transformer
 
 CPU = torch.device("cpu")
+VOCABULARIES = Vocabularies(VOCABULARY, VOCABULARY, True)
 
 
 class Forgetful(nn.Module):
@@ -113,11 +118,43 @@ def test_times_stop_at_the_longest_sequence_a_model_takes(monkeypatch):
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
-def test_the_sentence_has_sides_of_different_lengths():
-    pairs = random_pairs(50)
-    rows = [Pair(str(number), "") for number in range(50)]
-    row = int(pick_sentence(rows, pairs).source)
-    assert row == 0  # a sentence and its reverse are always alike: nothing to choose
-    longer = pairs.target.select(np.roll(np.arange(50), 1))
-    row = int(pick_sentence(rows, replace(pairs, target=longer)).source)
-    assert pairs.source.lengths[row] != longer.lengths[row]
+def encoded(source, target):
+    """Return pairs of which only the lengths are told."""
+    sides = [Sequences.of([[5] * length for length in lengths]) for lengths in (source, target)]
+    return EncodedPairs(*sides, 0, 0, 2)
+
+
+def test_the_sentence_can_be_read_as_a_picture():
+    pairs = [Pair(str(number), "") for number in range(4)]
+    assert pick_sentence(pairs, encoded([1, 9, 9, 8], [9, 40, 10, 8])).source == "2"  # the first that fits
+    assert pick_sentence(pairs, encoded([1, 90, 20, 30], [1, 90, 25, 20])).source == "0"  # the nearest
+    assert pick_sentence(pairs[:2], encoded([90, 30], [80, 30])).source == "1"
+
+
+class Looking(Translator):
+    """A translator of given ids, without a tokenizer."""
+
+    def __init__(self, model, ids):
+        self.model, self.ids = model, ids
+
+    def inspect(self, source, target=None, probes=("*.weights",)):
+        tokens = {"source": ["▁a", "Ġb", "▁"], "target": ["<s>", "x", "y"]}
+        return record_translation(self.model, *self.ids, tokens, probes)
+
+
+@pytest.mark.parametrize("kind", ["transformer", "gru"])
+def test_sides_of_one_length_are_not_confused(kind):
+    """Source and target have three tokens, and so has what looks at its own side."""
+    recurrent = RecurrentSettings(width=8, alignment="dot")
+    model = small_transformer() if kind == "transformer" else build_model(recurrent, VOCABULARIES).eval()
+    ids = torch.tensor([5, 6, 3]), torch.tensor([2, 7, 8])
+    found = alignment(Looking(model, ids), Pair("a b", "x y"))
+    assert found["source"] == ["a", "b", "▁"] and found["target"] == ["x", "y", "</s>"]
+    assert ".cross." in found["probe"] and np.shape(found["weights"]) == (3, 3)
+    assert min(found["weights"][0]) > 0  # what looks at its own side sees nothing ahead
+
+
+def test_without_attention_or_room_there_is_no_alignment():
+    ids = torch.tensor([5, 6, 3]), torch.tensor([2, 7, 8])
+    for settings in (RecurrentSettings(width=8), RecurrentSettings(width=8, alignment="location", max_positions=2)):
+        assert alignment(Looking(build_model(settings, VOCABULARIES).eval(), ids), Pair("a b", "x y")) is None

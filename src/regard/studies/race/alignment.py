@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from regard.data.batches import EncodedPairs
 from regard.data.pairs import Pair
-from regard.errors import ConfigError
+from regard.errors import ConfigError, DataError
 from regard.pipelines import Translator
 
 READABLE = range(7, 15)
@@ -16,28 +16,20 @@ READABLE = range(7, 15)
 
 
 def pick_sentence(pairs: Sequence[Pair], encoded: EncodedPairs) -> Pair:
-    """Return a pair to look at: neither short nor long, and with sides of different lengths.
-
-    With a start token before the target and the end token left out, that makes (target, source) the shape of what
-    looks from one to the other, and of nothing that looks at its own side.
-    """
-    sources, targets = encoded.source.lengths, encoded.target.lengths
-    odd = np.flatnonzero(sources != targets)
-    good = [row for row in odd if sources[row] in READABLE and targets[row] in READABLE]
-    return pairs[int(good[0] if good else odd[0] if len(odd) else 0)]
+    """Return a pair to look at: the first that is neither short nor long, or the one nearest to that."""
+    sizes = np.stack((encoded.source.lengths, encoded.target.lengths))
+    missing, too_many = READABLE[0] - sizes.min(0), sizes.max(0) - READABLE[-1]
+    return pairs[int(np.argmin(np.maximum(0, missing) + np.maximum(0, too_many)))]
 
 
 def alignment(translator: Translator, pair: Pair) -> dict[str, Any] | None:
     """Return the weights (target, source) of the most decided attention, the mean of its heads; None without any."""
     try:
         trace = translator.inspect(pair.source, pair.target)
-    except ConfigError:  # no probe has weights: the model has no attention
+    except (ConfigError, DataError):  # the model has no attention, or no room for the sentence
         return None
-    shape = len(trace.tokens["target"]), len(trace.tokens["source"])
-    seen = {
-        name: array.reshape(-1, *shape).mean(0) for name, array in trace.arrays.items() if array.shape[-2:] == shape
-    }
-    if not seen or shape[0] == shape[1]:
+    seen = {name: trace.arrays[name].mean(0) for name in trace.names("decoder", "cross")}
+    if not seen:
         return None
     name = max(seen, key=lambda each: _focus(seen[each]))
     tokens = {side: [_readable(piece) for piece in pieces] for side, pieces in trace.tokens.items()}

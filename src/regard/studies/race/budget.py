@@ -66,4 +66,4 @@ def _number(text: str) -> float:
 
 
 def _singular(unit: str) -> str:
-    return unit.removesuffix("s") if len(unit) > 1 else unit
+    return unit.removesuffix("s") if len(unit) > 2 else unit  # ms are no minutes

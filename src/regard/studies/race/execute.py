@@ -105,7 +105,7 @@ class _Course:
                     break
                 self._measure(member)
             except RegardError as error:
-                self.failed[member.name] = str(error)
+                self._note_failure(member, str(error))
                 self.board.update(member.name, state="failed")
                 self.board.progress.warn(f"{member.name}: {error} The race goes on without it.")
         if len(self.failed) == len(self.members):
@@ -116,6 +116,12 @@ class _Course:
             results = collect(self.race, self.failed, self.measured, [member.name for member in self.members])
             write_json(self.race.path / RESULTS, results)
             write_report(results, self.race.path)
+
+    def _note_failure(self, member: Member, reason: str) -> None:
+        self.failed[member.name] = reason
+        run = self.race.run(member.name)
+        if run.exists and run.record["state"] == "interrupted":  # it could not go on: nobody is stopping it now
+            run.note(state="failed")
 
     def _learn(self, member: Member) -> str:
         """Train a member, or go on with it, unless it has ended; return the state it is in."""
@@ -138,7 +144,8 @@ class _Course:
 
     def _check_same_data(self, record: dict[str, Any], run: Run) -> None:
         """Refuse to compare members that did not learn from the same ids."""
-        first = next(self.race.run(member.name) for member in self.members if self.race.run(member.name).exists)
+        runs = (self.race.run(member.name) for member in self.members)
+        first = next(each for each in runs if each.exists and "data" in each.record)  # one may have failed before it
         if first.record["data"]["hash"] != record["data"]["hash"]:
             raise RunError(
                 f"{run.path}: it did not learn from the same text as {first.path.name}, so they cannot be compared; "
@@ -148,15 +155,23 @@ class _Course:
     def _measure(self, member: Member) -> None:
         """Look into a member that has ended; what was measured before is not measured again."""
         path, run = self.race.measures(member.name), self.race.run(member.name)
-        known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        known = _read(path)
         checkpoint = checkpoint_hash(run.best)
         if known.get("checkpoint") != checkpoint:  # nothing was measured, or on a run that was since made anew
             found = measure_member(run, self.shared.held_out, member.settings.machine.device)
             path.parent.mkdir(exist_ok=True)
             write_json(path, {"checkpoint": checkpoint} | found)
-            known = json.loads(path.read_text(encoding="utf-8"))
+            known = _read(path)
         self.measured[member.name] = known
         self.board.update(member.name, state="finished")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return what was measured; nothing, where the file is missing or damaged."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (FileNotFoundError, ValueError, TypeError):
+        return {}
 
 
 def _news(run: Run) -> Callable[[], dict[str, float]]:

@@ -51,7 +51,10 @@ class Race:
         path = self.path / RESULTS
         if not path.is_file():
             raise RunError(f"{self.path}: no member of this race has finished yet; go on with the same command.")
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        try:
+            return dict(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError):
+            raise RunError(f"{path}: these results cannot be read; the same command writes them anew.") from None
 
     @property
     def report(self) -> Path:

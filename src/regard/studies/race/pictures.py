@@ -2,7 +2,9 @@
 
 import io
 import re
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,15 +43,14 @@ class Picture:
     def png(self, folder: Path) -> Path:
         """Write it as a file for people to use elsewhere."""
         path = folder / f"{self.name}.png"
-        self._figure(PAPER).savefig(path, dpi=150, facecolor=PAPER.paper)
+        with _words_as_they_are():
+            self._figure(PAPER).savefig(path, dpi=150, facecolor=PAPER.paper)
         return path
 
     def svg(self) -> str:
         """Return it as an element for a page, in the page's own colours."""
-        import matplotlib
-
         written = io.StringIO()
-        with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": self.name}):
+        with _words_as_they_are({"svg.fonttype": "none", "svg.hashsalt": self.name}):
             self._figure(PAGE).savefig(written, format="svg", transparent=True, metadata={"Date": None})
         text = written.getvalue()
         text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
@@ -88,6 +89,16 @@ class Picture:
         return figure
 
 
+@contextmanager
+def _words_as_they_are(settings: dict[str, Any] | None = None) -> Iterator[None]:
+    """Draw tokens as text: no formulas between dollar signs, and no word about letters that the font lacks."""
+    import matplotlib
+
+    with matplotlib.rc_context({"text.parse_math": False} | (settings or {})), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"(?s)Glyph .* missing from", UserWarning)
+        yield
+
+
 def draw_pictures(results: dict[str, Any]) -> list[Picture]:
     """Return the pictures that the figures of a race allow, in the order of the report."""
     members = results["members"]
@@ -104,7 +115,8 @@ def draw_pictures(results: dict[str, Any]) -> list[Picture]:
         def draw(axes: Any, theme: Theme, key: str = key, what: str = what) -> None:
             _times(members, key, what, axes)
 
-        pictures.append(Picture(f"time-{name}", f"Time of {what} against length", draw))
+        if any(member["times"]["by_length"][key] for member in members):
+            pictures.append(Picture(f"time-{name}", f"Time of {what} against length", draw))
     pictures.append(Picture("ladder", "BLEU here and published", lambda *to: _ladder(results, *to), (6.0, 4.2)))
     return pictures + [_matrix(member) for member in members if member["alignment"]]
 

@@ -64,9 +64,11 @@ def page(results: dict[str, Any], pictures: Sequence[Picture]) -> str:
 
 def _subtitle(results: dict[str, Any]) -> str:
     train = results["data"]["train"]
+    is_seed_varied = (results["vary"] or "").partition("=")[0].strip() == "seed"
+    common = "pairs and tokenizer" if is_seed_varied else f"pairs, tokenizer and seed ({results['seed']})"
     return (
         f"{len(results['members'])} models, recipe {results['recipe']}, budget {results['budget']} each; the same "
-        f"{train['kept']:,} pairs, tokenizer and seed ({results['seed']}); scored on {results['set']} "
+        f"{train['kept']:,} {common}; scored on {results['set']} "
         f"({results['sentences']:,} sentences)."
     )
 
@@ -102,7 +104,7 @@ def _table(results: dict[str, Any]) -> str:
     note = (
         f"BLEU {html.escape(results['signature'])}, beam {results['decode']['beams']}; loss is the mean surprise of "
         f"a target token in nats; tokens/s are target tokens while training. The last column is "
-        f"“{published['title']}” ({published['about']}): another data set, shown for the order of the rungs."
+        f"“{published['title']}” ({published['about']}), whatever this race is on: shown for the order of the rungs."
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="wide">{table}</div><small>{note}</small>'
@@ -149,7 +151,9 @@ def _without_attention(results: dict[str, Any]) -> str:
     without = [each["name"] for each in results["members"] if not each["alignment"]]
     sentence = results["sentence"]
     said = f"“{sentence['source']}” → “{sentence['target']}”"
-    none = f" Without attention there is nothing to show: {', '.join(without)}." if without else ""
+    none = (
+        f" Nothing to show for {', '.join(without)}: no attention, or no room for this sentence." if without else ""
+    )
     return f"<p>{html.escape(said)}{html.escape(none)}</p>"
 
 
@@ -157,7 +161,8 @@ def _ladder_caption(results: dict[str, Any]) -> str:
     published = results["published"]
     return (
         f"Above, this race on {results['set']}; below, figures marked “{published['title']}” ({published['about']}), "
-        f"as they were published. They are of other data and other sizes: compare the order, not the heights."
+        f"as they were published, of models of other sizes and, unless this race is on it, of another data set: "
+        f"compare the order, not the heights."
     )
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from regard.data.pairs import Pair
 from regard.errors import RunError
 from regard.pipelines import load
 from regard.studies.evaluate import HeldOut, encode_pairs
@@ -35,7 +34,7 @@ def measure_member(run: Run, held_out: HeldOut, device: str) -> dict[str, Any]:
     lengths = (encoded.source.lengths - 1).tolist()  # the end token is no word
     bound = min(translator.bound or LONGEST, LONGEST)
     fits = np.flatnonzero((encoded.source.lengths <= bound) & (encoded.target.lengths <= bound))
-    sentence: Pair = pick_sentence([held_out.pairs[row] for row in fits] or held_out.pairs, encoded.select(fits))
+    sentence = pick_sentence(held_out.pairs, encoded)  # the same for every member, however long its sequences may be
     return {
         "lengths": [asdict(each) for each in bleu_by_length(lengths, passport.hypotheses, held_out.references)],
         "reach": gradient_reach(translator.model, encoded.select(fits), translator.device),
