@@ -77,6 +77,7 @@ def test_the_report_needs_nothing_else(straight):
 def test_the_report_says_what_was_the_same_and_escapes_what_users_name(straight):
     assert "pairs, tokenizer and seed (1); scored on valid (" in page(straight.results, [])
     named = page(straight.results | {"vary": "seed=1,2", "set": "<b>&", "failed": {"gru": "<script>"}}, [])
+    assert "<td>36.5</td>" in page(straight.results, []) and "<td>36.5</td>" not in named
     assert "pairs and tokenizer; scored on &lt;b&gt;&amp; (" in named
     assert "<b>" not in named and "<script" not in named
     sentence = page(straight.results | {"sentence": {"source": "<i>", "target": "$x"}}, [])

@@ -86,7 +86,9 @@ def _table(results: dict[str, Any]) -> str:
     least = min(each["loss"] for each in members)
     rows = []
     for each in members:
-        rung = next((r for r in results["published"]["rungs"] if each["preset"] in r["presets"]), None)
+        # Where one setting is raced, a published figure would stand beside models that it is not of.
+        rungs = [] if results["vary"] else results["published"]["rungs"]
+        rung = next((r for r in rungs if each["preset"] in r["presets"]), None)
         cells = [
             (each["name"], False),
             (f"{each['bleu']:.2f}", each["bleu"] == most),
