@@ -1,5 +1,17 @@
-"""`python -m regard`, which torchrun needs."""
+"""`regard`, and `python -m regard`, which torchrun needs."""
 
-from regard.cli.main import main
+import sys
 
-main()
+
+def main() -> None:
+    """Load the command line and run it; Ctrl-C is heard while it loads, too."""
+    try:
+        from regard.cli.main import main as run
+    except KeyboardInterrupt:
+        sys.stderr.write("regard: stopped.\n")
+        sys.exit(130)
+    run()
+
+
+if __name__ == "__main__":
+    main()
