@@ -12,7 +12,7 @@ from regard.decoding.recorded import RecordedStepper
 from regard.decoding.recorded_beam import Rules
 from regard.decoding.recording import power_of_two, recordings_of
 from regard.decoding.stepper import ModelStepper
-from small import ENDS, ending_model, sources
+from small import ENDS, VOCABULARY, ending_model, sources
 
 LENGTHS = [9, 3, 7, 5, 1, 9, 2, 8, 6]
 BOUNDS = {"max_length_ratio": 1, "max_length_extra": 12}
@@ -61,12 +61,12 @@ def test_a_search_recorded_whole_changes_nothing(monkeypatch, positions, setting
 
 @pytest.mark.parametrize(
     "settings",
-    [{"no_repeat_ngram": 2}, {"repetition_penalty": 1.5}, {"coverage_penalty": 0.2}, {"beams": 1}],
+    [{"no_repeat_ngram": 2}, {"repetition_penalty": 1.5}, {"coverage_penalty": 0.2}, {"beams": 1}, {"beams": 21}],
     ids=str,
 )
 def test_rules_that_are_not_recorded(settings):
     asked = DecodeSettings(**({"beams": 3} | settings))
-    assert Rules.of(Constraints(asked, ENDS, [None], torch.device("cpu"))) is None
+    assert Rules.of(Constraints(asked, ENDS, [None], torch.device("cpu")), VOCABULARY) is None
 
 
 @pytest.mark.parametrize(("kind", "beams"), [(RecordedStepper, 1), (RecordedStepper, 3), ("whole", 3)])

@@ -2,7 +2,13 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from promises import assert_causal, assert_padding_changes_nothing, assert_steps_equal_the_whole, everything
+from promises import (
+    assert_causal,
+    assert_hypotheses_see_their_own_past,
+    assert_padding_changes_nothing,
+    assert_steps_equal_the_whole,
+    everything,
+)
 from regard.errors import ConfigError
 from regard.models import Vocabularies
 from regard.models.transformer import Transformer
@@ -51,31 +57,7 @@ def test_selected_rows_go_on_as_if_they_had_always_been_there():
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 @pytest.mark.parametrize("tokens_a_step", [1, 2])
 def test_hypotheses_that_branch_and_swap_see_their_own_past_only(variant, tokens_a_step):
-    """Two sentences: one hypothesis each, then three, swapped at every step, then one sentence leaves."""
-    model = small_transformer(**variant)
-    source = random_tokens(2, 6)
-    real = torch.arange(6) < torch.tensor([[6], [4]])
-    origins = [[[0, 0, 0], [0, 0, 0]], [[2, 0, 0], [1, 2, 2]], [[1, 2, 0], [0, 0, 1]]]  # within each sentence
-    past = random_tokens(2, 1, seed=1)[:, None]  # (B, hypotheses, length)
-    with torch.no_grad():
-        memory, state = model.encode(source, real), model.start()
-        found = model.decode(past.flatten(0, 1), memory, state)
-        for step, chosen in enumerate(torch.tensor(origins)):
-            hypotheses = past.size(1)
-            rows = (torch.arange(2)[:, None] * hypotheses + chosen).flatten()
-            new = random_tokens(6, tokens_a_step, seed=step + 2).view(2, 3, tokens_a_step)
-            past = torch.cat((past.flatten(0, 1)[rows].view(2, 3, -1), new), dim=2)
-            state = state.select(rows)
-            found = model.decode(new.flatten(0, 1), memory, state)
-        whole = model.decode(past.flatten(0, 1), model.encode(source, real).select(torch.tensor([0, 0, 0, 1, 1, 1])))
-        assert_close(found, whole[:, -tokens_a_step:], atol=1e-4, rtol=0)
-        last = torch.tensor([1])
-        memory, state = memory.select(last), state.select(torch.tensor([5, 3, 4]), last)
-        new = random_tokens(3, 1, seed=9)
-        found = model.decode(new, memory, state)
-        past = torch.cat((past[1, [2, 0, 1]], new), dim=1)
-        whole = model.decode(past, model.encode(source[1:, :4], real[1:, :4]).select(torch.tensor([0, 0, 0])))
-    assert_close(found, whole[:, -1:], atol=1e-4, rtol=0)
+    assert_hypotheses_see_their_own_past(small_transformer(**variant), tokens_a_step)
 
 
 @pytest.mark.parametrize("embeddings, tables", [("shared", 1), ("target", 2), ("separate", 3)])

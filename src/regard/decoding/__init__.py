@@ -83,8 +83,10 @@ def _decode(
         coverage = Coverage(members, real)
         with coverage.listening():
             return beam_search(build_stepper(members, source, real), limits, constraints, coverage)
-    rules = Rules.of(constraints) if len(members) == 1 and can_record(members[0]) else None
-    if rules is not None and settings.method == "beam":
+    rules = None
+    if settings.method == "beam" and len(members) == 1 and can_record(members[0]):
+        rules = Rules.of(constraints, members[0].head.weight.size(0))
+    if rules is not None:
         found = recorded_beam_search(members[0], source, real, limits, constraints, rules)
         if found is not None:
             return found

@@ -33,11 +33,11 @@ class Rules:
     min_length: int
 
     @classmethod
-    def of(cls, constraints: Constraints) -> "Rules | None":
-        """Return the rules of a search, None if it has others than these."""
+    def of(cls, constraints: Constraints, vocabulary: int) -> "Rules | None":
+        """Return the rules of a search, None if it has others than these, or fewer tokens than candidates."""
         settings, ends = constraints.settings, constraints.ends
         has_others = settings.no_repeat_ngram or constraints.changes_values or constraints.prefix_steps
-        if has_others or settings.coverage_penalty or settings.beams == 1:
+        if has_others or settings.coverage_penalty or settings.beams == 1 or 2 * settings.beams > vocabulary:
             return None
         return cls(settings.beams, ends.start, ends.end, ends.never, settings.min_length)
 

@@ -25,6 +25,7 @@ def threads_for(model: nn.Module, rows: int) -> Iterator[None]:
 
 
 def _is_small(model: nn.Module, rows: int) -> bool:
+    if next(model.parameters()).device.type != "cpu":
+        return False
     matrices = [parameter.numel() for parameter in model.parameters() if parameter.dim() == 2]
-    is_on_cpu = next(model.parameters()).device.type == "cpu"
-    return is_on_cpu and bool(matrices) and rows * sum(matrices) / len(matrices) < WORTH_SHARING
+    return bool(matrices) and rows * sum(matrices) / len(matrices) < WORTH_SHARING
