@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.models.transformer_rows import can_fuse, decode_rows
 from regard.models.transformer_state import TransformerMemory, TransformerState
 from regard.nn import BlockSettings, KeyValueCache, Positions, View, VocabularyHead, as_bias, padding_mask
 
@@ -82,6 +83,7 @@ class FixedTransformer:
         self.memory = TransformerMemory(
             like, self.real, [(room(), room()) for _ in range(layers)], View(bias=self.bias)
         )
+        self.is_fused = can_fuse(settings, like)
         self._loaded = 0, 0  # slots and positions that were there to begin with
 
     @property
@@ -143,5 +145,7 @@ class FixedTransformer:
     def step(self, tokens: Tensor, order: Tensor) -> Tensor:
         """Return the logits (B * hypotheses, V) after tokens of hypotheses that go on from others, in place."""
         self.state.follow(order)
+        if self.is_fused:
+            return decode_rows(self.decoder, self.head, tokens, self.memory, self.state)
         hidden = self.decoder(tokens[:, None], self.memory, self.state)  # (R, 1, D)
         return torch.as_tensor(self.head(hidden[:, -1])).float()

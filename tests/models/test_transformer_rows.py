@@ -1,0 +1,40 @@
+"""Steps in few kernels against the blocks: on a CUDA device, or interpreted where there is only the compiler."""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import torch
+
+CODE = """
+import torch
+from small import small_transformer, sources
+from regard.models import transformer_fixed
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+for changes in ({}, {"positions": "rotary"}, {"has_bias": False, "positions": "alibi", "has_output_bias": True}):
+    model = small_transformer(norm_order="pre", **changes).to(device)
+    source, real = (each.to(device) for each in sources([9, 3, 7]))
+    found = []
+    for is_fused in (False, True):
+        transformer_fixed.can_fuse = lambda settings, weight: is_fused
+        with torch.inference_mode():
+            fixed = model.fixed(3, 9, 2, 8)
+            fixed.begin(source, real)
+            order = torch.arange(6, device=device)
+            logits = [fixed.step(torch.full((6,), token, device=device), order).clone() for token in (2, 5, 7)]
+        found.append(torch.stack(logits))
+    torch.testing.assert_close(found[1], found[0], atol=1e-4, rtol=1e-4)
+"""
+
+
+@pytest.mark.skipif(find_spec("triton") is None, reason="needs triton, which comes with torch for CUDA")
+def test_few_kernels_compute_what_the_blocks_do():
+    paths = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])}
+    interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
+    environment = os.environ | paths | interpreted
+    done = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
