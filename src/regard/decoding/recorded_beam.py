@@ -7,6 +7,7 @@ find out what is finished. A sentence that is done goes on unheeded, until most 
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from regard.decoding.stepper import Hypothesis
 
 AHEAD = 2
 """Steps the device is asked for before the books are brought up to date."""
+LARGEST_FUSED = 65536
+"""Tokens of a vocabulary up to which one kernel can choose among them."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class Rules:
         """Return the rules of a search, None if it has others than these, or fewer tokens than candidates."""
         settings, ends = constraints.settings, constraints.ends
         has_others = settings.no_repeat_ngram or constraints.changes_values or constraints.prefix_steps
-        if has_others or settings.coverage_penalty or settings.beams == 1 or 2 * settings.beams > vocabulary:
+        are_enough = 2 * settings.beams + len(ends.never) < vocabulary
+        if has_others or settings.coverage_penalty or settings.beams == 1 or not are_enough:
             return None
         return cls(settings.beams, ends.start, ends.end, ends.never, settings.min_length)
 
@@ -51,6 +55,12 @@ def candidates(logits: Tensor, so_far: Tensor, said: Tensor, never: Tensor, rule
     values, tokens = log_p.topk(count, dim=1)  # no hypothesis can have more among the best of its sentence
     totals, places = (values.view(B, -1, count) + so_far[:, :, None]).flatten(1).topk(count, dim=1)
     return totals, places // count, tokens.view(B, -1).gather(1, places)
+
+
+def can_fuse(logits: Tensor) -> bool:
+    """Tell whether kernels of our own choose among these."""
+    is_ours = logits.is_cuda and logits.dtype == torch.float32 and logits.size(1) <= LARGEST_FUSED
+    return is_ours and find_spec("triton") is not None
 
 
 class BeamRecording(Recording):
@@ -95,8 +105,19 @@ class BeamRecording(Recording):
         self.said.zero_()
 
     def _step(self) -> None:
-        beams = self.rules.beams
         logits = self.fixed.step(self.tokens, self.order)
+        if can_fuse(logits):
+            from regard.decoding.select_kernel import Books, select  # the compiler takes a second to load
+
+            books = Books(self.so_far, self.said, self.never, self.order, self.tokens, self.found)
+            select(logits, books, self.rules.end, self.rules.min_length)
+        else:
+            self._select(logits)
+        self.said += 1
+
+    def _select(self, logits: Tensor) -> None:
+        """Choose what runs on, and say what was found, in place."""
+        beams = self.rules.beams
         totals, origins, tokens = candidates(logits, self.so_far, self.said, self.never, self.rules)
         self.found.copy_(torch.stack((totals, origins.float(), tokens.float()), dim=1))
         is_end = tokens == self.rules.end
@@ -104,7 +125,6 @@ class BeamRecording(Recording):
         self.so_far.copy_(totals.masked_fill(is_end, -torch.inf).gather(1, chosen))
         self.order.view(-1, beams).copy_(self.first + origins.gather(1, chosen))
         self.tokens.view(-1, beams).copy_(tokens.gather(1, chosen))
-        self.said += 1
 
 
 def recorded_beam_search(

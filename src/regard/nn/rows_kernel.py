@@ -1,8 +1,8 @@
 """One CUDA kernel for a product of a few rows with all that stands around it: norm before, activation and sum after.
 
 A decoding step multiplies a handful of rows by every matrix of a model. The products are small, and what stands
-between them, a kernel each, takes as long as they do. In fp32, on tensor cores: each product is made of three in
-TF32, which together are as exact as one in fp32.
+between them, a kernel each, takes as long as they do. In fp32: a few rows by sums, more on tensor cores, where each
+product is made of three in TF32, which together are as exact as one in fp32.
 """
 
 import torch
@@ -10,28 +10,16 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+FEW = 8
+"""Rows up to which a product is made by sums."""
+
 
 @triton.jit
 def _kernel(
-    x,
-    weight,
-    bias,
-    norm_weight,
-    norm_bias,
-    residual,
-    out,
-    M,
-    N,
-    K,
-    epsilon,
-    has_bias: tl.constexpr,
-    has_norm: tl.constexpr,
-    has_residual: tl.constexpr,
-    activation: tl.constexpr,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-):
+    x, weight, bias, norm_weight, norm_bias, residual, out, M, N, epsilon,
+    K: tl.constexpr, has_bias: tl.constexpr, has_norm: tl.constexpr, has_residual: tl.constexpr,
+    activation: tl.constexpr, on_tensor_cores: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+):  # fmt: skip
     rows = tl.program_id(1) * BM + tl.arange(0, BM)
     columns = tl.program_id(0) * BN + tl.arange(0, BN)
     inner = tl.arange(0, BK)
@@ -58,11 +46,14 @@ def _kernel(
             shift = tl.load(norm_bias + start + inner, mask=is_inner, other=0.0)
             part = (part - mean[:, None]) * scale[:, None] * gain[None, :] + shift[None, :]
         matrix = tl.load(
-            weight + columns[None, :] * K + start + inner[:, None],
-            mask=is_column[None, :] & is_inner[:, None],
+            weight + columns[:, None] * K + start + inner[None, :],
+            mask=is_column[:, None] & is_inner[None, :],
             other=0.0,
         )
-        sums += tl.dot(part, matrix, input_precision="tf32x3")
+        if on_tensor_cores:
+            sums += tl.dot(part, tl.trans(matrix), input_precision="tf32x3")
+        else:
+            sums += tl.sum(part[:, None, :] * matrix[None, :, :], 2)
     if has_bias:
         sums += tl.load(bias + columns, mask=is_column, other=0.0)[None, :]
     if activation == "relu":
@@ -72,6 +63,13 @@ def _kernel(
     if has_residual:
         sums += tl.load(residual + places, mask=inside, other=0.0)
     tl.store(out + places, sums, mask=inside)
+
+
+def tiles(M: int, N: int, K: int) -> dict[str, int]:
+    """Return the sizes of the blocks of a product, as measured on an H200."""
+    if M <= FEW:
+        return {"BM": triton.next_power_of_2(M), "BN": 4, "BK": min(256, triton.next_power_of_2(K)), "num_warps": 4}
+    return {"BM": 32, "BN": 32 if N <= 1024 else 64, "BK": 64, "num_warps": 4, "num_stages": 3}
 
 
 def rows_linear(
@@ -85,9 +83,8 @@ def rows_linear(
     """Return residual + activation(norm(x) Wᵀ + b) for rows x (M, K) and a weight (N, K), all fp32."""
     (M, K), N = x.shape, weight.size(0)
     out = x.new_empty(M, N)
-    BM = 16 if M <= 16 else 32
-    BN = 32 if N <= 512 else 64
-    _kernel[(triton.cdiv(N, BN), triton.cdiv(M, BM))](
+    sizes = tiles(M, N, K)
+    _kernel[(triton.cdiv(N, sizes["BN"]), triton.cdiv(M, sizes["BM"]))](
         x,
         weight,
         x if bias is None else bias,
@@ -97,16 +94,13 @@ def rows_linear(
         out,
         M,
         N,
-        K,
         0.0 if norm is None else norm.eps,
+        K=K,
         has_bias=bias is not None,
         has_norm=norm is not None,
         has_residual=residual is not None,
         activation=activation,
-        BM=BM,
-        BN=BN,
-        BK=64,
-        num_warps=4,
-        num_stages=3,
+        on_tensor_cores=M > FEW,
+        **sizes,
     )
     return out

@@ -1,8 +1,12 @@
 """What a translator answers: small frozen values."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from regard.decoding import Hypothesis
+from regard.text import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -20,13 +24,34 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Translation:
-    """The best translation of a text, and all that the search kept, best first."""
+    """The best translation of a text, and all that the search kept."""
 
     source: str
     text: str
     score: float
     tokens: tuple[str, ...]
-    candidates: tuple[Candidate, ...]
+    find_candidates: Callable[[], tuple[Candidate, ...]] = field(repr=False, compare=False)
+
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """All that the search kept, best first; put into words when first asked for, which most never are."""
+        return self.find_candidates()
+
+
+def in_words(writer: Tokenizer, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]:
+    """Return hypotheses in words."""
+    texts = writer.decode_batch(hypothesis.ids for hypothesis in hypotheses)
+    return tuple(
+        Candidate(
+            text,
+            hypothesis.score,
+            hypothesis.log_probability,
+            tuple(writer.pieces(hypothesis.ids)),
+            tuple(hypothesis.ids),
+            hypothesis.is_finished,
+        )
+        for text, hypothesis in zip(texts, hypotheses, strict=True)
+    )
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -26,7 +27,7 @@ from regard.decoding import (
 from regard.errors import CheckpointError, ConfigError, DataError
 from regard.inspection import only_user, record_translation
 from regard.nn import Trace, forget_packed
-from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation
+from regard.pipelines.answers import Alternative, PairScore, Translation, in_words
 from regard.pipelines.scoring import pair_log_probabilities
 from regard.progress import SILENT, Progress
 from regard.text import Prefix, Tokenizer, exact_prefix, prefix_ids, prefix_of
@@ -158,7 +159,7 @@ class Translator:
         progress: Progress,
     ) -> list[Translation]:
         """Translate texts in batches of like length, and put the answers back in order; blank stays blank."""
-        answers = [Translation(text, "", 0.0, (), ()) for text in texts]
+        answers = [Translation(text, "", 0.0, (), tuple) for text in texts]
         places = np.array([place for place, text in enumerate(texts) if text.strip()], np.int64)
         if not len(places):
             return answers
@@ -204,26 +205,14 @@ class Translator:
         return Sequences.of(encoded)
 
     def _answers(self, sources: Sequence[str], found: Sequence[list[Hypothesis]]) -> Iterator[Translation]:
+        if not all(found):
+            raise CheckpointError("The model gives no probabilities: its weights are not numbers; use another one.")
         writer = self.target_tokenizer
-        said = iter(writer.decode_batch(hypothesis.ids for hypotheses in found for hypothesis in hypotheses))
-        for source, hypotheses in zip(sources, found, strict=True):
-            if not hypotheses:
-                raise CheckpointError(
-                    "The model gives no probabilities: its weights are not numbers; use another one."
-                )
-            candidates = tuple(
-                Candidate(
-                    next(said),
-                    hypothesis.score,
-                    hypothesis.log_probability,
-                    tuple(writer.pieces(hypothesis.ids)),
-                    tuple(hypothesis.ids),
-                    hypothesis.is_finished,
-                )
-                for hypothesis in hypotheses
-            )
-            best = candidates[0]
-            yield Translation(source, best.text, best.score, best.tokens, candidates)
+        said = writer.decode_batch(hypotheses[0].ids for hypotheses in found)
+        for source, text, hypotheses in zip(sources, said, found, strict=True):
+            best = hypotheses[0]
+            pieces = tuple(writer.pieces(best.ids))
+            yield Translation(source, text, best.score, pieces, partial(in_words, writer, hypotheses))
 
     def alternatives(self, source: str, prefix: str = "", count: int = 5, **decoding: Any) -> list[Alternative]:
         """Return the most probable tokens behind a beginning of the translation, and how each would go on."""
