@@ -68,8 +68,11 @@ def _kernel(
 def tiles(M: int, N: int, K: int) -> dict[str, int]:
     """Return the sizes of the blocks of a product, as measured on an H200."""
     if M <= FEW:
-        return {"BM": triton.next_power_of_2(M), "BN": 4, "BK": min(256, triton.next_power_of_2(K)), "num_warps": 4}
-    return {"BM": 32, "BN": 32 if N <= 1024 else 64, "BK": 64, "num_warps": 4, "num_stages": 3}
+        is_long = K > 256
+        BK = min(1024 if is_long else 256, triton.next_power_of_2(K))
+        return {"BM": triton.next_power_of_2(M), "BN": 2, "BK": BK, "num_warps": 4 if is_long else 1}
+    is_wide = N > 4096 and M > 64
+    return {"BM": 64 if is_wide else 16, "BN": 64, "BK": 32 if is_wide else 64, "num_warps": 4, "num_stages": 3}
 
 
 def rows_linear(
