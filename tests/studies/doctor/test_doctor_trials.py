@@ -1,8 +1,10 @@
 import math
+from itertools import islice
 
 import pytest
 import torch
 
+from regard.data.sampler import Position
 from regard.studies.doctor import machine, memory, speed
 from regard.studies.doctor.machine import heaviest, memory_findings
 from regard.studies.doctor.rate import Sweep, as_setting, rate_findings, sweep
@@ -107,10 +109,21 @@ def test_speed_and_time_are_measured(ready, monkeypatch):
     (finding,) = speed_findings(ready)
     assert finding.severity == "ok" and "500 updates take about " in finding.sentence
     assert math.isclose(finding.figures["seconds"], 500 / finding.figures["updates_per_second"])
-    monkeypatch.setattr(speed, "seconds_per_update", lambda *_: 3600.0)
+    monkeypatch.setattr(speed, "pace", lambda *_: speed.Pace(3600.0))
     (finding,) = speed_findings(ready)
     assert finding.severity == "warning" and finding.settings == {"train.steps": 6}
     assert "500 updates take about 20.8 days at most, without validation." in finding.sentence
+
+
+def test_a_trial_tells_recordings_from_what_they_are_made_for(ready, monkeypatch):
+    monkeypatch.setattr(speed, "MOST", 8)
+    monkeypatch.setattr(speed, "REPEATED", 4)
+    found = speed.recorded_pace(ready)
+    assert found.seconds > 0 and found.once >= 0
+    assert speed.Pace(0.5, once=10.0).updates_in(20.0) == 20 and speed.Pace(0.5, once=10.0).updates_in(5.0) == 0
+    some = speed.Round(ready.prepared.feed, 3)
+    taken = list(islice(some.updates(Position(0, 7)), 7))
+    assert taken[0] is taken[3] is taken[6] and taken[0] is not taken[1] and some.updates_in(0) == 3
 
 
 def test_time_is_spoken_in_the_unit_that_fits():

@@ -169,6 +169,12 @@ def test_a_folder_with_other_things_is_refused(tmp_path, lineup):
     )
 
 
+def test_a_folder_that_cannot_be_written_is_told_before_any_trial(tmp_path, lineup):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(RunError, match=r"nothing can be written there \(.*file does not allow it\); choose another"):
+        race(lineup, "10s", out=tmp_path / "file" / "race")
+
+
 def test_steps_are_said_once(tmp_path, lineup):
     with pytest.raises(ConfigError) as error:
         race(altered(lineup, train__steps=9), "10m")

@@ -3,6 +3,8 @@
 import copy
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import cycle, islice
 
 import torch
 
@@ -17,7 +19,42 @@ WARM = 3
 """Updates before the clock starts: the first ones allocate, compile and fill caches."""
 SECONDS = 8.0
 LEAST, MOST = 3, 60
+REPEATED = 12
+"""Updates a trial goes through again and again where steps are recorded by shape: first they are computed, then
+recorded, and from the third time on replayed."""
+LOOKED_THROUGH = 300
+"""Updates whose shapes are counted."""
 DAY = 24 * 3600.0
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast a run goes."""
+
+    seconds: float
+    """Between two updates, once things run warm."""
+    once: float = 0.0
+    """Seconds that it takes to record all shapes, spread over the run."""
+
+    def updates_in(self, seconds: float) -> int:
+        """Return how many updates fit into a time."""
+        return int(max(0.0, seconds - self.once) / self.seconds)
+
+
+class Round:
+    """The first updates of a feed, over and over."""
+
+    def __init__(self, feed: Feed, count: int) -> None:
+        self.limit = feed.limit
+        self._items = list(islice(feed.updates(Position()), count))
+
+    def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
+        """Yield the updates from the first on, for ever."""
+        return cycle(self._items)
+
+    def updates_in(self, epoch: int) -> int:
+        """Return how many updates there are."""
+        return len(self._items)
 
 
 class Timed:
@@ -54,8 +91,8 @@ class Timed:
 def speed_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
     """Return how long the run will take, from a few real updates on a copy of the model."""
     settings = bench.material.settings
-    seconds = seconds_per_update(bench, progress)
-    whole = seconds * settings.train.steps
+    found = pace(bench, progress)
+    seconds, whole = found.seconds, found.seconds * settings.train.steps + found.once
     per_update = min(settings.train.tokens_per_update, int(bench.material.encoded.target.lengths.sum()))
     figures = {
         "updates_per_second": 1 / seconds,
@@ -76,36 +113,68 @@ def speed_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
     return [Finding("machine", "speed", severity, sentence, (), smaller, steps, figures)]
 
 
-def seconds_per_update(bench: Bench, progress: Progress = SILENT) -> float:
-    """Return the mean time between two updates, batches and all, once things run warm."""
-    device = bench.machine.device
-    train = bench.material.settings.train
-    feed = Timed(bench.prepared.feed, device)
-    feed.exact = {WARM - 1, WARM}
-    nothing = {"loss": 0.0, "bleu": 0.0}
-    devices = [device] if device.type == "cuda" else []
+def pace(bench: Bench, progress: Progress = SILENT) -> Pace:
+    """Return the mean time between two updates, batches and all, and what recordings add to it."""
+    devices = [bench.machine.device] if bench.machine.device.type == "cuda" else []
     with torch.random.fork_rng(devices):
-        trainer = Trainer(
-            copy.deepcopy(bench.prepared.bundle.model),
-            feed,
-            bench.prepared.objective,
-            train.model_copy(update={"steps": WARM + 1, "validate_every": 10**9}),
-            bench.machine,
-            Hooks(lambda model: nothing, lambda *_: None),
-            seed=bench.material.settings.seed,
-            width=bench.prepared.width,
-        )
-        _go_on(trainer)
-        first = feed.moments[WARM] - feed.moments[WARM - 1]
-        count = int(min(MOST, max(LEAST, SECONDS / max(first, 1e-6))))
-        feed.exact = {WARM + 1, WARM + 1 + count}
-        trainer.settings = train.model_copy(update={"steps": WARM + 2 + count, "validate_every": 10**9})
-        trainer.hooks = Hooks(lambda model: nothing, lambda *_: None, progress=progress)
-        _go_on(trainer)
-    return (feed.moments[WARM + 1 + count] - feed.moments[WARM + 1]) / count
+        return (recorded_pace if bench.machine.has_graphs else _plain_pace)(bench, progress)
 
 
-def _go_on(trainer: Trainer) -> None:
+def _plain_pace(bench: Bench, progress: Progress) -> Pace:
+    feed = Timed(bench.prepared.feed, bench.machine.device)
+    feed.exact = {WARM - 1, WARM}
+    trainer = _trainer(bench, feed)
+    _go_on(trainer, WARM + 1)
+    first = feed.moments[WARM] - feed.moments[WARM - 1]
+    count = int(min(MOST, max(LEAST, SECONDS / max(first, 1e-6))))
+    feed.exact = {WARM + 1, WARM + 1 + count}
+    _go_on(trainer, 1 + count, progress)
+    return Pace((feed.moments[WARM + 1 + count] - feed.moments[WARM + 1]) / count)
+
+
+def recorded_pace(bench: Bench, progress: Progress = SILENT) -> Pace:
+    """Return the pace where shapes are recorded: replays alone, and all recordings once."""
+    machine, limit = bench.machine, getattr(bench.prepared.bundle.model, "max_positions", None)
+    some = Round(bench.prepared.feed, REPEATED)
+    feed = Timed(some, machine.device)
+    trainer = _trainer(bench, feed)
+    started = time.perf_counter()
+    _go_on(trainer, 2 * REPEATED)
+    warm = time.perf_counter() - started
+    feed.moments.clear()
+    count = MOST
+    feed.exact = {REPEATED, REPEATED + count}
+    _go_on(trainer, REPEATED + count + 1, progress)
+    seconds = (feed.moments[REPEATED + count] - feed.moments[REPEATED]) / count
+    whole = islice(bench.prepared.feed.updates(Position()), LOOKED_THROUGH)
+    known, all_shapes = (_shapes(updates, limit) for updates in (some.updates(Position()), whole))
+    return Pace(seconds, max(0.0, warm - 2 * REPEATED * seconds) * all_shapes / known)
+
+
+def _shapes(updates: Iterator[Update], limit: int | None) -> int:
+    """Return how many shapes the micro-batches of some updates have once rounded."""
+    some = islice(updates, LOOKED_THROUGH)
+    return len({batch.on_grid(limit).shape for update in some for batch in update.micro_batches})
+
+
+def _trainer(bench: Bench, feed: Feed) -> Trainer:
+    """Return a trainer of a copy of the model that saves nothing."""
+    nothing = {"loss": 0.0, "bleu": 0.0}
+    return Trainer(
+        copy.deepcopy(bench.prepared.bundle.model),
+        feed,
+        bench.prepared.objective,
+        bench.material.settings.train.model_copy(update={"steps": 0, "validate_every": 10**9}),
+        bench.machine,
+        Hooks(lambda model: nothing, lambda *_: None),
+        seed=bench.material.settings.seed,
+        width=bench.prepared.width,
+    )
+
+
+def _go_on(trainer: Trainer, count: int, progress: Progress = SILENT) -> None:
+    trainer.settings = trainer.settings.model_copy(update={"steps": trainer.state.step + count})
+    trainer.hooks = Hooks(trainer.hooks.validate, trainer.hooks.save, progress=progress)
     if trainer.run() == "interrupted":  # the loop takes Ctrl-C for a wish to save; here there is nothing to save
         raise KeyboardInterrupt
 

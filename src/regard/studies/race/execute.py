@@ -14,7 +14,7 @@ from regard.studies.execute import Job, execute
 from regard.studies.passport import checkpoint_hash
 from regard.studies.race.board import Board, Named, Show, Standing
 from regard.studies.race.budget import Budget, parse_budget
-from regard.studies.race.folder import RESULTS, Race, claim_race
+from regard.studies.race.folder import RESULTS, Race, check_writable, claim_race
 from regard.studies.race.members import Lineup, Member, enter
 from regard.studies.race.plan import Planned, changed, common_limit, plan_member, within
 from regard.studies.race.report import write_report
@@ -57,6 +57,7 @@ def race(
     }
     path = Path(out) if out is not None else Path("races") / find_recipe(lineup.recipe).name
     found = claim_race(path, asked, overwrite)
+    check_writable(path)
     limit = common_limit(members)
     shared = SharedData(
         changed(members[0].resolved, {"data.cleaning.max_tokens": limit}, "the race").settings, progress

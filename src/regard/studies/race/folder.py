@@ -1,6 +1,7 @@
 """A race on disk: what was asked for, what was planned, the runs of its members, and what was measured."""
 
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -99,6 +100,13 @@ def claim_race(path: Path, asked: dict[str, Any], overwrite: bool) -> Race:
     elif path.exists() and (not path.is_dir() or any(entry.name != LOCK for entry in path.iterdir())):
         raise RunError(f"{path}: this exists and is not a race; choose another folder with --out.")
     return race
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a folder that cannot be written to before anybody has waited for a trial."""
+    nearest = next(each for each in (path, *path.absolute().parents) if each.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise RunError(f"{path}: nothing can be written there ({nearest} does not allow it); choose another --out.")
 
 
 def _clear(race: Race) -> None:

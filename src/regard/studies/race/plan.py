@@ -11,7 +11,7 @@ from regard.config import Layer, Resolved, nested, resolve
 from regard.data.sampler import Position
 from regard.models import Vocabularies, build_model
 from regard.progress import SILENT, Progress
-from regard.studies.doctor.speed import seconds_per_update
+from regard.studies.doctor.speed import pace
 from regard.studies.race.budget import Budget
 from regard.studies.race.members import Member
 from regard.studies.race.share import SharedData
@@ -48,8 +48,8 @@ def plan_member(member: Member, budget: Budget, shared: SharedData, progress: Pr
     bench = shared.bench(member.settings)
     parameters = sum(parameter.numel() for parameter in bench.prepared.bundle.model.parameters())
     if budget.kind == "seconds":
-        each = seconds_per_update(bench, progress)
-        return Planned(max(LEAST_STEPS, int(budget.amount / each)), parameters, each)
+        found = pace(bench, progress)
+        return Planned(max(LEAST_STEPS, found.updates_in(budget.amount)), parameters, found.seconds)
     per_epoch = bench.prepared.feed.updates_in(Position().epoch)
     if budget.kind == "epochs":
         steps = budget.amount * per_epoch
