@@ -2,11 +2,14 @@
 
 import gzip
 import hashlib
+import re
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
 from regard.errors import DataError
+
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_bytes(path: Path) -> bytes:
@@ -50,7 +53,7 @@ def read_lines(path: Path) -> list[str]:
 
 def is_text(text: str) -> bool:
     """Tell whether a string is whole: one made of bytes that were no UTF-8 holds lone surrogates."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+    return text.isascii() or LONE_SURROGATE.search(text) is None
 
 
 def lines_hash(lines: Iterable[str]) -> str:

@@ -22,11 +22,6 @@ class Sentence:
     limit: int
     finished: list[Hypothesis] = field(default_factory=list)
 
-    def has_better(self, score: float, beams: int) -> bool:
-        """Tell whether `beams` hypotheses have finished, all of them better than a score."""
-        last = self.finished[-1] if len(self.finished) == beams else None
-        return last is not None and last.is_finished and last.score >= score
-
     def finish(self, hypothesis: Hypothesis, beams: int) -> None:
         """Take a hypothesis in; only the best `beams` are kept, and one that was cut off is the last resort."""
         self.finished.append(hypothesis)
@@ -70,6 +65,9 @@ class Ledger:
         self.totals = np.zeros((len(limits), 1))  # one hypothesis each to begin with
         self.surprises = np.zeros((len(limits), 1))
         self.past: Places = np.zeros((len(limits), 1, 0), np.int64)  # (sentences, hypotheses, length)
+        self._limits = np.array(limits)
+        # Of each sentence, the score that a hypothesis must beat to be kept: all `beams` places are taken.
+        self._worst = np.full(len(limits), -np.inf)
 
     @property
     def finished(self) -> list[list[Hypothesis]]:
@@ -83,48 +81,56 @@ class Ledger:
         """
         beams = self.settings.beams
         is_end = found.tokens == self.end
-        for row, rank in np.argwhere(is_end[:, :beams]):  # only those among the best `beams` count
-            origin = found.origins[row, rank]
-            total, surprise = found.totals[row, rank], found.surprises[row, rank]
-            self._finish(row, self.past[row, origin], total, surprise, found.coverage[row, origin], True)
-        running = is_end.argsort(axis=1, kind="stable")[:, :beams]  # the best that do not end
-        rows = np.arange(len(self.alive))[:, None]
-        origins, tokens = found.origins[rows, running], found.tokens[rows, running]
-        self.past = np.concatenate((self.past[rows, origins], tokens[..., None]), axis=2)
-        self.totals = np.where(is_end[rows, running], -np.inf, found.totals[rows, running])
-        self.surprises = found.surprises[rows, running]
+        if is_end.any():
+            self._finish(found, *np.nonzero(is_end[:, :beams]))  # only those among the best `beams` count
+            running = is_end.argsort(axis=1, kind="stable")[:, :beams]  # the best that do not end
+            rows = np.arange(len(self.alive))[:, None]
+            origins, tokens, totals = (each[rows, running] for each in (found.origins, found.tokens, found.totals))
+            self.totals = np.where(is_end[rows, running], -np.inf, totals)
+            self.surprises = found.surprises[rows, running]
+        else:
+            origins, tokens = found.origins[:, :beams], found.tokens[:, :beams]
+            self.totals, self.surprises = found.totals[:, :beams], found.surprises[:, :beams]
+        before = self.past[np.arange(len(self.alive))[:, None], origins]
+        self.past = np.concatenate((before, tokens[..., None]), axis=2)
         return self._go_on(origins, tokens, found)
 
-    def _finish(
-        self, row: int, ids: Places, total: float, surprise: float, covered: float, is_finished: bool
-    ) -> None:
-        if total > -np.inf:
-            score = float(total) / length_penalty(self.settings, len(ids) + is_finished) + float(covered)
-            if not self.alive[row].has_better(score, self.settings.beams):
-                found = Hypothesis(ids.tolist(), float(surprise), score, is_finished)
-                self.alive[row].finish(found, self.settings.beams)
+    def _finish(self, found: Candidates, rows: Places, ranks: Places) -> None:
+        """Take in the candidates that end, those that are good enough."""
+        origins, totals = found.origins[rows, ranks], found.totals[rows, ranks]
+        length = self.past.shape[2] + 1  # with the end
+        scores = totals / length_penalty(self.settings, length) + found.coverage[rows, origins]
+        for place in np.flatnonzero((totals > -np.inf) & (scores > self._worst[rows])).tolist():
+            row, score = int(rows[place]), float(scores[place])
+            ids = self.past[row, origins[place]].tolist()
+            surprise = float(found.surprises[row, ranks[place]])
+            self.alive[row].finish(Hypothesis(ids, surprise, score, True), self.settings.beams)
+        for row in set(rows.tolist()):
+            kept = self.alive[row].finished
+            self._worst[row] = kept[-1].score if len(kept) == self.settings.beams else -np.inf
 
     def _go_on(self, origins: Places, tokens: Places, found: Candidates) -> Moves | None:
         """Keep the sentences that are not done; at its limit a sentence's running hypotheses are cut off."""
-        best = self.totals.max(axis=1) / length_penalty(self.settings, self.past.shape[2])
-        staying = [row for row, value in enumerate(best.tolist()) if not self._is_done(row, value)]
-        has_left = len(staying) < len(self.alive)
+        length = self.past.shape[2]
+        best = self.totals.max(axis=1) / length_penalty(self.settings, length)
+        # A running hypothesis may still cover everything, so no coverage penalty counts against it here.
+        is_done = (best <= self._worst) | (length >= self._limits)
+        has_left = bool(is_done.any())
+        staying = np.flatnonzero(~is_done)
         if has_left:
-            for row in set(range(len(self.alive))) - set(staying):
+            for row in np.flatnonzero(is_done).tolist():
                 self._cut_off(row, found.coverage[row, origins[row]])
             self.alive = [self.alive[row] for row in staying]
-            self.past, self.totals, self.surprises = self.past[staying], self.totals[staying], self.surprises[staying]
-        return Moves(np.array(staying), origins[staying], tokens[staying], has_left) if staying else None
+            self.past, self._limits, self._worst = self.past[staying], self._limits[staying], self._worst[staying]
+            self.totals, self.surprises = self.totals[staying], self.surprises[staying]
+            origins, tokens = origins[staying], tokens[staying]
+        return Moves(staying, origins, tokens, has_left) if len(staying) else None
 
     def _cut_off(self, row: int, covered: Floats) -> None:
         """Fill up the finished hypotheses of a sentence with running ones, the best first."""
-        for place, ids in enumerate(self.past[row]):
-            if len(self.alive[row].finished) < self.settings.beams:
-                total, surprise = self.totals[row, place], self.surprises[row, place]
-                self._finish(row, ids, total, surprise, covered[place], is_finished=False)
-
-    def _is_done(self, row: int, best_running: float) -> bool:
-        # A running hypothesis may still cover everything, so no coverage penalty counts against it here.
-        finished, beams = self.alive[row].finished, self.settings.beams
-        has_enough = len(finished) == beams and best_running <= finished[-1].score
-        return has_enough or self.past.shape[2] >= self.alive[row].limit or best_running == -np.inf
+        sentence, length = self.alive[row], self.past.shape[2]
+        for place, total in enumerate(self.totals[row].tolist()):
+            if len(sentence.finished) < self.settings.beams and total > -np.inf:
+                score = total / length_penalty(self.settings, length) + float(covered[place])
+                ids, surprise = self.past[row, place].tolist(), float(self.surprises[row, place])
+                sentence.finish(Hypothesis(ids, surprise, score, False), self.settings.beams)

@@ -80,6 +80,8 @@ class BeamRecording(Recording):
         self.found = torch.zeros(B, 3, count, device=device)
         # Pinned, so that it arrives while the device works.
         self.arrived = torch.zeros(shape.steps, B, 3, count, pin_memory=device.type == "cuda")
+        self.read = self.arrived.numpy()  # the same memory
+        self.events = [torch.cuda.Event() for _ in range(AHEAD)] if device.type == "cuda" else []
 
     @property
     def parts(self) -> dict[str, Callable[[], None]]:
@@ -141,12 +143,13 @@ class _Search:
 
     def __init__(self, model: Any, source: Tensor, ledger: Ledger, rules: Rules) -> None:
         self.ledger, self.rules = ledger, rules
-        self.recordings, self.bound = recordings_of(model), model.max_positions
+        self.recordings, self.bound = recordings_of(model, may_have_moved=False), model.max_positions
         self.length, self.device = source.size(1), source.device
         self.rows = np.arange(len(source))  # of the recording, one for each sentence that is not done
         self.taken = 0  # steps asked for
         self.since = self.left = 0  # steps since the recording was loaded, and steps it has room for
-        self.underway: deque[tuple[int, torch.cuda.Event | None]] = deque()
+        self.underway: deque[int] = deque()
+        self.uncovered = np.zeros((len(source), rules.beams))
 
     def run(self, source: Tensor, real: Tensor, limit: int) -> bool:
         """Search to the end; False if memory was too short to begin."""
@@ -175,21 +178,19 @@ class _Search:
     def _send(self, now: BeamRecording) -> None:
         """Let the candidates of this step go to the books."""
         now.arrived[self.since].copy_(now.found, non_blocking=True)
-        event = None
-        if now.found.is_cuda:
-            event = torch.cuda.Event()
-            event.record()
-        self.underway.append((self.since, event))
+        if now.events:
+            now.events[self.since % AHEAD].record()
+        self.underway.append(self.since)
         self.taken, self.since, self.left = self.taken + 1, self.since + 1, self.left - 1
 
     def _take(self, now: BeamRecording) -> None:
         """Wait for the candidates of the oldest step under way, and enter them into the books."""
-        slot, event = self.underway.popleft()
-        if event is not None:
-            event.synchronize()
-        totals, origins, tokens = now.arrived[slot].numpy()[self.rows].astype(np.float64).transpose(1, 0, 2)
-        none = np.zeros((len(self.rows), self.rules.beams))
-        found = Candidates(totals, totals, origins.astype(np.int64), tokens.astype(np.int64), none)
+        slot = self.underway.popleft()
+        if now.events:
+            now.events[slot % AHEAD].synchronize()
+        arrived = now.read[slot][self.rows]
+        totals, places = arrived[:, 0].astype(np.float64), arrived[:, 1:].astype(np.int64)
+        found = Candidates(totals, totals, places[:, 0], places[:, 1], self.uncovered[: len(self.rows)])
         moves = self.ledger.take(found)
         if moves is not None:
             self.rows = self.rows[moves.staying]

@@ -155,10 +155,13 @@ class Recordings:
 _recordings: "weakref.WeakKeyDictionary[nn.Module, Recordings]" = weakref.WeakKeyDictionary()
 
 
-def recordings_of(model: Any) -> Recordings:
-    """Return the recordings of a model, which outlive a call as long as its weights stay in their places."""
+def recordings_of(model: Any, may_have_moved: bool = True) -> Recordings:
+    """Return the recordings of a model, which outlive a call as long as its weights stay in their places.
+
+    Within a call they do; looking for that again takes as long as a step.
+    """
     known = _recordings.get(model)
-    if known is None or not known.is_up_to_date:
+    if known is None or (may_have_moved and not known.is_up_to_date):
         known = _recordings[model] = Recordings(model)
     return known
 
