@@ -3,6 +3,7 @@ import pytest
 import torch
 
 import regard
+from regard import decoding
 from regard.data import miniature
 from regard.errors import CheckpointError, ConfigError, DataError
 
@@ -246,3 +247,28 @@ def test_a_line_of_twenty_thousand_tokens_is_refused_before_memory_is_taken(tran
     with pytest.raises(DataError, match="line 1,002 has"):
         translator(["Ja.", line], first_line=1001)
     assert translator("sehr " * 100, beams=2, max_length=20).text  # long but not too long
+
+
+def test_texts_that_do_not_fit_together_are_decoded_apart(translator, monkeypatch):
+    whole = decoding._decode_together
+    sizes = []
+
+    def narrow(members, source, *rest):
+        sizes.append(len(source))
+        if len(source) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return whole(members, source, *rest)
+
+    expected = translator(SENTENCES, beams=2)
+    drawn = translator(SENTENCES, method="sample")
+    monkeypatch.setattr(decoding, "_decode_together", narrow)
+    assert [each.text for each in translator(SENTENCES, beams=2)] == [each.text for each in expected]
+    assert [each.text for each in translator(SENTENCES, method="sample")] == [each.text for each in drawn]
+    assert max(sizes) > 1
+
+    def never(*_):
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    monkeypatch.setattr(decoding, "_decode_together", never)
+    with pytest.raises(DataError, match=r"^Memory runs out on a single text of \d+ tokens with 2 "):
+        translator(SENTENCES, beams=2)

@@ -4,13 +4,17 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+import torch
 
 import regard
 from regard.config import Layer, resolve
+from regard.data import miniature
 from regard.data.pairs import Pair
 from regard.errors import ConfigError, DataError, RegardError, RunError
+from regard.pipelines import load
 from regard.progress import Progress
-from regard.studies import Run, evaluate_run, find_recipe, plan_run, resolve_run, shipped
+from regard.studies import Run, evaluate_run, find_recipe, losses, plan_run, resolve_run, shipped
+from regard.studies.evaluate import encode_pairs
 
 SMALL = {
     "model.preset": "transformer-tiny",
@@ -389,3 +393,20 @@ def test_a_run_knows_its_paths(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match="file: there is no run here"):
         Run(tmp_path / "file").record  # noqa: B018
+
+
+def test_the_loss_of_pairs_that_do_not_fit_together_is_the_same(quick_run, monkeypatch):
+    translator = load(quick_run.best, "cpu")
+    encoded = encode_pairs(translator, list(miniature.pairs("valid", 30)))
+    found = losses.mean_surprise(translator.model, encoded, translator.device, 4096)
+    whole, limits = losses._mean_surprise, []
+
+    def narrow(model, pairs, device, limit):
+        limits.append(limit)
+        if limit > 1024:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return whole(model, pairs, device, limit)
+
+    monkeypatch.setattr(losses, "_mean_surprise", narrow)
+    again = losses.mean_surprise(translator.model, encoded, translator.device, 4096)
+    assert limits == [4096, 2048, 1024] and again["loss"] == pytest.approx(found["loss"], abs=1e-5)

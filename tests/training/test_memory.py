@@ -1,12 +1,14 @@
 """Memory that runs out: the same examples, fewer at once."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from test_loop import Scene
 from torch.testing import assert_close
 
 from regard.errors import RunError
-from regard.training.memory import is_out_of_memory
+from regard.nn import is_out_of_memory
 
 
 class Narrow:
@@ -86,3 +88,30 @@ def test_other_errors_are_not_taken_for_a_lack_of_memory():
         scene.trainer.run()
     assert is_out_of_memory(RuntimeError("CUDA error: out of memory")) and is_out_of_memory(MemoryError())
     assert not is_out_of_memory(ValueError("out of memory"))
+
+
+def test_validation_gets_the_memory_that_recordings_hold():
+    scene = Scene()
+    validate, released, failures = scene.trainer.hooks.validate, [], [torch.OutOfMemoryError("CUDA out of memory.")]
+
+    def short(model):
+        if failures:
+            raise failures.pop()
+        return validate(model)
+
+    scene.trainer.hooks = replace(scene.trainer.hooks, validate=short)
+    release = scene.trainer.gradients.release
+    scene.trainer.gradients.release = lambda: (released.append(True), release())
+    scene.trainer.run()
+    assert released == [True] and scene.saved
+
+
+def test_validation_that_never_fits_is_one_sentence():
+    scene = Scene()
+
+    def short(model):
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    scene.trainer.hooks = replace(scene.trainer.hooks, validate=short)
+    with pytest.raises(RunError, match=r"step \d+: memory runs out while validating; lower "):
+        scene.trainer.run()

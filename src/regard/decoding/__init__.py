@@ -12,13 +12,14 @@ from regard.decoding.constraints import Constraints
 from regard.decoding.coverage import Coverage
 from regard.decoding.recorded import build_stepper
 from regard.decoding.recorded_beam import Rules, recorded_beam_search
-from regard.decoding.recording import can_record
+from regard.decoding.recording import can_record, forget_recordings
 from regard.decoding.rollout import greedy, sample
 from regard.decoding.scoring import next_log_probabilities, target_log_probabilities
 from regard.decoding.settings import SAMPLING_ONLY, SEARCH_ONLY, DecodeSettings, length_penalty
 from regard.decoding.stepper import Ends, Hypothesis, Stepper
+from regard.errors import DataError
 from regard.models import SequenceToSequence
-from regard.nn import packed, threads_for
+from regard.nn import is_out_of_memory, packed, release_memory, threads_for
 from regard.text import Prefix
 
 __all__ = [
@@ -53,10 +54,38 @@ def decode(
     """Return the hypotheses of each source (B, S), best first, by the method the settings ask for.
 
     Several models are an ensemble. `prefixes` are what outputs must begin with; `lines` the numbers that draws
-    follow from, unset: 0, 1, ...
+    follow from, unset: 0, 1, ... Where memory runs out, fewer sources are decoded together.
     """
     members = models if isinstance(models, Sequence) else [models]
     prefixes = prefixes or [None] * len(source)
+    lines = range(len(source)) if lines is None else lines
+    try:
+        return _decode_together(members, source, real, ends, settings, prefixes, lines)
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+    for member in members:  # outside the handler, which would keep alive what the attempt held
+        forget_recordings(member)
+    release_memory(source.device)
+    if len(source) == 1:
+        raise DataError(
+            f"Memory runs out on a single text of {int(real.sum()):,} tokens with {settings.hypotheses} hypotheses; "
+            f"split it, or ask for fewer beams."
+        )
+    parts = (slice(None, len(source) // 2), slice(len(source) // 2, None))
+    halves = (decode(members, source[p], real[p], ends, settings, prefixes[p], lines[p]) for p in parts)
+    return [hypotheses for half in halves for hypotheses in half]
+
+
+def _decode_together(
+    members: Sequence[SequenceToSequence],
+    source: Tensor,
+    real: Tensor,
+    ends: Ends,
+    settings: DecodeSettings,
+    prefixes: Sequence[Prefix | None],
+    lines: Sequence[int],
+) -> list[list[Hypothesis]]:
     bound = min((member.max_positions for member in members if member.max_positions is not None), default=None)
     limits = [
         settings.limit(length, bound, len(prefix.choices) if prefix else 0)
@@ -67,7 +96,7 @@ def decode(
         for member in members:
             stack.enter_context(packed(cast(nn.Module, member)))
             stack.enter_context(threads_for(cast(nn.Module, member), len(source) * settings.hypotheses))
-        return _decode(members, source, real, limits, constraints, range(len(source)) if lines is None else lines)
+        return _decode(members, source, real, limits, constraints, lines)
 
 
 def _decode(

@@ -166,6 +166,11 @@ def recordings_of(model: Any, may_have_moved: bool = True) -> Recordings:
     return known
 
 
+def forget_recordings(model: Any) -> None:
+    """Drop the recordings of a model, and the memory they hold."""
+    _recordings.pop(model, None)
+
+
 def can_record(model: Any) -> bool:
     """Tell whether the steps of a model are recorded: on a CUDA device, unless someone listens."""
     return isinstance(model, Recordable) and next(model.parameters()).is_cuda and not recordings_of(model).is_heard  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ from regard.nn.dropout import Dropout
 from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
 from regard.nn.linear import build_linear
 from regard.nn.masks import as_bias, branch_mask, causal_mask, padding_mask
+from regard.nn.memory import is_out_of_memory, release_memory
 from regard.nn.packed import forget_packed, packed
 from regard.nn.positions import PositionKind, Positions, build_positions, sinusoids
 from regard.nn.probe import Listener, Probe, listening, probes
@@ -55,10 +56,12 @@ __all__ = [
     "build_table",
     "causal_mask",
     "forget_packed",
+    "is_out_of_memory",
     "listening",
     "packed",
     "padding_mask",
     "probes",
+    "release_memory",
     "sinusoids",
     "threads_for",
 ]

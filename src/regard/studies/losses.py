@@ -8,6 +8,7 @@ import torch
 from regard.data.batches import EncodedPairs
 from regard.data.sampler import micro_batches
 from regard.models import SequenceToSequence
+from regard.nn import is_out_of_memory, release_memory
 from regard.objectives import TranslationObjective
 
 
@@ -15,10 +16,27 @@ from regard.objectives import TranslationObjective
 def mean_surprise(
     model: SequenceToSequence, pairs: EncodedPairs, device: torch.device, limit: int
 ) -> dict[str, float]:
-    """Return the mean negative log probability of a target token as `loss`, and its exponential as `perplexity`."""
-    objective = TranslationObjective(label_smoothing=0.0)
+    """Return the mean negative log probability of a target token as `loss`, and its exponential as `perplexity`.
+
+    Where memory runs out, fewer pairs are looked at together.
+    """
     if not len(pairs):
         return {"loss": math.nan, "perplexity": math.nan}  # nothing fits the model
+    longest = int(pairs.source.lengths.max() + pairs.target.lengths.max())
+    while True:
+        try:
+            return _mean_surprise(model, pairs, device, limit)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error) or limit <= longest:
+                raise
+        release_memory(device)
+        limit //= 2
+
+
+def _mean_surprise(
+    model: SequenceToSequence, pairs: EncodedPairs, device: torch.device, limit: int
+) -> dict[str, float]:
+    objective = TranslationObjective(label_smoothing=0.0)
     total, count = 0.0, 0
     for rows in micro_batches(np.arange(len(pairs)), pairs.source.lengths, pairs.target.lengths, limit):
         part = objective(model, pairs.batch(rows).to(device))["surprise"]

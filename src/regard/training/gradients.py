@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.nn import release_memory
 from regard.objectives import Loss, Objective, scaled_total
 from regard.training.compiled import compile_blocks
 from regard.training.machine import Machine
@@ -35,6 +36,7 @@ class Gradients:
     def release(self) -> None:
         """Give up what is kept for speed: memory ran out."""
         self.clear()
+        release_memory(self.machine.device)
 
     def _compute(self, batch: Any) -> Sums:
         with self.machine.autocast():
@@ -83,6 +85,7 @@ class RecordedGradients(Gradients):
         self._recordings = {}
         self._seen: set[tuple[int, ...]] = set()
         self._pool = torch.cuda.graph_pool_handle()
+        release_memory(self.machine.device)
         for parameter in self.model.parameters():
             parameter.grad = torch.zeros_like(parameter)
 

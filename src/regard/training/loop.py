@@ -15,6 +15,7 @@ from regard.checkpoint import TrainingState
 from regard.data.ahead import Ahead
 from regard.data.feed import Feed, Update
 from regard.models import Scheduled
+from regard.nn import is_out_of_memory
 from regard.objectives import Objective
 from regard.progress import SILENT, Bar, Progress
 from regard.training.average import WeightAverage, copies, fill
@@ -22,7 +23,7 @@ from regard.training.distributed import Team
 from regard.training.gradients import build_gradients
 from regard.training.interrupt import catching_interrupts
 from regard.training.machine import Machine
-from regard.training.memory import is_out_of_memory, release_memory, smaller_limit
+from regard.training.memory import smaller_limit, validated
 from regard.training.optimizers import build_optimizer, optimizer_tensors, restore_optimizer
 from regard.training.schedules import learning_rate
 from regard.training.settings import TrainSettings
@@ -195,7 +196,6 @@ class Trainer:
     def _cut_further(self, update: Update) -> Update:
         """Return the same update in smaller micro-batches, which later ones are to keep to as well."""
         self.gradients.release()
-        release_memory(self.machine.device)
         limit = self.state.micro_batch_limit = smaller_limit(update, self.state.step)
         self.hooks.progress.warn(
             f"step {self.state.step:,}: memory ran out; from here on micro-batches hold {limit:,} tokens at most, "
@@ -235,7 +235,7 @@ class Trainer:
         state = self.state
         self.model.eval()
         with self.average.standing_in():
-            measured = self.hooks.validate(self.model)
+            measured = validated(lambda: self.hooks.validate(self.model), self.gradients.release, state.step)
         for name, figure in measured.items():
             if not math.isfinite(figure):
                 return Trouble(f"the validation's {name} is no longer a number")

@@ -1,23 +1,10 @@
 """What to do when memory runs out: compute less at once, and learn from the same examples."""
 
-import torch
+from collections.abc import Callable
 
 from regard.data.feed import Update
 from regard.errors import RunError
-
-SAYINGS = (
-    "out of memory",  # CUDA, in several spellings
-    "CUBLAS_STATUS_ALLOC_FAILED",
-    "can't allocate memory",  # the CPU
-    "not enough memory",
-)
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error means that memory ran out; not every backend has a type for it."""
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return True
-    return isinstance(error, RuntimeError) and any(saying in str(error) for saying in SAYINGS)
+from regard.nn import is_out_of_memory
 
 
 def smaller_limit(update: Update, step: int) -> int:
@@ -30,7 +17,17 @@ def smaller_limit(update: Update, step: int) -> int:
     return max(1, update.divisible // 2)
 
 
-def release_memory(device: torch.device) -> None:
-    """Give back what the failed attempt still holds."""
-    if device.type == "cuda":
-        torch.cuda.empty_cache()
+def validated(validate: Callable[[], dict[str, float]], make_room: Callable[[], None], step: int) -> dict[str, float]:
+    """Return what validation finds; where memory is too short for it beside recorded steps, these have to go."""
+    for has_room in (False, True):
+        try:
+            return validate()
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+        if not has_room:  # outside the handler, which would keep alive what the attempt held
+            make_room()
+    raise RunError(
+        f"step {step:,}: memory runs out while validating; lower validation.bleu_sentences or "
+        f"data.cleaning.max_tokens, or choose a smaller model."
+    )
