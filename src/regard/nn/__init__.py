@@ -8,9 +8,9 @@ from regard.nn.convolution import GatedConvolution
 from regard.nn.dropout import Dropout
 from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
 from regard.nn.linear import build_linear
-from regard.nn.masks import as_bias, branch_mask, causal_mask, padding_mask
+from regard.nn.masks import as_bias, behind_padding_mask, branch_mask, causal_mask, padding_mask
 from regard.nn.packed import forget_packed, packed
-from regard.nn.positions import PositionKind, Positions, build_positions, sinusoids
+from regard.nn.positions import PositionKind, Positions, build_positions, check_widths, sinusoids
 from regard.nn.probe import Listener, Probe, listening, probes
 from regard.nn.recurrent import CELLS, BidirectionalLayer, CellKind, ForwardLayer, LayerState, RecurrentLayer
 from regard.nn.repeated import Repeated
@@ -47,6 +47,7 @@ __all__ = [
     "VocabularyHead",
     "as_bias",
     "attention_weights",
+    "behind_padding_mask",
     "branch_mask",
     "build_alignment",
     "build_linear",
@@ -54,6 +55,7 @@ __all__ = [
     "build_positions",
     "build_table",
     "causal_mask",
+    "check_widths",
     "forget_packed",
     "listening",
     "packed",
