@@ -73,13 +73,12 @@ class TransformerState:
         self.slots = positions if self.slots is None else torch.cat((self.slots, positions), -1)
         bias, rotation = scheme.bias(positions, self.slots), scheme.rotation(positions)
         self.length += steps
-        if real is None and self.seen is None:
-            return positions, View(None, True, bias, rotation)
         if real is not None:
-            mask = behind_padding_mask(real)  # (B, 1, T, T)
+            mask, self.seen = behind_padding_mask(real), real[:, None]  # (B, 1, T, T)
+        elif self.seen is None:
+            return positions, View(None, True, bias, rotation)
         else:
-            assert self.seen is not None
             mask = branch_mask(self.seen, steps)  # (B, 1, hypotheses * T, slots)
-        self.seen = mask[:, 0].unflatten(1, (hypotheses, steps))[:, :, -1]
+            self.seen = mask[:, 0].unflatten(1, (hypotheses, steps))[:, :, -1]
         looks = as_bias(mask, like.dtype)  # once a step, not once a layer
         return positions, View(bias=looks if bias is None else looks + bias, rotation=rotation)

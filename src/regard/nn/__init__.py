@@ -2,7 +2,7 @@
 
 from regard.nn.alignment import AlignedAttention, Alignment, AlignmentKind, build_alignment
 from regard.nn.attention import CrossAttention, SelfAttention, View, attention_weights
-from regard.nn.blocks import BlockSettings, DecoderBlock, EncoderBlock, build_norm
+from regard.nn.blocks import Activation, BlockSettings, DecoderBlock, EncoderBlock, NormOrder, build_norm
 from regard.nn.cache import Cache, KeyValueCache
 from regard.nn.convolution import GatedConvolution
 from regard.nn.dropout import Dropout
@@ -19,6 +19,7 @@ from regard.nn.trace import Trace
 
 __all__ = [
     "CELLS",
+    "Activation",
     "AlignedAttention",
     "Alignment",
     "AlignmentKind",
@@ -35,6 +36,7 @@ __all__ = [
     "KeyValueCache",
     "LayerState",
     "Listener",
+    "NormOrder",
     "PositionKind",
     "Positions",
     "Probe",

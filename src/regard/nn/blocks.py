@@ -14,6 +14,9 @@ from regard.nn.cache import Cache
 from regard.nn.dropout import Dropout
 from regard.nn.linear import build_linear
 
+Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu"]
+NormOrder = Literal["post", "pre", "res-post"]
+
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
@@ -35,11 +38,11 @@ class BlockSettings(Settings):
     """Heads of keys and values in self-attention, each shared by as many attention heads; unset: one for each."""
     feed_forward_width: int = Field(2048, ge=1)
     """Inner width of the feed-forward sublayer."""
-    activation: Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu"] = "relu"
+    activation: Activation = "relu"
     """What stands between the two feed-forward products; gelu-tanh is the approximation of it that GPTs use."""
     norm: Literal["layer", "rms"] = "layer"
     """Layer norm (mean and variance) or root-mean-square norm."""
-    norm_order: Literal["post", "pre", "res-post"] = "post"
+    norm_order: NormOrder = "post"
     """norm(x + f(x)) as in the paper, x + f(norm(x)), or x + norm(f(x))."""
     norm_epsilon: float = Field(1e-5, gt=0)
     """Keeps a norm from dividing by nothing."""
