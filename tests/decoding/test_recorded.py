@@ -42,6 +42,13 @@ def test_fixed_places_change_nothing(monkeypatch, positions, settings):
     assert_same(decoded(monkeypatch, RecordedStepper, model, **settings), plain)
 
 
+@pytest.mark.parametrize("kind", [RecordedStepper, "whole"])
+def test_fixed_places_of_grouped_heads_change_nothing(monkeypatch, kind):
+    model = ending_model(key_value_heads=2)
+    plain = decoded(monkeypatch, ModelStepper, model, beams=4)
+    assert_same(decoded(monkeypatch, kind, model, beams=4), plain)
+
+
 @pytest.mark.parametrize("positions", ["sinusoidal", "relative"])
 @pytest.mark.parametrize(
     "settings",

@@ -162,6 +162,10 @@ REFUSALS = [
         {"activation": "swiglu"},
         'model.activation: "swiglu" fits no Hugging Face form; these do: relu, gelu, silu.',
     ),
+    (
+        {"key_value_heads": 2},
+        "model.key_value_heads: 2 for 4 heads fits no Hugging Face form; one for each does.",
+    ),
     ({"norm_epsilon": 1e-6}, "model.norm_epsilon: 1e-06 fits no Hugging Face form; 1e-05 does."),
     (
         {"head_width": 8},

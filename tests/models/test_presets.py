@@ -1,10 +1,20 @@
 import pytest
 
 from regard.errors import ConfigError
-from regard.models import FAMILIES, Vocabularies, count_parameters, family, preset, presets
+from regard.models import FAMILIES, Vocabularies, check_kind, count_parameters, family, preset, presets, presets_of
 from regard.studies import preset_parameters
 
 COUNTS = {
+    "gpt-tiny": 5_562_112,
+    "gpt": 113_863_680,
+    "gpt2": 114_258_432,
+    "gpt2-medium": 341_248_000,
+    "gpt2-large": 757_061_120,
+    "gpt2-xl": 1_536_400_000,
+    "gpt3-small": 115_044_864,
+    "rnn-lm": 10_034_568,
+    "lstm-lm": 13_318_536,
+    "gru-lm": 12_398_984,
     "rnn": 11_019_144,
     "gru": 12_858_248,
     "lstm": 18_243_976,
@@ -27,6 +37,21 @@ def test_the_published_sizes_of_the_paper():
     assert round(preset_parameters("transformer-big", 37_000) / 1e6, 1) == 214.2
 
 
+@pytest.mark.parametrize(
+    "name, vocabulary, millions",
+    [
+        ("gpt", 40_478, 116.5),
+        ("gpt2", 50_257, 124.4),
+        ("gpt2-medium", 50_257, 354.8),
+        ("gpt2-large", 50_257, 774.0),
+        ("gpt2-xl", 50_257, 1557.6),
+    ],
+)
+def test_the_published_sizes_of_gpt(name, vocabulary, millions):
+    assert round(preset_parameters(name, vocabulary) / 1e6, 1) == millions
+    assert f"{millions:,} M parameters at its {vocabulary:,} tokens" in preset(name).about
+
+
 def test_base_counted_by_hand():
     attention = 4 * (512 * 512 + 512)
     feed_forward = 512 * 2048 + 2048 + 2048 * 512 + 512
@@ -45,8 +70,14 @@ def test_gru_attention_counted_by_hand():
     assert preset_parameters("gru-attention", 37_000) == table + encoder + decoder + attention + bridge + readout
 
 
+def test_lstm_lm_counted_by_hand():
+    first, second = (4 * ((inputs + 512) * 512 + 2 * 512) for inputs in (256, 512))
+    narrow = 512 * 256 + 256
+    assert preset_parameters("lstm-lm", 37_000) == 37_000 * (256 + 1) + first + second + narrow
+
+
 def test_the_road_stays_within_twelve_million_parameters_at_8000_tokens():
-    road = [name for name, found in presets().items() if found.settings["family"] != "transformer"]
+    road = [name for name in presets_of("sequence-to-sequence") if not name.startswith("transformer")]
     assert len(road) == 6 and max(preset_parameters(name, 8_000) for name in road) < 12_000_000
 
 
@@ -72,4 +103,36 @@ def test_an_unknown_preset_is_answered_with_the_nearest():
 def test_an_unknown_family_is_answered_with_the_known_ones():
     with pytest.raises(ConfigError) as error:
         family("mamba")
-    assert str(error.value) == 'model.family: "mamba" is not one of convolutional, recurrent, transformer.'
+    assert (
+        str(error.value)
+        == 'model.family: "mamba" is not one of convolutional, gpt, recurrent, recurrent-lm, transformer.'
+    )
+
+
+def test_every_preset_is_of_one_kind():
+    kinds = {name: family(found.settings["family"]).kind for name, found in presets().items()}
+    assert [name for name, kind in kinds.items() if kind == "language-model"] == presets_of("language-model")
+    assert {kinds["gpt2"], kinds["lstm-lm"]} == {"language-model"} and kinds["lstm"] == "sequence-to-sequence"
+
+
+FITTING = (
+    "convs2s, rnn, gru, lstm, gru-attention, lstm-attention, transformer-tiny, transformer-small, transformer-base, "
+    "transformer-big."
+)
+
+
+@pytest.mark.parametrize(
+    "chosen, found", [("gpt2", 'model.preset: "gpt2"'), (None, 'model.family: "gpt"'), ("rnn", 'model.family: "gpt"')]
+)
+def test_a_model_of_the_wrong_kind_is_answered_with_those_that_fit(chosen, found):
+    with pytest.raises(ConfigError) as error:
+        check_kind("translate", "sequence-to-sequence", "gpt", chosen)
+    assert str(error.value) == (
+        f"{found} is a language model, but the task translate needs a sequence-to-sequence model; these presets "
+        f"are: {FITTING}"
+    )
+
+
+def test_a_model_of_the_right_kind_is_taken():
+    check_kind("translate", "sequence-to-sequence", "recurrent", "gru")
+    check_kind("language-model", "language-model", "gpt", None)

@@ -21,6 +21,8 @@ VARIANTS = [
     {"norm_order": "res-post", "norm": "rms"},
     {"activation": "swiglu", "has_bias": False},
     {"head_width": 8},
+    {"key_value_heads": 2},
+    {"key_value_heads": 1, "positions": "alibi"},
     {"has_output_bias": True},
 ]
 
@@ -80,6 +82,13 @@ def test_sharing_needs_one_vocabulary():
 def test_heads_that_do_not_divide_the_width_are_refused():
     with pytest.raises(ValueError, match="heads: 3 does not divide width 16; choose another, or set head_width"):
         small_settings(heads=3)
+
+
+def test_key_value_heads_that_do_not_divide_the_heads_are_refused():
+    with pytest.raises(
+        ValueError, match="key_value_heads: 3 does not divide heads 4; each must serve as many of them"
+    ):
+        small_settings(key_value_heads=3)
 
 
 def test_embeddings_are_scaled_by_the_root_of_the_width():

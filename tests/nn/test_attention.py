@@ -132,6 +132,36 @@ def test_probes_on_a_whole_model_do_not_change_its_output():
     assert all(math.isclose(weights.sum(-1).mean().item(), 1, rel_tol=1e-5) for weights in seen.values())
 
 
+@pytest.mark.parametrize("groups", [1, 2])
+def test_grouped_heads_are_full_heads_with_their_keys_and_values_repeated(groups):
+    torch.manual_seed(0)
+    grouped = SelfAttention(16, heads=4, head_width=4, dropout=0.0, has_bias=True, groups=groups).eval()
+    full = SelfAttention(16, heads=4, head_width=4, dropout=0.0, has_bias=True).eval()
+    with torch.no_grad():
+        grouped.query_key_value.bias.normal_()
+        for ours, theirs in zip(full.query_key_value.parameters(), grouped.query_key_value.parameters(), strict=True):
+            query, key, value = theirs.split((16, 4 * groups, 4 * groups))
+            repeated = [part.unflatten(0, (groups, 4)).repeat_interleave(4 // groups, 0) for part in (key, value)]
+            ours.copy_(torch.cat((query, *(part.flatten(0, 1) for part in repeated))))
+        full.output.load_state_dict(grouped.output.state_dict())
+    x = torch.randn(2, 6, 16)
+    for name, view in views(6, 6):
+        assert_close(grouped(x, view), full(x, view), atol=1e-5, rtol=0, msg=name)
+    cache = KeyValueCache()
+    steps = [grouped(x[:, t : t + 1], View(is_causal=True), cache) for t in range(6)]
+    assert_close(torch.cat(steps, 1), full(x, View(is_causal=True)), atol=1e-5, rtol=0)
+    assert cache.all()[0].shape == (2, groups, 6, 4)
+
+
+@pytest.mark.parametrize("T, S", [(6, 6), (2, 6), (1, 6)])
+def test_the_fused_path_of_grouped_heads_equals_the_visible_one(T, S):
+    torch.manual_seed(0)
+    query, key, value = torch.randn(2, 4, T, 8), torch.randn(2, 2, S, 8), torch.randn(2, 2, S, 8)
+    for name, view in views(T, S):
+        visible = attention_weights(query, key, view) @ value.repeat_interleave(2, 1)
+        assert_close(fused_attention(query, key, value, view, 0.0), visible, atol=1e-5, rtol=0, msg=name)
+
+
 def test_a_selected_cache_goes_on_where_it_was():
     cache = KeyValueCache()
     keys, values = torch.randn(3, 2, 5, 4), torch.randn(3, 2, 5, 4)

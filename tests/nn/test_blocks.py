@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 from torch import nn
@@ -33,12 +35,15 @@ def test_the_three_orders_of_norm_and_sum(order, expected):
 
 def test_feed_forward_activations():
     x = torch.randn(2, 3, 16)
-    for activation in ("relu", "gelu", "silu", "swiglu"):
+    for activation in ("relu", "gelu", "gelu-tanh", "silu", "swiglu"):
         layer = FeedForward(small_settings(activation=activation)).eval()
         inner = layer.inner(x)
         if activation == "swiglu":
             gate, value = inner.chunk(2, -1)
             expected = layer.outer(nn.functional.silu(gate) * value)
+        elif activation == "gelu-tanh":
+            cubic = inner + 0.044715 * inner**3
+            expected = layer.outer(0.5 * inner * (1 + torch.tanh(math.sqrt(2 / math.pi) * cubic)))
         else:
             expected = layer.outer(getattr(nn.functional, activation)(inner))
         assert_close(layer(x), expected)

@@ -3,7 +3,7 @@ import torch
 from torch.testing import assert_close
 
 from regard.errors import DataError
-from regard.nn import sinusoids
+from regard.nn import build_positions, sinusoids
 from regard.nn.positions import RelativeBias, Rotary, alibi_slopes, rotate
 from small import random_tokens, small_settings, small_transformer
 
@@ -50,6 +50,22 @@ def test_every_scheme_notices_order(positions):
     with torch.no_grad():
         permuted, apart = encode(model, source)[:, order], encode(model, source[:, order])
     assert (permuted - apart).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("kind", SCHEMES)
+def test_rows_that_begin_at_different_places_are_as_each_on_its_own(kind):
+    torch.manual_seed(0)
+    scheme = build_positions(kind, 16, 4, 4, 20, True)
+    positions, keys = torch.tensor([[3, 4, 5], [0, 1, 2]]), torch.tensor([[0, 3, 4, 5], [9, 0, 1, 2]])
+    x, heads = torch.randn(2, 3, 16), torch.randn(2, 4, 3, 4)
+    embedded, rotation, bias = scheme.embed(x, positions), scheme.rotation(positions), scheme.bias(positions, keys)
+    for row in range(2):
+        assert_close(embedded[row], scheme.embed(x[row : row + 1], positions[row])[0])
+        if rotation is not None:
+            alone = rotate(heads[row : row + 1], scheme.rotation(positions[row]))
+            assert_close(rotate(heads, rotation)[row], alone[0])
+        if bias is not None:
+            assert_close(bias[row], scheme.bias(positions[row], keys[row]))
 
 
 def test_rotated_scores_depend_on_distance_alone():

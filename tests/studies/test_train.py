@@ -378,6 +378,17 @@ def test_a_recipe_without_a_task_is_told(tmp_path):
         resolve_run(find_recipe(str(path)), {"task": "fly"})
 
 
+@pytest.mark.parametrize("changes", [{"model.preset": "gpt2"}, {"model.family": "gpt"}], ids=str)
+def test_a_model_that_cannot_translate_is_refused_by_its_name(changes):
+    (name, value), *_ = changes.items()
+    with pytest.raises(ConfigError) as error:
+        resolve_run(find_recipe("translate-miniature"), changes)
+    assert str(error.value).startswith(
+        f'{name}: "{value}" is a language model, but the task translate needs a sequence-to-sequence model; these '
+        f"presets are: convs2s, rnn, gru, "
+    )
+
+
 def test_a_plan_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sets = {f"data.test.{name}.count": 5 for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")}

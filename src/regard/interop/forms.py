@@ -89,6 +89,11 @@ def _check_blocks(settings: TransformerSettings) -> None:
         raise ConfigError(f'model.activation: "{settings.activation}" fits no Hugging Face form; these do: {known}.')
     if settings.norm_epsilon != EPSILON:
         raise ConfigError(f"model.norm_epsilon: {settings.norm_epsilon} fits no Hugging Face form; {EPSILON} does.")
+    if settings.groups != settings.heads:
+        raise ConfigError(
+            f"model.key_value_heads: {settings.groups} for {settings.heads} heads fits no Hugging Face form; one for "
+            f"each does."
+        )
     if settings.heads * settings.width_of_head != settings.width:
         raise ConfigError(
             f"model.head_width: {settings.width_of_head} times {settings.heads} heads is not the width "

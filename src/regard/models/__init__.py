@@ -1,9 +1,10 @@
 """Model families, one short file each, behind common protocols."""
 
-from regard.models.families import FAMILIES, build_model, count_parameters, family
+from regard.models.families import FAMILIES, Kind, build_model, check_kind, count_parameters, family, presets_of
 from regard.models.interface import (
     IN_EVERY_FAMILY,
     Fixed,
+    LanguageModel,
     Memory,
     ModelSettings,
     Recordable,
@@ -18,6 +19,8 @@ __all__ = [
     "FAMILIES",
     "IN_EVERY_FAMILY",
     "Fixed",
+    "Kind",
+    "LanguageModel",
     "Memory",
     "ModelSettings",
     "Preset",
@@ -27,8 +30,10 @@ __all__ = [
     "State",
     "Vocabularies",
     "build_model",
+    "check_kind",
     "count_parameters",
     "family",
     "preset",
     "presets",
+    "presets_of",
 ]

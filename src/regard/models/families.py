@@ -2,29 +2,41 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from torch import nn
 
 from regard.errors import ConfigError
 from regard.models.convolutional import Convolutional, ConvolutionalSettings
+from regard.models.gpt import Gpt, GptSettings
 from regard.models.interface import ModelSettings, Vocabularies
+from regard.models.presets import presets
 from regard.models.recurrent import RecurrentSettings, RecurrentTranslator
+from regard.models.recurrent_lm import RecurrentLanguageModel, RecurrentLmSettings
 from regard.models.transformer import Transformer, TransformerSettings
+
+Kind = Literal["sequence-to-sequence", "language-model"]
+"""Which protocol of `models.interface` a family keeps, and so which tasks have a use for it."""
+
+KINDS: dict[Kind, str] = {"sequence-to-sequence": "sequence-to-sequence model", "language-model": "language model"}
+"""What each is called in a sentence."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of model."""
+    """Models that differ in their settings alone."""
 
     settings: type[ModelSettings]
     build: Callable[[Any, Vocabularies], nn.Module]
+    kind: Kind
 
 
 FAMILIES = {
-    "convolutional": Family(ConvolutionalSettings, Convolutional),
-    "recurrent": Family(RecurrentSettings, RecurrentTranslator),
-    "transformer": Family(TransformerSettings, Transformer),
+    "convolutional": Family(ConvolutionalSettings, Convolutional, "sequence-to-sequence"),
+    "gpt": Family(GptSettings, Gpt, "language-model"),
+    "recurrent": Family(RecurrentSettings, RecurrentTranslator, "sequence-to-sequence"),
+    "recurrent-lm": Family(RecurrentLmSettings, RecurrentLanguageModel, "language-model"),
+    "transformer": Family(TransformerSettings, Transformer, "sequence-to-sequence"),
 }
 
 
@@ -33,6 +45,24 @@ def family(name: str) -> Family:
     if name not in FAMILIES:
         raise ConfigError(f'model.family: "{name}" is not one of {", ".join(FAMILIES)}.')
     return FAMILIES[name]
+
+
+def presets_of(kind: Kind) -> list[str]:
+    """Return the names of the presets of a kind."""
+    return [name for name, each in presets().items() if FAMILIES[each.settings["family"]].kind == kind]
+
+
+def check_kind(task: str, wanted: Kind, name: str, chosen: str | None) -> None:
+    """Refuse a family, or the preset it was chosen by, of another kind than a task needs."""
+    found = family(name).kind
+    if found == wanted:
+        return
+    is_chosen_by_preset = chosen is not None and presets()[chosen].settings["family"] == name
+    where, what = ("model.preset", chosen) if is_chosen_by_preset else ("model.family", name)
+    raise ConfigError(
+        f'{where}: "{what}" is a {KINDS[found]}, but the task {task} needs a {KINDS[wanted]}; these presets are: '
+        f"{', '.join(presets_of(wanted))}."
+    )
 
 
 def build_model(settings: ModelSettings, vocabularies: Vocabularies) -> nn.Module:

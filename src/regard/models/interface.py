@@ -85,6 +85,30 @@ class Scheduled(Protocol):
     """The share of training that is done, kept where it is by the loop (a CUDA graph reads it there)."""
 
 
+class LanguageModel(Protocol):
+    """A model of p(text): each token, given those before it."""
+
+    head: VocabularyHead
+    max_positions: int | None
+    """The longest sequence it takes, None where there is no bound."""
+
+    def start(self) -> State:
+        """Return the state before the first token."""
+
+    def read(self, tokens: Tensor, state: Any = None, real: Tensor | None = None) -> Tensor:
+        """Return hidden states (R, T, D) of tokens (R, T), each made from itself and those before it.
+
+        Without a state, all positions are new. With one, `tokens` holds those after the ones it has seen, and the R
+        rows may be several hypotheses for each row of the first read.
+
+        `real` is False where padding stands before the tokens of a row (never behind them, and only in a first read).
+        It changes nothing: whatever comes out at padding itself has no meaning.
+        """
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Return logits (..., V)."""
+
+
 class SequenceToSequence(Protocol):
     """A model of p(target | source)."""
 

@@ -23,6 +23,7 @@ from regard.nn import (
     as_bias,
     build_norm,
     build_positions,
+    check_widths,
     padding_mask,
 )
 
@@ -50,10 +51,7 @@ class TransformerSettings(BlockSettings, ModelSettings):
 
     @model_validator(mode="after")
     def _positions_fit(self) -> "TransformerSettings":
-        if self.positions == "sinusoidal" and self.width % 2:
-            raise ValueError(f"width: {self.width} is odd, but sinusoidal positions come in pairs of features.")
-        if self.positions == "rotary" and self.width_of_head % 2:
-            raise ValueError(f"head_width: {self.width_of_head} is odd, but rotary positions turn pairs of features.")
+        check_widths(self.positions, self.width, self.width_of_head)
         return self
 
 

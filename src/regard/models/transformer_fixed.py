@@ -76,7 +76,7 @@ class FixedTransformer:
         self.encoder, self.decoder, self.head = encoder, decoder, head
         self.project: Any = decoder.project
         self.hypotheses, self.slots = hypotheses, hypotheses * steps
-        self.state = FixedState(layers, (sentences, H, self.slots, K), hypotheses, like)
+        self.state = FixedState(layers, (sentences, settings.groups, self.slots, K), hypotheses, like)
         room = lambda: like.new_zeros(sentences, H, length, K)
         self.bias = like.new_zeros(sentences, 1, 1, length)
         self.real = torch.ones(sentences, length, dtype=torch.bool, device=like.device)

@@ -13,8 +13,9 @@ from regard.nn.positions import rotate
 def can_fuse(settings: BlockSettings, weight: Tensor) -> bool:
     """Tell whether a model's steps can be taken this way: one setting of each kind, fp32, on a CUDA device."""
     kinds = settings.norm, settings.norm_order, settings.activation
-    is_on_gpu = weight.is_cuda and weight.element_size() == 4
-    return kinds == ("layer", "pre", "relu") and is_on_gpu and find_spec("triton") is not None
+    if kinds != ("layer", "pre", "relu") or settings.groups != settings.heads:
+        return False
+    return weight.is_cuda and weight.element_size() == 4 and find_spec("triton") is not None
 
 
 def decode_rows(decoder: Any, head: Any, tokens: Tensor, memory: TransformerMemory, state: Any) -> Tensor:

@@ -2,16 +2,16 @@
 
 from regard.nn.alignment import AlignedAttention, Alignment, AlignmentKind, build_alignment
 from regard.nn.attention import CrossAttention, SelfAttention, View, attention_weights
-from regard.nn.blocks import BlockSettings, DecoderBlock, EncoderBlock, build_norm
+from regard.nn.blocks import Activation, BlockSettings, DecoderBlock, EncoderBlock, NormOrder, build_norm
 from regard.nn.cache import Cache, KeyValueCache
 from regard.nn.convolution import GatedConvolution
 from regard.nn.dropout import Dropout
 from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
 from regard.nn.linear import build_linear
-from regard.nn.masks import as_bias, branch_mask, causal_mask, padding_mask
+from regard.nn.masks import as_bias, behind_padding_mask, branch_mask, causal_mask, padding_mask
 from regard.nn.memory import is_out_of_memory, release_memory
 from regard.nn.packed import forget_packed, packed
-from regard.nn.positions import PositionKind, Positions, build_positions, sinusoids
+from regard.nn.positions import PositionKind, Positions, build_positions, check_widths, sinusoids
 from regard.nn.probe import Listener, Probe, listening, probes
 from regard.nn.recurrent import CELLS, BidirectionalLayer, CellKind, ForwardLayer, LayerState, RecurrentLayer
 from regard.nn.repeated import Repeated
@@ -20,6 +20,7 @@ from regard.nn.trace import Trace
 
 __all__ = [
     "CELLS",
+    "Activation",
     "AlignedAttention",
     "Alignment",
     "AlignmentKind",
@@ -36,6 +37,7 @@ __all__ = [
     "KeyValueCache",
     "LayerState",
     "Listener",
+    "NormOrder",
     "PositionKind",
     "Positions",
     "Probe",
@@ -48,6 +50,7 @@ __all__ = [
     "VocabularyHead",
     "as_bias",
     "attention_weights",
+    "behind_padding_mask",
     "branch_mask",
     "build_alignment",
     "build_linear",
@@ -55,6 +58,7 @@ __all__ = [
     "build_positions",
     "build_table",
     "causal_mask",
+    "check_widths",
     "forget_packed",
     "is_out_of_memory",
     "listening",

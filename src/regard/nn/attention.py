@@ -34,6 +34,7 @@ def combined_mask(view: View, queries: int, keys: int, device: torch.device) -> 
 
 def attention_weights(query: Tensor, key: Tensor, view: View) -> Tensor:
     """Return softmax(q kᵀ / √K + bias) (B, H, T, S), zero where the mask forbids a look."""
+    key = for_heads(key, query.size(1))
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (B, H, T, S)
     if view.bias is not None:
         scores = scores + view.bias
@@ -43,18 +44,35 @@ def attention_weights(query: Tensor, key: Tensor, view: View) -> Tensor:
     return scores.softmax(-1)
 
 
+def for_heads(x: Tensor, heads: int) -> Tensor:
+    """Return keys or values (B, H, S, K) of each head: those of a group of heads (B, G, S, K), repeated."""
+    return x if x.size(1) == heads else x.repeat_interleave(heads // x.size(1), dim=1)
+
+
 def fused_attention(query: Tensor, key: Tensor, value: Tensor, view: View, dropout: float) -> Tensor:
     """Return what attention_weights(query, key) @ value would, without the weights ever existing."""
-    T, S = query.size(2), key.size(2)
+    (_, H, T, _), (_, G, S, _) = query.shape, key.shape
+    if G < H and T == 1:  # the heads of a group are further queries to the same keys, not copies of them
+        seen = fused_attention(query.reshape(-1, G, H // G, query.size(3)), key, value, _of_groups(view, G), dropout)
+        return seen.reshape(query.shape)
     if _has_many_small_products(query) and not dropout:
-        return attention_weights(query, key, view) @ value
+        return attention_weights(query, key, view) @ for_heads(value, H)
     if view.is_causal and view.mask is None and view.bias is None and T == S:
-        return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True)
+        return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True, enable_gqa=G < H)
+    key, value = for_heads(key, H), for_heads(value, H)
     mask = combined_mask(view, T, S, query.device)
     if view.bias is not None:
         bias = view.bias.to(query.dtype)
         mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
     return F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout)
+
+
+def _of_groups(view: View, groups: int) -> View:
+    """Return what one query sees with its heads (B, H, 1, S) laid out as queries of groups (B, G, H / G, S)."""
+    bias = view.bias
+    if bias is not None and bias.size(-3) > 1:
+        bias = bias.unflatten(-3, (groups, -1)).squeeze(-2)
+    return View(view.mask, False, bias)
 
 
 def _has_many_small_products(query: Tensor) -> bool:
@@ -87,7 +105,7 @@ class Attention(nn.Module):
         if not self.weights.is_heard:
             return fused_attention(query, key, value, view, dropout)
         weights = self.weights(attention_weights(query, key, view))  # (B, H, T, S)
-        return F.dropout(weights, dropout) @ value
+        return F.dropout(weights, dropout) @ for_heads(value, self.head_count)
 
     def join(self, seen: Tensor) -> Tensor:
         """Return the heads side by side, multiplied by W_O (B, T, D)."""
@@ -97,22 +115,29 @@ class Attention(nn.Module):
 
 
 class SelfAttention(Attention):
-    """Queries, keys and values from the same sequence, projected in one product."""
+    """Queries, keys and values from the same sequence, projected in one product.
 
-    def __init__(self, width: int, heads: int, head_width: int, dropout: float, has_bias: bool) -> None:
+    Several heads may share the keys and values of one (Ainslie et al., 2023): `groups` says how many there are.
+    """
+
+    def __init__(
+        self, width: int, heads: int, head_width: int, dropout: float, has_bias: bool, groups: int | None = None
+    ) -> None:
         super().__init__(width, heads, head_width, dropout, has_bias)
-        self.query_key_value = build_linear(width, 3 * heads * head_width, has_bias, parts=3)
+        self.groups = groups or heads
+        parts = [count * head_width for count in (heads, self.groups, self.groups)]
+        self.query_key_value = build_linear(width, sum(parts), has_bias, parts)
 
     def forward(self, x: Tensor, view: View, cache: Cache | None = None) -> Tensor:
         """Return (B, T, D); a cache adds the positions seen before, and keeps the new ones."""
-        H = self.head_count
-        packed = self.query_key_value(x).unflatten(-1, (3 * H, self.head_width)).transpose(1, 2)  # (B, 3 H, T, K)
-        query_key, value = packed[:, : 2 * H], packed[:, 2 * H :]
+        H, G = self.head_count, self.groups
+        packed = self.query_key_value(x).unflatten(-1, (-1, self.head_width)).transpose(1, 2)  # (B, H + 2 G, T, K)
+        query_key, value = packed[:, : H + G], packed[:, H + G :]
         if view.rotation is not None:
             query_key = rotate(query_key, view.rotation)
-        query, key = query_key.chunk(2, dim=1)  # (B, H, T, K)
+        query, key = query_key.split((H, G), dim=1)  # (B, H, T, K) and (B, G, T, K)
         if cache is not None:
-            key, value = cache.append(key, value)  # (B, H, S, K)
+            key, value = cache.append(key, value)  # (B, G, S, K)
         return self.join(self.look(query, key, value, view))
 
 

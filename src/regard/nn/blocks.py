@@ -1,6 +1,7 @@
 """Encoder and decoder blocks: sublayers with a residual connection around each, the norm in one of three places."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -13,7 +14,15 @@ from regard.nn.cache import Cache
 from regard.nn.dropout import Dropout
 from regard.nn.linear import build_linear
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
+Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu"]
+NormOrder = Literal["post", "pre", "res-post"]
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu-tanh": partial(F.gelu, approximate="tanh"),
+    "silu": F.silu,
+}
 
 
 class BlockSettings(Settings):
@@ -25,13 +34,15 @@ class BlockSettings(Settings):
     """Attention heads."""
     head_width: int | None = Field(None, ge=1)
     """Width of each head; unset: width / heads."""
+    key_value_heads: int | None = Field(None, ge=1)
+    """Heads of keys and values in self-attention, each shared by as many attention heads; unset: one for each."""
     feed_forward_width: int = Field(2048, ge=1)
     """Inner width of the feed-forward sublayer."""
-    activation: Literal["relu", "gelu", "silu", "swiglu"] = "relu"
-    """What stands between the two feed-forward products."""
+    activation: Activation = "relu"
+    """What stands between the two feed-forward products; gelu-tanh is the approximation of it that GPTs use."""
     norm: Literal["layer", "rms"] = "layer"
     """Layer norm (mean and variance) or root-mean-square norm."""
-    norm_order: Literal["post", "pre", "res-post"] = "post"
+    norm_order: NormOrder = "post"
     """norm(x + f(x)) as in the paper, x + f(norm(x)), or x + norm(f(x))."""
     norm_epsilon: float = Field(1e-5, gt=0)
     """Keeps a norm from dividing by nothing."""
@@ -50,12 +61,21 @@ class BlockSettings(Settings):
             raise ValueError(
                 f"heads: {self.heads} does not divide width {self.width}; choose another, or set head_width."
             )
+        if self.heads % self.groups:
+            raise ValueError(
+                f"key_value_heads: {self.groups} does not divide heads {self.heads}; each must serve as many of them."
+            )
         return self
 
     @property
     def width_of_head(self) -> int:
         """The head width after the default has been worked out."""
         return self.head_width or self.width // self.heads
+
+    @property
+    def groups(self) -> int:
+        """The key and value heads after the default has been worked out."""
+        return self.key_value_heads or self.heads
 
 
 def build_norm(settings: BlockSettings) -> nn.Module:
@@ -116,14 +136,14 @@ class EncoderBlock(nn.Module):
 
     def __init__(self, settings: BlockSettings) -> None:
         super().__init__()
-        self.attention = SelfAttention(*_attention_shape(settings))
+        self.attention = SelfAttention(*_attention_shape(settings), settings.groups)
         self.around_attention = Residual(settings)
         self.feed_forward = FeedForward(settings)
         self.around_feed_forward = Residual(settings)
 
-    def forward(self, x: Tensor, view: View) -> Tensor:
-        """Return (B, S, D)."""
-        x = self.around_attention(x, lambda y: self.attention(y, view))
+    def forward(self, x: Tensor, view: View, cache: Cache | None = None) -> Tensor:
+        """Return (B, T, D); a cache adds the positions seen before, and keeps the new ones."""
+        x = self.around_attention(x, lambda y: self.attention(y, view, cache))
         return self.around_feed_forward(x, self.feed_forward)
 
 
@@ -132,7 +152,7 @@ class DecoderBlock(nn.Module):
 
     def __init__(self, settings: BlockSettings) -> None:
         super().__init__()
-        self.attention = SelfAttention(*_attention_shape(settings))
+        self.attention = SelfAttention(*_attention_shape(settings), settings.groups)
         self.around_attention = Residual(settings)
         self.cross = CrossAttention(*_attention_shape(settings))
         self.around_cross = Residual(settings)

@@ -21,7 +21,7 @@ class TokenEmbedding(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, tokens: Tensor, positions: Tensor) -> Tensor:
-        """Return (B, T, D) for tokens (B, T) at positions (T,)."""
+        """Return (B, T, D) for tokens (B, T) at positions (T,) or (B, T)."""
         return self.dropout(self.positions.embed(self.table(tokens) * self.scale, positions))
 
 

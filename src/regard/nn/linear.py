@@ -1,5 +1,6 @@
 """Linear layers, filled the same way everywhere."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -31,10 +32,13 @@ def _multiply_packed() -> Any:
     return torch.ops.mkldnn._linear_pointwise.default
 
 
-def build_linear(inputs: int, outputs: int, has_bias: bool = True, parts: int = 1) -> nn.Linear:
-    """Return a layer filled as Glorot & Bengio (2010) do, each of the `parts` packed into one product on its own."""
+def build_linear(inputs: int, outputs: int, has_bias: bool = True, parts: Sequence[int] | int = 1) -> nn.Linear:
+    """Return a layer filled as Glorot & Bengio (2010) do, each of the `parts` packed into one product on its own.
+
+    Parts are as many of equal size, or sizes that add up to the outputs.
+    """
     layer = Linear(inputs, outputs, bias=has_bias)
-    for part in layer.weight.chunk(parts):
+    for part in layer.weight.chunk(parts) if isinstance(parts, int) else layer.weight.split(list(parts)):
         nn.init.xavier_uniform_(part)
     if has_bias:
         nn.init.zeros_(layer.bias)

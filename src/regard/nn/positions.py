@@ -14,14 +14,17 @@ PositionKind = Literal["sinusoidal", "learned", "rotary", "alibi", "relative", "
 
 
 class Rotation(NamedTuple):
-    """Cosines and signed sines (T, K) of the angles by which queries and keys are turned."""
+    """Cosines and signed sines (T, K), or (B, 1, T, K), of the angles by which queries and keys are turned."""
 
     cosine: Tensor
     sine: Tensor
 
 
 class Positions(nn.Module):
-    """No notion of position; the schemes below override the one place where they come in."""
+    """No notion of position; the schemes below override the one place where they come in.
+
+    Positions (T,) are those of every row; (B, T) where rows begin at different places.
+    """
 
     limit: int | None = None
     """How many positions there are, where that is bounded."""
@@ -35,7 +38,7 @@ class Positions(nn.Module):
             )
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
-        """Return the embeddings (B, T, D) with their positions (T,) mixed in."""
+        """Return the embeddings (B, T, D) with their positions mixed in."""
         return x
 
     def rotation(self, positions: Tensor) -> Rotation | None:
@@ -43,7 +46,10 @@ class Positions(nn.Module):
         return None
 
     def bias(self, queries: Tensor, keys: Tensor) -> Tensor | None:
-        """Return what is added to the scores (H, T, S) of queries at some positions (T,) for keys at others (S,)."""
+        """Return what is added to the scores of queries at some positions for keys at others (H, T, S).
+
+        Where rows begin at different places, it is (B, H, T, S).
+        """
         return None
 
 
@@ -56,10 +62,10 @@ class Sinusoidal(Positions):
 
 
 def sinusoids(positions: Tensor, width: int) -> Tensor:
-    """Return PE (T, D): sin(pos / 10000^(2j/D)) at feature 2j and the cosine of the same angle at 2j + 1."""
+    """Return PE (..., T, D): sin(pos / 10000^(2j/D)) at feature 2j and the cosine of the same angle at 2j + 1."""
     rates = torch.exp(torch.arange(0, width, 2, device=positions.device) * (-math.log(10000.0) / width))
-    angles = positions[:, None] * rates  # (T, D / 2)
-    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)
+    angles = positions[..., None] * rates  # (..., T, D / 2)
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
 
 
 class Learned(Positions):
@@ -85,7 +91,7 @@ class AppendedIndex(Positions):
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         """Append the index and mix."""
-        index = positions.to(x.dtype)[:, None].expand(*x.shape[:-1], 1)  # (B, T, 1)
+        index = positions.to(x.dtype)[..., None].expand(*x.shape[:-1], 1)  # (B, T, 1)
         return self.mix(torch.cat((x, index), dim=-1))
 
 
@@ -100,7 +106,9 @@ class Rotary(Positions):
         """Return the angles of each position."""
         steps = torch.arange(0, self.head_width, 2, device=positions.device)
         rates = torch.exp(steps * (-math.log(10000.0) / self.head_width))
-        angles = positions[:, None] * rates  # (T, K / 2)
+        angles = positions[..., None] * rates  # (T, K / 2)
+        if positions.dim() == 2:
+            angles = angles[:, None]  # (B, 1, T, K / 2)
         cosine, sine = angles.cos(), angles.sin()
         return Rotation(torch.cat((cosine, cosine), -1), torch.cat((-sine, sine), -1))
 
@@ -120,8 +128,8 @@ class Alibi(Positions):
 
     def bias(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Return minus the distance times the slope (H, T, S)."""
-        distance = (queries[:, None] - keys[None, :]).abs()
-        return -self.get_buffer("slopes")[:, None, None] * distance
+        distance = (queries[..., :, None] - keys[..., None, :]).abs()
+        return -self.get_buffer("slopes")[:, None, None] * distance[..., None, :, :]
 
 
 def alibi_slopes(heads: int) -> list[float]:
@@ -145,7 +153,7 @@ class RelativeBias(Positions):
 
     def bias(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Return the bias (H, T, S) of each distance."""
-        return self.table(self.bucket(keys[None, :] - queries[:, None])).permute(2, 0, 1)
+        return self.table(self.bucket(keys[..., None, :] - queries[..., :, None])).movedim(-1, -3)
 
     def bucket(self, distance: Tensor) -> Tensor:
         """Return the bucket of each signed distance: exact while near, logarithmic beyond, one at the far end."""
@@ -159,6 +167,14 @@ class RelativeBias(Positions):
         scale = (buckets - exact) / math.log(self.farthest / exact)
         far = exact + ((distance.clamp_min(1) / exact).log() * scale).long()
         return side + torch.where(distance < exact, distance, far.clamp_max(buckets - 1))
+
+
+def check_widths(kind: PositionKind, width: int, head_width: int) -> None:
+    """Refuse widths whose features do not come in the pairs that a scheme needs."""
+    if kind == "sinusoidal" and width % 2:
+        raise ValueError(f"width: {width} is odd, but sinusoidal positions come in pairs of features.")
+    if kind == "rotary" and head_width % 2:
+        raise ValueError(f"head_width: {head_width} is odd, but rotary positions turn pairs of features.")
 
 
 def build_positions(

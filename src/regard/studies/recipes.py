@@ -10,13 +10,16 @@ from typing import Any
 
 from regard.config import Layer, Resolved, nested, resolve
 from regard.errors import ConfigError
-from regard.models import IN_EVERY_FAMILY, family, preset
+from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
 from regard.studies.tasks import task
 
 TASK_DEFAULTS: dict[str, dict[str, Any]] = {
     "translate": {"model": {"preset": "transformer-small"}, "train": {"patience": 8}},
 }
 """What a task takes on top of its schema's defaults when it is named instead of a recipe."""
+
+USUAL_FAMILY: dict[Kind, str] = {"sequence-to-sequence": "transformer", "language-model": "gpt"}
+"""The family of a model of which neither preset nor family is said."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,10 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     name = changes.get("task", values.get("task"))
     if not isinstance(name, str):
         raise ConfigError(f'{recipe.origin}: it does not say its task; add task = "translate".')
-    chosen, kind = _model(values, changes)
-    base = preset(chosen).settings if chosen is not None else {}
     kind_of_run = task(name)
+    chosen, kind = _model(values, changes, USUAL_FAMILY[kind_of_run.models])
+    base = preset(chosen).settings if chosen is not None else {}
+    check_kind(name, kind_of_run.models, kind, chosen)
     if not _table(values, "data") and not _table(changes, "data"):
         raise ConfigError(
             f"{recipe.origin}: it does not say what to learn from; give --source FILE --target FILE, or --data FILE "
@@ -84,10 +88,10 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     return resolve(schema, [*layers, Layer(recipe.origin, values), Layer("the command line", changes)])
 
 
-def _model(values: dict[str, Any], changes: Mapping[str, Any]) -> tuple[str | None, str]:
+def _model(values: dict[str, Any], changes: Mapping[str, Any], usual: str) -> tuple[str | None, str]:
     """Return the preset, if any, and the family; another family than the recipe's leaves its sizes behind."""
     theirs, wanted = _table(values, "model"), _table(changes, "model")
-    own = str(theirs.get("family", _family(theirs.get("preset"), "transformer")))
+    own = str(theirs.get("family", _family(theirs.get("preset"), usual)))
     kind = str(wanted.get("family", _family(wanted.get("preset"), own)))
     if kind != own:
         values["model"] = theirs = {name: theirs[name] for name in IN_EVERY_FAMILY if name in theirs}

@@ -8,7 +8,7 @@ from regard.checkpoint import Bundle
 from regard.config import Settings
 from regard.data.pairs import Pair
 from regard.errors import ConfigError
-from regard.models import ModelSettings
+from regard.models import Kind, ModelSettings
 from regard.progress import Progress
 from regard.studies.prepared import Prepared
 from regard.studies.settings import TranslateSettings
@@ -21,14 +21,19 @@ Prepare = Callable[[Any, Machine, Progress, Bundle | None, Sequence[Pair] | None
 
 @dataclass(frozen=True)
 class Task:
-    """A kind of run: its settings for a model of some family, and how it reads its data."""
+    """A kind of run: its settings for a model of some family, how it reads its data, and which models it is for."""
 
     settings: Callable[[type[ModelSettings]], type[Settings]]
     prepare: Prepare
+    models: Kind
 
 
 TASKS = {
-    "translate": Task(lambda model: TranslateSettings[model], prepare_translation),  # type: ignore[valid-type]
+    "translate": Task(
+        lambda model: TranslateSettings[model],  # type: ignore[valid-type]
+        prepare_translation,
+        "sequence-to-sequence",
+    ),
 }
 
 

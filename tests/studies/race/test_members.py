@@ -109,7 +109,7 @@ def test_a_setting_that_only_some_models_have_is_left_out_elsewhere(monkeypatch)
         family: str = "plain"
         width: int = Field(8)
 
-    monkeypatch.setitem(FAMILIES, "plain", Family(PlainSettings, lambda *_: None))
+    monkeypatch.setitem(FAMILIES, "plain", Family(PlainSettings, lambda *_: None, "sequence-to-sequence"))
     monkeypatch.setitem(presets(), "plain", Preset("plain", "", {"family": "plain"}))
     said = []
 
