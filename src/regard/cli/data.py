@@ -21,7 +21,9 @@ def miniature(
         str, typer.Option(help="train, valid, test, or, for pairs, unseen-pairs, unseen-cases or unseen-depth.")
     ] = "train",
     seed: Annotated[int, typer.Option(min=0, help="Another seed, other sentences; the split stays the split.")] = 0,
-    stories: Annotated[bool, typer.Option("--stories", help="English stories, with a blank line after each.")] = False,
+    stories: Annotated[
+        bool, typer.Option("--stories", help="English stories, with a blank line after each.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Print sentence pairs of the embedded miniature world, German TAB English, or its stories."""

@@ -44,6 +44,9 @@ _MEANWHILE: Final = among(
     for german in ("sich ausruhen", "singen", "warten", "tanzen", "arbeiten", "lachen", "lächeln")
 )
 _CONSUME: Final = {"essen": nouns_of("fruit", "baked", "dish"), "trinken": nouns_of("drink")}
+_LOOKS: Final = tuple(
+    _WORDS.adjectives[german] for german in ("klein", "groß", "alt", "jung", "schön", "hungrig", "weiß", "braun")
+)
 _HOUR: Final = _WORDS.nouns["Stunde"]
 _GREET: Final = Choice(
     {_WORDS.verb(german): weight for german, weight in (("begrüßen", 3), ("umarmen", 2), ("sehen", 1))}
@@ -139,8 +142,8 @@ def _consume(scene: Scene, who: Name) -> None:
 
 def _see_an_animal(scene: Scene, who: Name) -> None:
     noun = nouns_of("pet", "livestock", "bird")(scene.draw)
-    choice = adjectives_of(noun)
-    adjectives = (choice(scene.draw),) if choice and scene.draw() < 0.6 else ()
+    fitting = [adjective for adjective in _LOOKS if noun in adjective.fits]
+    adjectives = (pick(scene.draw, fitting),) if scene.draw() < 0.6 else ()
     phrase = NounPhrase(noun, "indefinite", adjectives=adjectives)
     _do_here(scene, who, Clause(_WORDS.verb("sehen"), object=phrase, tense="narrated"))
 

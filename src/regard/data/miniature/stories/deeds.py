@@ -5,8 +5,8 @@ from typing import Final, Literal
 from regard.data.miniature.lexicon import Name, Noun, Verb, lexicon
 from regard.data.miniature.meaning import Clause, Named, Nominal, NounPhrase, PrepositionalPhrase
 from regard.data.miniature.sampling.choices import Choice, pick
-from regard.data.miniature.stories.cast import Thing
-from regard.data.miniature.stories.scene import Kind, Parts, Scene, at, known, to
+from regard.data.miniature.stories.cast import Thing, sex_of
+from regard.data.miniature.stories.scene import OWNERS, Kind, Parts, Scene, at, known, to
 
 _WORDS = lexicon()
 BE: Final = _WORDS.verb("sein")
@@ -151,7 +151,7 @@ def hand_over(
 ) -> None:
     """A thing passes from its holder to somebody at the same place."""
     subject, recipient = scene.person(giver), scene.other_person(taker, giver)
-    phrase = scene.thing(thing, giver, is_light=False)
+    phrase = _passing(scene, thing, giver, taker)
     wrong = against_holder(scene, subject, phrase, thing, giver)
     for kind, parts in wrong:
         if kind == "holder":
@@ -167,11 +167,18 @@ def hand_over(
 def show(scene: Scene, who: Name, thing: Thing, whom: Name) -> None:
     """Somebody shows a thing, and keeps it."""
     subject, recipient = scene.person(who), scene.other_person(whom, who)
-    phrase = scene.thing(thing, who, is_light=False)
+    phrase = _passing(scene, thing, who, whom)
     wrong = [item for item in against_holder(scene, subject, phrase, thing, who) if item[0] == "thing"]
     scene.say(
         Clause(_SHOW, subject, phrase, recipient, tense="narrated"), who, others=[whom], thing=thing, wrong=wrong
     )
+
+
+def _passing(scene: Scene, thing: Thing, who: Name, whom: Name) -> Nominal:
+    """A thing between two people; `her` would not say whose where both are women."""
+    phrase = scene.thing(thing, who, is_light=False)
+    is_own = isinstance(phrase, NounPhrase) and phrase.determiner in OWNERS.values()
+    return known(thing) if is_own and sex_of(who) == sex_of(whom) else phrase
 
 
 def _keep(scene: Scene, who: Name, thing: Thing) -> None:
@@ -222,7 +229,7 @@ def against_holder(scene: Scene, subject: Nominal, phrase: Nominal, thing: Thing
     wrong: Wrong = []
     if thing not in scene.holders or (isinstance(phrase, NounPhrase) and not is_plain(phrase)):
         return wrong
-    if isinstance(subject, Named) and (other := scene.without(thing)):
+    if isinstance(subject, Named) and (other := scene.without(thing)) and scene.is_telling(other):
         wrong.append(("holder", {"subject": Named(other)}))
     if is_plain(phrase) and (another := scene.other_thing(thing, who)):
         wrong.append(("thing", {"object": known(another)}))

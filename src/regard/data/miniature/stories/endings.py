@@ -14,8 +14,16 @@ _THAT: Final = _WORDS.conjunctions["dass"]
 _AGAIN: Final = _WORDS.adverbs["wieder"]
 
 
+def _turn_to_others(scene: Scene, who: Name) -> None:
+    """Something about somebody else, so that whoever was named last is not always who has the thing."""
+    others = [name for name in scene.where if name is not who]
+    if others and scene.has_room(0.6):
+        asides.meanwhile(scene, others[-1])
+
+
 def close_regained(scene: Scene, owner: Name, thing: Thing) -> None:
     """The owner has the thing again."""
+    _turn_to_others(scene, owner)
     value = scene.draw()
     if value < 0.4:
         deeds.have(scene, owner, thing, "finally")
@@ -29,6 +37,7 @@ def close_regained(scene: Scene, owner: Name, thing: Thing) -> None:
 
 def close_given(scene: Scene, giver: Name, thing: Thing, taker: Name) -> None:
     """The thing is with whom it was meant for."""
+    _turn_to_others(scene, taker)
     if scene.draw() < 0.5:
         deeds.have(scene, taker, thing, "now")
         return
@@ -37,6 +46,7 @@ def close_given(scene: Scene, giver: Name, thing: Thing, taker: Name) -> None:
         deed = Clause(deeds.GIVE, Named(who), known(thing), pronoun(whom), tense="earlier")
         return Content(_THAT, deed)
 
-    wrong = {"subject": Named(giver), "content": given(taker, giver)}
+    swapped = {"subject": Named(giver), "content": given(taker, giver)}
     clause = Clause(_BE_GLAD, Named(taker), tense="narrated", content=given(giver, taker))
-    scene.say(clause, taker, others=[giver], thing=thing, wrong=[("holder", wrong)])
+    wrong: deeds.Wrong = [("holder", swapped)] if scene.is_telling(giver) else []
+    scene.say(clause, taker, others=[giver], thing=thing, wrong=wrong)

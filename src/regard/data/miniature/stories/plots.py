@@ -167,7 +167,7 @@ def _swapped(scene: Scene) -> None:
     if scene.draw() < 0.5:
         one, two = two, one
     if scene.has_room(0.5):
-        asides.feel(scene, one[0], True)
+        asides.feel(scene, two[0], True)
     deeds.have(scene, *one, "now")
     deeds.have(scene, *two)
 

@@ -5,6 +5,7 @@ from itertools import cycle, islice
 from typing import Final, NamedTuple, get_args
 
 from regard.data.miniature.english import in_english
+from regard.data.miniature.holdout import stable_fraction
 from regard.data.miniature.splits import SPLITS
 from regard.data.miniature.stories.scene import Kind
 from regard.data.miniature.stories.telling import Story, stories
@@ -52,5 +53,5 @@ def _probes(found: Iterator[Story]) -> Iterator[Probe]:
         for one in found:
             fitting = [probe for probe in probes_of(one) if probe.kind == kind]
             if fitting:
-                yield fitting[-1]
+                yield fitting[int(stable_fraction(one.text) * len(fitting))]
                 break

@@ -63,6 +63,8 @@ class Scene:
         # What the sentence before spoke of, which is all that pronouns point to.
         self._subject: Name | None = None
         self._people: tuple[Name, ...] = ()
+        self._last_named: Name | None = None
+        self._last_thing: Thing | None = None
         self._thing: Thing | None = None
         self._place: Noun | None = None
 
@@ -143,6 +145,9 @@ class Scene:
         contrasts = (Contrast(kind, Meaning(replace(clause, **parts))) for kind, parts in changes)
         self.told.append(Told(Meaning(clause), tuple(contrasts)))
         self._subject, self._people, self._thing, self._place = subject, people, thing, place
+        named = [value.name for value in _nominals(clause) if isinstance(value, Named)]
+        self._last_named = named[-1] if named else self._last_named
+        self._last_thing = thing or self._last_thing
         if place and place not in self.named_places:
             self.named_places.append(place)
 
@@ -160,9 +165,15 @@ class Scene:
         holder = self.holders.get(thing)
         return next((name for name in reversed(self.cast) if name is not holder), None) if holder else None
 
+    def is_telling(self, wrong: Name) -> bool:
+        """Whether to contrast somebody with the right one: less often unless it is who was named last."""
+        return self._last_named is wrong or self.draw() < 0.4
+
     def other_thing(self, thing: Thing, holder: Name | Noun) -> Thing | None:
-        """A known thing that is with somebody else, or elsewhere."""
-        return next((t for t, with_whom in self.holders.items() if t is not thing and with_whom is not holder), None)
+        """A known thing that is with somebody else, or elsewhere; less often the one that was named last."""
+        found = (t for t, with_whom in self.holders.items() if t is not thing and with_whom is not holder)
+        other = next(found, None)
+        return None if other is self._last_thing and self.draw() >= 0.4 else other
 
 
 def pronoun(name: Name) -> Pronoun:
@@ -185,6 +196,15 @@ def to(place: Noun) -> PrepositionalPhrase:
 def known(thing: Thing) -> NounPhrase:
     """A thing that has been named before."""
     return NounPhrase(thing.noun)
+
+
+def _nominals(clause: Clause) -> list[Nominal | None]:
+    """The people of a clause in the order of English."""
+    subject = clause.subject
+    pair = [subject.first, subject.second] if isinstance(subject, Coordination) else [subject]
+    company = clause.company.nominal if clause.company else None
+    inner = clause.content.clause.subject if clause.content else None
+    return [*pair, clause.recipient, clause.object, company, inner]
 
 
 def _flipped(clause: Clause) -> Parts:
