@@ -80,6 +80,14 @@ def test_miniature_pairs_are_printed():
     assert set(row) == {"source", "target"}
 
 
+def test_miniature_stories_are_printed_with_a_blank_line_after_each():
+    text = good("data", "miniature", "--stories", "--count", 3)
+    found = text.split("\n\n")
+    assert len(found) == 4 and all(story.count("\n") == 1 for story in found[:3])
+    lines = good("data", "miniature", "--stories", "--count", 3, "--json").splitlines()
+    assert [json.loads(line) for line in lines] == [{"text": story} for story in found[:3]]
+
+
 def test_a_tokenizer_is_trained_and_shown(tmp_path):
     text = tmp_path / "a.txt.gz"
     text.write_bytes(gzip.compress("Der Hund schläft. Der Hund spielt.\n".encode() * 5))

@@ -59,6 +59,10 @@ MISTAKES = {
         ["data", "miniature", "--split", "tests"],
         'split: "tests" is not one of train, valid, test, unseen-pairs, unseen-cases, unseen-depth.',
     ),
+    "split without stories": (
+        ["data", "miniature", "--stories", "--split", "unseen-depth"],
+        'split: "unseen-depth" is not one of train, valid, test, which have stories.',
+    ),
     "unknown kind": (
         ["tokenizer", "train", "{file}", "--kind", "bpee"],
         "kind: \"bpee\" is not one of 'bpe', 'wordpiece', 'unigram', 'word' or 'char' (from the command line).",

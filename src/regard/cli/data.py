@@ -16,17 +16,27 @@ def _data() -> None:
 
 @app.command("miniature")
 def miniature(
-    count: Annotated[int, typer.Option(help="How many pairs.")] = 20,
+    count: Annotated[int, typer.Option(help="How many pairs or stories.")] = 20,
     split: Annotated[
-        str, typer.Option(help="train, valid, test, unseen-pairs, unseen-cases or unseen-depth.")
+        str, typer.Option(help="train, valid, test, or, for pairs, unseen-pairs, unseen-cases or unseen-depth.")
     ] = "train",
     seed: Annotated[int, typer.Option(min=0, help="Another seed, other sentences; the split stays the split.")] = 0,
+    stories: Annotated[
+        bool, typer.Option("--stories", help="English stories, with a blank line after each.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Print sentence pairs of the embedded miniature world, German TAB English."""
+    """Print sentence pairs of the embedded miniature world, German TAB English, or its stories."""
     from regard.cli.console import print_json, print_line
-    from regard.data.miniature import pairs
+    from regard.data.miniature import documents, pairs
 
+    if stories:
+        for text in documents(split, count, seed):
+            if json:
+                print_json({"text": text}, indent=None)
+            else:
+                print_line(f"{text}\n")
+        return
     for pair in pairs(split, count, seed):
         if json:
             print_json(pair._asdict(), indent=None)

@@ -1,0 +1,57 @@
+"""What a model must remember of a story to know how it goes on: right and wrong continuations."""
+
+from collections.abc import Iterator
+from itertools import cycle, islice
+from typing import Final, NamedTuple, get_args
+
+from regard.data.miniature.english import in_english
+from regard.data.miniature.holdout import stable_fraction
+from regard.data.miniature.splits import SPLITS
+from regard.data.miniature.stories.scene import Kind
+from regard.data.miniature.stories.telling import Story, stories
+from regard.errors import DataError
+
+PROBE_KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+
+class Probe(NamedTuple):
+    """The beginning of a story and two ways to go on, of which only the first agrees with it.
+
+    `prefix + right` is the beginning of the document: both continuations begin with their space.
+    """
+
+    kind: Kind
+    prefix: str
+    right: str
+    wrong: str
+
+
+def probes_of(one: Story) -> list[Probe]:
+    """Every probe that a story offers, in the order of its sentences."""
+    found = []
+    prefix, space = one.title, "\n"
+    for sentence in one.told:
+        right = space + in_english(sentence.meaning)
+        for kind, meaning in sentence.contrasts:
+            found.append(Probe(kind, prefix, right, space + in_english(meaning)))
+        prefix, space = prefix + right, " "
+    return found
+
+
+def story_probes(split: str, count: int | None = None, seed: int = 0) -> Iterator[Probe]:
+    """Probes of every kind in turn, at most one of a story: as many as asked for, or as the split has by default."""
+    found = _probes(stories(split, seed))
+    if count is None:
+        count = SPLITS[split].size
+    if count < 1:
+        raise DataError(f"count: {count} is too few; ask {split} for 1 probe or more.")
+    return islice(found, count)
+
+
+def _probes(found: Iterator[Story]) -> Iterator[Probe]:
+    for kind in cycle(PROBE_KINDS):
+        for one in found:
+            fitting = [probe for probe in probes_of(one) if probe.kind == kind]
+            if fitting:
+                yield fitting[int(stable_fraction(one.text) * len(fitting))]
+                break
