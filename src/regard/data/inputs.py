@@ -7,11 +7,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from regard.data import miniature
 from regard.data.documents import JSON_LINES, Part, Piece, ending, file_pieces, pieces_of, text_of
 from regard.data.lines import explaining
 from regard.data.records import load_datasets
 from regard.data.text_settings import TextSource
 from regard.errors import DataError
+
+MINIATURE = "miniature:"
 
 ENDINGS = (".txt", ".md", *JSON_LINES)
 """What is text in a folder, each also with .gz."""
@@ -102,6 +105,32 @@ class DatasetInput:
             yield Part(text, True, len(text.encode()))
 
 
+@dataclass(frozen=True)
+class MiniatureInput:
+    """Stories of the miniature world."""
+
+    name: str
+    place: TextSource
+    size: int | None = None
+
+    @property
+    def _split(self) -> str:
+        return self.name.removeprefix(MINIATURE)
+
+    def glance(self) -> list[int | str]:
+        """Return the split, how many stories there are to be, and how the first one begins."""
+        return [self._split, self.place.count or 0, next(iter(miniature.documents(self._split, 1)))]
+
+    def fingerprint(self) -> str:
+        """Return a hash of that: the stories follow from it."""
+        return hashlib.sha256(repr(self.glance()).encode()).hexdigest()
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the stories in pieces."""
+        texts = miniature.documents(self._split, self.place.count)
+        return pieces_of(Part(text, True, len(text.encode())) for text in texts)
+
+
 def find_inputs(place: TextSource) -> list[Input]:
     """Return what a place names, in order; what is named twice comes once."""
     found: dict[str, Input] = {}
@@ -114,6 +143,9 @@ def find_inputs(place: TextSource) -> list[Input]:
 def _inputs_at(path: str, place: TextSource) -> list[Input]:
     if path.startswith("hf:"):
         return [DatasetInput(path, place)]
+    if path.startswith(MINIATURE):
+        miniature.documents(path.removeprefix(MINIATURE), 1)  # an unknown split is refused here
+        return [MiniatureInput(path, place)]
     return [FileInput(file, place) for file in _files_at(Path(path))]
 
 

@@ -11,7 +11,7 @@ class TextSource(Settings):
     """Where running text comes from: files, folders of them, or data sets, read in the order given."""
 
     paths: tuple[str, ...] = Field(min_length=1)
-    """Files, folders (searched for .txt, .md and .jsonl, each also .gz), or hf:NAME for a `datasets` set."""
+    """Files, folders (searched for .txt, .md and .jsonl, each also .gz), hf:NAME for a `datasets` set, or miniature:SPLIT."""
     documents: Literal["file", "blank-lines", "lines"] = "file"
     """What one document is: a file, what blank lines part, or a line; a line of a .jsonl file always is one."""
     field: str = "text"
@@ -40,6 +40,8 @@ class TextData(Settings):
     """Share of `train` carved out when there is no `valid` (20,000 tokens at least, a million at most)."""
     test: dict[str, TextSource] = Field(default_factory=dict)
     """Named sets scored once, at the end."""
+    folder: str | None = None
+    """Where the tokenised text is kept; unset: a folder of its own in corpora/, by what is read and how."""
 
     @model_validator(mode="after")
     def _watches_other_text(self) -> "TextData":

@@ -8,7 +8,7 @@ from regard.studies.doctor.findings import Finding, Report
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, read_passport
-from regard.studies.plan import Plan, plan_run, preset_parameters
+from regard.studies.plan import Plan, TextPlan, plan_run, preset_parameters
 from regard.studies.race.board import Standing
 from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.execute import race
@@ -37,6 +37,7 @@ __all__ = [
     "Run",
     "RunSummary",
     "Standing",
+    "TextPlan",
     "Verification",
     "average",
     "compare",

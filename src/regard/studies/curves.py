@@ -46,9 +46,13 @@ def panel_lines(metrics: Sequence[dict[str, float]]) -> dict[str, dict[str, tupl
     # The surprise is the plain loss, which validation measures too; the first part may be smoothed.
     names = [name for name in (trained[0] if trained else {}) if name not in NOT_LOSSES]
     loss = "surprise" if "surprise" in names else names[0] if names else ""
+    has_bleu = any("valid_bleu" in line for line in metrics) or not any(
+        "valid_perplexity" in line for line in metrics
+    )
+    score = ("BLEU", "valid_bleu") if has_bleu else ("perplexity", "valid_perplexity")
     panels = {
         "loss of a target token": {"train": loss, "valid": "valid_loss"},
-        "BLEU on validation": {"valid": "valid_bleu"},
+        f"{score[0]} on validation": {"valid": score[1]},
         "learning rate": {"train": "learning_rate"},
         "target tokens per second": {"train": "tokens_per_second"},
     }

@@ -2,11 +2,12 @@
 
 from regard.text.dropout import DropoutCorpus, DropoutEncoder
 from regard.text.prefix import Prefix, exact_prefix, prefix_ids, prefix_of
-from regard.text.settings import TextSettings, TokenizerSettings
+from regard.text.settings import CorpusTextSettings, TextSettings, TokenizerSettings
 from regard.text.tokenizer import Encoding, Tokenizer
 from regard.text.training import train_tokenizer
 
 __all__ = [
+    "CorpusTextSettings",
     "DropoutCorpus",
     "DropoutEncoder",
     "Encoding",
