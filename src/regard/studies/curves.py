@@ -46,10 +46,8 @@ def panel_lines(metrics: Sequence[dict[str, float]]) -> dict[str, dict[str, tupl
     # The surprise is the plain loss, which validation measures too; the first part may be smoothed.
     names = [name for name in (trained[0] if trained else {}) if name not in NOT_LOSSES]
     loss = "surprise" if "surprise" in names else names[0] if names else ""
-    has_bleu = any("valid_bleu" in line for line in metrics) or not any(
-        "valid_perplexity" in line for line in metrics
-    )
-    score = ("BLEU", "valid_bleu") if has_bleu else ("perplexity", "valid_perplexity")
+    is_text = any("language" in line for line in metrics)
+    score = ("perplexity", "valid_perplexity") if is_text else ("BLEU", "valid_bleu")
     panels = {
         "loss of a target token": {"train": loss, "valid": "valid_loss"},
         f"{score[0]} on validation": {"valid": score[1]},

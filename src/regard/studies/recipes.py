@@ -84,7 +84,8 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     check_kind(name, kind_of_run.models, kind, chosen)
     if not _table(values, "data") and not _table(changes, "data"):
         raise ConfigError(
-            f"{recipe.origin}: it does not say what to learn from; give {kind_of_run.places} (data.train in a recipe)."
+            f"{recipe.origin}: it does not say what to learn from; give {kind_of_run.places} "
+            f"(data.train in a recipe)."
         )
     schema = kind_of_run.settings(family(kind).settings)
     layers = [Layer(f"preset {chosen}", {"model": base})] if base else []
