@@ -1,7 +1,7 @@
 """A checkpoint and raw text in, answers out."""
 
 from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation, perplexity
-from regard.pipelines.load import load, load_tokenizer
+from regard.pipelines.load import load, load_tokenizer, read_task
 from regard.pipelines.translator import Translator
 
 __all__ = [
@@ -13,4 +13,5 @@ __all__ = [
     "load",
     "load_tokenizer",
     "perplexity",
+    "read_task",
 ]

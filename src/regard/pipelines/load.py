@@ -37,6 +37,13 @@ def load(
     return PIPELINES[first.task](first, others)
 
 
+def read_task(path: str | Path) -> str:
+    """Return the task of a run, a checkpoint folder, or hf: and a Hugging Face folder."""
+    if str(path).startswith("hf:"):
+        return read_hugging_face(Path(str(path).removeprefix("hf:"))).task
+    return str(read_config(find_checkpoint(Path(path)))["task"])
+
+
 def _bundle(path: str | Path, device: str) -> Bundle:
     if str(path).startswith("hf:"):
         bundle = read_hugging_face(Path(str(path).removeprefix("hf:")))

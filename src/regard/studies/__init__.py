@@ -18,6 +18,7 @@ from regard.studies.recipes import Recipe, find_recipe, resolve_run, shipped
 from regard.studies.resume import resume
 from regard.studies.run import Run
 from regard.studies.runs import RunSummary, delete_run, list_runs
+from regard.studies.text_scores import TextEvaluation, measure_text
 from regard.studies.train import train
 from regard.studies.verify import Verification, verify_resume
 
@@ -37,6 +38,7 @@ __all__ = [
     "Run",
     "RunSummary",
     "Standing",
+    "TextEvaluation",
     "TextPlan",
     "Verification",
     "average",
@@ -48,6 +50,7 @@ __all__ = [
     "find_recipe",
     "list_runs",
     "measure",
+    "measure_text",
     "parse_budget",
     "plan_run",
     "preset_parameters",

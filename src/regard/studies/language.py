@@ -24,14 +24,12 @@ from regard.progress import SILENT, Progress
 from regard.studies.prepared import Prepared
 from regard.studies.settings import LanguageSettings
 from regard.studies.sizes import check_size
-from regard.studies.text_scores import text_loss
+from regard.studies.text_scores import USUAL_WINDOW, text_loss
 from regard.text import Tokenizer, train_tokenizer
 from regard.training import Machine
 
 Settings = LanguageSettings[ModelSettings]
 
-USUAL_WINDOW = 256
-"""Tokens read at once by a model that has no bound."""
 LEARNED_FROM = 64 * 2**20
 """Bytes of text that a tokenizer is trained on at most, taken from all over it."""
 TOKENIZER, MADE_FROM = "tokenizer.json", "tokenizer-made-from.json"

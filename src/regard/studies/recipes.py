@@ -92,6 +92,12 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     return resolve(schema, [*layers, Layer(recipe.origin, values), Layer("the command line", changes)])
 
 
+def check_task(settings: Any, verb: str, wanted: str = "translate") -> None:
+    """Refuse a run of a task that a verb knows nothing about."""
+    if settings.task != wanted:
+        raise ConfigError(f'regard {verb} is for the task {wanted}; this run\'s is "{settings.task}".')
+
+
 def _model(values: dict[str, Any], changes: Mapping[str, Any], usual: str) -> tuple[str | None, str]:
     """Return the preset, if any, and the family; another family than the recipe's leaves its sizes behind."""
     theirs, wanted = _table(values, "model"), _table(changes, "model")

@@ -1,20 +1,31 @@
 """How well a language model knows a text: its surprise by token, byte and word."""
 
+import json
 import math
+import tempfile
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 
+from regard.data.carving import tokenise_all
 from regard.data.corpus import Corpus
+from regard.data.shards import tokenise
+from regard.data.text_settings import TextData, TextSource
 from regard.data.windows import Stream, sliding_windows
-from regard.errors import DataError
+from regard.errors import DataError, RunError
 from regard.nn import is_out_of_memory, release_memory
 from regard.objectives import LanguageObjective
+from regard.pipelines import load
 from regard.progress import SILENT, Progress
 from regard.studies.prepared import Prepared
 from regard.studies.run import Run
+from regard.text import Tokenizer
 from regard.training import Machine, MachineSettings, prepare_machine
+
+USUAL_WINDOW = 256
+"""Tokens read at once by a model that has no bound."""
 
 
 @dataclass(frozen=True)
@@ -135,3 +146,40 @@ def score_texts(run: Run, pipeline: Any, prepared: Prepared, progress: Progress 
         name: evaluate_text(pipeline.model, corpus, name, end, window, machine).figures()
         for name, corpus in prepared.tests.items()
     }
+
+
+def measure_text(
+    path: str | Path,
+    place: TextSource | None = None,
+    *,
+    stride: int | None = None,
+    device: str = "auto",
+    progress: Progress = SILENT,
+) -> dict[str, TextEvaluation]:
+    """Evaluate a language model's run or checkpoint on other text, or on the run's own test sets, by name."""
+    pipeline: Any = load(path, device)
+    machine = prepare_machine(MachineSettings(device=str(pipeline.device), precision="fp32"))
+    window = int(pipeline.bundle.facts.get("window") or pipeline.model.max_positions or USUAL_WINDOW)
+    with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
+        sets = _texts(Path(path), place, pipeline.tokenizer, Path(folder), progress)
+        end = pipeline.tokenizer.end
+        return {
+            name: evaluate_text(pipeline.model, corpus, name, end, window, machine, stride)
+            for name, corpus in sets.items()
+        }
+
+
+def _texts(
+    path: Path, place: TextSource | None, tokenizer: Tokenizer, folder: Path, progress: Progress
+) -> dict[str, Corpus]:
+    """Return the text at a place, or a run's own test sets (without any: what is watched)."""
+    if place is not None:
+        return {place.name: tokenise(place, tokenizer, folder, progress)}
+    run = Run(path)
+    if not run.exists:
+        raise RunError(f"{path}: a checkpoint alone has no test sets; give --text FILE.")
+    data = TextData.model_validate_json(json.dumps(run.record["settings"]["data"]))
+    kept = Path(run.record["data"]["folder"])
+    if data.test:
+        return {name: tokenise(each, tokenizer, kept / f"test-{name}", progress) for name, each in data.test.items()}
+    return {"valid": tokenise_all(data, tokenizer, kept, progress).valid}
