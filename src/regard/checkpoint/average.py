@@ -67,4 +67,5 @@ def _essence(bundle: Bundle) -> dict[str, Any]:
     settings = {f"model.{name}": value for name, value in bundle.settings.model_dump(mode="json").items()}
     shape = {name: value for name, value in settings.items() if "dropout" not in name and name != "model.preset"}
     vocabularies = {f"vocabularies.{name}": value for name, value in vars(bundle.vocabularies).items()}
-    return {"task": bundle.task, **shape, **vocabularies, "seed": bundle.facts.get("seed")}
+    facts = {name: bundle.facts.get(name) for name in ("seed", "labels")}
+    return {"task": bundle.task, **shape, **vocabularies, **facts}

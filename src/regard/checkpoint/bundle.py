@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from regard.checkpoint.atomic import MANIFEST, fingerprint, write_folder, write_json
 from regard.errors import CheckpointError
-from regard.models import ModelSettings, Vocabularies, build_model, family
+from regard.models import HeadSettings, ModelSettings, Vocabularies, build_model, family
 from regard.text import Tokenizer
 from regard.version import __version__
 
@@ -37,6 +37,8 @@ class Bundle:
     """By role: `tokenizer` for all, or `source` and `target`."""
     facts: dict[str, Any] = field(default_factory=dict)
     """What else the task wants to remember, such as decoding defaults; plain JSON."""
+    head: HeadSettings | None = None
+    """The shape of the head over the model, where a task needs one."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ def _describe(bundle: Bundle) -> dict[str, Any]:
         "model": bundle.settings.model_dump(mode="json"),
         "vocabularies": vars(bundle.vocabularies),
         "tokenizers": list(bundle.tokenizers),
+        **({} if bundle.head is None else {"head": bundle.head.model_dump(mode="json")}),
         **bundle.facts,
     }
 
@@ -127,16 +130,17 @@ def read_bundle(folder: Path, device: torch.device | str = "cpu") -> Bundle:
     try:
         settings = family(config["model"]["family"]).settings.model_validate_json(json.dumps(config["model"]))
         vocabularies = Vocabularies(**config["vocabularies"])
+        head = HeadSettings.model_validate_json(json.dumps(config["head"])) if "head" in config else None
         roles, task = config["tokenizers"], str(config["task"])
     except (KeyError, TypeError, ValidationError) as error:
         reason = str(error).splitlines()[0]
         raise CheckpointError(f"{folder / CONFIG}: the model's settings cannot be read ({reason}).") from None
-    model = build_model(settings, vocabularies)
+    model = build_model(settings, vocabularies, head)
     _fill(model, read_tensors(folder / WEIGHTS), folder)
     tokenizers = {role: Tokenizer.load(folder / _tokenizer_file(role)) for role in roles}
-    known = {"format", "regard", "task", "model", "vocabularies", "tokenizers"}
+    known = {"format", "regard", "task", "model", "vocabularies", "tokenizers", "head"}
     facts = {key: value for key, value in config.items() if key not in known}
-    return Bundle(task, model.to(device).eval(), settings, vocabularies, tokenizers, facts)
+    return Bundle(task, model.to(device).eval(), settings, vocabularies, tokenizers, facts, head)
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:

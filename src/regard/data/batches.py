@@ -93,6 +93,11 @@ class EncodedPairs:
     def __len__(self) -> int:
         return len(self.source)
 
+    @property
+    def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many tokens each pair has on both sides."""
+        return self.source.lengths, self.target.lengths
+
     def fingerprint(self) -> str:
         """Return a hash of all ids: the same text through the same tokenizer."""
         found = hashlib.sha256()

@@ -6,8 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from regard.data.batches import EncodedPairs
-from regard.data.sampler import Position, Rows, micro_batches, padded_size, plan_updates
+from regard.data.sampler import POOL, Position, Rows, micro_batches, padded_size, plan_updates
 
 
 @dataclass(frozen=True)
@@ -33,17 +32,34 @@ class Feed(Protocol):
         """Return how many updates an epoch has."""
 
 
-class PairFeed:
-    """Updates of sentence pairs; `corpus(epoch)` may encode anew for each epoch (BPE dropout)."""
+class Examples(Protocol):
+    """Examples that are in memory, each with a length on a source and on a target side."""
 
-    def __init__(self, corpus: Callable[[int], EncodedPairs], tokens: int, limit: int, seed: int) -> None:
+    @property
+    def lengths(self) -> tuple[Rows, Rows]:
+        """Tokens of each example on both sides."""
+
+    def batch(self, rows: Rows) -> Any:
+        """Return some of the examples as one batch."""
+
+
+class PairFeed:
+    """Updates of pairs or other examples; `corpus(epoch)` may encode anew for each epoch (BPE dropout).
+
+    Examples of `pool` updates are sorted by length together.
+    """
+
+    def __init__(
+        self, corpus: Callable[[int], Examples], tokens: int, limit: int, seed: int, pool: int = POOL
+    ) -> None:
         self.corpus = corpus
         self.tokens = tokens
         self.limit = limit
         self.seed = seed
+        self.pool = pool
 
-    def _plan(self, pairs: EncodedPairs, epoch: int) -> list[Rows]:
-        return plan_updates(pairs.source.lengths, pairs.target.lengths, self.tokens, self.seed, epoch)
+    def _plan(self, examples: Examples, epoch: int) -> list[Rows]:
+        return plan_updates(*examples.lengths, self.tokens, self.seed, epoch, self.pool)
 
     def updates_in(self, epoch: int) -> int:
         """Return how many updates an epoch has."""
@@ -52,9 +68,9 @@ class PairFeed:
     def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
         """Yield the updates from `position` on, for ever."""
         while True:
-            pairs = self.corpus(position.epoch)
-            lengths = pairs.source.lengths, pairs.target.lengths
-            plan = self._plan(pairs, position.epoch)
+            examples = self.corpus(position.epoch)
+            lengths = examples.lengths
+            plan = self._plan(examples, position.epoch)
             for index in range(position.index, len(plan)):
                 parts = micro_batches(plan[index], *lengths, self.limit)
                 if len(parts) < world:  # every process gets a share
@@ -62,5 +78,5 @@ class PairFeed:
                 is_last = index + 1 == len(plan)
                 following = Position(position.epoch + is_last, 0 if is_last else index + 1)
                 divisible = max((padded_size(part, *lengths) for part in parts if len(part) > 1), default=0)
-                yield Update([pairs.batch(part) for part in parts[rank::world]], following, divisible)
+                yield Update([examples.batch(part) for part in parts[rank::world]], following, divisible)
             position = Position(position.epoch + 1, 0)

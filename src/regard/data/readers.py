@@ -1,17 +1,16 @@
 """Sentence pairs out of files, `datasets` and the miniature world."""
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from regard.data import miniature
-from regard.data.lines import is_text, read_lines, read_text
+from regard.data.lines import is_text, read_lines
 from regard.data.pairs import Pair
-from regard.data.records import json_object, load_datasets, value_in
+from regard.data.records import load_datasets, value_in
 from regard.data.settings import PairSource
+from regard.data.tables import find_column, json_rows, split_rows
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 
@@ -97,7 +96,7 @@ def read_table(path: Path, place: PairSource, progress: Progress = SILENT) -> li
     """Return the pairs of a .tsv, .csv or .jsonl file."""
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     if suffix in (".jsonl", ".ndjson"):
-        return _from_records(_json_rows(path), place, path)
+        return _from_records(json_rows(path), place, path)
     if suffix in (".tsv", ".csv"):
         return _from_rows(path, suffix, place, progress)
     if suffix == ".json":
@@ -106,16 +105,6 @@ def read_table(path: Path, place: PairSource, progress: Progress = SILENT) -> li
         f'{path}: the ending "{suffix}" says nothing about pairs; use .tsv, .csv or .jsonl (each also .gz), '
         f"or give two files as source and target."
     )
-
-
-def _json_rows(path: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
-            rows.append({})
-            continue
-        rows.append(json_object(line, path, number))
-    return rows
 
 
 def read_datasets(place: PairSource) -> list[Pair]:
@@ -148,7 +137,7 @@ def _field(row: dict[str, Any], name: str, origin: Path | str, number: int) -> s
 
 
 def _from_rows(path: Path, suffix: str, place: PairSource, progress: Progress) -> list[Pair]:
-    rows = _split_rows(path, suffix)
+    rows = split_rows(path, suffix)
     blank = next((place for place, (_, row) in enumerate(rows) if "".join(row).strip()), len(rows))
     rows, missing = rows[blank:], [Pair("", "")] * blank  # what cleaning is to count
     if not rows:
@@ -158,8 +147,8 @@ def _from_rows(path: Path, suffix: str, place: PairSource, progress: Progress) -
     source, target = place.source_column, place.target_column
     if isinstance(source, str) or isinstance(target, str) or (known and source is None and target is None):
         names = known or ("source", "target")
-        first = _column(path, rows[0][1], source if source is not None else names[0])
-        second = _column(path, rows[0][1], target if target is not None else names[1])
+        first = find_column(path, rows[0][1], source if source is not None else names[0])
+        second = find_column(path, rows[0][1], target if target is not None else names[1])
         rows = rows[1:]
     else:
         if source is None and target is None and len(header) != 2:
@@ -177,26 +166,6 @@ def _from_rows(path: Path, suffix: str, place: PairSource, progress: Progress) -
     shown = f'; the first pair is "{pairs[0].source}" and "{pairs[0].target}"' if pairs else ""
     progress.say(f"{path.name}: source is column {first}, target is column {second} (counted from 0){shown}.")
     return missing + pairs
-
-
-def _split_rows(path: Path, suffix: str) -> list[tuple[int, list[str]]]:
-    """Return (line number, cells) for each row; only CSV knows quotes."""
-    if suffix == ".tsv":
-        return [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)]
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
-    try:
-        return [(reader.line_num, row) for row in reader]
-    except csv.Error as error:
-        raise DataError(f"{path}: line {reader.line_num} is not CSV ({error}).") from None
-
-
-def _column(path: Path, header: Sequence[str], column: str | int) -> int:
-    if isinstance(column, int):
-        return column
-    names = [cell.strip().lower() for cell in header]
-    if column.lower() not in names:
-        raise DataError(f'{path}: there is no column "{column}" in its header ({", ".join(header)}).')
-    return names.index(column.lower())
 
 
 def _row_pair(path: Path, number: int, row: Sequence[str], first: int, second: int) -> Pair:

@@ -20,7 +20,9 @@ class Position:
     index: int = 0
 
 
-def plan_updates(source_lengths: Rows, target_lengths: Rows, tokens: int, seed: int, epoch: int) -> list[Rows]:
+def plan_updates(
+    source_lengths: Rows, target_lengths: Rows, tokens: int, seed: int, epoch: int, pool: int = POOL
+) -> list[Rows]:
     """Return the updates of an epoch: rows of examples of similar length, about `tokens` target tokens each.
 
     Every row is in exactly one update.
@@ -28,9 +30,9 @@ def plan_updates(source_lengths: Rows, target_lengths: Rows, tokens: int, seed: 
     draw = np.random.default_rng([seed, epoch])
     rows = draw.permutation(len(target_lengths))
     updates: list[Rows] = []
-    for pool in cut_evenly(rows, target_lengths, tokens * POOL):
-        order = np.lexsort((source_lengths[pool], target_lengths[pool]))
-        updates += cut_evenly(pool[order], target_lengths, tokens)
+    for part in cut_evenly(rows, target_lengths, tokens * pool):
+        order = np.lexsort((source_lengths[part], target_lengths[part]))
+        updates += cut_evenly(part[order], target_lengths, tokens)
     return [updates[place] for place in draw.permutation(len(updates))]
 
 

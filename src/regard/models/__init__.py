@@ -1,6 +1,7 @@
 """Model families, one short file each, behind common protocols."""
 
 from regard.models.families import FAMILIES, Kind, build_model, check_kind, count_parameters, family, presets_of
+from regard.models.headed import Headed, HeadSettings, take_over
 from regard.models.interface import (
     IN_EVERY_FAMILY,
     Fixed,
@@ -19,6 +20,8 @@ __all__ = [
     "FAMILIES",
     "IN_EVERY_FAMILY",
     "Fixed",
+    "HeadSettings",
+    "Headed",
     "Kind",
     "LanguageModel",
     "Memory",
@@ -36,4 +39,5 @@ __all__ = [
     "preset",
     "presets",
     "presets_of",
+    "take_over",
 ]

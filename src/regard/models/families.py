@@ -9,6 +9,7 @@ from torch import nn
 from regard.errors import ConfigError
 from regard.models.convolutional import Convolutional, ConvolutionalSettings
 from regard.models.gpt import Gpt, GptSettings
+from regard.models.headed import Headed, HeadSettings
 from regard.models.interface import ModelSettings, Vocabularies
 from regard.models.presets import presets
 from regard.models.recurrent import RecurrentSettings, RecurrentTranslator
@@ -65,14 +66,15 @@ def check_kind(task: str, wanted: Kind, name: str, chosen: str | None) -> None:
     )
 
 
-def build_model(settings: ModelSettings, vocabularies: Vocabularies) -> nn.Module:
-    """Return a freshly initialised model."""
-    return family(settings.family).build(settings, vocabularies)
+def build_model(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> nn.Module:
+    """Return a freshly initialised model, with a head over it where one is asked for."""
+    body = family(settings.family).build(settings, vocabularies)
+    return body if head is None else Headed(body, head)
 
 
-def count_parameters(settings: ModelSettings, vocabularies: Vocabularies) -> int:
+def count_parameters(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> int:
     """Return how many numbers such a model learns, without making them; shared ones count once."""
     import torch
 
     with torch.device("meta"):
-        return sum(parameter.numel() for parameter in build_model(settings, vocabularies).parameters())
+        return sum(parameter.numel() for parameter in build_model(settings, vocabularies, head).parameters())

@@ -71,6 +71,19 @@ class Tokenizer:
         except OSError as error:
             raise DataError(f"{path}: the tokenizer cannot be written ({error.strerror}).") from None
 
+    def with_special(self, tokens: Sequence[str]) -> "Tokenizer":
+        """Return a tokenizer that knows these special tokens too, numbered behind all others."""
+        grown = tokenizers.Tokenizer.from_str(self.to_json())
+        grown.add_special_tokens(list(tokens))
+        return Tokenizer(grown)
+
+    def number(self, token: str) -> int:
+        """Return the id of a special token of a task."""
+        found = self.backend.token_to_id(token)
+        if found is None:
+            raise DataError(f"The tokenizer has no {token} token, so it cannot be used for this task.")
+        return int(found)
+
     @property
     def size(self) -> int:
         """How many tokens the vocabulary has."""

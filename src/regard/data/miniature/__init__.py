@@ -6,7 +6,7 @@ Stories are meanings in an order that hangs together, said in English.
 
 from regard.data.miniature.english import in_english
 from regard.data.miniature.german import in_german
-from regard.data.miniature.holdout import held_out_cases, held_out_pairs
+from regard.data.miniature.holdout import held_out_cases, held_out_pairs, stable_fraction
 from regard.data.miniature.lexicon import lemmas
 from regard.data.miniature.meaning import Meaning
 from regard.data.miniature.measures import NounCase, WordPair, depth, noun_cases, word_pairs
@@ -43,6 +43,7 @@ __all__ = [
     "noun_cases",
     "pairs",
     "sentences",
+    "stable_fraction",
     "stories",
     "story",
     "story_probes",

@@ -24,6 +24,11 @@ class Plot(NamedTuple):
     length: int
     title: Callable[[Scene], NounPhrase | Coordination]
 
+    @property
+    def name(self) -> str:
+        """What happens, in a word or two."""
+        return self.tell.__name__.strip("_").replace("_", " ")
+
 
 def _introduce(scene: Scene) -> None:
     """The hero, and often what the friend is to the hero."""

@@ -25,6 +25,8 @@ class Story(NamedTuple):
     theme: Theme
     title: str
     told: tuple[Told, ...]
+    plot: str
+    """What happens, by the name of its plot."""
 
     @property
     def sentences(self) -> list[str]:
@@ -51,7 +53,7 @@ def story(split: str, number: int, seed: int = 0) -> Story:
     scene = Scene(draw, draw_plan(draw, theme), spare)
     plot.tell(scene)
     title = nominal(plot.title(scene))
-    return Story(theme, title[0].upper() + title[1:], tuple(scene.told))
+    return Story(theme, title[0].upper() + title[1:], tuple(scene.told), plot.name)
 
 
 def _share(split: str) -> tuple[float, float]:

@@ -1,0 +1,152 @@
+"""Contexts with several continuations, one of them right, out of tables and the miniature world."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from regard.data import miniature
+from regard.data.label_settings import ChoiceSource
+from regard.data.labelled import MINIATURE
+from regard.data.lines import is_text
+from regard.data.records import value_in
+from regard.data.tables import Row, Table, read_rows, text_in
+from regard.errors import DataError
+from regard.progress import SILENT, Progress
+
+CONTEXT_NAMES = ("context", "question", "ctx", "prefix", "premise", "text", "sentence", "startphrase")
+CHOICES_NAMES = ("choices", "endings", "options", "alternatives", "candidates")
+LABEL_NAMES = ("label", "answer", "answerkey", "correct", "gold")
+ONE_CHOICE = re.compile(r"(choice|ending|option|alternative|candidate|answer)[_ -]?(\d+|[a-z])", re.IGNORECASE)
+
+WAY_OUT = "name the columns with context_column, choices_column or choice_columns, and label_column"
+
+
+class Choice(NamedTuple):
+    """A context, ways to go on, and the number (from 0) of the right one; -1 where it is not known."""
+
+    context: str
+    choices: tuple[str, ...]
+    label: int
+
+
+class Columns(NamedTuple):
+    """Where the context is, where the choices are (one field of all, or a column each), and where the answer."""
+
+    context: str
+    choices: tuple[str, ...]
+    is_list: bool
+    label: str | None
+
+
+def read_choices(place: ChoiceSource, progress: Progress = SILENT, has_labels: bool = True) -> list[Choice]:
+    """Return all examples of a place, in order; without labels where none are needed."""
+    if place.path.startswith(MINIATURE):
+        return make_choices(place.path.removeprefix(MINIATURE), place.count, progress)
+    table = read_rows(place.path, place.config, place.split, lambda row: True)
+    if not table.rows:
+        raise DataError(f"{place.name}: there are no examples in it.")
+    columns = find_columns(table, place, has_labels)
+    shown = ", ".join(f'"{name}"' for name in columns.choices)
+    answer = f', the answer in "{columns.label}"' if has_labels else ""
+    progress.say(f'{table.origin}: the context is in column "{columns.context}", the choices in {shown}{answer}.')
+    rows = [(f"{place.name}: {where}", row) for where, row in table.rows[: place.count] if row]
+    found = [_read(row, columns, where) for where, row in rows]
+    return _numbered(found, [where for where, _ in rows]) if has_labels else [each for each, _ in found]
+
+
+def find_columns(table: Table, place: ChoiceSource, has_labels: bool = True) -> Columns:
+    """Return the columns a user named, and the likely ones where none was named."""
+    known = {name.strip().lower(): name for name in table.names}
+
+    def column(given: str | int | None, likely: Sequence[str], what: str) -> str:
+        if given is not None:
+            return table.column(given)
+        found = next((known[name] for name in likely if name in known), None)
+        if found is None:
+            raise DataError(
+                f"{table.origin}: no column ({', '.join(table.names)}) is known to hold the {what}; {WAY_OUT}."
+            )
+        return found
+
+    context = column(place.context_column, CONTEXT_NAMES, "context")
+    label = column(place.label_column, LABEL_NAMES, "answer") if has_labels else None
+    several = tuple(table.column(name) for name in place.choice_columns)
+    if not several and place.choices_column is None:
+        several = tuple(name for name in table.names if ONE_CHOICE.fullmatch(name.strip()) and name != label)
+    if len(several) > 1:
+        return Columns(context, several, False, label)
+    return Columns(context, (column(place.choices_column, CHOICES_NAMES, "choices"),), True, label)
+
+
+def _read(row: Row, columns: Columns, where: str) -> tuple[Choice, Any]:
+    """Return an example without its answer, and what the row says about that."""
+    context = text_in(row, columns.context, where, WAY_OUT)
+    names: Sequence[str] = ()
+    if columns.is_list:
+        choices, names = _listed(row, columns.choices[0], where)
+    else:
+        choices = tuple(text_in(row, name, where, WAY_OUT) for name in columns.choices)
+        while choices and not choices[-1]:  # a table has as many columns as its longest row has choices
+            choices = choices[:-1]
+    if len(choices) < 2:
+        raise DataError(f"{where} has {len(choices)} choices; there must be two at least.")
+    if not all(choices):
+        raise DataError(f"{where}: choice {choices.index('')} (counted from 0) is empty; give it words.")
+    said: Any = None if columns.label is None else _value(row, columns.label)
+    said = said.strip() if isinstance(said, str) else said
+    if isinstance(said, str) and said in names:
+        said = list(names).index(said)
+    elif isinstance(said, str) and said in choices:
+        said = choices.index(said)
+    elif isinstance(said, str) and said.isdigit():
+        said = int(said)
+    elif isinstance(said, str) and re.fullmatch(r"[A-Za-z]", said):
+        said = ord(said.lower()) - ord("a")
+    return Choice(context, choices, -1), said
+
+
+def _value(row: Row, name: str) -> Any:
+    return row[name] if name in row else value_in(row, name)
+
+
+def _listed(row: Row, name: str, where: str) -> tuple[tuple[str, ...], Sequence[str]]:
+    """Return the choices under a name, and what they are called where that is said beside them."""
+    found = _value(row, name)
+    names: Sequence[str] = ()
+    if isinstance(found, Mapping) and "text" in found:  # {"text": [...], "label": ["A", "B", ...]}
+        found, names = found["text"], [str(each) for each in found.get("label", ())]
+    if not isinstance(found, Sequence) or isinstance(found, str) or not all(isinstance(each, str) for each in found):
+        raise DataError(f'{where} has no list of texts under "{name}"; {WAY_OUT}.')
+    if not all(map(is_text, found)):
+        raise DataError(f'{where} has half a character (a lone surrogate) under "{name}".')
+    return tuple(each.strip() for each in found), names
+
+
+def _numbered(found: Sequence[tuple[Choice, Any]], places: Sequence[str]) -> list[Choice]:
+    """Return examples with their answers; where one is the number of choices, all are counted from 1."""
+    numbers = [said for _, said in found if isinstance(said, int) and not isinstance(said, bool)]
+    is_past = any(said == len(each.choices) for each, said in found if isinstance(said, int))
+    first = 1 if is_past and 0 not in numbers else 0
+    examples = []
+    for (each, said), where in zip(found, places, strict=True):
+        number = said - first if isinstance(said, int) and not isinstance(said, bool) else -1
+        if not 0 <= number < len(each.choices):
+            raise DataError(
+                f'{where}: "{said}" names none of its {len(each.choices)} choices; give a number, a letter, or the '
+                f"choice itself."
+            )
+        examples.append(each._replace(label=number))
+    return examples
+
+
+def make_choices(split: str, count: int | None, progress: Progress = SILENT) -> list[Choice]:
+    """Return probes of the miniature world, made on the spot; the right one is first or second by a hash."""
+    found: list[Choice] = []
+    count = count or miniature.SPLITS[split].size
+    with progress.bar(f"make {split}", count) as bar:
+        for probe in miniature.story_probes(split, count):
+            texts = probe.right.strip(), probe.wrong.strip()
+            label = int(miniature.stable_fraction(probe.prefix + probe.right + probe.wrong) * 2)
+            found.append(Choice(probe.prefix, texts[::-1] if label else texts, label))
+            bar.advance()
+    return found

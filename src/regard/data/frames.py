@@ -1,0 +1,54 @@
+"""One sequence out of one text or several, by the tokens around and between them (Radford et al., 2018, §3.3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regard.text import Tokenizer
+
+START, DELIMITER, EXTRACT = FRAME_TOKENS = ("<|start|>", "<|delimiter|>", "<|extract|>")
+"""The special tokens a language model learns when it is fine-tuned."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The ids of the tokens that stand before, between and behind texts; the last one is looked at."""
+
+    start: int
+    delimiter: int
+    extract: int
+    padding: int
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> "Frame":
+        """Return the frame that a tokenizer has tokens for."""
+        start, delimiter, extract = (tokenizer.number(token) for token in FRAME_TOKENS)
+        return cls(start, delimiter, extract, tokenizer.padding)
+
+    @staticmethod
+    def size(texts: int) -> int:
+        """Return how many tokens the frame of so many texts takes up."""
+        return texts + 1
+
+    def around(self, texts: Sequence[Sequence[int]]) -> list[int]:
+        """Return <start> text <delimiter> text <extract>."""
+        ids = [self.start, *texts[0]]
+        for text in texts[1:]:
+            ids += [self.delimiter, *text]
+        return [*ids, self.extract]
+
+
+def cut_ends(texts: Sequence[Sequence[int]], room: int) -> list[Sequence[int]]:
+    """Return texts that fit into the room together: from the longest on, the ends go."""
+    lengths = [len(text) for text in texts]
+    while sum(lengths) > room:
+        longest = max(range(len(texts)), key=lengths.__getitem__)
+        others = max((length for place, length in enumerate(lengths) if place != longest), default=0)
+        # Down to the length of the next, or as far as it takes, whichever comes first.
+        lengths[longest] -= max(1, min(sum(lengths) - room, lengths[longest] - others))
+    return [text[:length] for text, length in zip(texts, lengths, strict=True)]
+
+
+def cut_beginning(context: Sequence[int], choice: Sequence[int], room: int) -> list[Sequence[int]]:
+    """Return a context and what follows it, cut to fit: the beginning of the context goes first."""
+    choice = choice[: max(1, room - 1)]
+    return [context[max(0, len(context) + len(choice) - room) :], choice]

@@ -1,0 +1,155 @@
+"""Texts with a label out of tables and the miniature world; which column is which is guessed, and said."""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from regard.data import miniature
+from regard.data.label_settings import LabelSource
+from regard.data.records import value_in
+from regard.data.tables import Row, Table, read_rows, text_in
+from regard.errors import DataError
+from regard.progress import SILENT, Progress
+
+MINIATURE = "miniature:"
+
+TEXT_NAMES = ("text", "sentence", "review", "content", "comment", "message", "document", "body", "tweet", "headline")
+PAIR_NAMES = (
+    ("text_a", "text_b"),
+    ("text1", "text2"),
+    ("sentence1", "sentence2"),
+    ("sentence_a", "sentence_b"),
+    ("premise", "hypothesis"),
+    ("question1", "question2"),
+    ("question", "sentence"),
+)
+LABEL_NAMES = (
+    "label",
+    "class",
+    "category",
+    "gold_label",
+    "labels",
+    "sentiment",
+    "topic",
+    "target",
+    "rating",
+    "stars",
+)
+
+WAY_OUT = "name the columns with text_column (second_column for pairs) and label_column"
+
+
+class Labelled(NamedTuple):
+    """A text, or two, and the label that belongs to it; an empty label is none."""
+
+    texts: tuple[str, ...]
+    label: str
+
+
+class Columns(NamedTuple):
+    """Which columns hold the texts, and which one the label."""
+
+    texts: tuple[str, ...]
+    label: str | None
+
+
+def read_labelled(place: LabelSource, progress: Progress = SILENT) -> list[Labelled]:
+    """Return all examples of a place, in order."""
+    if place.path.startswith(MINIATURE):
+        return make_labelled(place.path.removeprefix(MINIATURE), place.count, progress)
+    table = read_rows(place.path, place.config, place.split, lambda row: _is_header(row, place))
+    if not table.rows:
+        raise DataError(f"{place.name}: there are no examples in it.")
+    columns = find_columns(table, place)
+    assert columns.label is not None, "only what is to be labelled has none"
+    _say(table, columns, progress)
+    rows = table.rows[: place.count]
+    if len(rows) < len(table.rows):
+        progress.say(f"{place.name}: the first {len(rows):,} of {len(table.rows):,} examples are used (count).")
+    return [
+        Labelled(texts_in(row, columns.texts, f"{place.name}: {where}"), _label(row, columns.label))
+        for where, row in rows
+    ]
+
+
+def texts_in(row: Row, columns: Sequence[str], where: str) -> tuple[str, ...]:
+    """Return the texts of a row."""
+    return tuple(text_in(row, name, where, WAY_OUT) for name in columns)
+
+
+def _label(row: Row, name: str) -> str:
+    """Return a label as text; nothing stands for none."""
+    value: Any = row[name] if name in row else value_in(row, name)
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value).strip()
+
+
+def _is_header(row: Sequence[str], place: LabelSource) -> bool:
+    """Tell whether the first row of a table names its columns: a user calls one by name, or the names are known."""
+    if any(isinstance(name, str) for name in (place.text_column, place.second_column, place.label_column)):
+        return True
+    return known_texts(row) is not None and _known_label(row) is not None
+
+
+def known_texts(names: Iterable[str]) -> tuple[str, ...] | None:
+    """Return the columns that hold texts by their names."""
+    known = {name.strip().lower(): name for name in names}
+    for pair in PAIR_NAMES:
+        if set(pair) <= set(known):
+            return known[pair[0]], known[pair[1]]
+    return next(((known[name],) for name in TEXT_NAMES if name in known), None)
+
+
+def _known_label(names: Iterable[str]) -> str | None:
+    known = {name.strip().lower(): name for name in names}
+    return next((known[name] for name in LABEL_NAMES if name in known), None)
+
+
+def find_columns(table: Table, place: LabelSource) -> Columns:
+    """Return the columns a user named, and the likely ones where none was named."""
+    given = [name for name in (place.text_column, place.second_column) if name is not None]
+    texts = tuple(table.column(name) for name in given) or known_texts(table.names)
+    label = table.column(place.label_column) if place.label_column is not None else _known_label(table.names)
+    if texts is None and label is None and len(table.names) == 2 and not table.has_header:
+        texts, label = _by_contents(table)
+    left = [name for name in table.names if name not in (*(texts or ()), label)]
+    if texts is None and label is not None and len(left) == 1:
+        texts = (left[0],)
+    if label is None and texts is not None and len(left) == 1:
+        label = left[0]
+    if texts is None or label is None:
+        what = "text" if texts is None else "label"
+        raise DataError(
+            f"{table.origin}: no column ({', '.join(table.names)}) is known to hold the {what}; {WAY_OUT}."
+        )
+    if len({*texts, label}) <= len(texts):
+        raise DataError(f'{table.origin}: column "{label}" has two parts to play; {WAY_OUT}.')
+    return Columns(texts, label)
+
+
+def _by_contents(table: Table) -> tuple[tuple[str, ...], str]:
+    """Return which of two columns without names repeats itself less, and which one more: text and label."""
+    first, second = (len({row.get(name) for _, row in table.rows if row}) for name in table.names)
+    if first == second:
+        raise DataError(f"{table.origin}: either column could be the label, both hold {first:,} values; {WAY_OUT}.")
+    text, label = table.names if first > second else reversed(table.names)
+    return (text,), label
+
+
+def _say(table: Table, columns: Columns, progress: Progress) -> None:
+    texts = " and ".join(f'"{name}"' for name in columns.texts)
+    header = "" if table.has_header else " (numbers from 0: the first row is taken for an example, not for names)"
+    progress.say(f'{table.origin}: the text is in column {texts}, the label in "{columns.label}"{header}.')
+
+
+def make_labelled(split: str, count: int | None, progress: Progress = SILENT) -> list[Labelled]:
+    """Return stories of the miniature world, made on the spot, each with the name of its plot."""
+    found: list[Labelled] = []
+    stories = miniature.stories(split)
+    count = count or miniature.SPLITS[split].size
+    with progress.bar(f"make {split}", count) as bar:
+        for story in islice(stories, count):
+            found.append(Labelled((" ".join(story.sentences),), story.plot))
+            bar.advance()
+    return found

@@ -1,0 +1,135 @@
+"""Tables of any kind as rows with named columns: CSV, TSV, JSON lines and `datasets` sets."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.data.lines import is_text, read_lines, read_text
+from regard.data.records import json_object, load_datasets, value_in
+from regard.errors import DataError
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows by name of column (by its number from 0, where no header names it), each with its place in the file."""
+
+    origin: str
+    names: list[str]
+    rows: list[tuple[str, Row]]
+    has_header: bool = True
+
+    def column(self, name: str | int) -> str:
+        """Return the column that a user means by a name or a number."""
+        if isinstance(name, int):
+            if name >= len(self.names):
+                raise DataError(
+                    f"{self.origin}: there is no column {name} (counted from 0); it has {len(self.names)} columns."
+                )
+            return self.names[name]
+        known = {each.strip().lower(): each for each in self.names}
+        if name.lower() in known:
+            return known[name.lower()]
+        if "." in name:  # a field inside another
+            return name
+        raise DataError(f'{self.origin}: there is no column "{name}" ({", ".join(self.names)}).')
+
+
+def read_rows(path: str, config: str | None, split: str, is_header: Callable[[Sequence[str]], bool]) -> Table:
+    """Return the table at a place; `is_header` tells whether the first row of a .csv or .tsv names the columns."""
+    if path.startswith("hf:"):
+        return _from_datasets(path, config, split)
+    file = Path(path)
+    suffix = Path(file.name.removesuffix(".gz")).suffix.lower()
+    if suffix in (".jsonl", ".ndjson"):
+        rows: list[tuple[str, Row]] = [(f"record {number}", row) for number, row in enumerate(json_rows(file), 1)]
+        return Table(path, list(next((row for _, row in rows if row), {})), rows)
+    if suffix in (".tsv", ".csv"):
+        return _from_cells(path, split_rows(file, suffix), is_header)
+    if suffix == ".json":
+        raise DataError(f"{path}: .json holds one value; write one object a line and call the file .jsonl.")
+    raise DataError(
+        f'{path}: the ending "{suffix}" says nothing about columns; use .csv, .tsv or .jsonl (each also .gz).'
+    )
+
+
+def _from_cells(origin: str, rows: list[tuple[int, list[str]]], is_header: Callable[[Sequence[str]], bool]) -> Table:
+    while rows and not "".join(rows[0][1]).strip():
+        rows = rows[1:]
+    if not rows:
+        return Table(origin, [], [])
+    first = [cell.strip() for cell in rows[0][1]]
+    has_header = is_header(first)
+    names = first if has_header else [str(number) for number in range(len(first))]
+    found: list[tuple[str, Row]] = []
+    for number, cells in rows[1:] if has_header else rows:
+        if len(cells) > len(names):
+            raise DataError(
+                f"{origin}: line {number} has {len(cells)} columns, but the first has {len(names)}; put quotes "
+                f"around texts that hold the separator."
+            )
+        found.append((f"line {number}", dict(zip(names, cells)) if "".join(cells).strip() else {}))
+    return Table(origin, names, found, has_header)
+
+
+def _from_datasets(place: str, config: str | None, split: str) -> Table:
+    """Return the rows of a `datasets` set, numbers that stand for classes by their names."""
+    found = load_datasets(place, config, split)
+    classes = {name: each.names for name, each in found.features.items() if getattr(each, "names", None)}
+
+    def named(row: Row) -> Row:
+        return {
+            name: (classes[name][value] if value is not None and value >= 0 else None) if name in classes else value
+            for name, value in row.items()
+        }
+
+    rows = [(f"record {number}", named(row)) for number, row in enumerate(found, start=1)]
+    return Table(place, list(found.features), rows)
+
+
+def text_in(row: Row, name: str, where: str, way_out: str) -> str:
+    """Return the text that a row holds under a name; a blank row holds nothing."""
+    if not row:
+        return ""
+    value = row[name] if name in row else value_in(row, name)
+    if not isinstance(value, str):
+        raise DataError(f'{where} has no text under "{name}" (it has {", ".join(map(str, row))}); {way_out}.')
+    if not is_text(value):
+        raise DataError(f'{where} has half a character (a lone surrogate) under "{name}".')
+    return value.strip()
+
+
+def json_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a file with one a line; a blank line is an empty one."""
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            rows.append({})
+            continue
+        rows.append(json_object(line, path, number))
+    return rows
+
+
+def split_rows(path: Path, suffix: str) -> list[tuple[int, list[str]]]:
+    """Return (line number, cells) for each row; only CSV knows quotes."""
+    if suffix == ".tsv":
+        return [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)]
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        return [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise DataError(f"{path}: line {reader.line_num} is not CSV ({error}).") from None
+
+
+def find_column(path: Path, header: Sequence[str], column: str | int) -> int:
+    """Return the number of a column that is called by its name or number."""
+    if isinstance(column, int):
+        return column
+    names = [cell.strip().lower() for cell in header]
+    if column.lower() not in names:
+        raise DataError(f'{path}: there is no column "{column}" in its header ({", ".join(header)}).')
+    return names.index(column.lower())
