@@ -39,6 +39,7 @@ OWNERS = {
     "rich": ["cli"],
     "tokenizers": ["text"],
     "sacrebleu": ["metrics"],
+    "sklearn": ["metrics"],
     "safetensors": ["checkpoint", "interop"],
     "datasets": ["data"],
     "matplotlib": ["studies/curves.py", "studies/race/pictures.py"],

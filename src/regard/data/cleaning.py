@@ -2,8 +2,9 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from regard.data.pairs import Pair
 from regard.data.settings import CleaningSettings
@@ -76,24 +77,34 @@ FEWEST = 50
 """Validation pairs carved out at least, unless that is more than a tenth: fewer would be a matter of luck."""
 
 
-def carve_validation(pairs: Sequence[Pair], share: float, most: int = 2000) -> tuple[list[Pair], list[Pair]]:
-    """Return (training, validation) pairs; which is which depends on each source text alone.
+E = TypeVar("E")
 
-    Being chosen by a hash, a sentence stays on its side when the file is shuffled or (until `most` is reached)
-    grows, and sentences with the same source never straddle the line. `most` holds on average.
+
+def carve_validation(pairs: Sequence[Pair], share: float, most: int = 2000) -> tuple[list[Pair], list[Pair]]:
+    """Return (training, validation) pairs; which is which depends on each source text alone."""
+    return carve(pairs, share, lambda pair: pair.source, most)
+
+
+def carve(
+    examples: Sequence[E], share: float, key: Callable[[E], str], most: int = 2000, what: str = "pair"
+) -> tuple[list[E], list[E]]:
+    """Return (training, validation) examples; which is which depends on the text of its key alone.
+
+    Being chosen by a hash, an example stays on its side when the file is shuffled or (until `most` is reached)
+    grows, and examples with the same text never straddle the line. `most` holds on average.
     """
-    marks = {pair.source: _mark(pair.source) for pair in pairs}
-    limit = min(max(share, min(0.1, FEWEST / len(pairs))), most / len(pairs))
-    chosen = {source for source, mark in marks.items() if mark < limit}
-    if not chosen:  # a handful of pairs: the lowest mark stands in
-        chosen = {min(marks, key=lambda source: marks[source])}
-    train = [pair for pair in pairs if pair.source not in chosen]
+    marks = {text: _mark(text) for text in map(key, examples)}
+    limit = min(max(share, min(0.1, FEWEST / len(examples))), most / len(examples))
+    chosen = {text for text, mark in marks.items() if mark < limit}
+    if not chosen:  # a handful of examples: the lowest mark stands in
+        chosen = {min(marks, key=lambda text: marks[text])}
+    train = [example for example in examples if key(example) not in chosen]
     if not train:
         raise DataError(
-            f"Only {len(pairs)} usable training pair{'s' if len(pairs) != 1 else ''}: too few to learn from and to "
-            f"keep some for validation; add text."
+            f"Only {len(examples)} usable training {what}{'s' if len(examples) != 1 else ''}: too few to learn from "
+            f"and to keep some for validation; add text."
         )
-    return train, [pair for pair in pairs if pair.source in chosen]
+    return train, [example for example in examples if key(example) in chosen]
 
 
 def _mark(text: str) -> float:

@@ -87,9 +87,9 @@ class EncodedExamples:
     sequences: Sequences
     firsts: NDArray[np.int64]
     labels: NDArray[np.int64]
+    is_cut: NDArray[np.bool_]
+    """Which examples were too long, and lost a part."""
     padding: int
-    cut: int = 0
-    """How many examples were too long, and lost a part."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -141,16 +141,18 @@ def encode_texts(
     """Return texts, or pairs of them (if asked for in both orders), as framed sequences of `limit` tokens at most."""
     frame, size = Frame.of(tokenizer), len(texts[0]) if texts else 1
     ids = _encode([text for each in texts for text in each], tokenizer, progress)
-    found, cut = list[list[int]](), 0
+    found, cut = list[list[int]](), list[bool]()
     for first in range(0, len(ids), size):
         parts, room = ids[first : first + size], limit - frame.size(size)
-        cut += sum(map(len, parts)) > room
+        cut.append(sum(map(len, parts)) > room)
         kept = cut_ends(parts, room)
         found.append(frame.around(kept))
         if both_orders:
             found.append(frame.around(kept[::-1]))
     firsts = np.arange(len(texts) + 1) * (2 if both_orders else 1)
-    return EncodedExamples(Sequences.of(found), firsts, np.asarray(labels, np.int64), frame.padding, cut)
+    return EncodedExamples(
+        Sequences.of(found), firsts, np.asarray(labels, np.int64), np.asarray(cut, bool), frame.padding
+    )
 
 
 def encode_choices(
@@ -160,14 +162,14 @@ def encode_choices(
     frame = Frame.of(tokenizer)
     room = limit - frame.size(2)
     ids = iter(_encode([text for each in examples for text in (each.context, *each.choices)], tokenizer, progress))
-    found, cut = list[list[int]](), 0
+    found, cut = list[list[int]](), list[bool]()
     for example in examples:
         context, choices = next(ids), [next(ids) for _ in example.choices]
-        cut += len(context) + max(map(len, choices)) > room
+        cut.append(len(context) + max(map(len, choices)) > room)
         found += [frame.around(cut_beginning(context, choice, room)) for choice in choices]
     firsts = np.cumsum([0, *(len(example.choices) for example in examples)])
     labels = np.asarray([example.label for example in examples], np.int64)
-    return EncodedExamples(Sequences.of(found), firsts, labels, frame.padding, cut)
+    return EncodedExamples(Sequences.of(found), firsts, labels, np.asarray(cut, bool), frame.padding)
 
 
 def _encode(texts: Sequence[str], tokenizer: Tokenizer, progress: Progress) -> list[list[int]]:

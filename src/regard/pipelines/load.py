@@ -2,24 +2,26 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
 from regard.errors import CheckpointError, ConfigError
 from regard.interop import read as read_hugging_face
+from regard.pipelines.classifier import Chooser, Classifier
 from regard.pipelines.translator import Translator, translation_tokenizers
 from regard.text import Tokenizer
 from regard.training import choose_device
 from regard.training.machine import choose_precision, keep_freed_memory
 
-PIPELINES = {"translate": Translator}
+PIPELINES: dict[str, Any] = {"translate": Translator, "classify": Classifier, "choose": Chooser}
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
 def load(
     path: str | Path, device: str = "auto", *, ensemble: Sequence[str | Path] = (), precision: str = "fp32"
-) -> Translator:
+) -> Any:
     """Return the pipeline of a run (its best checkpoint), a checkpoint folder, or hf: and a Hugging Face folder.
 
     Further ones make an ensemble: the mean of their probabilities decides. In precision bf16 weights and sums are

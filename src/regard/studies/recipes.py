@@ -11,9 +11,27 @@ from typing import Any
 from regard.config import Layer, Resolved, nested, resolve
 from regard.errors import ConfigError
 from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
+from regard.studies.start import begin_with
 from regard.studies.tasks import task
 
+FINE_TUNING: dict[str, Any] = {
+    "model": {"preset": "gpt-tiny"},
+    "train": {
+        "steps": 2000,
+        "tokens_per_update": 2048,
+        "optimizer": "adamw",
+        "weight_decay": 0.01,
+        "betas": [0.9, 0.999],
+        "warmup": 100,
+        "schedule": "linear",
+        "validate_every": 100,
+        "patience": 5,
+    },
+}
+
 TASK_DEFAULTS: dict[str, dict[str, Any]] = {
+    "choose": FINE_TUNING,
+    "classify": FINE_TUNING,
     "language-model": {
         "model": {"preset": "gpt-tiny"},
         "train": {"patience": 8, "optimizer": "adamw", "weight_decay": 0.1, "betas": [0.9, 0.99], "warmup": 200},
@@ -79,23 +97,31 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     if not isinstance(name, str):
         raise ConfigError(f'{recipe.origin}: it does not say its task; add task = "translate".')
     kind_of_run = task(name)
-    chosen, kind = _model(values, changes, USUAL_FAMILY[kind_of_run.models])
-    base = preset(chosen).settings if chosen is not None else {}
-    check_kind(name, kind_of_run.models, kind, chosen)
+    start = begin_with(values, changes) if kind_of_run.has_start else None
+    base, kind = _base(name, values, changes) if start is None else (start, str(start.values["model"]["family"]))
     if not _table(values, "data") and not _table(changes, "data"):
         raise ConfigError(
             f"{recipe.origin}: it does not say what to learn from; give {kind_of_run.places} "
             f"(data.train in a recipe)."
         )
     schema = kind_of_run.settings(family(kind).settings)
-    layers = [Layer(f"preset {chosen}", {"model": base})] if base else []
-    return resolve(schema, [*layers, Layer(recipe.origin, values), Layer("the command line", changes)])
+    return resolve(
+        schema, [*([base] if base else []), Layer(recipe.origin, values), Layer("the command line", changes)]
+    )
 
 
 def check_task(settings: Any, verb: str, wanted: str = "translate") -> None:
     """Refuse a run of a task that a verb knows nothing about."""
     if settings.task != wanted:
         raise ConfigError(f'regard {verb} is for the task {wanted}; this run\'s is "{settings.task}".')
+
+
+def _base(name: str, values: dict[str, Any], changes: Mapping[str, Any]) -> tuple[Layer | None, str]:
+    """Return the layer of the preset, if any, and the family of a task's model."""
+    models = task(name).models
+    chosen, kind = _model(values, changes, USUAL_FAMILY[models])
+    check_kind(name, models, kind, chosen)
+    return None if chosen is None else Layer(f"preset {chosen}", {"model": preset(chosen).settings}), kind
 
 
 def _model(values: dict[str, Any], changes: Mapping[str, Any], usual: str) -> tuple[str | None, str]:

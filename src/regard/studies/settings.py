@@ -16,6 +16,17 @@ from regard.training import MachineSettings, TrainSettings
 M = TypeVar("M", bound=ModelSettings)
 
 
+MEASURED_FOR = {"bleu": "translators", "accuracy": "models that label or choose"}
+
+
+def check_figure(train: TrainSettings, *measured: str) -> None:
+    """Refuse to select by a figure that a task does not measure."""
+    if train.select_by not in measured:
+        raise ValueError(
+            f'train.select_by: "{train.select_by}" is for {MEASURED_FOR[train.select_by]}; leave it out.'
+        )
+
+
 class ValidationSettings(Settings):
     """What is measured while training."""
 
@@ -52,8 +63,7 @@ class LanguageSettings(Settings, Generic[M]):
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "LanguageSettings[M]":
-        if self.train.select_by != "loss":
-            raise ValueError(f'train.select_by: "{self.train.select_by}" is for translators; leave it out.')
+        check_figure(self.train, "loss")
         return self
 
 
@@ -78,6 +88,7 @@ class TranslateSettings(Settings, Generic[M]):
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "TranslateSettings[M]":
+        check_figure(self.train, "loss", "bleu")
         if self.train.select_by == "bleu" and self.validation.bleu_sentences == 0:
             raise ValueError('train.select_by: "bleu" needs sentences to translate; raise validation.bleu_sentences.')
         if getattr(self.model, "embeddings", None) == "shared" and self.text.vocabularies == "separate":

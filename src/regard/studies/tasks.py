@@ -10,6 +10,10 @@ from regard.data.pairs import Pair
 from regard.errors import ConfigError
 from regard.models import Kind, ModelSettings
 from regard.progress import Progress
+from regard.studies.label_data import example_files
+from regard.studies.label_scores import score_labels
+from regard.studies.label_settings import ChooseSettings, ClassifySettings
+from regard.studies.labels import prepare_labels
 from regard.studies.language import prepare_language
 from regard.studies.measure import score_tests
 from regard.studies.prepared import Prepared
@@ -38,9 +42,29 @@ class Task:
     """Hashes of the files that data settings name, where they are not compared in another way."""
     places: str
     """The flags that say what to learn from."""
+    has_start: bool = False
+    """Whether it may begin with a model that has learned already."""
 
 
 TASKS = {
+    "choose": Task(
+        lambda model: ChooseSettings[model],  # type: ignore[valid-type]
+        prepare_labels,
+        "language-model",
+        score_labels,
+        example_files,
+        "--data FILE",
+        has_start=True,
+    ),
+    "classify": Task(
+        lambda model: ClassifySettings[model],  # type: ignore[valid-type]
+        prepare_labels,
+        "language-model",
+        score_labels,
+        example_files,
+        "--data FILE",
+        has_start=True,
+    ),
     "language-model": Task(
         lambda model: LanguageSettings[model],  # type: ignore[valid-type]
         prepare_language,

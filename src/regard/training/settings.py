@@ -48,7 +48,7 @@ class TrainSettings(Settings):
     """Returns to the last good state, since the last improvement, of a loss that explodes or is no number."""
     patience: int = Field(0, ge=0)
     """Stop after so many validations without improvement; 0: go on to the last step."""
-    select_by: Literal["loss", "bleu"] = "loss"
+    select_by: Literal["loss", "bleu", "accuracy"] = "loss"
     """The validation figure that decides which checkpoint is best."""
     log_every: int = Field(20, ge=1)
     """Updates between two lines of metrics.jsonl."""

@@ -1,0 +1,180 @@
+"""Text in, a label out; or a context and choices in, and the likeliest of them out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from regard.checkpoint import Bundle
+from regard.data.choices import Choice
+from regard.data.examples import EncodedExamples, encode_choices, encode_texts
+from regard.data.lines import is_text
+from regard.errors import CheckpointError, DataError
+from regard.inspection import only_user
+from regard.pipelines.labelling import Probabilities, answer_probabilities
+from regard.progress import SILENT, Progress
+
+TOKENS_AT_ONCE = {"cpu": 8192, "cuda": 65536}
+
+Texts = str | tuple[str, str]
+"""One text, or the two of a pair."""
+
+
+@dataclass(frozen=True)
+class Classification:
+    """The likeliest label of a text, or of a pair, and the probability of every label."""
+
+    texts: tuple[str, ...]
+    label: str
+    probabilities: dict[str, float]
+    is_cut: bool
+    """Whether the text was longer than the model reads, and lost its end."""
+
+    @property
+    def probability(self) -> float:
+        """How sure the model is of its label."""
+        return self.probabilities[self.label]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The likeliest of some choices, by its number from 0, and the probability of each."""
+
+    context: str
+    choices: tuple[str, ...]
+    number: int
+    probabilities: tuple[float, ...]
+
+    @property
+    def choice(self) -> str:
+        """The choice itself."""
+        return self.choices[self.number]
+
+    @property
+    def probability(self) -> float:
+        """How sure the model is of it."""
+        return self.probabilities[self.number]
+
+
+class _Answering:
+    """A model with a head, or an ensemble of them, and its tokenizer."""
+
+    def __init__(self, bundle: Bundle, others: Sequence[Bundle] = ()) -> None:
+        self.bundle = bundle
+        self.model: Any = bundle.model
+        self.models: list[Any] = [bundle.model, *(other.model for other in others)]
+        for other in others:
+            if (bundle.task, bundle.facts.get("labels")) != (other.task, other.facts.get("labels")):
+                raise CheckpointError("The models of an ensemble must know the same labels, and these do not.")
+        self.tokenizer = bundle.tokenizers["tokenizer"]
+        self.device = next(bundle.model.parameters()).device
+        self.max_length = int(bundle.facts["max_length"])
+        """Tokens of a sequence at most, with those around and between texts."""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The settings of the model and what its task remembers."""
+        return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
+
+    @property
+    def tokens_at_once(self) -> int:
+        """Padded tokens that are read together."""
+        return TOKENS_AT_ONCE.get(self.device.type, TOKENS_AT_ONCE["cpu"])
+
+    def _answer(self, examples: EncodedExamples, progress: Progress) -> list[Probabilities]:
+        with only_user(self.model):
+            return answer_probabilities(self.models, examples, self.device, self.tokens_at_once, progress)
+
+
+class Classifier(_Answering):
+    """Gives texts, or pairs of texts, one of the labels it has learned."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels it knows."""
+        return tuple(self.bundle.facts["labels"])
+
+    @property
+    def texts(self) -> int:
+        """How many texts belong to one label: one, or two."""
+        return int(self.bundle.facts["texts"])
+
+    @overload
+    def __call__(self, text: Texts, *, first_line: int = 1, progress: Progress = SILENT) -> Classification: ...
+    @overload
+    def __call__(
+        self, text: list[str] | list[tuple[str, str]], *, first_line: int = 1, progress: Progress = SILENT
+    ) -> list[Classification]: ...
+    def __call__(
+        self, text: Texts | list[str] | list[tuple[str, str]], *, first_line: int = 1, progress: Progress = SILENT
+    ) -> Classification | list[Classification]:
+        """Label one text (or pair, as a tuple), or many of them, in a list, in their order.
+
+        `first_line` is the number of the first one in what it was taken from: messages name it.
+        """
+        if isinstance(text, str | tuple):
+            return self._classify([text], first_line, progress)[0]
+        return self._classify(text, first_line, progress)
+
+    def _classify(self, given: Sequence[Texts], first_line: int, progress: Progress) -> list[Classification]:
+        rows = [(each,) if isinstance(each, str) else tuple(each) for each in given]
+        for line, texts in enumerate(rows, start=first_line):
+            if len(texts) != self.texts:
+                raise DataError(f"text {line:,}: this model labels {_count(self.texts)}, and here are {len(texts)}.")
+            _check(texts, f"text {line:,}")
+        both_orders = self.bundle.facts["pairs"] == "both-orders"
+        stripped = [tuple(text.strip() for text in texts) for texts in rows]  # as they were learned from
+        encoded = encode_texts(stripped, [0] * len(rows), self.tokenizer, self.max_length, both_orders)
+        found = self._answer(encoded, progress)
+        return [
+            Classification(texts, self.labels[int(each.argmax())], dict(zip(self.labels, each.tolist())), is_cut)
+            for texts, each, is_cut in zip(rows, found, encoded.is_cut.tolist(), strict=True)
+        ]
+
+
+class Chooser(_Answering):
+    """Chooses what follows a context."""
+
+    @overload
+    def __call__(self, context: str, choices: Sequence[str], *, progress: Progress = SILENT) -> Decision: ...
+    @overload
+    def __call__(
+        self, context: Sequence[tuple[str, Sequence[str]]], choices: None = None, *, progress: Progress = SILENT
+    ) -> list[Decision]: ...
+    def __call__(
+        self,
+        context: str | Sequence[tuple[str, Sequence[str]]],
+        choices: Sequence[str] | None = None,
+        *,
+        progress: Progress = SILENT,
+    ) -> Decision | list[Decision]:
+        """Choose among the choices for one context, or for each of many (context, choices), in their order."""
+        if isinstance(context, str):
+            return self._choose([(context, choices or ())], progress)[0]
+        return self._choose(context, progress)
+
+    def _choose(self, given: Sequence[tuple[str, Sequence[str]]], progress: Progress) -> list[Decision]:
+        examples = [Choice(context, tuple(choices), -1) for context, choices in given]
+        for line, example in enumerate(examples, start=1):
+            if len(example.choices) < 2:
+                raise DataError(f"context {line:,}: it has {len(example.choices)} choices; give two or more.")
+            _check((example.context, *example.choices), f"context {line:,}")
+        stripped = [
+            Choice(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1) for each in examples
+        ]
+        found = self._answer(encode_choices(stripped, self.tokenizer, self.max_length), progress)
+        return [
+            Decision(example.context, example.choices, int(each.argmax()), tuple(each.tolist()))
+            for example, each in zip(examples, found, strict=True)
+        ]
+
+
+def _check(texts: Sequence[str], where: str) -> None:
+    for text in texts:
+        if not text.strip():
+            raise DataError(f"{where} is empty; give it words.")
+        if not is_text(text):
+            raise DataError(f"{where} is not UTF-8 text; convert it first.")
+
+
+def _count(texts: int) -> str:
+    return "one text" if texts == 1 else "pairs of texts"
