@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from regard.cli.console import duration, errors, print_json, print_line, print_table
-from regard.studies import Comparison, Plan, Run, TextPlan
+from regard.studies import Comparison, LabelPlan, Plan, Run, TextPlan
 
 
 def print_run(run: Run, as_json: bool) -> None:
@@ -25,9 +25,9 @@ def print_run(run: Run, as_json: bool) -> None:
             f"{run.path}: {record['state']} after {record['steps']:,} steps and {duration(record['seconds'])} of "
             f"training, best at step {record['best_step']:,}; {record['parameters']:,} parameters."
         )
-        is_text = record["task"] == "language-model"
-        (print_text_scores if is_text else print_scores)(record["scores"])
-        print_line(f"Use it: regard {'generate' if is_text else 'translate'} {run.path} TEXT")
+        PRINTERS[record["task"]](record["scores"])
+        verb, words = USES[record["task"]]
+        print_line(f"Use it: regard {verb} {run.path} {words}")
     if record["state"] == "interrupted":
         sys.exit(130)
 
@@ -64,6 +64,49 @@ def print_text_scores(scores: dict[str, dict[str, Any]]) -> None:
         print_line(f"read in windows of {found['window']:,} tokens, stride {found['stride']:,}")
 
 
+def print_label_scores(scores: dict[str, dict[str, Any]]) -> None:
+    """Print one row a set, and under the table each label of the first set."""
+    rows = [
+        (
+            name,
+            f"{found['examples']:,}",
+            f"{found['loss']:.4f}",
+            f"{found['accuracy']:.4f}",
+            f"{found['macro_f1']:.4f}" if "macro_f1" in found else "-",
+            f"{found['chance']:.4f}",
+        )
+        for name, found in scores.items()
+    ]
+    print_table(("set", "examples", "loss", "accuracy", "macro F1", "by chance"), rows, right=range(1, 6))
+    for name, found in islice(scores.items(), 1):
+        if "classes" not in found:
+            return
+        print_line(f"\n{name} by label:")
+        classes = [
+            (
+                each["label"],
+                f"{each['count']:,}",
+                *(f"{each[figure]:.4f}" for figure in ("precision", "recall", "f1")),
+            )
+            for each in found["classes"]
+        ]
+        print_table(("label", "examples", "precision", "recall", "F1"), classes, right=range(1, 5))
+
+
+PRINTERS = {
+    "choose": print_label_scores,
+    "classify": print_label_scores,
+    "language-model": print_text_scores,
+    "translate": print_scores,
+}
+USES = {
+    "choose": ("choose", "CONTEXT CHOICE CHOICE"),
+    "classify": ("classify", "TEXT"),
+    "language-model": ("generate", "TEXT"),
+    "translate": ("translate", "TEXT"),
+}
+
+
 def print_comparison(found: Comparison) -> None:
     """Print two systems side by side, and under the table what it means."""
     print_line()
@@ -88,7 +131,7 @@ def _with_interval(value: float, interval: tuple[float, float]) -> str:
     return f"{value:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
 
 
-def print_plan(plan: Plan | TextPlan, as_json: bool) -> None:
+def print_plan(plan: Plan | TextPlan | LabelPlan, as_json: bool) -> None:
     """Say what a run would do."""
     if as_json:
         print_json(plan)

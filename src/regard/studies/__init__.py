@@ -6,9 +6,10 @@ from regard.studies.compare import Comparison, compare
 from regard.studies.doctor.examine import doctor
 from regard.studies.doctor.findings import Finding, Report
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
+from regard.studies.label_scores import measure_labels
 from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, read_passport
-from regard.studies.plan import Plan, TextPlan, plan_run, preset_parameters
+from regard.studies.plan import LabelPlan, Plan, TextPlan, plan_run, preset_parameters
 from regard.studies.race.board import Standing
 from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.execute import race
@@ -28,6 +29,7 @@ __all__ = [
     "Comparison",
     "Evaluation",
     "Finding",
+    "LabelPlan",
     "Lineup",
     "Outcome",
     "Passport",
@@ -50,6 +52,7 @@ __all__ = [
     "find_recipe",
     "list_runs",
     "measure",
+    "measure_labels",
     "measure_text",
     "parse_budget",
     "plan_run",

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from regard.config import flatten, parse_overrides
 from regard.errors import CheckpointError, RunError
 from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
+from regard.studies.label_card import choice_use, label_data, label_scores, label_use
 from regard.studies.markdown import code, table
 from regard.studies.passport import checkpoint_hash, passports_of
 from regard.studies.run import Run
@@ -20,6 +21,16 @@ from regard.training.reports import METRICS, read_metrics
 
 CARD = "README.md"
 MARK = "<!-- Written by regard; `regard card` writes it anew, so changes made here are lost. -->"
+
+
+Section = Callable[[Run], list[str]]
+
+SECTIONS: dict[str, tuple[Section, Section, Section]] = {
+    "choose": (choice_use, label_scores, label_data),
+    "classify": (label_use, label_scores, label_data),
+    "language-model": (text_use, lambda run: text_scores(run.record), lambda run: text_data(run.record)),
+}
+"""How to use it, its scores and its data, for tasks whose cards say these differently from a translator's."""
 
 
 def write_card(run: Run) -> Path:
@@ -32,13 +43,13 @@ def write_card(run: Run) -> Path:
         raise RunError(f"{run.path}: this run has not begun to train ({state_of(record)}), so it has no card yet.")
     metrics = read_metrics(run.path / METRICS)
     draw_curves(metrics, run.path / CURVES)
-    is_text = record["task"] == "language-model"
+    use, scores, data = SECTIONS.get(record["task"], (_use, _scores, _data))
     sections = [
         _head(run, record),
-        text_use(run) if is_text else _use(run),
-        text_scores(record) if is_text else _scores(run),
+        use(run),
+        scores(run),
         ["## Curves", "", f"![loss, a score, learning rate and speed]({CURVES})"],
-        text_data(record) if is_text else _data(record),
+        data(run),
         _settings(record),
         _machine(record, metrics),
         _repeat(run, record),
@@ -136,7 +147,8 @@ def _metric_names(passports: dict[str, dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(every))
 
 
-def _data(record: dict[str, Any]) -> list[str]:
+def _data(run: Run) -> list[str]:
+    record = run.record
     facts = record["data"]
     places = record["settings"]["data"]
     rows = []

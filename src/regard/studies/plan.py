@@ -43,11 +43,49 @@ class TextPlan:
     device: str
 
 
-def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan:
+@dataclass(frozen=True)
+class LabelPlan:
+    """The size of a run that fine-tunes."""
+
+    task: str
+    start: str | None
+    preset: str | None
+    parameters: int
+    vocabulary: int
+    labels: int | None
+    """How many labels there are; None where each example has choices of its own."""
+    train_examples: int
+    valid_examples: int
+    cut: int
+    dropped: dict[str, int]
+    updates: int
+    updates_per_epoch: int
+    epochs: float
+    device: str
+
+
+def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan | LabelPlan:
     """Read and encode the data, build the model, and count; no run is written (tokenised text is kept for it)."""
     machine = prepare_machine(settings.machine)
     prepared = task(settings.task).prepare(settings, machine, progress, None, None)
     per_epoch = prepared.feed.updates_in(epoch=0)
+    if hasattr(settings, "start"):
+        return LabelPlan(
+            task=settings.task,
+            start=settings.start,
+            preset=settings.model.preset,
+            parameters=sum(parameter.numel() for parameter in prepared.bundle.model.parameters()),
+            vocabulary=prepared.bundle.vocabularies.target,
+            labels=len(prepared.bundle.facts["labels"]) if "labels" in prepared.bundle.facts else None,
+            train_examples=prepared.facts["train"]["kept"],
+            valid_examples=prepared.facts["valid"]["kept"],
+            cut=prepared.facts["train"]["cut"],
+            dropped=prepared.facts["train"]["dropped"],
+            updates=settings.train.steps,
+            updates_per_epoch=per_epoch,
+            epochs=round(settings.train.steps / per_epoch, 1),
+            device=str(machine.device),
+        )
     if "window" in prepared.facts:
         return TextPlan(
             task=settings.task,
