@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
 from torch import Tensor
+from torch.nn import ModuleList
 
 from regard.config import Settings
 from regard.nn import VocabularyHead
@@ -83,6 +84,17 @@ class Scheduled(Protocol):
 
     progress: Tensor
     """The share of training that is done, kept where it is by the loop (a CUDA graph reads it there)."""
+
+
+@runtime_checkable
+class Layered(Protocol):
+    """A language model whose blocks write into one stream, so that scores can be made behind any of them."""
+
+    hidden: ModuleList
+    """A probe behind each block."""
+
+    def finish(self, hidden: Tensor) -> Tensor:
+        """Return what scores are made from for what a block hands on, as if it was the last."""
 
 
 class LanguageModel(Protocol):
