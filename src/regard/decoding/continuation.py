@@ -10,13 +10,15 @@ from torch import nn
 
 from regard.decoding.choosing import Chooser
 from regard.decoding.generate_settings import GenerateSettings
-from regard.decoding.reading import Reader, window_begin
+from regard.decoding.reading import window_begin
+from regard.decoding.recorded_reader import build_reader
 from regard.decoding.rows import Prompt, Row
 from regard.decoding.stepper import Ends
 from regard.errors import DataError
 from regard.models import LanguageModel
 from regard.nn import is_out_of_memory, packed, release_memory, threads_for
 from regard.text import Tokenizer, Writer
+
 
 @dataclass(frozen=True)
 class Job:
@@ -49,7 +51,7 @@ class Continuing:
         self.job, self.prompts = job, prompts
         self.rows = [self._row(prompt, sample) for prompt in prompts for sample in range(job.settings.samples)]
         """The continuations of each prompt side by side, in the order of the prompts."""
-        self._reader = Reader(job.model, job.ends.end)
+        self._reader = build_reader(job.model, job.ends.end)
         self._choose = Chooser(job.settings, job.ends, job.model.head.weight)
         self._under_way = list(self.rows)  # in the order of the model's rows; some may be done, and wait for others
         self._hypotheses = 1

@@ -6,6 +6,7 @@ from typing import Literal, cast
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from regard.models.gpt_fixed import FixedGpt
 from regard.models.interface import ModelSettings, Vocabularies
 from regard.models.transformer_state import TransformerState
 from regard.nn import (
@@ -122,6 +123,10 @@ class Gpt(nn.Module):
         if padding is not None and scheme.limit is not None and length > scheme.limit:
             length -= int(padding.min())
         scheme.check(length)
+
+    def fixed_text(self, rows: int, slots: int) -> FixedGpt:
+        """Return room for the steps of so many texts of up to so many tokens."""
+        return FixedGpt(self, rows, slots)
 
     def project(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V)."""

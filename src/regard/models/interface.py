@@ -79,6 +79,14 @@ class Recordable(Protocol):
 
 
 @runtime_checkable
+class RecordableText(Protocol):
+    """A language model whose steps can be recorded."""
+
+    def fixed_text(self, rows: int, slots: int) -> Any:
+        """Return room for the steps of so many texts of up to so many tokens."""
+
+
+@runtime_checkable
 class Scheduled(Protocol):
     """A model of which something changes in the course of training."""
 
