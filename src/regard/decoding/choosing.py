@@ -48,9 +48,7 @@ class Chooser:
             allowed[:, end] = torch.where(is_stuck, log_p[:, end], allowed[:, end])
         return allowed
 
-    def _by_past(
-        self, log_p: Tensor, rows: Sequence[Row], constrain: Callable[[Tensor, Tensor], Tensor]
-    ) -> Tensor:
+    def _by_past(self, log_p: Tensor, rows: Sequence[Row], constrain: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
         """Return the log probabilities constrained by what was read and said, rows of one length at a time."""
         pasts = [[token for token in row.ids if token != self.ends.end] for row in rows]
         lengths = np.array([len(past) for past in pasts])

@@ -18,6 +18,7 @@ from regard.models import LanguageModel
 from regard.nn import is_out_of_memory, packed, release_memory, threads_for
 from regard.text import Tokenizer, Writer
 
+
 @dataclass(frozen=True)
 class Job:
     """How prompts are continued, and by what."""
@@ -57,7 +58,9 @@ class Continuing:
 
     def _row(self, prompt: Prompt, sample: int) -> Row:
         job = self.job
-        writer = job.tokenizer and Writer(job.tokenizer, prompt.text, prompt.ids, job.settings.stop)
+        writer = None
+        if job.tokenizer is not None:
+            writer = Writer(job.tokenizer, prompt.text, prompt.ids, job.settings.stop)
         return Row(prompt, sample, list(prompt.ids), writer)
 
     @property

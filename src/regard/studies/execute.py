@@ -11,7 +11,7 @@ from regard.checkpoint import Keeping, TrainingState, read_bundle, read_training
 from regard.config import Resolved
 from regard.data.pairs import Pair
 from regard.errors import RegardError, RunError
-from regard.pipelines import load
+from regard.pipelines import load_translator
 from regard.progress import SILENT, Progress
 from regard.studies.card import leave_card
 from regard.studies.measure import score_tests
@@ -200,7 +200,7 @@ def _close(
     if reason == "interrupted" or not is_scored:
         run.note(state=reason)
     else:
-        pipeline = load(run.best, str(next(prepared.bundle.model.parameters()).device))
+        pipeline = load_translator(run.best, str(next(prepared.bundle.model.parameters()).device))
         run.note(state=reason, scores=score_tests(run, pipeline, prepared, progress))
     if is_scored:
         leave_card(run, progress)
