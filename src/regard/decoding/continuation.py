@@ -59,7 +59,9 @@ class Continuing:
 
     def _row(self, prompt: Prompt, sample: int) -> Row:
         job = self.job
-        writer = job.tokenizer and Writer(job.tokenizer, prompt.text, prompt.ids, job.settings.stop)
+        writer = None
+        if job.tokenizer is not None:
+            writer = Writer(job.tokenizer, prompt.text, prompt.ids, job.settings.stop)
         return Row(prompt, sample, list(prompt.ids), writer)
 
     @property

@@ -15,8 +15,7 @@ class GenerateSettings(Settings):
     tokens: int = Field(100, ge=1)
     """How many new tokens there are at most, the end token included."""
     temperature: float = Field(1.0, ge=0)
-    """What logits are divided by before drawing: below 1 is more careful, above 1 more daring; 0 draws nothing and
-    takes the most probable token."""
+    """What logits are divided by before drawing: below 1 is more careful, above 1 more daring, 0 is greedy."""
     top_k: int | None = Field(None, ge=1)
     """Draw among this many most probable tokens only."""
     top_p: float | None = Field(None, gt=0, le=1)
@@ -36,8 +35,7 @@ class GenerateSettings(Settings):
     stop: tuple[str, ...] = ()
     """Texts before which the continuation is cut off."""
     window: int | Literal["trained"] | None = None
-    """Tokens that are looked back on: once there are more, the newest half of them is read anew. Unset: as many as the
-    model takes; trained: as many as it was trained to read."""
+    """Tokens looked back on; when they are full, the newest half is read anew. Unset: as many as the model takes."""
     begins_text: bool = True
     """Whether a prompt begins a text, after the end token of another as in training; an empty prompt always does."""
 

@@ -1,7 +1,7 @@
 """The logit lens (nostalgebraist, 2020): what a model would say if the block it has reached were its last."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.errors import ConfigError
 from regard.inspection.record import recording
-from regard.models import Layered
+from regard.models import LanguageModel, Layered
 from regard.nn import Trace
 
 AT_ONCE = 2**22
@@ -28,11 +28,12 @@ def record_lens(
     """
     if not isinstance(model, Layered):
         raise ConfigError("lens: this model has no blocks that write into one stream; a model of the family gpt has.")
+    layers = len(model.hidden)
     with recording(model, ["hidden.*"]) as hidden:
-        model.read(text[None])
+        cast(LanguageModel, model).read(text[None])
     arrays: dict[str, NDArray[np.float32]] = {}
     said = dict(tokens)
-    for number in range(len(model.hidden)):
+    for number in range(layers):
         ids, probabilities = _most_probable(model, torch.from_numpy(hidden[f"hidden.{number}"]), count)
         arrays[f"blocks.{number}.ids"], arrays[f"blocks.{number}.probabilities"] = ids, probabilities
         said[f"blocks.{number}"] = pieces(ids[:, 0].astype(np.int64).tolist())

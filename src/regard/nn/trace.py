@@ -12,7 +12,7 @@ PATHS = {
     ("decoder", "self"): ("decoder.blocks.{layer}.attention.weights", "blocks.{layer}.attention.weights"),
     ("decoder", "cross"): ("decoder.blocks.{layer}.cross.weights", "decoder.cross.weights"),
 }
-"""Where attention is found: in every block (a language model is all decoder), or once for all layers (recurrent ones)."""
+"""Where attention is found: in every block (a language model is all decoder), or once (recurrent decoders)."""
 
 
 @dataclass(frozen=True)
