@@ -37,6 +37,8 @@ class LanguageForm:
     """Whether one table is read and said where that is not told."""
     only: dict[str, Any] = field(default_factory=dict)
     """Their settings that change what is computed, and the only value of each that is had here."""
+    inner_only: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The same, of settings that hold settings."""
 
     auto = "AutoModelForCausalLM"
 
@@ -116,8 +118,8 @@ LANGUAGE_FORMS = (
             "mlp_bias": False,
             "rope_theta": 10000.0,
             "rope_scaling": None,
-            "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
         },
+        inner_only={"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}},
     ),
 )
 
@@ -182,16 +184,15 @@ def language_config(settings: GptSettings, tokens: int, window: int, form: Langu
         form.activation[0]: theirs,
         "tie_word_embeddings": settings.embeddings == "shared",
         **form.only,
+        **form.inner_only,
     }
 
 
 def language_settings(config: dict[str, Any], form: LanguageForm, where: str) -> dict[str, Any]:
     """Return our settings by name for a config.json."""
-    for name, value in form.only.items():
-        if config.get(name, value) not in (value, None):
-            raise CheckpointError(
-                f"{where}: {name} is {_shown(config[name])}, and only a model with {_shown(value)} can be read."
-            )
+    _check(config, form.only, where)
+    for name, only in form.inner_only.items():
+        _check(config.get(name) or {}, only, where, f"{name}.")
     found = dict.fromkeys(RATES, 0.0) | form.built_on
     for number in form.numbers:
         found[number.ours] = _told(config, number, where)
@@ -210,6 +211,15 @@ def language_settings(config: dict[str, Any], form: LanguageForm, where: str) ->
     found["max_positions"] = _told(config, Number(form.positions, "max_positions"), where)
     found["embeddings"] = "shared" if config.get("tie_word_embeddings", form.is_tied) else "separate"
     return found
+
+
+def _check(config: dict[str, Any], only: dict[str, Any], where: str, inside: str = "") -> None:
+    """Refuse a value with which something else is computed than here."""
+    for name, value in only.items():
+        if config.get(name, value) not in (value, None):
+            raise CheckpointError(
+                f"{where}: {inside}{name} is {_shown(config[name])}, and only a model with {_shown(value)} can be read."
+            )
 
 
 def _told(config: dict[str, Any], number: Number, where: str) -> Any:
