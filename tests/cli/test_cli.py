@@ -24,7 +24,7 @@ VERBS = [
         "bleu",
         "runs",
     ),
-    *("card", "export", "import", "tokenizer", "recipes", "presets", "config", "data"),
+    *("card", "export", "convert", "import", "tokenizer", "recipes", "presets", "config", "data"),
 ]
 
 

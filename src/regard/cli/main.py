@@ -13,6 +13,7 @@ from regard.cli import (
     bleu,
     card,
     config,
+    convert,
     data,
     doctor,
     evaluate,
@@ -63,6 +64,7 @@ app.command("presets")(presets.presets)
 app.add_typer(config.app, name="config")
 app.add_typer(data.app, name="data")
 app.command("export")(export.export)
+app.command("convert")(convert.convert)
 app.command("import")(import_.import_)
 
 
