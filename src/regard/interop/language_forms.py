@@ -218,7 +218,8 @@ def _check(config: dict[str, Any], only: dict[str, Any], where: str, inside: str
     for name, value in only.items():
         if config.get(name, value) not in (value, None):
             raise CheckpointError(
-                f"{where}: {inside}{name} is {_shown(config[name])}, and only a model with {_shown(value)} can be read."
+                f"{where}: {inside}{name} is {_shown(config[name])}, and only a model with {_shown(value)} can be "
+                f"read."
             )
 
 
