@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import regard
+from generators import language_bundle, tokenizer_of
+from regard.checkpoint import write_bundle
 from regard.cli.main import app
 from regard.progress import SILENT
 from regard.studies import Run
@@ -63,6 +65,7 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     for suffix in ("de", "en"):
         path = tmp_path / f"b.{suffix}"
         path.write_text("".join(line + "\n" for line in path.read_text().splitlines()[:lines]))
+    write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("bytes"), window=24))
     (tmp_path / "pairs.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs[:20]))
     (tmp_path / "archive.toml").write_text(blocks(ROOT / "docs" / "own-text.md", "toml")[0])
     return tmp_path
