@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import regard
+from generators import language_bundle, tokenizer_of
+from regard.checkpoint import write_bundle
 from regard.cli.main import app
 from regard.data import miniature
 from regard.progress import SILENT
@@ -79,6 +81,7 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     for number, story in enumerate(miniature.documents("train", 60)):
         (tmp_path / "books" / f"{number}.txt").write_text(story)
     (tmp_path / "more.txt").write_text(story)
+    write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("bytes"), window=24))
     (tmp_path / "pairs.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs[:20]))
     (tmp_path / "archive.toml").write_text(blocks(ROOT / "docs" / "own-text.md", "toml")[0])
     return tmp_path
