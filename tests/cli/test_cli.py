@@ -16,6 +16,9 @@ VERBS = [
         "train",
         "race",
         "translate",
+        "classify",
+        "choose",
+        "generate",
         "evaluate",
         "score",
         "average",
@@ -23,7 +26,7 @@ VERBS = [
         "bleu",
         "runs",
     ),
-    *("card", "export", "import", "tokenizer", "recipes", "presets", "config", "data"),
+    *("card", "export", "convert", "import", "tokenizer", "recipes", "presets", "config", "data"),
 ]
 
 

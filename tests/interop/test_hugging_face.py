@@ -197,7 +197,8 @@ def test_other_refusals_of_writing(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
         write(Bundle("tag", bundle.model, bundle.settings, bundle.vocabularies, bundle.tokenizers), tmp_path / "hf")
     assert str(error.value) == (
-        'task, model.family: "tag" with "transformer" fits no Hugging Face form; "translate" with "transformer" does.'
+        'task, model.family: "tag" with "transformer" fits no Hugging Face form; "translate" with "transformer" and '
+        '"language-model" with "gpt" do.'
     )
 
 
@@ -388,7 +389,8 @@ UNREADABLE = {
     ),
     "another model": (
         with_config(model_type="bart"),
-        '{folder}/config.json: model_type "bart" is not one that can be read (marian, pegasus, blenderbot).',
+        '{folder}/config.json: model_type "bart" is not one that can be read (marian, pegasus, blenderbot, gpt2, '
+        "openai-gpt, llama).",
     ),
     "another activation": (
         with_config(activation_function="tanh"),

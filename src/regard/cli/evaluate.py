@@ -1,11 +1,22 @@
 """`regard evaluate`: figures of a run on its own test sets or on other data."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from regard.cli.options import Beams, Device, Json, Quiet, Run, Threads, column
+from regard.cli.options import (
+    Beams,
+    Device,
+    Json,
+    LabelColumn,
+    Quiet,
+    Run,
+    TextColumn,
+    Threads,
+    column,
+    label_columns,
+)
 
 
 def evaluate(
@@ -21,6 +32,8 @@ def evaluate(
     target_column: Annotated[
         list[str] | None, typer.Option(help="Column or field of the references; give it again for further ones.")
     ] = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
     text: Annotated[
         list[str] | None, typer.Option(help="For a language model: files or folders of text; may be repeated.")
     ] = None,
@@ -40,18 +53,24 @@ def evaluate(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Score a run: BLEU, chrF and TER with a score passport, or the perplexity of a language model."""
+    """Score a run: BLEU, chrF and TER with a score passport, the perplexity of a language model, or accuracy."""
     from regard.cli.console import print_json, print_line, progress
-    from regard.cli.summary import print_comparison, print_scores, print_text_scores
+    from regard.cli.summary import print_comparison, print_label_scores, print_scores, print_text_scores
     from regard.config import Layer, resolve
     from regard.data.settings import PairSource
     from regard.data.text_settings import TextSource
     from regard.pipelines import read_task
-    from regard.studies import measure, measure_text
+    from regard.studies import measure, measure_labels, measure_text
     from regard.training import use_threads
 
     use_threads(threads)
-    if read_task(run) == "language-model":
+    kind = read_task(run)
+    if kind in ("classify", "choose"):
+        labelled = _labelled(kind, data, text_column, label_column)
+        scores = measure_labels(run, labelled, device=device or "auto", progress=progress(quiet))
+        print_json(scores) if json else print_label_scores(scores)
+        return
+    if kind == "language-model":
         found = measure_text(
             run,
             TextSource(paths=tuple(text)) if text else None,
@@ -96,3 +115,18 @@ def evaluate(
     for outcome in outcomes:
         if outcome.comparison is not None:
             print_comparison(outcome.comparison)
+
+
+def _labelled(kind: str, data: str | None, text_column: list[str] | None, label_column: str | None) -> Any:
+    """Return where other examples are, if they were named."""
+    from regard.config import Layer, resolve
+    from regard.data.label_settings import ChoiceSource, LabelSource
+    from regard.errors import ConfigError
+
+    columns = label_columns({"text_column": text_column, "label_column": label_column})
+    if data is None:
+        if columns:
+            raise ConfigError("--text-column and --label-column are for other examples; give them with --data.")
+        return None
+    schema: Any = ChoiceSource if kind == "choose" else LabelSource
+    return resolve(schema, [Layer("the command line", {"path": data} | columns)]).settings

@@ -11,7 +11,7 @@ from regard.cli.options import Json, Quiet, Run
 def export(
     run: Run,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write; it must not exist.")],
-    to: Annotated[str, typer.Option(help="hf: Hugging Face transformers (Marian, Pegasus or Blenderbot).")] = "hf",
+    to: Annotated[str, typer.Option(help="hf: Hugging Face transformers, in the form that fits.")] = "hf",
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -29,4 +29,4 @@ def export(
         print_json({"path": out, "form": form.name, "architecture": form.architecture})
         return
     print_line(f"{out}: a {form.architecture} with its tokenizer.")
-    print_line(f'Use it: transformers.AutoModelForSeq2SeqLM.from_pretrained("{out}")')
+    print_line(f'Use it: transformers.{form.auto}.from_pretrained("{out}")')

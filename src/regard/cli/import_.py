@@ -9,15 +9,13 @@ from regard.cli.options import Json
 
 
 def import_(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A Hugging Face Marian, Pegasus or Blenderbot folder.")
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Hugging Face folder.")],
     out: Annotated[
         Path, typer.Option(metavar="CHECKPOINT", help="The checkpoint folder to write; it must not exist.")
     ],
     json: Json = False,
 ) -> None:
-    """Turn a Hugging Face translation model into a checkpoint of regard."""
+    """Turn a Hugging Face model into a checkpoint of regard."""
     from regard.checkpoint import write_bundle
     from regard.cli.console import print_json, print_line
     from regard.errors import CheckpointError
@@ -30,6 +28,10 @@ def import_(
     parameters = sum(parameter.numel() for parameter in bundle.model.parameters())
     if json:
         print_json({"path": out, "parameters": parameters, "vocabularies": vars(bundle.vocabularies)})
+        return
+    if bundle.task != "translate":
+        print_line(f"{out}: {parameters:,} parameters, {bundle.vocabularies.target:,} tokens.")
+        print_line(f'Use it: regard.load("{out}")')
         return
     print_line(f"{out}: {parameters:,} parameters, {bundle.vocabularies.target:,} target tokens.")
     print_line(f"Use it: regard translate {out} TEXT")

@@ -12,11 +12,15 @@ from regard.cli import (
     average,
     bleu,
     card,
+    choose,
+    classify,
     config,
+    convert,
     data,
     doctor,
     evaluate,
     export,
+    generate,
     import_,
     presets,
     quickstart,
@@ -48,6 +52,9 @@ app.command("doctor")(doctor.doctor)
 app.command("train")(train.train)
 app.command("race")(race.race)
 app.command("translate")(translate.translate)
+app.command("generate")(generate.generate)
+app.command("classify")(classify.classify)
+app.command("choose")(choose.choose)
 app.command("evaluate")(evaluate.evaluate)
 app.command("score")(score.score)
 app.command("average")(average.average)
@@ -61,6 +68,7 @@ app.command("presets")(presets.presets)
 app.add_typer(config.app, name="config")
 app.add_typer(data.app, name="data")
 app.command("export")(export.export)
+app.command("convert")(convert.convert)
 app.command("import")(import_.import_)
 
 

@@ -10,7 +10,7 @@ Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda, cuda:N or mps
 Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads; unset: one a core.")]
 Source = Annotated[str | None, typer.Option(help="File with one source sentence a line (.gz too).")]
 Target = Annotated[str | None, typer.Option(help="File with the translations, line by line.")]
-Data = Annotated[str | None, typer.Option(help="A .tsv, .csv or .jsonl of pairs (.gz too), or hf:NAME.")]
+Data = Annotated[str | None, typer.Option(help="A .tsv, .csv or .jsonl of pairs or labels (.gz too), or hf:NAME.")]
 ValidSource = Annotated[str | None, typer.Option(help="Validation source; unset: carved out.")]
 ValidTarget = Annotated[str | None, typer.Option(help="Validation target.")]
 ValidData = Annotated[str | None, typer.Option(help="Validation pairs, in the forms of --data.")]
@@ -25,6 +25,14 @@ Text = Annotated[
     ),
 ]
 ValidText = Annotated[list[str] | None, typer.Option(help="Validation text; unset: set apart.")]
+Start = Annotated[
+    str | None, typer.Option(help="Fine-tune this: a language model's run or checkpoint, or hf:DIR (Hugging Face).")
+]
+TextColumn = Annotated[
+    list[str] | None,
+    typer.Option(help="To classify: column (name, or number from 0) or JSON field of the text; twice for pairs."),
+]
+LabelColumn = Annotated[str | None, typer.Option(help="To classify or choose: that of the label.")]
 Preset = Annotated[str | None, typer.Option(help="The model (see `regard presets`).")]
 Seed = Annotated[int | None, typer.Option(help="Every random choice follows from it.")]
 Beams = Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; 1 is greedy. Unset: the run's own setting.")]
@@ -46,12 +54,25 @@ RUN_FLAGS = {
     "valid_data": "data.valid.path",
     "text": "data.train.paths",
     "valid_text": "data.valid.paths",
+    "start": "start",
     "preset": "model.preset",
     "seed": "seed",
     "device": "machine.device",
     "threads": "machine.threads",
 }
 """The settings that verbs about runs also take as flags."""
+
+
+def label_columns(flags: dict[str, Any], prefix: str = "") -> dict[str, str | int]:
+    """Return the columns of texts and labels that a user named as settings."""
+    from regard.errors import ConfigError
+
+    names, words = [f"{prefix}text_column", f"{prefix}second_column"], flags.get("text_column") or ()
+    if len(words) > len(names):
+        raise ConfigError(f"--text-column {words[-1]}: an example has one text or two; leave this one out.")
+    found = {key: column(word) for key, word in zip(names, words)}
+    label = flags.get("label_column")
+    return found if label is None else found | {f"{prefix}label_column": column(label)}
 
 
 def columns(source: str | None, target: str | None, prefix: str = "") -> dict[str, str | int]:
@@ -72,4 +93,5 @@ def run_overrides(words: list[str], flags: dict[str, Any]) -> dict[str, Any]:
     found = {name: flags[flag] for flag, name in RUN_FLAGS.items() if flags.get(flag) is not None}
     for role in ("train", "valid") if flags["valid_data"] else ("train",):
         found |= columns(flags["source_column"], flags["target_column"], f"data.{role}.")
+        found |= label_columns(flags, f"data.{role}.")
     return found | dict(flatten(parse_overrides(words)))

@@ -9,15 +9,18 @@ from regard.cli.options import (
     Data,
     Device,
     Json,
+    LabelColumn,
     Preset,
     Quiet,
     Seed,
     SettingWords,
     Source,
     SourceColumn,
+    Start,
     Target,
     TargetColumn,
     Text,
+    TextColumn,
     Threads,
     ValidData,
     ValidSource,
@@ -30,7 +33,10 @@ from regard.cli.options import (
 def train(
     recipe: Annotated[
         str | None,
-        typer.Argument(help="A recipe (see `regard recipes`), a TOML file, or a task: translate, language-model."),
+        typer.Argument(
+            help="A recipe (see `regard recipes`), a TOML file, or a task: translate, language-model, classify, "
+            "choose."
+        ),
     ] = None,
     settings: SettingWords = None,
     source: Source = None,
@@ -43,6 +49,9 @@ def train(
     valid_text: ValidText = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
+    start: Start = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
     preset: Preset = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run; unset: runs/RECIPE.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with this run instead of starting one.")] = None,
@@ -59,7 +68,7 @@ def train(
     """Train a model; Ctrl-C saves it, and --resume goes on.
 
     Examples: regard train translate-miniature train.steps=500 · regard train translate --source a.de --target a.en
-    · regard train language-model --text books/
+    · regard train language-model --text books/ · regard train classify --data reviews.csv --start runs/language-model
     """
     flags = dict(locals())
     from regard.cli.console import progress

@@ -92,12 +92,14 @@ def _is_header(row: Sequence[str], place: LabelSource) -> bool:
     return known_texts(row) is not None and _known_label(row) is not None
 
 
-def known_texts(names: Iterable[str]) -> tuple[str, ...] | None:
-    """Return the columns that hold texts by their names."""
+def known_texts(names: Iterable[str], count: int | None = None) -> tuple[str, ...] | None:
+    """Return the columns that hold texts by their names: so many, or two rather than one."""
     known = {name.strip().lower(): name for name in names}
     for pair in PAIR_NAMES:
-        if set(pair) <= set(known):
+        if set(pair) <= set(known) and count != 1:
             return known[pair[0]], known[pair[1]]
+    if count == 2:
+        return None
     return next(((known[name],) for name in TEXT_NAMES if name in known), None)
 
 

@@ -1,8 +1,21 @@
 """Models that go to other libraries or come from there: name tables as data."""
 
 from regard.interop.forms import FORMS, Form, config_for, form_for
+from regard.interop.language_forms import LANGUAGE_FORMS, LanguageForm, language_form_for
 from regard.interop.read import read
 from regard.interop.tensors import feature_order, to_theirs
 from regard.interop.write import write
 
-__all__ = ["FORMS", "Form", "config_for", "feature_order", "form_for", "read", "to_theirs", "write"]
+__all__ = [
+    "FORMS",
+    "LANGUAGE_FORMS",
+    "Form",
+    "LanguageForm",
+    "config_for",
+    "feature_order",
+    "form_for",
+    "language_form_for",
+    "read",
+    "to_theirs",
+    "write",
+]

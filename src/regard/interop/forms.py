@@ -1,10 +1,13 @@
 """The Hugging Face architectures that compute what a Transformer here does, and what each can express."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from regard.errors import CheckpointError, ConfigError
-from regard.models import Vocabularies
+from regard.interop.language_forms import LANGUAGE_FORMS, LanguageForm
+from regard.models import ModelSettings, Vocabularies
 from regard.models.transformer import TransformerSettings
 
 
@@ -21,6 +24,8 @@ class Form:
     """Whether source and target may have vocabularies of their own."""
     extra: dict[str, Any] = field(default_factory=dict)
     """What its config needs besides, so that `generate` adds nothing of its own."""
+
+    auto = "AutoModelForSeq2SeqLM"
 
 
 FORMS = (
@@ -130,12 +135,12 @@ def _tying(settings: TransformerSettings, vocabularies: Vocabularies, form: Form
     }
 
 
-def form_of(config: dict[str, Any], where: str) -> Form:
+def form_of(config: dict[str, Any], where: str) -> Form | LanguageForm:
     """Return the form a config.json is written in."""
-    for form in FORMS:
+    for form in (*FORMS, *LANGUAGE_FORMS):
         if config.get("model_type") == form.model_type:
             return form
-    known = ", ".join(form.model_type for form in FORMS)
+    known = ", ".join(form.model_type for form in (*FORMS, *LANGUAGE_FORMS))
     raise CheckpointError(f'{where}: model_type "{config.get("model_type")}" is not one that can be read ({known}).')
 
 
@@ -159,3 +164,17 @@ def settings_of(config: dict[str, Any], form: Form, where: str) -> dict[str, Any
     if form.positions == "learned":
         found["max_positions"] = config["max_position_embeddings"]
     return found
+
+
+Kind = TypeVar("Kind", bound=ModelSettings)
+
+
+def checked(kind: type[Kind], values: dict[str, Any], where: str) -> Kind:
+    """Return the settings that a config.json describes, if a model can be built from them."""
+    try:
+        return kind(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "".join(f"{part}: " for part in first["loc"])
+        reason = first["msg"].removeprefix("Value error, ").removesuffix(".")
+        raise CheckpointError(f"{where}: it describes no model that can be built ({name}{reason}).") from None

@@ -6,6 +6,8 @@ from regard.decoding import DecodeSettings
 from regard.progress import Progress
 from regard.text import Tokenizer
 
+DECODER_START = "decoder_start_token_id"
+
 HANDLED = {"beams", "length_penalty", "length_alpha", "max_length_ratio", "max_length_extra"}
 """Settings that have their counterpart below; another one that is not at its default is told to be lost."""
 
@@ -29,7 +31,7 @@ def generation_config(
         "max_length": positions,
         **special_tokens(tokenizer),
         # What regard never says; the probabilities of the other tokens stay as they are.
-        "suppress_tokens": sorted((tokenizer.padding, tokenizer.unknown, tokenizer.start)),
+        "suppress_tokens": list(tokenizer.unsaid),
     }
 
 
@@ -39,7 +41,7 @@ def special_tokens(tokenizer: Tokenizer) -> dict[str, int]:
         "pad_token_id": tokenizer.padding,
         "bos_token_id": tokenizer.start,
         "eos_token_id": tokenizer.end,
-        "decoder_start_token_id": tokenizer.start,
+        DECODER_START: tokenizer.start,
     }
 
 
@@ -50,3 +52,39 @@ def decoding_of(generation: dict[str, Any]) -> dict[str, Any]:
     if alpha is not None and alpha <= 0:
         return found | {"length_penalty": "none"}
     return found | {"length_penalty": "average", "length_alpha": 1.0 if alpha is None else float(alpha)}
+
+
+SAMPLING = {"temperature": "temperature", "top_k": "top_k", "top_p": "top_p", "min_p": "min_p"}
+"""Their settings of a draw and ours."""
+ANY = {"max_new_tokens": "max_length", "min_new_tokens": "min_length", "no_repeat_ngram_size": "no_repeat_ngram"}
+"""Their settings of a draw or a search and ours. A repetition penalty is of logits there, of probabilities here."""
+CANDIDATES = 50
+"""Among how many tokens they draw where nothing is said."""
+
+
+def language_generation(
+    generate: dict[str, Any], tokenizer: Tokenizer, window: int, progress: Progress
+) -> dict[str, Any]:
+    """Return the generation_config.json with which `generate` goes on as regard does; what it cannot is said."""
+    is_drawn = generate.get("method") == "sample"
+    found: dict[str, Any] = {"do_sample": is_drawn}
+    names = {**ANY, **SAMPLING} if is_drawn else {**ANY, "num_beams": "beams"}
+    found |= {theirs: generate[ours] for theirs, ours in names.items() if generate.get(ours) is not None}
+    if is_drawn:
+        found.setdefault("top_k", 0)
+    if "max_new_tokens" not in found:
+        found["max_length"] = window
+    for name in sorted(set(generate) - {"method", *names.values()}):
+        progress.warn(f"generate.{name}: {generate[name]} is not written, generate() has no such setting here.")
+    found |= {name: number for name, number in special_tokens(tokenizer).items() if name != DECODER_START}
+    return found | ({"suppress_tokens": list(tokenizer.unsaid)} if tokenizer.unsaid else {})
+
+
+def generating_of(generation: dict[str, Any]) -> dict[str, Any]:
+    """Return our settings for what a generation_config.json says about going on with a text, and nothing else."""
+    found = {ours: generation[theirs] for theirs, ours in ANY.items() if generation.get(theirs) is not None}
+    if generation.get("do_sample"):
+        found |= {ours: generation[theirs] for theirs, ours in SAMPLING.items() if generation.get(theirs) is not None}
+        candidates = generation.get("top_k", CANDIDATES)
+        return found | {"method": "sample", "top_k": candidates or None}
+    return found | ({"method": "beam", "beams": generation["num_beams"]} if generation.get("num_beams") else {})

@@ -113,8 +113,8 @@ def to_ours(tensors: Weights, settings: TransformerSettings, where: str) -> Weig
     place = feature_order(settings).argsort()
     found: Weights = {}
     for layer in layers(settings):
-        weight = torch.cat([_take(tensors, f"{name}.weight", where) for name in layer.theirs])
-        bias = torch.cat([_take(tensors, f"{name}.bias", where) for name in layer.theirs])
+        weight = torch.cat([take(tensors, f"{name}.weight", where) for name in layer.theirs])
+        bias = torch.cat([take(tensors, f"{name}.bias", where) for name in layer.theirs])
         if layer.features == "out":
             weight, bias = weight[place], bias[place]
         else:
@@ -123,7 +123,7 @@ def to_ours(tensors: Weights, settings: TransformerSettings, where: str) -> Weig
     for stack in BLOCKS:
         name = f"model.{stack}.embed_positions.weight"
         if settings.positions == "learned":
-            found[f"{stack}.embedding.positions.table.weight"] = _take(tensors, name, where)
+            found[f"{stack}.embedding.positions.table.weight"] = take(tensors, name, where)
         elif name in tensors:
             _check_waves(tensors[name].float()[:, place], name, where)
     return found
@@ -146,10 +146,11 @@ def tables_of(tensors: Weights, config: dict[str, Any], settings: TransformerSet
         if config.get("share_encoder_decoder_embeddings", True):  # one table, saved under any of its names
             kept = next((name for name in (SHARED, *names.values(), "lm_head.weight") if name in tensors), SHARED)
             names = dict.fromkeys(names, kept)
-    return {role: _take(tensors, name, where)[:, place] for role, name in names.items()}
+    return {role: take(tensors, name, where)[:, place] for role, name in names.items()}
 
 
-def _take(tensors: Weights, name: str, where: str) -> Tensor:
+def take(tensors: Weights, name: str, where: str) -> Tensor:
+    """Return one of their tensors in fp32."""
     if name not in tensors:
         raise CheckpointError(f"{where}: {name} is missing, so the model is not whole; copy it again.")
     return tensors[name].float()

@@ -6,31 +6,38 @@ from typing import Any
 
 from regard.checkpoint import write_json
 from regard.errors import CheckpointError
+from regard.interop.merges import FLAGS, VOCABULARY, tokenizer_of
 from regard.text import Tokenizer
-from regard.text.tokenizer import END, PADDING, START, UNKNOWN
+from regard.text.tokenizer import END, END_OF_TEXT, PADDING, SPECIAL_TOKENS, START, UNKNOWN
 
 FILE = "tokenizer.json"
 TARGET_FOLDER = "target_tokenizer"
 """Where the target's tokenizer lies when the languages have one each; the source's lies beside the model."""
 
 
-def write_tokenizer(folder: Path, tokenizer: Tokenizer, positions: int) -> None:
-    """Write what `AutoTokenizer.from_pretrained(folder)` needs to encode and decode as regard does."""
+def write_tokenizer(folder: Path, tokenizer: Tokenizer, positions: int, is_read_on: bool = False) -> None:
+    """Write what `AutoTokenizer.from_pretrained(folder)` needs to encode and decode as regard does.
+
+    A text that is read on, as by language models, has no end behind it, and its padding stands in front.
+    """
     folder.mkdir(exist_ok=True)
     definition = json.loads(tokenizer.to_json())
-    definition["post_processor"] = _with_end(tokenizer)  # regard adds the end token outside the tokenizer
+    # regard adds the end token outside the tokenizer
+    definition["post_processor"] = None if is_read_on else _with_end(tokenizer)
     write_json(folder / FILE, definition)
+    specials = (tokenizer.padding, tokenizer.unknown, tokenizer.start, tokenizer.end)
+    padding, unknown, start, end = tokenizer.pieces(specials)
     write_json(
         folder / "tokenizer_config.json",
         {
             "tokenizer_class": "PreTrainedTokenizerFast",
-            "pad_token": PADDING,
-            "unk_token": UNKNOWN,
-            "bos_token": START,
-            "eos_token": END,
+            "pad_token": padding,
+            "unk_token": unknown,
+            "bos_token": start,
+            "eos_token": end,
             "model_max_length": positions,
             "model_input_names": ["input_ids", "attention_mask"],
-            "padding_side": "right",
+            "padding_side": "left" if is_read_on else "right",
             "clean_up_tokenization_spaces": False,
             "split_special_tokens": True,  # a line that happens to hold "</s>" must not end a sentence
         },
@@ -41,12 +48,13 @@ def _with_end(tokenizer: Tokenizer) -> dict[str, Any]:
     def sequence(name: str) -> dict[str, Any]:
         return {"Sequence": {"id": name, "type_id": 0}}
 
-    end = {"SpecialToken": {"id": END, "type_id": 0}}
+    (name,) = tokenizer.pieces([tokenizer.end])
+    end = {"SpecialToken": {"id": name, "type_id": 0}}
     return {
         "type": "TemplateProcessing",
         "single": [sequence("A"), end],
         "pair": [sequence("A"), end, sequence("B"), end],
-        "special_tokens": {END: {"id": END, "ids": [tokenizer.end], "tokens": [END]}},
+        "special_tokens": {name: {"id": name, "ids": [tokenizer.end], "tokens": [name]}},
     }
 
 
@@ -71,17 +79,82 @@ def _no_tokenizer(folder: Path) -> str:
 
 
 def _read(path: Path) -> Tokenizer:
-    try:
-        definition = json.loads(path.read_text(encoding="utf-8"))
-        vocabulary, added = definition["model"]["vocab"], definition["added_tokens"]
-        pieces = [entry[0] for entry in vocabulary] if isinstance(vocabulary, list) else list(vocabulary)
-        known = {*pieces, *(token["content"] for token in added)}
-    except (OSError, ValueError, KeyError, TypeError):
-        raise CheckpointError(f"{path}: this is not a tokenizer.json that can be read.") from None
+    definition = _definition(path)
+    known = _numbers(definition, path)
     if START not in known:
-        flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
-        added.append({"id": len(known), "content": START, **flags})
+        definition["added_tokens"].append({"id": len(known), "content": START, **FLAGS})
     for token in (PADDING, UNKNOWN, END):
         if token not in known:
             raise CheckpointError(f"{path}: it has no token called {token}; rename the one that does its work.")
     return Tokenizer.parse(json.dumps(definition), str(path))
+
+
+def _definition(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        raise _unreadable(path) from None
+
+
+def _numbers(definition: dict[str, Any], path: Path) -> dict[str, int]:
+    """Return the number of each token."""
+    try:
+        vocabulary, added = definition["model"]["vocab"], definition["added_tokens"]
+        pieces = [entry[0] for entry in vocabulary] if isinstance(vocabulary, list) else vocabulary
+        numbers = dict(zip(pieces, range(len(pieces)))) if isinstance(vocabulary, list) else dict(vocabulary)
+        return numbers | {token["content"]: token["id"] for token in added}
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise _unreadable(path) from None
+
+
+def _unreadable(path: Path) -> CheckpointError:
+    return CheckpointError(f"{path}: this is not a tokenizer.json that can be read.")
+
+
+def read_language_tokenizer(folder: Path, model_type: str, end: Any) -> Tokenizer:
+    """Return the tokenizer of a language model whose texts end with a token of that number.
+
+    Where one of our special tokens is missing, the one that ends a text is called <|endoftext|> here whatever its
+    name is there, and does the work of those that are missing; no number changes. None ends the texts of the first
+    GPT, so what stands for the unknown does.
+    """
+    path = folder / FILE
+    if path.is_file():
+        definition = _definition(path)
+    else:
+        path, found = folder / VOCABULARY, tokenizer_of(folder, model_type)
+        if found is None:
+            raise CheckpointError(_no_tokenizer(folder))
+        definition = found
+    numbers = _numbers(definition, path)
+    if not all(token in numbers for token in SPECIAL_TOKENS):
+        _name_end(definition, numbers, end, path)
+    tokenizer = Tokenizer.parse(json.dumps(definition), str(path))
+    if end not in (None, tokenizer.end):
+        raise CheckpointError(
+            f"{folder / 'config.json'}: eos_token_id is {end}, but {tokenizer.pieces([tokenizer.end])[0]} of the "
+            f"tokenizer is {tokenizer.end}."
+        )
+    return tokenizer
+
+
+def _name_end(definition: dict[str, Any], numbers: dict[str, int], end: Any, path: Path) -> None:
+    """Call the token that ends a text <|endoftext|>, in place."""
+    model = definition["model"]
+    by_number = {number: token for token, number in numbers.items()}
+    unknown = model.get("unk_token")
+    name = by_number.get(end, END_OF_TEXT if END_OF_TEXT in numbers else unknown)
+    if name not in numbers:
+        raise CheckpointError(f"{path}: it has no token called {END_OF_TEXT}; rename the one that does its work.")
+    vocabulary = model["vocab"]
+    if isinstance(vocabulary, list):
+        model["vocab"] = [[END_OF_TEXT if piece == name else piece, *rest] for piece, *rest in vocabulary]
+    else:
+        model["vocab"] = {END_OF_TEXT if piece == name else piece: number for piece, number in vocabulary.items()}
+    if unknown == name:
+        model["unk_token"] = END_OF_TEXT
+    added = [token for token in definition["added_tokens"] if token["content"] != name]
+    added.append({"id": numbers[name], "content": END_OF_TEXT, **FLAGS})
+    definition["added_tokens"] = sorted(added, key=lambda token: int(token["id"]))
+    # What is put around a text names tokens, and regard puts none there.
+    definition["post_processor"] = None

@@ -1,8 +1,19 @@
 """A checkpoint and raw text in, answers out."""
 
-from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation, perplexity
+from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation
 from regard.pipelines.classifier import Chooser, Classification, Classifier, Decision
-from regard.pipelines.load import load, load_tokenizer, read_task
+from regard.pipelines.figures import bits_per_byte, perplexity, word_perplexity
+from regard.pipelines.generator import Generator
+from regard.pipelines.load import (
+    load,
+    load_chooser,
+    load_classifier,
+    load_generator,
+    load_tokenizer,
+    load_translator,
+    read_task,
+)
+from regard.pipelines.text_answers import Continuation, NextToken, TextScore
 from regard.pipelines.translator import Translator
 
 __all__ = [
@@ -11,12 +22,22 @@ __all__ = [
     "Chooser",
     "Classification",
     "Classifier",
+    "Continuation",
     "Decision",
+    "Generator",
+    "NextToken",
     "PairScore",
+    "TextScore",
     "Translation",
     "Translator",
+    "bits_per_byte",
     "load",
+    "load_chooser",
+    "load_classifier",
+    "load_generator",
     "load_tokenizer",
+    "load_translator",
     "perplexity",
     "read_task",
+    "word_perplexity",
 ]

@@ -8,7 +8,7 @@ from regard.checkpoint import Bundle
 from regard.data.choices import Choice
 from regard.data.examples import EncodedExamples, encode_choices, encode_texts
 from regard.data.lines import is_text
-from regard.errors import CheckpointError, DataError
+from regard.errors import DataError
 from regard.inspection import only_user
 from regard.pipelines.labelling import Probabilities, answer_probabilities
 from regard.progress import SILENT, Progress
@@ -56,15 +56,11 @@ class Decision:
 
 
 class _Answering:
-    """A model with a head, or an ensemble of them, and its tokenizer."""
+    """A model with a head, and its tokenizer."""
 
-    def __init__(self, bundle: Bundle, others: Sequence[Bundle] = ()) -> None:
+    def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
         self.model: Any = bundle.model
-        self.models: list[Any] = [bundle.model, *(other.model for other in others)]
-        for other in others:
-            if (bundle.task, bundle.facts.get("labels")) != (other.task, other.facts.get("labels")):
-                raise CheckpointError("The models of an ensemble must know the same labels, and these do not.")
         self.tokenizer = bundle.tokenizers["tokenizer"]
         self.device = next(bundle.model.parameters()).device
         self.max_length = int(bundle.facts["max_length"])
@@ -82,7 +78,7 @@ class _Answering:
 
     def _answer(self, examples: EncodedExamples, progress: Progress) -> list[Probabilities]:
         with only_user(self.model):
-            return answer_probabilities(self.models, examples, self.device, self.tokens_at_once, progress)
+            return answer_probabilities(self.model, examples, self.device, self.tokens_at_once, progress)
 
 
 class Classifier(_Answering):
@@ -99,28 +95,38 @@ class Classifier(_Answering):
         return int(self.bundle.facts["texts"])
 
     @overload
-    def __call__(self, text: Texts, *, first_line: int = 1, progress: Progress = SILENT) -> Classification: ...
+    def __call__(
+        self, text: Texts, *, lines: Sequence[int] | None = None, progress: Progress = SILENT
+    ) -> Classification: ...
     @overload
     def __call__(
-        self, text: list[str] | list[tuple[str, str]], *, first_line: int = 1, progress: Progress = SILENT
+        self,
+        text: list[str] | list[tuple[str, str]],
+        *,
+        lines: Sequence[int] | None = None,
+        progress: Progress = SILENT,
     ) -> list[Classification]: ...
     def __call__(
-        self, text: Texts | list[str] | list[tuple[str, str]], *, first_line: int = 1, progress: Progress = SILENT
+        self,
+        text: Texts | list[str] | list[tuple[str, str]],
+        *,
+        lines: Sequence[int] | None = None,
+        progress: Progress = SILENT,
     ) -> Classification | list[Classification]:
         """Label one text (or pair, as a tuple), or many of them, in a list, in their order.
 
-        `first_line` is the number of the first one in what it was taken from: messages name it.
+        `lines` are their numbers in what they were taken from: messages name them.
         """
         if isinstance(text, str | tuple):
-            return self._classify([text], first_line, progress)[0]
-        return self._classify(text, first_line, progress)
+            return self._classify([text], lines or [1], progress)[0]
+        return self._classify(text, lines or range(1, len(text) + 1), progress)
 
-    def _classify(self, given: Sequence[Texts], first_line: int, progress: Progress) -> list[Classification]:
+    def _classify(self, given: Sequence[Texts], lines: Sequence[int], progress: Progress) -> list[Classification]:
         rows = [(each,) if isinstance(each, str) else tuple(each) for each in given]
-        for line, texts in enumerate(rows, start=first_line):
+        for line, texts in zip(lines, rows, strict=True):
             if len(texts) != self.texts:
-                raise DataError(f"text {line:,}: this model labels {_count(self.texts)}, and here are {len(texts)}.")
-            _check(texts, f"text {line:,}")
+                raise DataError(f"line {line:,}: this model labels {_count(self.texts)}, and here are {len(texts)}.")
+            _check(texts, f"line {line:,}")
         both_orders = self.bundle.facts["pairs"] == "both-orders"
         stripped = [tuple(text.strip() for text in texts) for texts in rows]  # as they were learned from
         encoded = encode_texts(stripped, [0] * len(rows), self.tokenizer, self.max_length, both_orders)
@@ -156,8 +162,8 @@ class Chooser(_Answering):
         examples = [Choice(context, tuple(choices), -1) for context, choices in given]
         for line, example in enumerate(examples, start=1):
             if len(example.choices) < 2:
-                raise DataError(f"context {line:,}: it has {len(example.choices)} choices; give two or more.")
-            _check((example.context, *example.choices), f"context {line:,}")
+                raise DataError(f"conline {line:,}: it has {len(example.choices)} choices; give two or more.")
+            _check((example.context, *example.choices), f"conline {line:,}")
         stripped = [
             Choice(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1) for each in examples
         ]

@@ -16,20 +16,20 @@ Probabilities = NDArray[np.float64]
 
 
 def answer_probabilities(
-    models: Sequence[Any],
+    model: Any,
     examples: EncodedExamples,
     device: torch.device,
     limit: int,
     progress: Progress = SILENT,
 ) -> list[Probabilities]:
-    """Return the probabilities of all labels, or of all choices, for each example: the mean over the models.
+    """Return the probabilities of all labels, or of all choices, for each example.
 
     About `limit` padded tokens go at once; where memory runs out, fewer.
     """
     longest = int(examples.lengths[1].max()) if len(examples) else 0
     while True:
         try:
-            return _probabilities(models, examples, device, limit, progress)
+            return _probabilities(model, examples, device, limit, progress)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error) or limit <= longest:
                 raise
@@ -39,7 +39,7 @@ def answer_probabilities(
 
 @torch.inference_mode()
 def _probabilities(
-    models: Sequence[Any], examples: EncodedExamples, device: torch.device, limit: int, progress: Progress
+    model: Any, examples: EncodedExamples, device: torch.device, limit: int, progress: Progress
 ) -> list[Probabilities]:
     found: list[Probabilities] = [np.zeros(0)] * len(examples)
     if not len(examples):
@@ -47,10 +47,10 @@ def _probabilities(
     with progress.bar("answer", len(examples)) as bar:
         for rows in micro_batches(np.arange(len(examples)), *examples.lengths, limit):
             batch = examples.batch(rows).to(device)
-            scores = [model(batch.tokens, batch.extracts, batch.offered).double() for model in models]
-            mean = torch.stack([each.softmax(1) for each in scores]).mean(0).cpu().numpy()  # (B, C), or (B, K)
-            counts = batch.offered.sum(1).tolist() if models[0].kind == "choices" else [mean.shape[1]] * len(rows)
-            for row, count, values in zip(rows, counts, mean, strict=True):
+            scores = model(batch.tokens, batch.extracts, batch.offered).double()  # (B, C), or (B, K)
+            has_choices = model.kind == "choices"
+            counts = batch.offered.sum(1).tolist() if has_choices else [scores.size(1)] * len(rows)
+            for row, count, values in zip(rows, counts, scores.softmax(1).cpu().numpy(), strict=True):
                 found[row] = values[:count]
             bar.advance(len(rows))
     return found

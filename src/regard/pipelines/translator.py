@@ -148,7 +148,7 @@ class Translator:
     @property
     def _ends(self) -> Ends:
         tokenizer = self.target_tokenizer
-        return Ends(tokenizer.start, tokenizer.end, (tokenizer.padding, tokenizer.start, tokenizer.unknown))
+        return Ends(tokenizer.start, tokenizer.end, tokenizer.unsaid)
 
     def _translate(
         self,

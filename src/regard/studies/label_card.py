@@ -13,7 +13,7 @@ SHOWN = 200
 
 def label_use(run: Run) -> list[str]:
     """Return how to use a classifier."""
-    is_pair = run.record["settings"]["data"]["train"].get("second_column") is not None
+    is_pair = run.record["data"]["texts"] == 2
     words = '"your text" "and another"' if is_pair else '"your text"'
     given = '("your text", "and another")' if is_pair else '"your text"'
     return _use(run, f"classify {shlex.quote(str(run.path))} {words}", "classifier", f"{given}).label")

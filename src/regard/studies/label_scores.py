@@ -43,7 +43,7 @@ class ScoredSet:
 
 
 def figures_of(
-    models: Sequence[Any],
+    model: Any,
     facts: Mapping[str, Any],
     scored: ScoredSet,
     name: str,
@@ -53,7 +53,7 @@ def figures_of(
 ) -> dict[str, Any]:
     """Return all figures of a set as plain values."""
     truth = scored.encoded.labels
-    found = answer_probabilities(models, scored.encoded, device, limit, progress)
+    found = answer_probabilities(model, scored.encoded, device, limit, progress)
     said = np.array([int(each.argmax()) for each in found])
     accuracy = float((said == truth).mean())
     figures: dict[str, Any] = {
@@ -105,7 +105,7 @@ def score_labels(run: Run, pipeline: Any, prepared: Prepared, progress: Progress
     """Score a run that has just ended on its test sets, and return the figures by set."""
     return {
         name: figures_of(
-            pipeline.models, pipeline.bundle.facts, scored, name, pipeline.device, pipeline.tokens_at_once, progress
+            pipeline.model, pipeline.bundle.facts, scored, name, pipeline.device, pipeline.tokens_at_once, progress
         )
         for name, scored in prepared.tests.items()
     }
@@ -134,7 +134,7 @@ def measure_labels(
         check_examples(name, examples, int(facts.get("texts", 1)), facts.get("labels", ()))
     return {
         name: figures_of(
-            pipeline.models,
+            pipeline.model,
             facts,
             ScoredSet(examples, encode(examples, pipeline.bundle)),
             name,

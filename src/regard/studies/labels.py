@@ -146,7 +146,7 @@ def _validation(bundle: Bundle, watched: ScoredSet, machine: Machine) -> Callabl
 
     def validate(model: Any) -> dict[str, float]:
         with machine.autocast():
-            found = figures_of([model], bundle.facts, watched, "valid", machine.device, machine.micro_batch_tokens)
+            found = figures_of(model, bundle.facts, watched, "valid", machine.device, machine.micro_batch_tokens)
         return {name: found[name] for name in ("loss", "accuracy", "macro_f1") if found.get(name) is not None}
 
     return validate
@@ -157,5 +157,6 @@ def _facts(settings: Settings, sets: ExampleSets, learned: EncodedExamples) -> d
     return {name: report.plain() for name, report in sets.reports.items()} | {
         "files": example_files(settings.data),
         "hash": learned.fingerprint(),
+        "texts": len(sets.train[0][0]) if isinstance(settings, ClassifySettings) else 1,
         **({"start": start} if start else {}),
     }

@@ -119,7 +119,11 @@ def new_language_bundle(settings: Settings, tokenizer: Tokenizer, machine: Machi
     check_size(count_parameters(settings.model, vocabularies), machine)
     torch.manual_seed(settings.seed)
     model = build_model(settings.model, vocabularies)
-    facts = {"seed": settings.seed, "window": window_of(settings, model)}
+    facts = {
+        "generate": settings.generate.model_dump(mode="json"),
+        "seed": settings.seed,
+        "window": window_of(settings, model),
+    }
     return Bundle("language-model", model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts)
 
 

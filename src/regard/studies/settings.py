@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from regard.config import Settings
 from regard.data.settings import PairData
 from regard.data.text_settings import TextData
-from regard.decoding import DecodeSettings
+from regard.decoding import DecodeSettings, GenerateSettings
 from regard.models import ModelSettings
 from regard.objectives import LanguageObjectiveSettings, ObjectiveSettings
 from regard.text import CorpusTextSettings, TextSettings
@@ -57,6 +57,7 @@ class LanguageSettings(Settings, Generic[M]):
     objective: LanguageObjectiveSettings = LanguageObjectiveSettings()
     train: TrainSettings = TrainSettings()
     validation: TextValidationSettings = TextValidationSettings()
+    generate: GenerateSettings = GenerateSettings()
     machine: MachineSettings = MachineSettings()
     preflight: bool = True
     """Whether the data is looked over before training, and what is odd about it said."""

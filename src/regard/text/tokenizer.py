@@ -10,6 +10,8 @@ import tokenizers
 from regard.errors import DataError
 
 PADDING, UNKNOWN, START, END = SPECIAL_TOKENS = ("<pad>", "<unk>", "<s>", "</s>")
+END_OF_TEXT = "<|endoftext|>"
+"""The only special token of GPT-2's: where a tokenizer has it, it does the work of those that are missing."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Tokenizer:
 
     def _special(self, token: str) -> int:
         number = self.backend.token_to_id(token)
+        if number is None:
+            number = self.backend.token_to_id(END_OF_TEXT)
         if number is None:
             raise DataError(f"The tokenizer has no {token} token, so it cannot be used for sequences.")
         return int(number)
@@ -88,6 +92,11 @@ class Tokenizer:
     def size(self) -> int:
         """How many tokens the vocabulary has."""
         return int(self.backend.get_vocab_size())
+
+    @property
+    def unsaid(self) -> tuple[int, ...]:
+        """The special tokens that no output holds: all but the end, whatever other work that does."""
+        return tuple(sorted(self.specials - {self.end}))
 
     @cached_property
     def vocabulary(self) -> dict[int, str]:

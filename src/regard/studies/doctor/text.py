@@ -31,8 +31,10 @@ def text_findings(material: Material) -> list[Finding]:
 
 def _unknown(material: Material, side: int, name: str) -> list[Finding]:
     tokenizer = material.tokenizers[side]
-    ids = (material.encoded.source, material.encoded.target)[side].ids
-    shares = {"training set": float(np.mean(ids == tokenizer.unknown))}
+    sequences = (material.encoded.source, material.encoded.target)[side]
+    ends = len(sequences) if tokenizer.unknown == tokenizer.end else 0  # one token may do both works
+    unknown = int(np.count_nonzero(sequences.ids == tokenizer.unknown)) - ends
+    shares = {"training set": unknown / len(sequences.ids)}
     examples = []
     for title, texts in _held_out(material, side).items():
         encoded = tokenizer.encode_batch(texts)

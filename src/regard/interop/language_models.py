@@ -1,0 +1,87 @@
+"""A language model to and from a Hugging Face folder (GPT-2, the first GPT, Llama)."""
+
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint import Bundle, write_json
+from regard.errors import CheckpointError
+from regard.interop.folder import (
+    CONFIG,
+    GENERATION,
+    fill,
+    read_json,
+    read_tensors,
+    write_tensors,
+    write_whole,
+)
+from regard.interop.forms import checked
+from regard.interop.generation import DECODER_START, generating_of, language_generation, special_tokens
+from regard.interop.language_forms import (
+    LanguageForm,
+    language_config,
+    language_form_for,
+    language_settings,
+    lost_rates,
+)
+from regard.interop.language_tensors import language_to_ours, language_to_theirs
+from regard.interop.tokens import read_language_tokenizer, write_tokenizer
+from regard.models import Vocabularies, build_model
+from regard.models.gpt import GptSettings
+from regard.progress import Progress
+
+TASK = "language-model"
+
+
+def read_language_model(folder: Path, config: dict[str, Any], form: LanguageForm) -> Bundle:
+    """Read a model whose config.json is in a form; it comes back in eval mode."""
+    where = str(folder / CONFIG)
+    settings = checked(GptSettings, language_settings(config, form, where), where)
+    weights = language_to_ours(read_tensors(folder), settings, form, str(folder))
+    tokenizer = read_language_tokenizer(folder, form.model_type, _end(config))
+    tokens = len(weights["embedding.table.weight"])
+    if tokens != tokenizer.size:
+        raise CheckpointError(
+            f"{where}: the model has {tokens:,} tokens, but the tokenizer {tokenizer.size:,}; put the tokenizer it "
+            f"was trained with beside it."
+        )
+    vocabularies = Vocabularies(tokens, tokens, is_shared=True)
+    model = build_model(settings, vocabularies).eval()
+    fill(model, weights, folder)
+    facts: dict[str, Any] = {"window": settings.max_positions}
+    if (folder / GENERATION).is_file():
+        facts["generate"] = generating_of(read_json(folder / GENERATION))
+    return Bundle(TASK, model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
+
+
+def _end(config: dict[str, Any]) -> Any:
+    """Return the number of the token that ends a text; the first, where several do."""
+    end = config.get("eos_token_id")
+    return end[0] if isinstance(end, list) and end else end
+
+
+def write_language_model(bundle: Bundle, settings: GptSettings, folder: Path, progress: Progress) -> LanguageForm:
+    """Write a model with its tokenizer in the form that fits, and return that form."""
+    form = language_form_for(settings)
+    tokenizer = bundle.tokenizers["tokenizer"]
+    window = settings.max_positions if settings.positions == "learned" else _window(bundle, settings)
+    config = language_config(settings, bundle.vocabularies.target, window, form)
+    config |= {name: number for name, number in special_tokens(tokenizer).items() if name != DECODER_START}
+    generation = language_generation(bundle.facts.get("generate", {}), tokenizer, window, progress)
+    for name in lost_rates(settings, form):
+        progress.warn(f"model.{name}: {getattr(settings, name)} is not written, {form.name} has no such setting.")
+    weights = {name: tensor.float().cpu() for name, tensor in bundle.model.state_dict().items()}
+    tensors = language_to_theirs(weights, settings, form)
+
+    def write(aside: Path) -> None:
+        write_json(aside / CONFIG, config)
+        write_json(aside / GENERATION, generation)
+        write_tensors(aside, tensors)
+        write_tokenizer(aside, tokenizer, window, is_read_on=True)
+
+    write_whole(folder, write)
+    return form
+
+
+def _window(bundle: Bundle, settings: GptSettings) -> int:
+    """Return for how many tokens a model whose positions go on for ever was made."""
+    return int(bundle.facts.get("window", settings.max_positions))
