@@ -67,7 +67,7 @@ def label_columns(flags: dict[str, Any], prefix: str = "") -> dict[str, str | in
     """Return the columns of texts and labels that a user named as settings."""
     from regard.errors import ConfigError
 
-    names, words = [f"{prefix}text_column", f"{prefix}second_column"], flags.get("text_column") or ()
+    names, words = [f"{prefix}text_column", f"{prefix}second_column"], flags.get("text_column") or []
     if len(words) > len(names):
         raise ConfigError(f"--text-column {words[-1]}: an example has one text or two; leave this one out.")
     found = {key: column(word) for key, word in zip(names, words)}

@@ -15,6 +15,7 @@ from regard.progress import SILENT, Progress
 
 TOKENS_AT_ONCE = {"cpu": 8192, "cuda": 65536}
 
+Lines = Sequence[int] | None
 Texts = str | tuple[str, str]
 """One text, or the two of a pair."""
 
@@ -95,22 +96,20 @@ class Classifier(_Answering):
         return int(self.bundle.facts["texts"])
 
     @overload
-    def __call__(
-        self, text: Texts, *, lines: Sequence[int] | None = None, progress: Progress = SILENT
-    ) -> Classification: ...
+    def __call__(self, text: Texts, *, lines: Lines = None, progress: Progress = SILENT) -> Classification: ...
     @overload
     def __call__(
         self,
         text: list[str] | list[tuple[str, str]],
         *,
-        lines: Sequence[int] | None = None,
+        lines: Lines = None,
         progress: Progress = SILENT,
     ) -> list[Classification]: ...
     def __call__(
         self,
         text: Texts | list[str] | list[tuple[str, str]],
         *,
-        lines: Sequence[int] | None = None,
+        lines: Lines = None,
         progress: Progress = SILENT,
     ) -> Classification | list[Classification]:
         """Label one text (or pair, as a tuple), or many of them, in a list, in their order.

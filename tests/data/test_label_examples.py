@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+import torch
+
+from labelled import word_tokenizer
+from regard.data.batches import NO_LABEL
+from regard.data.choices import Choice
+from regard.data.examples import encode_choices, encode_texts
+from regard.data.feed import PairFeed
+from regard.data.frames import FRAME_TOKENS, Frame, cut_beginning, cut_ends
+from regard.data.sampler import Position
+from regard.errors import DataError
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return word_tokenizer().with_special(FRAME_TOKENS)
+
+
+def words(tokenizer, ids):
+    return " ".join(tokenizer.pieces(ids)).replace("▁", "")
+
+
+def test_new_special_tokens_stand_behind_all_others_and_are_never_found_in_a_text():
+    before = word_tokenizer()
+    after = before.with_special(FRAME_TOKENS)
+    assert [after.number(token) for token in FRAME_TOKENS] == [before.size, before.size + 1, before.size + 2]
+    assert after.encode("a b <|extract|>").ids[:2] == before.encode("a b").ids
+    assert after.number("<|extract|>") not in after.encode("a <|extract|> b").ids
+    assert before.encode("a b c d").ids == after.encode("a b c d").ids
+    with pytest.raises(DataError, match="The tokenizer has no <|start|> token, so it cannot be used for this task."):
+        Frame.of(before)
+
+
+def test_texts_are_framed(tokenizer):
+    found = encode_texts([("a b", "c")], [1], tokenizer, 20)
+    assert words(tokenizer, found.sequences[0]) == "<|start|> a b <|delimiter|> c <|extract|>"
+    found = encode_texts([("a b",)], [1], tokenizer, 20)
+    assert words(tokenizer, found.sequences[0]) == "<|start|> a b <|extract|>" and not found.is_cut.any()
+
+
+def test_both_orders_are_two_sequences_of_one_example(tokenizer):
+    found = encode_texts([("a b", "c"), ("d", "e")], [1, 0], tokenizer, 20, both_orders=True)
+    assert [words(tokenizer, found.sequences[row]) for row in range(2)] == [
+        "<|start|> a b <|delimiter|> c <|extract|>",
+        "<|start|> c <|delimiter|> a b <|extract|>",
+    ]
+    assert found.firsts.tolist() == [0, 2, 4] and len(found) == 2
+
+
+def test_what_is_too_long_loses_the_ends_of_the_longest_and_is_counted(tokenizer):
+    found = encode_texts([("a b c d e f", "x y"), ("a", "b")], [0, 0], tokenizer, 8)
+    assert words(tokenizer, found.sequences[0]) == "<|start|> a b c <|delimiter|> x y <|extract|>"
+    assert found.is_cut.tolist() == [True, False]
+    assert cut_ends([[1] * 9, [2] * 7, [3]], 9) == [[1] * 4, [2] * 4, [3]]
+    for room in range(3, 17):
+        assert sum(map(len, cut_ends([[1] * 9, [2] * 7, [3]], room))) == room
+
+
+def test_a_context_that_is_too_long_loses_its_beginning(tokenizer):
+    found = encode_choices([Choice("a b c d e", ("x y", "z"), 1)], tokenizer, 8)
+    assert [words(tokenizer, found.sequences[row]) for row in range(2)] == [
+        "<|start|> c d e <|delimiter|> x y <|extract|>",
+        "<|start|> b c d e <|delimiter|> z <|extract|>",
+    ]
+    assert found.is_cut.tolist() == [True] and cut_beginning([1, 2, 3], [4] * 9, 5) == [[3], [4] * 4]
+
+
+def test_a_batch_looks_at_the_extract_token_and_says_every_next_one(tokenizer):
+    found = encode_texts([("a b c",), ("d",)], [1, 0], tokenizer, 20)
+    batch = found.batch(np.array([1, 0]))
+    extract = tokenizer.number("<|extract|>")
+    assert batch.tokens[torch.arange(2), batch.extracts].tolist() == [extract, extract]
+    assert batch.labels.tolist() == [0, 1] and batch.label_count == 2
+    assert batch.token_count == len(batch.token_labels) == 2 + 4
+    said = batch.tokens.flatten()[batch.token_places + 1]
+    assert torch.equal(said, batch.token_labels) and tokenizer.padding not in said.tolist()
+    assert words(tokenizer, said.tolist()) == "d <|extract|> a b c <|extract|>"
+
+
+def test_examples_with_fewer_choices_have_rows_that_nobody_looks_at(tokenizer):
+    found = encode_choices([Choice("a", ("x", "y", "z"), 2), Choice("b", ("x", "y"), 0)], tokenizer, 20)
+    batch = found.batch(np.array([0, 1]))
+    assert batch.offered.tolist() == [[True, True, True], [True, True, False]] and batch.tokens.size(0) == 6
+    assert not batch.real[5].any() and batch.token_count == 5 * 4
+
+
+def test_a_batch_on_the_grid_holds_the_same_examples(tokenizer):
+    texts = [(" ".join("abcdefgh"[: 1 + n % 8]),) for n in range(19)]
+    found = encode_texts(texts, list(range(19)), tokenizer, 20)
+    batch = found.batch(np.arange(19))
+    grown = batch.on_grid()
+    assert grown.shape[0] == 20 and grown.shape[2] % 4 == 0 and grown.shape[3] >= batch.shape[3]
+    assert grown.labels[19:].tolist() == [NO_LABEL] and grown.offered[19:].tolist() == [[True]]
+    real = grown.token_labels != NO_LABEL
+    assert torch.equal(grown.token_labels[real], batch.token_labels)
+    assert torch.equal(grown.tokens.flatten()[grown.token_places[real] + 1], batch.token_labels)
+    assert batch.on_grid(limit=batch.shape[2]).shape[2] == batch.shape[2]
+
+
+def test_plans_hold_every_example_once_and_follow_from_the_seed(tokenizer):
+    texts = [(" ".join("abcdefgh"[: 1 + n % 8]),) for n in range(50)]
+    found = encode_texts(texts, list(range(50)), tokenizer, 20)
+
+    def labels(seed, epoch):
+        feed = PairFeed(lambda _: found, 60, 30, seed, pool=4)
+        updates = feed.updates(Position(epoch, 0))
+        wanted = [next(updates) for _ in range(feed.updates_in(epoch))]
+        return [[batch.labels.tolist() for batch in update.micro_batches] for update in wanted]
+
+    flat = [label for update in labels(1, 0) for batch in update for label in batch]
+    assert sorted(flat) == list(range(50)) and labels(1, 0) == labels(1, 0) != labels(1, 1)
+    assert labels(2, 0) != labels(1, 0)
+
+
+def test_the_fingerprint_depends_on_texts_and_labels(tokenizer):
+    prints = {
+        encode_texts([(text,)], [label], tokenizer, 20).fingerprint() for text in ("a", "b") for label in (0, 1)
+    }
+    assert len(prints) == 4

@@ -1,0 +1,202 @@
+import gzip
+import json
+
+import pytest
+
+from labelled import Telling
+from regard.config import Layer, resolve
+from regard.data.label_settings import ChoiceSource, ExampleData, LabelSource
+from regard.data.labelled import Labelled, read_labelled
+from regard.errors import ConfigError, DataError
+
+
+def written(folder, name, text):
+    path = folder / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "texts"),
+    [
+        ("text,label", ("a",)),
+        ("Review,Category", ("a",)),
+        ("sentence,class", ("a",)),
+        ("text_a,text_b,label", ("a", "b")),
+        ("sentence1,sentence2,gold_label", ("a", "b")),
+        ("premise,hypothesis,label", ("a", "b")),
+    ],
+)
+def test_columns_are_guessed_from_their_names_and_said(tmp_path, header, texts):
+    path = written(tmp_path, "a.csv", f"{header}\n{','.join(texts)},yes\n")
+    telling = Telling()
+    assert read_labelled(LabelSource(path=path), telling) == [Labelled(texts, "yes")]
+    *names, label = header.split(",")
+    shown = " and ".join(f'"{name}"' for name in names)
+    assert telling.said == [f'{path}: the text is in column {shown}, the label in "{label}".']
+
+
+def test_other_columns_do_not_matter_and_blank_rows_have_neither_text_nor_label(tmp_path):
+    path = written(tmp_path, "a.tsv.gz", "id\tlabel\ttext\n1\tno\ta, b\n\n2\t\tc\n")
+    assert read_labelled(LabelSource(path=path)) == [
+        Labelled(("a, b",), "no"),
+        Labelled(("",), ""),
+        Labelled(("c",), ""),
+    ]
+
+
+def test_the_one_column_that_is_left_is_the_other_one(tmp_path):
+    path = written(tmp_path, "a.csv", "Kommentar,label\na,x\n")
+    assert read_labelled(LabelSource(path=path, label_column="label")) == [Labelled(("a",), "x")]
+    path = written(tmp_path, "b.csv", "text,Urteil\na,x\n")
+    assert read_labelled(LabelSource(path=path, text_column="TEXT")) == [Labelled(("a",), "x")]
+
+
+def test_without_names_the_column_that_repeats_itself_is_the_label(tmp_path):
+    path = written(tmp_path, "a.csv", "no,a\nyes,b\nno,c\n")
+    telling = Telling()
+    assert read_labelled(LabelSource(path=path), telling)[0] == Labelled(("a",), "no")
+    assert telling.said == [
+        f'{path}: the text is in column "1", the label in "0" (numbers from 0: the first row is taken for an '
+        "example, not for names)."
+    ]
+
+
+def test_columns_are_named_or_numbered_by_the_user(tmp_path):
+    path = written(tmp_path, "a.csv", "x,y,z\na,b,no\n")
+    place = LabelSource(path=path, text_column="x", second_column="y", label_column="z")
+    assert read_labelled(place) == [Labelled(("a", "b"), "no")]
+    place = LabelSource(path=path, text_column=1, label_column=2)
+    assert read_labelled(place) == [Labelled(("y",), "z"), Labelled(("b",), "no")]
+
+
+def test_json_lines_have_labels_of_any_kind(tmp_path):
+    rows = [{"data": {"text": " a "}, "label": 1}, {"data": {"text": "b"}, "label": True}]
+    rows.append({"data": {"text": "c"}, "label": None})
+    path = written(tmp_path, "a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    found = read_labelled(LabelSource(path=path, text_column="data.text"))
+    assert found == [Labelled(("a",), "1"), Labelled(("b",), "true"), Labelled(("c",), "")]
+
+
+def test_a_datasets_set_names_its_classes(tmp_path):
+    import datasets
+
+    features = datasets.Features(
+        {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["no", "yes"])}
+    )
+    found = datasets.Dataset.from_dict({"text": ["a", "b", "c"], "label": [1, 0, -1]}, features=features)
+    found.save_to_disk(tmp_path / "set")
+    assert read_labelled(LabelSource(path=f"hf:{tmp_path / 'set'}")) == [
+        Labelled(("a",), "yes"),
+        Labelled(("b",), "no"),
+        Labelled(("c",), ""),
+    ]
+
+
+def test_only_the_first_examples_are_taken_and_that_is_said(tmp_path):
+    path = written(tmp_path, "a.csv", "text,label\na,x\nb,y\n")
+    telling = Telling()
+    assert len(read_labelled(LabelSource(path=path, count=1), telling)) == 1
+    assert telling.said[-1] == f"{path}: the first 1 of 2 examples are used (count)."
+
+
+def test_stories_of_the_miniature_world_are_labelled_by_their_plots():
+    found = read_labelled(LabelSource(path="miniature:valid", count=40))
+    assert found == read_labelled(LabelSource(path="miniature:valid", count=40))
+    assert {each.label for each in found} <= {"lost", "lent", "gift", "errand", "swapped", "passed on", "found"}
+    assert len({each.label for each in found}) > 3
+
+
+WAY_OUT = "name the columns with text_column (second_column for pairs) and label_column."
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place", "sentence"),
+    [
+        ("a.csv", "", {}, "there are no examples in it."),
+        ("a.csv", "x,y,z\na,b,c\n", {}, f"no column (0, 1, 2) is known to hold the text; {WAY_OUT}"),
+        (
+            "a.csv",
+            "text,y,z\na,b,c\n",
+            {"text_column": "text"},
+            f"no column (text, y, z) is known to hold the label; {WAY_OUT}",
+        ),
+        ("a.csv", "text,label\na,b\n", {"text_column": "review"}, 'there is no column "review" (text, label).'),
+        ("a.csv", "a,b\n", {"label_column": 2}, "there is no column 2 (counted from 0); it has 2 columns."),
+        (
+            "a.csv",
+            "text,label\na,b\n",
+            {"text_column": "text", "label_column": "text"},
+            f'column "text" has two parts to play; {WAY_OUT}',
+        ),
+        ("a.csv", "a,b\nc,d\n", {}, f"either column could be the label, both hold 2 values; {WAY_OUT}"),
+        (
+            "a.csv",
+            "text,label\na,b,c\n",
+            {},
+            "line 2 has 3 columns, but the first has 2; put quotes around texts that hold the separator.",
+        ),
+        ("a.csv", "text,label\n", {}, "there are no examples in it."),
+        (
+            "a.jsonl",
+            '{"label": 1}\n',
+            {"text_column": "label"},
+            f'column "label" has two parts to play; {WAY_OUT}',
+        ),
+        (
+            "a.jsonl",
+            '{"text": 3, "label": 1}\n',
+            {},
+            f'record 1 has no text under "text" (it has text, label); {WAY_OUT}',
+        ),
+        (
+            "a.jsonl",
+            '{"text": "\\ud800", "label": 1}\n',
+            {},
+            'record 1 has half a character (a lone surrogate) under "text".',
+        ),
+        ("a.json", "{}", {}, ".json holds one value; write one object a line and call the file .jsonl."),
+        (
+            "a.txt",
+            "a",
+            {},
+            'the ending ".txt" says nothing about columns; use .csv, .tsv or .jsonl (each also .gz).',
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_a_sentence(tmp_path, name, text, place, sentence):
+    path = written(tmp_path, name, text)
+    with pytest.raises(DataError) as error:
+        read_labelled(LabelSource(path=path, **place))
+    assert str(error.value) == f"{path}: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("schema", "values", "sentence"),
+    [
+        (
+            LabelSource,
+            {"path": "a.csv", "second_column": "b"},
+            "second_column: name the first text too, as text_column.",
+        ),
+        (
+            ChoiceSource,
+            {"path": "a.csv", "choices_column": "x", "choice_columns": ["a", "b"]},
+            "choice_columns: choices are in choices_column already; give one or the other.",
+        ),
+        (
+            ChoiceSource,
+            {"path": "a.csv", "choice_columns": ["a"]},
+            "choice_columns: one choice is none; name two columns or more.",
+        ),
+        (
+            ExampleData[LabelSource],
+            {"train": {"path": "a.csv"}, "valid": {"path": "a.csv"}},
+            'valid: "a.csv" is the training set too; leave it out, and a part is set apart.',
+        ),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(schema, values, sentence):
+    with pytest.raises(ConfigError) as error:
+        resolve(schema, [Layer("the call", values)])
+    assert str(error.value) == sentence

@@ -1,0 +1,80 @@
+"""Labelled texts, and small models with a head, for tests."""
+
+import csv
+import random
+from pathlib import Path
+
+import torch
+
+from regard.models import HeadSettings, Vocabularies, build_model
+from regard.models.gpt import GptSettings
+from regard.models.recurrent_lm import RecurrentLmSettings
+from regard.progress import Progress
+from regard.text import Tokenizer, TokenizerSettings, train_tokenizer
+from small import VOCABULARY
+
+GOOD, BAD = ("good", "lovely", "fine", "bright"), ("bad", "awful", "poor", "dull")
+THINGS = ("film", "book", "song", "meal", "play", "room")
+
+SMALL_GPT = {"width": 32, "heads": 4, "feed_forward_width": 64, "layers": 2, "max_positions": 64}
+QUICK = {
+    **{f"model.{name}": value for name, value in SMALL_GPT.items()},
+    "text.size": 400,
+    "train.steps": 40,
+    "train.warmup": 5,
+    "train.tokens_per_update": 500,
+    "train.validate_every": 20,
+    "train.learning_rate": 5e-3,
+}
+"""What makes a run of seconds out of a task's defaults."""
+
+
+class Telling(Progress):
+    """Keeps what is said."""
+
+    def __init__(self):
+        self.said, self.warned = [], []
+
+    def say(self, message):
+        self.said.append(message)
+
+    def warn(self, message):
+        self.warned.append(message)
+
+
+def reviews(count: int, seed: int = 0) -> list[tuple[str, str]]:
+    """Return short texts, and whether they are kind."""
+    draw = random.Random(seed)
+    found = []
+    for _ in range(count):
+        label = draw.choice(("kind", "unkind"))
+        word = draw.choice(GOOD if label == "kind" else BAD)
+        parts = draw.sample(THINGS, draw.randint(1, 4))
+        found.append((f"the {parts[0]} was {word} , said the man with the {' and the '.join(parts)} .", label))
+    return found
+
+
+def write_reviews(path: Path, count: int = 300, seed: int = 0) -> Path:
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([("text", "label"), *reviews(count, seed)])
+    return path
+
+
+def word_tokenizer(*texts: str) -> Tokenizer:
+    words = [*texts, "a b c d e f g h i j k l m n o p q r s t u v w x y z"]
+    return train_tokenizer(words, TokenizerSettings(kind="word", size=200, minimum_frequency=1))
+
+
+def small_headed(kind="labels", outputs=3, family="gpt", seed=0, **changes):
+    """Return a small model with a head, in fp64, whose outputs are far from uniform."""
+    torch.manual_seed(seed)
+    if family == "gpt":
+        settings = GptSettings(**(SMALL_GPT | {"width": 16, "dropout": 0.0, "embedding_dropout": 0.0} | changes))
+    else:
+        settings = RecurrentLmSettings(**({"width": 16, "dropout": 0.0, "embedding_dropout": 0.0} | changes))
+    head = HeadSettings(kind=kind, outputs=1 if kind == "choices" else outputs, dropout=0.0)
+    model = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True), head).double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.3)
+    return model.eval()

@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from labelled import small_headed
+from regard.data.examples import EncodedExamples
+from regard.data.feed import PairFeed
+from regard.data.sequences import Sequences
+from regard.objectives import LabelObjective, scaled_total
+from regard.training import Hooks, Machine, Trainer, TrainSettings
+from small import VOCABULARY
+
+CPU = Machine(torch.device("cpu"), "fp32")
+
+
+def examples(count=40, sequences=1, labels=3):
+    """Return random examples of so many sequences each."""
+    draw = np.random.default_rng(0)
+    rows = [draw.integers(4, VOCABULARY, draw.integers(3, 12)).tolist() for _ in range(count * sequences)]
+    firsts = np.arange(count + 1) * sequences
+    return EncodedExamples(Sequences.of(rows), firsts, draw.integers(0, labels, count), np.zeros(count, bool), 0)
+
+
+def test_the_loss_has_two_parts_with_counts_of_their_own():
+    model, found = small_headed(), examples(6)
+    batch, objective = found.batch(np.arange(6)), LabelObjective(0.5)
+    loss = objective(model, batch)
+    assert objective.parts == tuple(loss) == ("label", "language")
+    assert objective.counts(batch) == {"label": 6, "language": int(found.sequences.lengths.sum()) - 6}
+    assert [part.weight for part in loss.values()] == [1.0, 0.5]
+    with torch.no_grad():
+        expected = said = 0.0
+        for row in range(6):
+            tokens = torch.from_numpy(found.sequences[row].astype(np.int64))[None]
+            hidden = model.read(tokens)
+            expected += F.cross_entropy(model.output(hidden[:, -1]), torch.tensor(found.labels[row : row + 1]))
+            said += F.cross_entropy(model.body.project(hidden)[0, :-1], tokens[0, 1:], reduction="sum")
+    assert_close(loss["label"].sum, expected, atol=1e-10, rtol=0)
+    assert_close(loss["language"].sum, said, atol=1e-10, rtol=0)
+
+
+def test_without_a_weight_the_language_model_is_not_asked():
+    model, batch = small_headed(), examples(6).batch(np.arange(6))
+    objective = LabelObjective(0.0)
+    loss = objective(model, batch)
+    assert objective.parts == tuple(loss) == ("label",) and objective.counts(batch) == {"label": 6}
+
+
+@pytest.mark.parametrize(("kind", "sequences"), [("labels", 1), ("labels", 2), ("choices", 3)])
+def test_every_parameter_learns_from_a_batch_on_the_grid_as_from_the_batch(kind, sequences):
+    found = examples(19, sequences)
+    batch, objective = found.batch(np.arange(19)), LabelObjective(0.5)
+    gradients = []
+    for each in (batch, batch.on_grid(64)):
+        model = small_headed(kind)
+        scaled_total(objective(model, each), objective.counts(batch)).backward()
+        gradients.append({name: parameter.grad for name, parameter in model.named_parameters()})
+    assert all(gradient.any() for gradient in gradients[0].values())
+    assert_close(gradients[0], gradients[1], atol=1e-12, rtol=0)
+
+
+def trained(limit, kind, sequences):
+    found, model = examples(60, sequences), small_headed(kind)
+    settings = TrainSettings(steps=12, tokens_per_update=150, warmup=2, validate_every=100, log_every=50)
+    hooks = Hooks(lambda model: {"loss": 1.0}, lambda *_: None)
+    feed = PairFeed(lambda epoch: found, settings.tokens_per_update, limit, 3, pool=4)
+    trainer = Trainer(model, feed, LabelObjective(0.5), settings, CPU, hooks, seed=3, width=16)
+    update = next(feed.updates(trainer.state.position))
+    trainer.run()
+    return len(update.micro_batches), dict(model.named_parameters())
+
+
+@pytest.mark.parametrize(("kind", "sequences"), [("labels", 1), ("labels", 2), ("choices", 3)])
+def test_four_times_eight_is_thirty_two_with_two_parts(kind, sequences):
+    whole, cut = trained(10**9, kind, sequences), trained(40, kind, sequences)
+    assert whole[0] == 1 and cut[0] > 3
+    assert_close(cut[1], whole[1], atol=1e-10, rtol=0)
