@@ -20,11 +20,11 @@ SMALL_GPT = {"width": 32, "heads": 4, "feed_forward_width": 64, "layers": 2, "ma
 QUICK = {
     **{f"model.{name}": value for name, value in SMALL_GPT.items()},
     "text.size": 400,
-    "train.steps": 40,
+    "train.steps": 100,
     "train.warmup": 5,
     "train.tokens_per_update": 500,
-    "train.validate_every": 20,
-    "train.learning_rate": 5e-3,
+    "train.validate_every": 50,
+    "train.learning_rate": 1e-2,
 }
 """What makes a run of seconds out of a task's defaults."""
 

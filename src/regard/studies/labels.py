@@ -75,7 +75,7 @@ def prepare_labels(
         width=settings.model.width,
         validate=_validation(bundle, ScoredSet(sets.valid, encoded["valid"]), machine),
         tests=tests or {"valid": ScoredSet(sets.valid, encoded["valid"])},
-        facts=_facts(settings, sets, learned),
+        facts=_facts(settings, sets, learned, bundle),
     )
 
 
@@ -105,6 +105,8 @@ def new_label_bundle(settings: Settings, sets: ExampleSets, machine: Machine, pr
     if start:
         take_over(model.body, weights_of(start.model), new)
     facts: dict[str, Any] = {"seed": settings.seed, "max_length": _max_length(settings, model.max_positions)}
+    if settings.start is not None:
+        facts["start"] = {"path": settings.start, "sha256": start_hash(settings.start)}
     if isinstance(settings, ClassifySettings):
         facts |= {"labels": sets.labels, "texts": len(sets.train[0][0]), "pairs": settings.pairs}
     return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts, head)
@@ -152,11 +154,10 @@ def _validation(bundle: Bundle, watched: ScoredSet, machine: Machine) -> Callabl
     return validate
 
 
-def _facts(settings: Settings, sets: ExampleSets, learned: EncodedExamples) -> dict[str, Any]:
-    start = {"path": settings.start, "sha256": start_hash(settings.start)} if settings.start else None
+def _facts(settings: Settings, sets: ExampleSets, learned: EncodedExamples, bundle: Bundle) -> dict[str, Any]:
     return {name: report.plain() for name, report in sets.reports.items()} | {
         "files": example_files(settings.data),
         "hash": learned.fingerprint(),
         "texts": len(sets.train[0][0]) if isinstance(settings, ClassifySettings) else 1,
-        **({"start": start} if start else {}),
+        **({"start": bundle.facts["start"]} if "start" in bundle.facts else {}),
     }
