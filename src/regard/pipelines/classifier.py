@@ -161,8 +161,8 @@ class Chooser(_Answering):
         examples = [Choice(context, tuple(choices), -1) for context, choices in given]
         for line, example in enumerate(examples, start=1):
             if len(example.choices) < 2:
-                raise DataError(f"conline {line:,}: it has {len(example.choices)} choices; give two or more.")
-            _check((example.context, *example.choices), f"conline {line:,}")
+                raise DataError(f"example {line:,}: it has {len(example.choices)} choices; give two or more.")
+            _check((example.context, *example.choices), f"example {line:,}")
         stripped = [
             Choice(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1) for each in examples
         ]
