@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import regard
 from generators import language_bundle, tokenizer_of
+from labelled import write_reviews
 from regard.checkpoint import write_bundle
 from regard.cli.main import app
 from regard.data import miniature
@@ -47,8 +48,21 @@ def quick_text(recipe: str) -> dict[str, object]:
     return QUICK_TEXT | (stories if recipe == "language-miniature" else {})
 
 
-def quick_for(preset: str | None, recipe: str = "translate") -> dict[str, object]:
+QUICK_LABELS = {"train.steps": 2, "train.warmup": 1}
+"""What makes fine-tuning quick."""
+
+
+def quick_labels(recipe: str, has_start: bool) -> dict[str, object]:
+    """Return what makes fine-tuning quick; a start brings its own sizes."""
+    stories = {"data.train.count": 60, "data.valid.count": 5, "data.test.test.count": 5}
+    sizes = {} if has_start else {"model.width": 16, "text.size": 400}
+    return QUICK_LABELS | sizes | (stories if recipe.endswith("-miniature") else {"data.train.count": 60})
+
+
+def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = False) -> dict[str, object]:
     """Return what makes an example quick; other families have no feed-forward layers."""
+    if recipe.startswith(("classify", "choose")):
+        return quick_labels(recipe, has_start)
     if recipe.startswith("language"):
         return quick_text(recipe)
     if preset is None or preset.startswith("transformer"):
@@ -81,6 +95,7 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     for number, story in enumerate(miniature.documents("train", 60)):
         (tmp_path / "books" / f"{number}.txt").write_text(story)
     (tmp_path / "more.txt").write_text(story)
+    write_reviews(tmp_path / "reviews.csv", 60)
     write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("bytes"), window=24))
     (tmp_path / "pairs.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs[:20]))
     (tmp_path / "archive.toml").write_text(blocks(ROOT / "docs" / "own-text.md", "toml")[0])
@@ -90,7 +105,9 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
 def quick_train(recipe, overrides=None, **options):
     from regard.studies import train
 
-    changes = quick_for((overrides or {}).get("model.preset"), recipe if isinstance(recipe, str) else "translate")
+    given = overrides or {}
+    name = recipe if isinstance(recipe, str) else "translate"
+    changes = quick_for(given.get("model.preset"), name, "start" in given)
     if recipe == "translate-miniature":
         for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth"):
             changes[f"data.test.{name}.count"] = 2
@@ -121,7 +138,7 @@ def test_commands_run(page, desk):
     for words in commands(page):
         if words[0] == "train" and "--resume" not in words:
             chosen = next((word.partition("=")[2] for word in words if word.startswith("model.preset=")), None)
-            quick = [f"{name}={value}" for name, value in quick_for(chosen, words[1]).items()]
+            quick = [f"{name}={value}" for name, value in quick_for(chosen, words[1], "--start" in words).items()]
             out = (
                 []
                 if "--out" in words or "--dry-run" in words
