@@ -217,9 +217,8 @@ def _check(config: dict[str, Any], only: dict[str, Any], where: str, inside: str
     """Refuse a value with which something else is computed than here."""
     for name, value in only.items():
         if config.get(name, value) not in (value, None):
-            raise CheckpointError(
-                f"{where}: {inside}{name} is {_shown(config[name])}, and only a model with {_shown(value)} can be read."
-            )
+            found, known = _shown(config[name]), _shown(value)
+            raise CheckpointError(f"{where}: {inside}{name} is {found}, and only a model with {known} can be read.")
 
 
 def _told(config: dict[str, Any], number: Number, where: str) -> Any:
