@@ -134,8 +134,9 @@ def language_form_for(settings: GptSettings) -> LanguageForm:
         return [name for name, value in form.built_on.items() if getattr(settings, name) != value]
 
     form = min(LANGUAGE_FORMS, key=lambda each: len(differences(each)))
-    for name in differences(form):
-        raise _refused(settings, form, name, f"{_shown(form.built_on[name])} does")
+    odd = differences(form)
+    if odd:
+        raise _refused(settings, form, odd[0], f"{_shown(form.built_on[odd[0]])} does")
     if settings.activation not in form.activations.values():
         known = ", ".join(dict.fromkeys(form.activations.values()))
         raise _refused(settings, form, "activation", f"these do: {known}")
