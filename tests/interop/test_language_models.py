@@ -187,13 +187,18 @@ def with_buffers(folder, tensors):
     safetensors.torch.save_file(tensors, folder / "model.safetensors")
 
 
+def under_the_other_name(folder, tensors):
+    tensors["lm_head.weight"] = tensors.pop("transformer.wte.weight")
+    safetensors.torch.save_file(tensors, folder / "model.safetensors")
+
+
 def with_pieces(folder, tensors):
     save_pieces(trained_bytes(TEXTS), folder)
     (folder / "tokenizer.json").unlink()
     (folder / "generation_config.json").unlink()
 
 
-@pytest.mark.parametrize("change", [in_parts, without_prefix, with_buffers, with_pieces])
+@pytest.mark.parametrize("change", [in_parts, without_prefix, with_buffers, under_the_other_name, with_pieces])
 def test_other_ways_to_save_the_same_model_are_read(change, gpt2, tmp_path):
     folder = shutil.copytree(gpt2[0], tmp_path / "copy")
     change(folder, safetensors.torch.load_file(folder / "model.safetensors"))

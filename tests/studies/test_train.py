@@ -15,6 +15,7 @@ from regard.pipelines import load
 from regard.progress import Progress
 from regard.studies import Run, evaluate_run, find_recipe, losses, plan_run, resolve_run, shipped
 from regard.studies.evaluate import encode_pairs
+from spelling import trained_bytes
 
 SMALL = {
     "model.preset": "transformer-tiny",
@@ -141,6 +142,13 @@ def test_a_ready_made_tokenizer_is_taken_over(tmp_path, pairs, quick_run):
         pairs, SMALL | {"train.steps": 2, "train.warmup": 1, "text.tokenizer": given}, out=tmp_path / "run"
     )
     assert json.loads((run.best / "tokenizer.json").read_text()) == json.loads(Path(given).read_text())
+
+
+def test_a_tokenizer_with_an_end_alone_is_enough(tmp_path, pairs):
+    trained_bytes([text for pair in pairs for text in pair], 400).save(str(tmp_path / "gpt2.json"))
+    run = regard.train(pairs, SMALL | {"text.tokenizer": str(tmp_path / "gpt2.json")}, out=tmp_path / "run")
+    answer = regard.load(run.best, "cpu")("Der Hund schläft.", beams=200, max_length=3)
+    assert any(candidate.is_finished for candidate in answer.candidates)
 
 
 def test_too_long_pairs_are_counted(tmp_path, pairs):
