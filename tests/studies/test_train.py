@@ -333,9 +333,10 @@ def test_evaluation_of_a_run_on_its_own_sets_and_on_others(quick_run, tmp_path):
 
 
 def test_shipped_recipes_resolve_and_say_what_they_are_for():
-    own = {"data.train.path": "a.tsv"}
+    own = {"translate": {"data.train.path": "a.tsv"}, "language-model": {"data.train.paths": ["a.txt"]}}
     for recipe in shipped().values():
-        assert resolve_run(recipe, {} if "data" in recipe.values else own).settings.about
+        has_data = "train" in recipe.values.get("data", {})
+        assert resolve_run(recipe, {} if has_data else own[recipe.values["task"]]).settings.about
 
 
 def test_a_word_that_is_no_recipe_is_answered_with_the_nearest(tmp_path):

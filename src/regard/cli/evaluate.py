@@ -46,22 +46,12 @@ def evaluate(
     from regard.config import Layer, resolve
     from regard.data.settings import PairSource
     from regard.data.text_settings import TextSource
+    from regard.errors import ConfigError
     from regard.pipelines import read_task
     from regard.studies import measure, measure_text
     from regard.training import use_threads
 
     use_threads(threads)
-    if read_task(run) == "language-model":
-        found = measure_text(
-            run,
-            TextSource(paths=tuple(text)) if text else None,
-            stride=stride,
-            device=device or "auto",
-            progress=progress(quiet),
-        )
-        figures = {name: each.figures() for name, each in found.items()}
-        print_json(figures) if json else print_text_scores(figures)
-        return
     place = None
     if data or source or target or source_column or target_column:
         files, columns = target or [], [column(name) for name in target_column or []]
@@ -76,6 +66,14 @@ def evaluate(
         }
         wanted = {name: value for name, value in given.items() if value is not None}
         place = resolve(PairSource, [Layer("the command line", wanted)]).settings
+    if place is None and read_task(run) == "language-model":
+        words = TextSource(paths=tuple(text)) if text else None
+        found = measure_text(run, words, stride=stride, device=device or "auto", progress=progress(quiet))
+        figures = {name: each.figures() for name, each in found.items()}
+        print_json(figures) if json else print_text_scores(figures)
+        return
+    if text or stride:
+        raise ConfigError(f"--text and --stride are for language models, and {run} is none; leave them out.")
     outcomes = measure(
         run,
         place,

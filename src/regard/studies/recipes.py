@@ -82,7 +82,7 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     chosen, kind = _model(values, changes, USUAL_FAMILY[kind_of_run.models])
     base = preset(chosen).settings if chosen is not None else {}
     check_kind(name, kind_of_run.models, kind, chosen)
-    if not _table(values, "data") and not _table(changes, "data"):
+    if not {"train"} & {*_table(values, "data"), *_table(changes, "data")}:
         raise ConfigError(
             f"{recipe.origin}: it does not say what to learn from; give {kind_of_run.places} "
             f"(data.train in a recipe)."
