@@ -16,6 +16,7 @@ VERBS = [
         "train",
         "race",
         "translate",
+        "generate",
         "evaluate",
         "score",
         "average",

@@ -94,13 +94,13 @@ def test_translate_draws_begins_and_lists(quick_run):
 
 
 def test_draws_from_a_pipe_are_those_of_a_file(quick_run, tmp_path, monkeypatch):
-    from regard.cli import translate
+    from regard.cli import inputs
 
     text = "Der Hund schläft.\n\n" * 4
     (tmp_path / "a.de").write_text(text)
     words = ("translate", quick_run.path, "-q", "--sample", "--seed", 3)
     whole = good(*words, "--file", tmp_path / "a.de")
-    monkeypatch.setattr(translate, "CHUNK", 3)
+    monkeypatch.setattr(inputs, "CHUNK", 3)
     assert good(*words, stdin=text) == whole and len(set(whole.split("\n"))) > 2
 
 

@@ -26,7 +26,7 @@ def plain(alignment, kind, s, h, place):
     if kind == "location":
         return alignment.query.weight[place] @ s + alignment.query.bias[place]
     if kind == "general":
-        return s @ alignment.key.weight @ h
+        return s @ (alignment.key.weight / math.sqrt(D)) @ h
     return s @ h / (math.sqrt(D) if kind == "scaled-dot" else 1)
 
 

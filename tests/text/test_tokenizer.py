@@ -227,3 +227,14 @@ def test_a_file_that_is_no_tokenizer_is_refused(tmp_path):
     path.write_text("{}")
     with pytest.raises(DataError, match="this is not a tokenizer.json"):
         Tokenizer.load(path)
+
+
+def test_a_ready_made_tokenizer_that_was_saved_with_a_length_cuts_and_pads_nothing():
+    tokenizer = train_tokenizer(["eins zwei drei"] * 5, TokenizerSettings(size=300, marks="bytes"))
+    whole = tokenizer.encode("eins zwei drei " * 50).ids
+    tokenizer.backend.enable_truncation(8)
+    tokenizer.backend.enable_padding(length=8)
+    loaded = Tokenizer.parse(tokenizer.to_json(), "saved")
+    assert loaded.encode("eins zwei drei " * 50).ids == whole
+    assert list(map(len, loaded.encode_batch(["eins", "eins zwei drei " * 50])))[1] == len(whole)
+    assert loaded.encode_batch(["eins"]) == [loaded.encode("eins").ids]

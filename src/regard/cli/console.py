@@ -164,6 +164,6 @@ class Lines(Progress):
                 now = time.monotonic()
                 if now - self.told >= SECONDS_BETWEEN_LINES or (self.is_long and clock.done == total):
                     self.told, self.is_long = now, True
-                    say(f"{title} {clock.done:,}/{total or '?':,}  {clock.figures(facts)}")
+                    say(f"{title} {clock.done:,}/{f'{total:,}' if total else '?'}  {clock.figures(facts)}")
 
         yield LineBar()

@@ -21,6 +21,12 @@ def evaluate(
     target_column: Annotated[
         list[str] | None, typer.Option(help="Column or field of the references; give it again for further ones.")
     ] = None,
+    text: Annotated[
+        list[str] | None, typer.Option(help="For a language model: files or folders of text; may be repeated.")
+    ] = None,
+    stride: Annotated[
+        int | None, typer.Option(min=1, help="For a language model: tokens between two windows; unset: half of one.")
+    ] = None,
     only: Annotated[str | None, typer.Option("--set", help="Only this one of the run's own test sets.")] = None,
     against: Annotated[
         str | None, typer.Option(help="Test the difference from another run, a passport, or a file of hypotheses.")
@@ -34,15 +40,28 @@ def evaluate(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Score a run and write a score passport: BLEU, chrF and TER with signatures, loss, perplexity and speed."""
+    """Score a run: BLEU, chrF and TER with a score passport, or the perplexity of a language model."""
     from regard.cli.console import print_json, print_line, progress
-    from regard.cli.summary import print_comparison, print_scores
+    from regard.cli.summary import print_comparison, print_scores, print_text_scores
     from regard.config import Layer, resolve
     from regard.data.settings import PairSource
-    from regard.studies import measure
+    from regard.data.text_settings import TextSource
+    from regard.pipelines import read_task
+    from regard.studies import measure, measure_text
     from regard.training import use_threads
 
     use_threads(threads)
+    if read_task(run) == "language-model":
+        found = measure_text(
+            run,
+            TextSource(paths=tuple(text)) if text else None,
+            stride=stride,
+            device=device or "auto",
+            progress=progress(quiet),
+        )
+        figures = {name: each.figures() for name, each in found.items()}
+        print_json(figures) if json else print_text_scores(figures)
+        return
     place = None
     if data or source or target or source_column or target_column:
         files, columns = target or [], [column(name) for name in target_column or []]

@@ -18,6 +18,7 @@ from regard.cli import (
     doctor,
     evaluate,
     export,
+    generate,
     import_,
     presets,
     quickstart,
@@ -49,6 +50,7 @@ app.command("doctor")(doctor.doctor)
 app.command("train")(train.train)
 app.command("race")(race.race)
 app.command("translate")(translate.translate)
+app.command("generate")(generate.generate)
 app.command("evaluate")(evaluate.evaluate)
 app.command("score")(score.score)
 app.command("average")(average.average)

@@ -18,6 +18,13 @@ SourceColumn = Annotated[
     str | None, typer.Option(help="For --data: column (name, or number from 0) or JSON field of the source.")
 ]
 TargetColumn = Annotated[str | None, typer.Option(help="For --data: that of the target.")]
+Text = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Running text: a file, a folder (.txt, .md, .jsonl, each .gz too) or hf:NAME; may be repeated."
+    ),
+]
+ValidText = Annotated[list[str] | None, typer.Option(help="Validation text; unset: set apart.")]
 Preset = Annotated[str | None, typer.Option(help="The model (see `regard presets`).")]
 Seed = Annotated[int | None, typer.Option(help="Every random choice follows from it.")]
 Beams = Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; 1 is greedy. Unset: the run's own setting.")]
@@ -37,6 +44,8 @@ RUN_FLAGS = {
     "valid_source": "data.valid.source",
     "valid_target": "data.valid.target",
     "valid_data": "data.valid.path",
+    "text": "data.train.paths",
+    "valid_text": "data.valid.paths",
     "preset": "model.preset",
     "seed": "seed",
     "device": "machine.device",

@@ -24,7 +24,7 @@ def quickstart(
     """Train a German-English translator on the embedded miniature world, score it and try it out."""
     from regard.cli.console import print_line, progress
     from regard.cli.summary import print_run, print_scores
-    from regard.pipelines import load
+    from regard.pipelines import load_translator
     from regard.studies import Run, train
 
     run = Run(out)
@@ -42,7 +42,7 @@ def quickstart(
         overrides = {name: value for name, value in machine.items() if value is not None}
         print_run(train("translate-miniature", overrides, out=out, overwrite=fresh, progress=progress(quiet)), False)
     print_line()
-    translator = load(out, device or "auto")
+    translator = load_translator(out, device or "auto")
     for answer in translator(SENTENCES):
         print_line(f"{answer.source}\n  → {answer.text}")
     print_line(f"""

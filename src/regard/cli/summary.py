@@ -1,10 +1,11 @@
 """What is said about a run when it ends, or before it begins."""
 
 import sys
+from itertools import islice
 from typing import Any
 
 from regard.cli.console import duration, errors, print_json, print_line, print_table
-from regard.studies import Comparison, Plan, Run
+from regard.studies import Comparison, Plan, Run, TextPlan
 
 
 def print_run(run: Run, as_json: bool) -> None:
@@ -24,8 +25,9 @@ def print_run(run: Run, as_json: bool) -> None:
             f"{run.path}: {record['state']} after {record['steps']:,} steps and {duration(record['seconds'])} of "
             f"training, best at step {record['best_step']:,}; {record['parameters']:,} parameters."
         )
-        print_scores(record["scores"])
-        print_line(f"Use it: regard translate {run.path} TEXT")
+        is_text = record["task"] == "language-model"
+        (print_text_scores if is_text else print_scores)(record["scores"])
+        print_line(f"Use it: regard {'generate' if is_text else 'translate'} {run.path} TEXT")
     if record["state"] == "interrupted":
         sys.exit(130)
 
@@ -47,6 +49,19 @@ def print_scores(scores: dict[str, dict[str, Any]]) -> None:
         each = ", ".join(f"{name} {found['paper_scores'][number]['value']:.2f}" for name, found in scores.items())
         print_line(f"for papers only, {score['name']}: {each} ({score['signature']})")
     print_line(f"decoding: beams {first['decode']['beams']}, length penalty {first['decode']['length_penalty']}")
+
+
+def print_text_scores(scores: dict[str, dict[str, Any]]) -> None:
+    """Print one row a text, and under the table how it was read."""
+    forms = {"loss": ".4f", "perplexity": ".2f", "bits_per_byte": ".4f", "word_perplexity": ".2f"}
+    rows = [
+        (name, f"{found['tokens']:,}", *(format(found[each], form) for each, form in forms.items()))
+        for name, found in scores.items()
+    ]
+    header = ("set", "tokens", "loss", "perplexity", "bits/byte", "word perplexity")
+    print_table(header, rows, right=range(1, 6))
+    for found in islice(scores.values(), 1):
+        print_line(f"read in windows of {found['window']:,} tokens, stride {found['stride']:,}")
 
 
 def print_comparison(found: Comparison) -> None:
@@ -73,7 +88,7 @@ def _with_interval(value: float, interval: tuple[float, float]) -> str:
     return f"{value:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
 
 
-def print_plan(plan: Plan, as_json: bool) -> None:
+def print_plan(plan: Plan | TextPlan, as_json: bool) -> None:
     """Say what a run would do."""
     if as_json:
         print_json(plan)

@@ -17,17 +17,20 @@ from regard.cli.options import (
     SourceColumn,
     Target,
     TargetColumn,
+    Text,
     Threads,
     ValidData,
     ValidSource,
     ValidTarget,
+    ValidText,
     run_overrides,
 )
 
 
 def train(
     recipe: Annotated[
-        str | None, typer.Argument(help="A recipe's name (see `regard recipes`), a TOML file, or a task: translate.")
+        str | None,
+        typer.Argument(help="A recipe (see `regard recipes`), a TOML file, or a task: translate, language-model."),
     ] = None,
     settings: SettingWords = None,
     source: Source = None,
@@ -36,6 +39,8 @@ def train(
     valid_source: ValidSource = None,
     valid_target: ValidTarget = None,
     valid_data: ValidData = None,
+    text: Text = None,
+    valid_text: ValidText = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
     preset: Preset = None,
@@ -54,6 +59,7 @@ def train(
     """Train a model; Ctrl-C saves it, and --resume goes on.
 
     Examples: regard train translate-miniature train.steps=500 · regard train translate --source a.de --target a.en
+    · regard train language-model --text books/
     """
     flags = dict(locals())
     from regard.cli.console import progress

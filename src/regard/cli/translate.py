@@ -1,16 +1,13 @@
 """`regard translate`: lines in, lines out."""
 
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from regard.cli.inputs import chunks
 from regard.cli.options import Beams, Device, Ensemble, Json, Precision, Quiet, Run, Threads
-
-CHUNK = 512
-"""Lines read ahead: enough to batch by length, few enough that a pipe keeps flowing."""
 
 DECODING = (
     *("beams", "temperature", "top_k", "top_p", "seed", "repetition_penalty", "no_repeat_ngram"),
@@ -90,12 +87,12 @@ def translate(
     """
     flags = dict(locals())
     from regard.cli.console import progress
-    from regard.pipelines import load
+    from regard.pipelines import load_translator
     from regard.training import use_threads
 
     _check_words(flags)
     use_threads(threads)
-    translator = load(run, device or "auto", ensemble=ensemble or (), precision=precision)
+    translator = load_translator(run, device or "auto", ensemble=ensemble or (), precision=precision)
     decoding = {name: flags[name] for name in DECODING}
     decoding |= {"method": "sample", "samples": n_best} if sample else {}
     _check_candidates(n_best, json, translator.decoding(**decoding).hypotheses)
@@ -104,7 +101,7 @@ def translate(
         return
     reporter = progress(quiet)
     line = 1
-    for chunk in _chunks(texts, file):
+    for chunk in chunks(texts, file):
         for answer in translator(chunk, prefix=prefix, first_line=line, progress=reporter, **decoding):
             _print_answer(answer, n_best, json)
         sys.stdout.flush()
@@ -142,18 +139,6 @@ def _print_answer(answer: Any, n_best: int, json: bool) -> None:
     print_json(found | {"candidates": answer.candidates[:n_best]}, indent=None)
 
 
-def _chunks(texts: list[str] | None, file: Path | None) -> Iterable[list[str]]:
-    """Return the lines to translate, some at a time: those given, those of a file, or those that come in."""
-    from regard.data.lines import read_lines
-
-    if texts:
-        return [texts]
-    if file is None:
-        return _standard_input()
-    lines = read_lines(file)
-    return (lines[start : start + CHUNK] for start in range(0, len(lines), CHUNK))
-
-
 def _print_alternatives(found: list[Any], json: bool) -> None:
     from regard.cli.console import print_json, print_table
 
@@ -162,23 +147,3 @@ def _print_alternatives(found: list[Any], json: bool) -> None:
     else:
         rows = [(f"{each.probability:.4f}", each.token, each.text) for each in found]
         print_table(("probability", "token", "translation"), rows, right=[0])
-
-
-def _standard_input() -> Iterator[list[str]]:
-    """Yield lines in chunks; a person at the keyboard gets an answer after each line."""
-    from regard.errors import DataError
-
-    size = 1 if sys.stdin.isatty() else CHUNK
-    chunk: list[str] = []
-    number = 0
-    for number, raw in enumerate(sys.stdin.buffer, start=1):
-        try:
-            line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise DataError(f"standard input: line {number} is not UTF-8 (byte 0x{raw[error.start]:02x}).") from None
-        chunk.append(line.rstrip("\r\n"))
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk

@@ -1,22 +1,30 @@
 """Lines of a text file as they are meant: UTF-8, split at line feeds only, .gz unpacked on the way."""
 
+import codecs
 import gzip
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from regard.errors import DataError
 
+GZIP = b"\x1f\x8b"
+"""How packed files begin."""
+
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
+BLOCK = 2**20
+"""Unpacked bytes read at once where a file need not fit in memory."""
 
-def read_bytes(path: Path) -> bytes:
-    """Return the unpacked contents of a file."""
+
+@contextmanager
+def explaining(path: Path) -> Iterator[None]:
+    """Say in a sentence why a file cannot be read."""
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        yield
     except FileNotFoundError:
         where = "" if path.is_absolute() else f" (looked in {Path.cwd()})"
         raise DataError(f"{path}: there is no such file{where}; check the path.") from None
@@ -28,19 +36,54 @@ def read_bytes(path: Path) -> bytes:
         raise DataError(f"{path}: the file cannot be read ({error.strerror}).") from None
 
 
+def read_bytes(path: Path) -> bytes:
+    """Return the unpacked contents of a file."""
+    with explaining(path):
+        data = path.read_bytes()
+        return gzip.decompress(data) if data[:2] == GZIP else data
+
+
 def read_text(path: Path) -> str:
     """Return the text of a UTF-8 file, without a byte-order mark."""
     data = read_bytes(path)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise DataError(f"{path}: this is UTF-16; convert it with iconv -f utf-16 -t utf-8.") from None
-        line = data.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"{path}: line {line} is not UTF-8 (byte 0x{data[error.start]:02x}); convert the file, for example "
-            f"with iconv -f latin1 -t utf-8."
-        ) from None
+        raise not_utf8(path, error, data[:2]) from None
+
+
+def not_utf8(path: Path, error: UnicodeDecodeError, head: bytes, lines: int = 0) -> DataError:
+    """Return what to say about bytes that are no text, `lines` lines into a file that begins with `head`."""
+    if head in (b"\xff\xfe", b"\xfe\xff"):
+        return DataError(f"{path}: this is UTF-16; convert it with iconv -f utf-16 -t utf-8.")
+    line = lines + error.object.count(b"\n", 0, error.start) + 1
+    return DataError(
+        f"{path}: line {line} is not UTF-8 (byte 0x{error.object[error.start]:02x}); convert the file, for example "
+        f"with iconv -f latin1 -t utf-8."
+    )
+
+
+def text_blocks(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield a file's text as `read_lines` sees it in blocks, each with the bytes of the file read for it."""
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    lines, held, told, head = 0, "", 0, b""
+    with explaining(path), path.open("rb") as raw:
+        is_packed = raw.peek(2)[:2] == GZIP
+        file = gzip.GzipFile(fileobj=raw) if is_packed else raw
+        while True:
+            block = file.read(BLOCK)
+            head = head or block[:2]
+            try:
+                text = held + decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                raise not_utf8(path, error, head, lines) from None
+            held = "\r" if block and text.endswith("\r") else ""  # its line feed may be in the next block
+            text = text.removesuffix(held).replace("\r\n", "\n")
+            lines += text.count("\n")
+            yield text, raw.tell() - told
+            told = raw.tell()
+            if not block:
+                return
 
 
 def read_lines(path: Path) -> list[str]:

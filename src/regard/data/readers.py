@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from regard.data import miniature
 from regard.data.lines import is_text, read_lines, read_text
 from regard.data.pairs import Pair
+from regard.data.records import json_object, load_datasets, value_in
 from regard.data.settings import PairSource
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
@@ -114,32 +114,13 @@ def _json_rows(path: Path) -> list[dict[str, Any]]:
         if not line.strip():
             rows.append({})
             continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise DataError(f"{path}: line {number} is not JSON ({error.msg}); write one object a line.") from None
-        if not isinstance(row, dict):
-            raise DataError(f"{path}: line {number} is not a JSON object; write one object a line.")
-        rows.append(row)
+        rows.append(json_object(line, path, number))
     return rows
 
 
 def read_datasets(place: PairSource) -> list[Pair]:
     """Return the pairs of a Hugging Face `datasets` set, by name or from a folder."""
-    try:
-        import datasets
-    except ImportError:
-        raise DataError(f"{place.path}: this needs the datasets library; pip install 'regard[hf]'.") from None
-    name = str(place.path).removeprefix("hf:")
-    try:
-        if (Path(name) / "state.json").is_file() or (Path(name) / "dataset_dict.json").is_file():
-            found = datasets.load_from_disk(name)
-            rows = found[place.split] if isinstance(found, dict) else found
-        else:
-            rows = datasets.load_dataset(name, place.config, split=place.split)
-    except Exception as error:  # the library raises many kinds, for network, names, splits and formats
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{place.path}: the data set cannot be loaded ({reason}).") from None
+    rows = load_datasets(str(place.path), place.config, place.split)
     return _from_records(rows, place, str(place.path))
 
 
@@ -155,9 +136,7 @@ def _from_records(rows: Iterable[dict[str, Any]], place: PairSource, origin: Pat
 def _field(row: dict[str, Any], name: str, origin: Path | str, number: int) -> str:
     if not row:  # a blank line, which cleaning will count
         return ""
-    value: Any = row
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
+    value = value_in(row, name)
     if isinstance(value, str):
         if not is_text(value):
             raise DataError(f'{origin}: record {number} has half a character (a lone surrogate) under "{name}".')

@@ -9,35 +9,51 @@ from torch import Tensor, nn
 
 from regard.decoding.beam import beam_search
 from regard.decoding.constraints import Constraints
+from regard.decoding.continuation import Continuing, Job, continue_prompts
 from regard.decoding.coverage import Coverage
+from regard.decoding.generate_settings import DRAWING_ONLY, GenerateSettings
+from regard.decoding.reading import window_begin
 from regard.decoding.recorded import build_stepper
 from regard.decoding.recorded_beam import Rules, recorded_beam_search
 from regard.decoding.recording import can_record, forget_recordings
 from regard.decoding.rollout import greedy, sample
+from regard.decoding.rows import FinishedBy, Prompt, Row
 from regard.decoding.scoring import next_log_probabilities, target_log_probabilities
 from regard.decoding.settings import SAMPLING_ONLY, SEARCH_ONLY, DecodeSettings, length_penalty
 from regard.decoding.stepper import Ends, Hypothesis, Stepper
+from regard.decoding.text_scoring import LabelScores, label_scores
 from regard.errors import DataError
 from regard.models import SequenceToSequence
 from regard.nn import is_out_of_memory, packed, release_memory, threads_for
 from regard.text import Prefix
 
 __all__ = [
+    "DRAWING_ONLY",
     "SAMPLING_ONLY",
     "SEARCH_ONLY",
     "Constraints",
+    "Continuing",
     "DecodeSettings",
     "Ends",
+    "FinishedBy",
+    "GenerateSettings",
     "Hypothesis",
+    "Job",
+    "LabelScores",
+    "Prompt",
+    "Row",
     "Stepper",
     "beam_search",
     "build_stepper",
+    "continue_prompts",
     "decode",
     "greedy",
+    "label_scores",
     "length_penalty",
     "next_log_probabilities",
     "sample",
     "target_log_probabilities",
+    "window_begin",
 ]
 
 

@@ -5,6 +5,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from regard.data.shuffle import mixed
+
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -14,13 +16,6 @@ def uniforms(seed: int, lines: NDArray[np.int64], samples: NDArray[np.int64], st
     for part in (lines, samples, np.full(lines.shape, step)):
         state = mixed(state + GOLDEN * (part.astype(np.uint64) + np.uint64(1)))
     return (state >> np.uint64(11)).astype(np.float64) * 2.0**-53
-
-
-def mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return 64 bits each of which depends on all bits given (the finaliser of splitmix64, Steele et al., 2014)."""
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
 
 
 def draw(log_p: Tensor, chances: Tensor) -> Tensor:

@@ -1,5 +1,7 @@
 """Pure functions from log probabilities (R, V) to log probabilities: what may not be said becomes -inf."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -48,3 +50,9 @@ def keep_top_p(log_p: Tensor, share: float) -> Tensor:
     before = ordered.double().cumsum(1) - ordered  # what more probable tokens hold already
     is_kept = (before < share).scatter(1, places, before < share)
     return log_p.masked_fill(~is_kept, -torch.inf)
+
+
+def keep_min_p(log_p: Tensor, share: float) -> Tensor:
+    """Return the log probabilities of tokens at least so probable as this share of the most probable one's."""
+    border = log_p.amax(1, keepdim=True) + math.log(share)
+    return log_p.masked_fill(log_p < border, -torch.inf)

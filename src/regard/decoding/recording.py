@@ -54,7 +54,7 @@ class Recording:
     """One step in fixed places: what goes in, what comes out, and the graph between (without CUDA: the step)."""
 
     def __init__(self, model: Recordable, shape: Shape, device: torch.device) -> None:
-        self.shape = shape
+        self.shape: Any = shape
         self.fixed: Fixed = model.fixed(shape.sentences, shape.length, shape.hypotheses, shape.steps)
         rows = shape.sentences * shape.hypotheses
         self.tokens = torch.zeros(rows, dtype=torch.long, device=device)
@@ -122,11 +122,11 @@ class Recordings:
         return any(probe.is_heard for probe in self._probes)
 
     @property
-    def shapes(self) -> list[Shape]:
+    def shapes(self) -> list[Any]:
         """The shapes that are kept."""
         return [each.shape for each in self._kept.values()]
 
-    def of(self, kind: type[Kind], shape: Shape, *rules: Any) -> Kind | None:
+    def of(self, kind: type[Kind], shape: Any, *rules: Any) -> Kind | None:
         """Return the recording of a kind and shape, made now if there is none; None if memory is too short for it."""
         model, key = self._model(), (kind, shape, *rules)
         assert model is not None, "a stepper holds the model"

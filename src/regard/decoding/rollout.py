@@ -1,6 +1,7 @@
 """One hypothesis a row, token by token: greedy decoding and sampling, which differ only in how a token is chosen."""
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 from regard.decoding.constraints import Constraints
 from regard.decoding.draws import draw, uniforms
 from regard.decoding.filters import keep_top_k, keep_top_p
-from regard.decoding.settings import DecodeSettings, length_penalty
+from regard.decoding.settings import length_penalty
 from regard.decoding.stepper import Hypothesis, Stepper
 
 Choose = Callable[[Tensor, NDArray[np.int64], int], Tensor]
@@ -53,7 +54,23 @@ def sample(
     return [sorted(each, key=lambda hypothesis: -hypothesis.score) for each in by_sentence]
 
 
-def narrowed(log_p: Tensor, settings: DecodeSettings) -> Tensor:
+class Narrowing(Protocol):
+    """The settings a draw is narrowed by."""
+
+    @property
+    def temperature(self) -> float:
+        """What log probabilities are divided by."""
+
+    @property
+    def top_k(self) -> int | None:
+        """How many of the most probable tokens stay."""
+
+    @property
+    def top_p(self) -> float | None:
+        """The share of the probability that the tokens that stay hold."""
+
+
+def narrowed(log_p: Tensor, settings: Narrowing) -> Tensor:
     """Return what is drawn from: log probabilities over the temperature, and only the top of them."""
     if settings.temperature != 1:
         log_p = log_p / settings.temperature

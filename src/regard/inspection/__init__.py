@@ -1,6 +1,7 @@
 """Looking inside: a Trace recorded from named probes while a model runs, and figures taken from them."""
 
 from regard.inspection.focus import attention_focus
-from regard.inspection.record import only_user, record_translation
+from regard.inspection.lens import record_lens
+from regard.inspection.record import only_user, record_text, record_translation
 
-__all__ = ["attention_focus", "only_user", "record_translation"]
+__all__ = ["attention_focus", "only_user", "record_lens", "record_text", "record_translation"]

@@ -3,7 +3,8 @@
 import fnmatch
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,29 @@ def record_translation(
     names: Sequence[str] = ("*.weights",),
 ) -> Trace:
     """Return what the probes of these names (shell patterns) saw while one source (S,) led to one target (T,)."""
+    if not probes(model):
+        raise ConfigError("inspect: this model has no attention to look at; one with model.alignment has.")
+    real = torch.ones_like(source, dtype=torch.bool)
+    with recording(model, names) as arrays:
+        model.decode(target[None], model.encode(source[None], real[None]))
+    return Trace(tokens, arrays)
+
+
+@torch.inference_mode()
+def record_text(
+    model: Any, text: Tensor, tokens: dict[str, list[str]], names: Sequence[str] = ("*.weights",)
+) -> Trace:
+    """Return what the probes of these names (shell patterns) saw while a language model read one text (T,)."""
+    if not probes(model):
+        raise ConfigError("inspect: this model has no attention to look at; a model of the family gpt has.")
+    with recording(model, names) as arrays:
+        model.read(text[None])
+    return Trace(tokens, arrays)
+
+
+@contextmanager
+def recording(model: Any, names: Sequence[str]) -> Iterator[dict[str, NDArray[np.float32]]]:
+    """Fill the arrays of one example with what is seen at probes of these names, for the length of a block."""
     arrays: dict[str, NDArray[np.float32]] = {}
 
     def listener(name: str) -> Listener:
@@ -44,18 +68,14 @@ def record_translation(
         for name, probe in probes(model).items()
         if any(fnmatch.fnmatch(name, pattern) for pattern in names)
     }
-    if not probes(model):
-        raise ConfigError("inspect: this model has no attention to look at; one with model.alignment has.")
     if not found:
         raise ConfigError(
             f"inspect: no probe is named {' or '.join(names)}; this model has {', '.join(probes(model))}."
         )
-    real = torch.ones_like(source, dtype=torch.bool)
     with only_user(model), listening(found):
         was_training = model.training
         model.eval()
         try:
-            model.decode(target[None], model.encode(source[None], real[None]))
+            yield arrays
         finally:
             model.train(was_training)
-    return Trace(tokens, arrays)

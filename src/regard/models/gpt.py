@@ -6,6 +6,7 @@ from typing import Literal, cast
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from regard.models.gpt_fixed import FixedGpt
 from regard.models.interface import ModelSettings, Vocabularies
 from regard.models.transformer_state import TransformerState
 from regard.nn import (
@@ -16,6 +17,7 @@ from regard.nn import (
     KeyValueCache,
     NormOrder,
     PositionKind,
+    Probe,
     TokenEmbedding,
     VocabularyHead,
     build_norm,
@@ -67,6 +69,7 @@ class Gpt(nn.Module):
         positions = build_positions(s.positions, s.width, s.heads, s.width_of_head, s.max_positions, is_causal=True)
         self.embedding = TokenEmbedding(table, positions, s.scales_embeddings, s.embedding_dropout)
         self.blocks = nn.ModuleList(EncoderBlock(s) for _ in range(s.layers))
+        self.hidden = nn.ModuleList(Probe() for _ in self.blocks)  # (B, T, D) what each block hands on
         self.norm = nn.Identity() if s.norm_order == "post" else build_norm(s)
         output = table if s.embeddings == "shared" else build_table(vocabularies.target, s.width)
         self.head = VocabularyHead(output, s.has_output_bias)
@@ -103,9 +106,15 @@ class Gpt(nn.Module):
         sentences = cast(KeyValueCache, caches[0]).sentences if past.length else rows
         positions, view = past.view(rows // sentences, steps, self.embedding.positions, self.head.weight, real)
         x = self.embedding(tokens.reshape(sentences, -1), positions)  # (B, hypotheses * T, D)
-        for block, cache in zip(self.blocks, caches, strict=True):
+        for block, cache, probe in zip(self.blocks, caches, self.hidden, strict=True):
             x = block(x, view, cache)
-        return self.norm(x).view(rows, steps, -1)  # pre-norm leaves the last sum raw
+            if cast(Probe, probe).is_heard:
+                x = probe(x)
+        return self.finish(x).view(rows, steps, -1)
+
+    def finish(self, hidden: Tensor) -> Tensor:
+        """Return what scores are made from for what a block hands on: pre-norm leaves the sum raw."""
+        return self.norm(hidden)
 
     def _check(self, past: TransformerState, steps: int, real: Tensor | None) -> None:
         """Refuse tokens past the last position; padding has none."""
@@ -114,6 +123,10 @@ class Gpt(nn.Module):
         if padding is not None and scheme.limit is not None and length > scheme.limit:
             length -= int(padding.min())
         scheme.check(length)
+
+    def fixed_text(self, rows: int, slots: int) -> FixedGpt:
+        """Return room for the steps of so many texts of up to so many tokens."""
+        return FixedGpt(self, rows, slots)
 
     def project(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V)."""

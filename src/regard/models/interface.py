@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
 from torch import Tensor
+from torch.nn import ModuleList
 
 from regard.config import Settings
 from regard.nn import VocabularyHead
@@ -78,11 +79,30 @@ class Recordable(Protocol):
 
 
 @runtime_checkable
+class RecordableText(Protocol):
+    """A language model whose steps can be recorded."""
+
+    def fixed_text(self, rows: int, slots: int) -> Any:
+        """Return room for the steps of so many texts of up to so many tokens."""
+
+
+@runtime_checkable
 class Scheduled(Protocol):
     """A model of which something changes in the course of training."""
 
     progress: Tensor
     """The share of training that is done, kept where it is by the loop (a CUDA graph reads it there)."""
+
+
+@runtime_checkable
+class Layered(Protocol):
+    """A language model whose blocks write into one stream, so that scores can be made behind any of them."""
+
+    hidden: ModuleList
+    """A probe behind each block."""
+
+    def finish(self, hidden: Tensor) -> Tensor:
+        """Return what scores are made from for what a block hands on, as if it was the last."""
 
 
 class LanguageModel(Protocol):

@@ -43,7 +43,11 @@ class ScaledDot(Alignment):
 
 
 class General(Alignment):
-    """general: sᵀ W h (Luong et al., 2015)."""
+    """general: sᵀ W h (Luong et al., 2015).
+
+    W is kept √n times as large as it acts: a step of Adam, as large in each of n² numbers, would otherwise throw the
+    product far off, and the softmax would be all on one state before anything is learned.
+    """
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -51,7 +55,7 @@ class General(Alignment):
 
     def keys(self, states: Tensor) -> Tensor:
         """Return W h (B, S, D)."""
-        return self.key(states)
+        return self.key(states) / math.sqrt(states.size(-1))
 
 
 class Additive(Alignment):

@@ -58,6 +58,9 @@ def _kernel(
         sums += tl.load(bias + columns, mask=is_column, other=0.0)[None, :]
     if activation == "relu":
         sums = tl.maximum(sums, 0.0)
+    if activation == "gelu-tanh":
+        u = 1.5957691216057308 * (sums + 0.044715 * sums * sums * sums)  # 2 √(2/π) (x + 0.044715 x³)
+        sums = sums * (1 - 1 / (tl.exp(u) + 1))  # (1 + tanh(u / 2)) / 2
     places = rows[:, None] * N + columns[None, :]
     inside = is_row[:, None] & is_column[None, :]
     if has_residual:

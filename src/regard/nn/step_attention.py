@@ -85,7 +85,7 @@ def step_attention(
     _step[(B * H,)](
         query, keys, values, bias, out, key, value, places, used,
         N, Q, K, 1 / math.sqrt(K), *query.stride()[:3], *key.stride()[:3], *bias.stride()[:3],
-        H=H, has_new=new is not None, BN=64 if N > 32 else 32, BQ=max(16, triton.next_power_of_2(Q)),
-        BK=max(16, triton.next_power_of_2(K)), num_warps=4,
+        H=H, has_new=new is not None, BN=32 if N <= 32 else 64 if N <= 256 else 128,
+        BQ=max(16, triton.next_power_of_2(Q)), BK=max(16, triton.next_power_of_2(K)), num_warps=4 if N <= 256 else 8,
     )  # fmt: skip
     return out

@@ -9,10 +9,10 @@ from regard.errors import ConfigError
 
 PATHS = {
     ("encoder", "self"): ("encoder.blocks.{layer}.attention.weights",),
-    ("decoder", "self"): ("decoder.blocks.{layer}.attention.weights",),
+    ("decoder", "self"): ("decoder.blocks.{layer}.attention.weights", "blocks.{layer}.attention.weights"),
     ("decoder", "cross"): ("decoder.blocks.{layer}.cross.weights", "decoder.cross.weights"),
 }
-"""Where attention is found: in every block, or once for all layers (recurrent decoders)."""
+"""Where attention is found: in every block (a language model is all decoder), or once (recurrent decoders)."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,5 @@ class Trace:
         if (stack, kind) not in PATHS:
             known = ", ".join(f'"{a}" "{b}"' for a, b in PATHS)
             raise ConfigError(f'attention: there is no "{stack}" "{kind}"; known are {known}.')
-        every, *single = PATHS[stack, kind]
-        found = [every.format(layer=layer) for layer in range(len(self.arrays))]
-        return [name for name in (*found, *single) if name in self.arrays]
+        paths = [path.format(layer=layer) for path in PATHS[stack, kind] for layer in range(len(self.arrays))]
+        return [name for name in dict.fromkeys(paths) if name in self.arrays]

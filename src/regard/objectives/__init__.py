@@ -1,10 +1,13 @@
 """Outputs of a model to a loss: named parts, each a sum, a count and a weight."""
 
 from regard.objectives.cross_entropy import cross_entropy
+from regard.objectives.language import LanguageObjective, LanguageObjectiveSettings
 from regard.objectives.loss import Loss, Objective, Part, scaled_total
 from regard.objectives.translation import ObjectiveSettings, TranslationObjective
 
 __all__ = [
+    "LanguageObjective",
+    "LanguageObjectiveSettings",
     "Loss",
     "Objective",
     "ObjectiveSettings",

@@ -19,13 +19,14 @@ def _rows(
     surprises,
     everything,
     V,
+    stride,
     smoothing,
     other,
     has_gradient: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64)
-    logits += row * V
+    logits += row * stride
     label = tl.load(labels + row)
     is_real = label >= 0
     columns = tl.arange(0, BLOCK)
@@ -44,20 +45,24 @@ def _rows(
     tl.store(surprises + row, tl.where(is_real, log_z - said, 0.0))
     tl.store(everything + row, tl.where(is_real, V * log_z - linear, 0.0))
     if has_gradient:
-        for start in range(0, V, BLOCK):
+        for start in range(0, stride, BLOCK):
             inside = start + columns < V
             x = tl.load(logits + start + columns, mask=inside, other=-float("inf")).to(tl.float32)
             p = tl.exp(x - log_z)
             gradient = p - tl.where(start + columns == label, 1 - smoothing, other)
-            tl.store(logits + start + columns, tl.where(is_real, gradient, 0.0), mask=inside)
+            kept = tl.where(is_real & inside, gradient, 0.0)
+            tl.store(logits + start + columns, kept, mask=start + columns < stride)
 
 
-def softmax_rows_(logits: Tensor, labels: Tensor, smoothing: float, has_gradient: bool) -> tuple[Tensor, Tensor]:
+def softmax_rows_(
+    logits: Tensor, labels: Tensor, smoothing: float, has_gradient: bool, V: int
+) -> tuple[Tensor, Tensor]:
     """Return -log p of the labels and -Σ_v log p_v, (n,) each and 0 where there is no label (< 0).
 
-    The logits (n, V) become the gradient of the smoothed cross-entropy in them, if that is asked for.
+    The logits (n, V or more columns, which fill up) become the gradient of the smoothed cross-entropy in them, if
+    that is asked for.
     """
-    n, V = logits.shape
+    n, stride = logits.shape
     surprises, everything = logits.new_empty(2, n, dtype=torch.float32)
     _rows[(n,)](
         logits,
@@ -65,6 +70,7 @@ def softmax_rows_(logits: Tensor, labels: Tensor, smoothing: float, has_gradient
         surprises,
         everything,
         V,
+        stride,
         smoothing,
         smoothing / (V - 1),
         has_gradient=has_gradient,

@@ -1,16 +1,28 @@
 """A checkpoint and raw text in, answers out."""
 
-from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation, perplexity
-from regard.pipelines.load import load, load_tokenizer
+from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation
+from regard.pipelines.figures import bits_per_byte, perplexity, word_perplexity
+from regard.pipelines.generator import Generator
+from regard.pipelines.load import load, load_generator, load_tokenizer, load_translator, read_task
+from regard.pipelines.text_answers import Continuation, NextToken, TextScore
 from regard.pipelines.translator import Translator
 
 __all__ = [
     "Alternative",
     "Candidate",
+    "Continuation",
+    "Generator",
+    "NextToken",
     "PairScore",
+    "TextScore",
     "Translation",
     "Translator",
+    "bits_per_byte",
     "load",
+    "load_generator",
     "load_tokenizer",
+    "load_translator",
     "perplexity",
+    "read_task",
+    "word_perplexity",
 ]

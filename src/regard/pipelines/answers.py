@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from regard.decoding import Hypothesis
+from regard.pipelines.figures import perplexity
 from regard.text import Tokenizer
 
 
@@ -81,10 +82,3 @@ class PairScore:
     def perplexity(self) -> float:
         """The perplexity of this pair alone."""
         return perplexity([self])
-
-
-def perplexity(scores: Sequence[PairScore]) -> float:
-    """Return e to the mean negative log probability of a token, over all pairs."""
-    total = math.fsum(value for score in scores for value in score.log_probabilities)
-    count = sum(len(score.log_probabilities) for score in scores)
-    return math.exp(min(-total / count, 700.0)) if count else math.nan

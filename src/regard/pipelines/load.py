@@ -1,6 +1,6 @@
 """From a path to something that answers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -8,45 +8,93 @@ import torch
 from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
 from regard.errors import CheckpointError, ConfigError
 from regard.interop import read as read_hugging_face
+from regard.pipelines.generator import Generator
 from regard.pipelines.translator import Translator, translation_tokenizers
 from regard.text import Tokenizer
 from regard.training import choose_device
 from regard.training.machine import choose_precision, keep_freed_memory
 
-PIPELINES = {"translate": Translator}
+PIPELINES: dict[str, Callable[[Bundle], "Translator | Generator"]] = {
+    "translate": Translator,
+    "language-model": Generator,
+}
+KINDS = {"translate": "a translator", "language-model": "a language model"}
+"""What the model of a task is called in a sentence."""
+VERBS = {"translate": "translate, score and evaluate", "language-model": "generate and score"}
+"""What such a model is used with on the command line."""
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
 def load(
     path: str | Path, device: str = "auto", *, ensemble: Sequence[str | Path] = (), precision: str = "fp32"
-) -> Translator:
+) -> Translator | Generator:
     """Return the pipeline of a run (its best checkpoint), a checkpoint folder, or hf: and a Hugging Face folder.
 
-    Further ones make an ensemble: the mean of their probabilities decides. In precision bf16 weights and sums are
-    rounded to three digits: twice as fast where the model is large, and the same text only almost always.
+    Further ones make an ensemble of translators: the mean of their probabilities decides. In precision bf16 weights
+    and sums are rounded to three digits: twice as fast where the model is large, the same text only almost always.
     """
+    first = _bundle(path, device, precision)
+    if not ensemble:
+        return PIPELINES[first.task](first)
+    if first.task != "translate":
+        raise ConfigError(
+            f"ensemble: {path} is {KINDS[first.task]}, and only translators decide together; leave it out."
+        )
+    return Translator(first, _others(str(path), first, ensemble, device, precision))
+
+
+def load_translator(
+    path: str | Path, device: str = "auto", *, ensemble: Sequence[str | Path] = (), precision: str = "fp32"
+) -> Translator:
+    """Return the translator at a path as `load` does, and refuse a model of another task."""
+    first = _bundle(path, device, precision, "translate")
+    return Translator(first, _others(str(path), first, ensemble, device, precision))
+
+
+def load_generator(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Generator:
+    """Return the language model at a path as `load` does, and refuse a model of another task."""
+    return Generator(_bundle(path, device, precision, "language-model"))
+
+
+def _others(path: str, first: Bundle, ensemble: Sequence[str | Path], device: str, precision: str) -> list[Bundle]:
+    """Return the further members of an ensemble."""
+    others = [_bundle(other, device, precision, "translate") for other in ensemble]
+    for name, other in zip(ensemble, others, strict=True):
+        _check_same_tokenizers(path, first, str(name), other)
+    return others
+
+
+def read_task(path: str | Path) -> str:
+    """Return the task of a run, a checkpoint folder, or hf: and a Hugging Face folder."""
+    if str(path).startswith("hf:"):
+        return read_hugging_face(Path(str(path).removeprefix("hf:"))).task
+    return str(read_config(find_checkpoint(Path(path)))["task"])
+
+
+def _bundle(path: str | Path, device: str, precision: str, wanted: str | None = None) -> Bundle:
+    """Return a model with all it needs, of the task that is wanted."""
     if precision not in DTYPES:
         raise ConfigError(f'precision: "{precision}" is not one of {", ".join(DTYPES)}.')
     keep_freed_memory()
-    first, others = _bundle(path, device), [_bundle(other, device) for other in ensemble]
-    for bundle in (first, *others):
-        choose_precision(precision, next(bundle.model.parameters()).device)
-        bundle.model.to(DTYPES[precision])
-    for name, other in zip(ensemble, others, strict=True):
-        _check_same_tokenizers(str(path), first, str(name), other)
-    return PIPELINES[first.task](first, others)
-
-
-def _bundle(path: str | Path, device: str) -> Bundle:
     if str(path).startswith("hf:"):
         bundle = read_hugging_face(Path(str(path).removeprefix("hf:")))
+        _check_task(path, bundle.task, wanted)
         bundle.model.to(choose_device(device))
-        return bundle
-    folder = find_checkpoint(Path(path))
-    bundle = read_bundle(folder, choose_device(device))
-    if bundle.task not in PIPELINES:
-        raise CheckpointError(f'{folder}: its task "{bundle.task}" is unknown to this version of regard; upgrade it.')
+    else:
+        folder = find_checkpoint(Path(path))
+        _check_task(path, str(read_config(folder).get("task")), wanted)
+        bundle = read_bundle(folder, choose_device(device))
+    choose_precision(precision, next(bundle.model.parameters()).device)
+    bundle.model.to(DTYPES[precision])
     return bundle
+
+
+def _check_task(path: str | Path, task: str, wanted: str | None) -> None:
+    """Refuse a model of a task that this version does not know, or that is not wanted."""
+    if task not in PIPELINES:
+        raise CheckpointError(f'{path}: its task "{task}" is unknown to this version of regard; upgrade it.')
+    if wanted is not None and task != wanted:
+        raise ConfigError(f"{path}: this is {KINDS[task]}, not {KINDS[wanted]}; use it with regard {VERBS[task]}.")
 
 
 def _check_same_tokenizers(path: str, bundle: Bundle, other_path: str, other: Bundle) -> None:

@@ -8,7 +8,7 @@ from regard.studies.doctor.findings import Finding, Report
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, read_passport
-from regard.studies.plan import Plan, plan_run, preset_parameters
+from regard.studies.plan import Plan, TextPlan, plan_run, preset_parameters
 from regard.studies.race.board import Standing
 from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.execute import race
@@ -18,6 +18,7 @@ from regard.studies.recipes import Recipe, find_recipe, resolve_run, shipped
 from regard.studies.resume import resume
 from regard.studies.run import Run
 from regard.studies.runs import RunSummary, delete_run, list_runs
+from regard.studies.text_scores import TextEvaluation, measure_text
 from regard.studies.train import train
 from regard.studies.verify import Verification, verify_resume
 
@@ -37,6 +38,8 @@ __all__ = [
     "Run",
     "RunSummary",
     "Standing",
+    "TextEvaluation",
+    "TextPlan",
     "Verification",
     "average",
     "compare",
@@ -47,6 +50,7 @@ __all__ = [
     "find_recipe",
     "list_runs",
     "measure",
+    "measure_text",
     "parse_budget",
     "plan_run",
     "preset_parameters",

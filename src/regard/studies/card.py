@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,11 @@ from regard.config import flatten, parse_overrides
 from regard.errors import CheckpointError, RunError
 from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
+from regard.studies.markdown import code, table
 from regard.studies.passport import checkpoint_hash, passports_of
 from regard.studies.run import Run
 from regard.studies.runs import state_of
+from regard.studies.text_card import text_data, text_scores, text_use
 from regard.training.reports import METRICS, read_metrics
 
 CARD = "README.md"
@@ -30,12 +32,13 @@ def write_card(run: Run) -> Path:
         raise RunError(f"{run.path}: this run has not begun to train ({state_of(record)}), so it has no card yet.")
     metrics = read_metrics(run.path / METRICS)
     draw_curves(metrics, run.path / CURVES)
+    is_text = record["task"] == "language-model"
     sections = [
         _head(run, record),
-        _use(run),
-        _scores(run),
-        ["## Curves", "", f"![loss, BLEU, learning rate and speed]({CURVES})"],
-        _data(record),
+        text_use(run) if is_text else _use(run),
+        text_scores(record) if is_text else _scores(run),
+        ["## Curves", "", f"![loss, a score, learning rate and speed]({CURVES})"],
+        text_data(record) if is_text else _data(record),
         _settings(record),
         _machine(record, metrics),
         _repeat(run, record),
@@ -51,18 +54,6 @@ def leave_card(run: Run, progress: Progress) -> None:
     except (OSError, RunError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         progress.warn(f"{run.path}: the card could not be written ({reason}); regard card {run.path} tries again.")
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    """Return the lines of a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines]
-
-
-def code(value: Any) -> str:
-    """Return a value as code inside a line."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"`{text}`" if text else ""
 
 
 def _head(run: Run, record: dict[str, Any]) -> list[str]:

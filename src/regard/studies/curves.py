@@ -46,9 +46,11 @@ def panel_lines(metrics: Sequence[dict[str, float]]) -> dict[str, dict[str, tupl
     # The surprise is the plain loss, which validation measures too; the first part may be smoothed.
     names = [name for name in (trained[0] if trained else {}) if name not in NOT_LOSSES]
     loss = "surprise" if "surprise" in names else names[0] if names else ""
+    is_text = any("language" in line for line in metrics)
+    score = ("perplexity", "valid_perplexity") if is_text else ("BLEU", "valid_bleu")
     panels = {
         "loss of a target token": {"train": loss, "valid": "valid_loss"},
-        "BLEU on validation": {"valid": "valid_bleu"},
+        f"{score[0]} on validation": {"valid": score[1]},
         "learning rate": {"train": "learning_rate"},
         "target tokens per second": {"train": "tokens_per_second"},
     }

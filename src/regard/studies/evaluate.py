@@ -17,7 +17,7 @@ from regard.data.sequences import encode
 from regard.data.settings import PairData, PairSource
 from regard.errors import ConfigError, DataError, RunError
 from regard.metrics import Score, paper_scores, translation_scores
-from regard.pipelines import Translator, load
+from regard.pipelines import Translator, load_translator
 from regard.progress import SILENT, Progress
 from regard.studies.losses import mean_surprise
 from regard.studies.run import Run
@@ -123,7 +123,7 @@ def evaluate_run(
     **decoding: Any,
 ) -> list[Evaluation]:
     """Evaluate a run or checkpoint on other data, or on the run's own test sets (without any: its validation set)."""
-    translator = load(path, device)
+    translator = load_translator(path, device)
     return [
         evaluate(translator, each.pairs, each.name, progress, each.references, **decoding)
         for each in held_out_sets(path, place, progress)

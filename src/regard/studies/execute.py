@@ -14,7 +14,6 @@ from regard.errors import RegardError, RunError
 from regard.pipelines import load
 from regard.progress import SILENT, Progress
 from regard.studies.card import leave_card
-from regard.studies.measure import score_tests
 from regard.studies.prepared import Prepared
 from regard.studies.process import this_process
 from regard.studies.run import Run, abandon, clear_leftovers, missing_folders
@@ -201,6 +200,6 @@ def _close(
         run.note(state=reason)
     else:
         pipeline = load(run.best, str(next(prepared.bundle.model.parameters()).device))
-        run.note(state=reason, scores=score_tests(run, pipeline, prepared, progress))
+        run.note(state=reason, scores=task(run.record["task"]).score(run, pipeline, prepared, progress))
     if is_scored:
         leave_card(run, progress)

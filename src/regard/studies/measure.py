@@ -9,7 +9,7 @@ from regard.data.lines import read_lines
 from regard.data.settings import PairSource
 from regard.errors import ConfigError, DataError, RunError
 from regard.metrics import translation_scores
-from regard.pipelines import Translator, load
+from regard.pipelines import Translator, load_translator
 from regard.progress import SILENT, Progress
 from regard.studies.compare import Comparison, check_same_set, compare
 from regard.studies.evaluate import Evaluation, HeldOut, evaluate, held_out_sets
@@ -52,7 +52,7 @@ def measure(
     rival = _Rival(Path(against), device) if against is not None else None
     if rival and rival.passport and place is None and only is None:
         only = rival.passport.facts["set"]
-    translator = load(path, device)
+    translator = load_translator(path, device)
     sets = held_out_sets(str(path), place, progress, only)
     _check_room(sets, out, rival)
     outcomes = []
@@ -133,7 +133,7 @@ class _Rival:
         if not path.exists():
             raise RunError(f"{path}: there is no run, passport or file of hypotheses here; check the path.")
         if path.is_dir():
-            self.translator = load(path, device)
+            self.translator = load_translator(path, device)
         elif path.suffix == ".json":
             self.passport = read_passport(path)
         else:

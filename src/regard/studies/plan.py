@@ -26,11 +26,42 @@ class Plan:
     device: str
 
 
-def plan_run(settings: Any, progress: Progress = SILENT) -> Plan:
-    """Read and encode the data, build the model, and count; nothing is written."""
+@dataclass(frozen=True)
+class TextPlan:
+    """The size of a language model's run."""
+
+    task: str
+    preset: str | None
+    parameters: int
+    vocabulary: int
+    train_tokens: int
+    valid_tokens: int
+    window: int
+    updates: int
+    updates_per_epoch: int
+    epochs: float
+    device: str
+
+
+def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan:
+    """Read and encode the data, build the model, and count; no run is written (tokenised text is kept for it)."""
     machine = prepare_machine(settings.machine)
     prepared = task(settings.task).prepare(settings, machine, progress, None, None)
     per_epoch = prepared.feed.updates_in(epoch=0)
+    if "window" in prepared.facts:
+        return TextPlan(
+            task=settings.task,
+            preset=settings.model.preset,
+            parameters=sum(parameter.numel() for parameter in prepared.bundle.model.parameters()),
+            vocabulary=prepared.bundle.vocabularies.target,
+            train_tokens=prepared.facts["train"]["tokens"],
+            valid_tokens=prepared.facts["valid"]["tokens"],
+            window=prepared.facts["window"],
+            updates=settings.train.steps,
+            updates_per_epoch=per_epoch,
+            epochs=round(settings.train.steps / per_epoch, 1),
+            device=str(machine.device),
+        )
     return Plan(
         task=settings.task,
         preset=settings.model.preset,

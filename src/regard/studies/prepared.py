@@ -6,7 +6,6 @@ from typing import Any
 
 from regard.checkpoint import Bundle
 from regard.data.feed import Feed
-from regard.data.pairs import Pair
 from regard.objectives import Objective
 
 
@@ -19,7 +18,8 @@ class Prepared:
     objective: Objective
     width: int
     validate: Callable[[Any], dict[str, float]]
-    tests: dict[str, list[Pair]]
+    tests: dict[str, Any]
+    """What is scored at the end, by name: pairs, or text."""
     facts: dict[str, Any]
     """What the data was: counts, what was dropped and why, hashes of files."""
     references: dict[str, list[list[str]]] = field(default_factory=dict)

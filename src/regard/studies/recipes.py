@@ -14,6 +14,10 @@ from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
 from regard.studies.tasks import task
 
 TASK_DEFAULTS: dict[str, dict[str, Any]] = {
+    "language-model": {
+        "model": {"preset": "gpt-tiny"},
+        "train": {"patience": 8, "optimizer": "adamw", "weight_decay": 0.1, "betas": [0.9, 0.99], "warmup": 200},
+    },
     "translate": {"model": {"preset": "transformer-small"}, "train": {"patience": 8}},
 }
 """What a task takes on top of its schema's defaults when it is named instead of a recipe."""
@@ -80,12 +84,18 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     check_kind(name, kind_of_run.models, kind, chosen)
     if not _table(values, "data") and not _table(changes, "data"):
         raise ConfigError(
-            f"{recipe.origin}: it does not say what to learn from; give --source FILE --target FILE, or --data FILE "
+            f"{recipe.origin}: it does not say what to learn from; give {kind_of_run.places} "
             f"(data.train in a recipe)."
         )
     schema = kind_of_run.settings(family(kind).settings)
     layers = [Layer(f"preset {chosen}", {"model": base})] if base else []
     return resolve(schema, [*layers, Layer(recipe.origin, values), Layer("the command line", changes)])
+
+
+def check_task(settings: Any, verb: str, wanted: str = "translate") -> None:
+    """Refuse a run of a task that a verb knows nothing about."""
+    if settings.task != wanted:
+        raise ConfigError(f'regard {verb} is for the task {wanted}; this run\'s is "{settings.task}".')
 
 
 def _model(values: dict[str, Any], changes: Mapping[str, Any], usual: str) -> tuple[str | None, str]:
@@ -108,7 +118,7 @@ def _forget_places(old: dict[str, Any], new: Mapping[str, Any]) -> None:
     for role, place in new.items():
         if not isinstance(place, Mapping) or not isinstance(old.get(role), dict):
             continue
-        if {"path", "source", "target"} & set(place):
+        if {"path", "paths", "source", "target"} & set(place):
             del old[role]
             if role == "train":
                 old.pop("valid", None)

@@ -11,7 +11,6 @@ from regard.progress import SILENT, Progress
 from regard.studies.execute import Job, Start, execute
 from regard.studies.run import Run
 from regard.studies.tasks import Prepare, task
-from regard.studies.translation import file_hashes
 
 MAY_CHANGE = (
     "train.steps",
@@ -71,7 +70,7 @@ def resume(
 
 def _compare_files(record: Mapping[str, Any], settings: Any, progress: Progress, force: bool) -> None:
     """Refuse files that are not what the run began with."""
-    hashes = file_hashes(settings.data)
+    hashes = task(settings.task).files(settings.data)
     for name, known in record.get("data", {}).get("files", {}).items():
         if name not in hashes:
             where = "" if Path(name).is_absolute() else f" in {Path.cwd()}"

@@ -6,10 +6,11 @@ from pydantic import Field, model_validator
 
 from regard.config import Settings
 from regard.data.settings import PairData
-from regard.decoding import DecodeSettings
+from regard.data.text_settings import TextData
+from regard.decoding import DecodeSettings, GenerateSettings
 from regard.models import ModelSettings
-from regard.objectives import ObjectiveSettings
-from regard.text import TextSettings
+from regard.objectives import LanguageObjectiveSettings, ObjectiveSettings
+from regard.text import CorpusTextSettings, TextSettings
 from regard.training import MachineSettings, TrainSettings
 
 M = TypeVar("M", bound=ModelSettings)
@@ -20,6 +21,41 @@ class ValidationSettings(Settings):
 
     bleu_sentences: int = Field(200, ge=0)
     """Validation sentences translated (greedily) for BLEU; 0: only the loss is measured."""
+
+
+class TextValidationSettings(Settings):
+    """What is measured while a language model learns."""
+
+    tokens: int = Field(200_000, ge=1)
+    """Validation tokens looked at each time, from the beginning on."""
+
+
+class LanguageSettings(Settings, Generic[M]):
+    """Everything about the run of a language model; `model` takes the settings of its family."""
+
+    task: Literal["language-model"] = "language-model"
+    about: str = ""
+    """What the recipe is for, in one line."""
+    seed: int = Field(1, ge=0, lt=2**32)
+    """Every random choice follows from it."""
+    data: TextData
+    text: CorpusTextSettings = CorpusTextSettings()
+    window: int | None = Field(None, ge=2)
+    """Tokens read at once; unset: as many as the model has places for, and 256 where it has no bound."""
+    model: M
+    objective: LanguageObjectiveSettings = LanguageObjectiveSettings()
+    train: TrainSettings = TrainSettings()
+    validation: TextValidationSettings = TextValidationSettings()
+    generate: GenerateSettings = GenerateSettings()
+    machine: MachineSettings = MachineSettings()
+    preflight: bool = True
+    """Whether the data is looked over before training, and what is odd about it said."""
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> "LanguageSettings[M]":
+        if self.train.select_by != "loss":
+            raise ValueError(f'train.select_by: "{self.train.select_by}" is for translators; leave it out.')
+        return self
 
 
 class TranslateSettings(Settings, Generic[M]):

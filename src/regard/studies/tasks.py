@@ -10,9 +10,13 @@ from regard.data.pairs import Pair
 from regard.errors import ConfigError
 from regard.models import Kind, ModelSettings
 from regard.progress import Progress
+from regard.studies.language import prepare_language
+from regard.studies.measure import score_tests
 from regard.studies.prepared import Prepared
-from regard.studies.settings import TranslateSettings
-from regard.studies.translation import prepare_translation
+from regard.studies.run import Run
+from regard.studies.settings import LanguageSettings, TranslateSettings
+from regard.studies.text_scores import score_texts
+from regard.studies.translation import file_hashes, prepare_translation
 from regard.training import Machine
 
 Prepare = Callable[[Any, Machine, Progress, Bundle | None, Sequence[Pair] | None], Prepared]
@@ -21,18 +25,37 @@ Prepare = Callable[[Any, Machine, Progress, Bundle | None, Sequence[Pair] | None
 
 @dataclass(frozen=True)
 class Task:
-    """A kind of run: its settings for a model of some family, how it reads its data, and which models it is for."""
+    """A kind of run."""
 
     settings: Callable[[type[ModelSettings]], type[Settings]]
+    """Its settings for a model of some family."""
     prepare: Prepare
     models: Kind
+    """Which models it is for."""
+    score: Callable[[Run, Any, Prepared, Progress], dict[str, Any]]
+    """Scores a run that has just ended, with its pipeline, and returns the figures by set."""
+    files: Callable[[Any], dict[str, str]]
+    """Hashes of the files that data settings name, where they are not compared in another way."""
+    places: str
+    """The flags that say what to learn from."""
 
 
 TASKS = {
+    "language-model": Task(
+        lambda model: LanguageSettings[model],  # type: ignore[valid-type]
+        prepare_language,
+        "language-model",
+        score_texts,
+        lambda data: {},  # the manifest of the tokenised text knows them, and its hash is compared
+        "--text FILE or --text FOLDER",
+    ),
     "translate": Task(
         lambda model: TranslateSettings[model],  # type: ignore[valid-type]
         prepare_translation,
         "sequence-to-sequence",
+        score_tests,
+        file_hashes,
+        "--source FILE --target FILE, or --data FILE",
     ),
 }
 

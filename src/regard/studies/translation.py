@@ -18,7 +18,7 @@ from regard.data.pairs import Pair
 from regard.data.readers import read_pairs, read_references
 from regard.data.sequences import Sequences, encode
 from regard.data.settings import PairData, PairSource
-from regard.errors import ConfigError, DataError
+from regard.errors import DataError
 from regard.inspection import attention_focus
 from regard.metrics import translation_scores
 from regard.models import Vocabularies, build_model, count_parameters
@@ -29,11 +29,10 @@ from regard.studies.doctor.preflight import preflight
 from regard.studies.losses import mean_surprise
 from regard.studies.material import Material, Read, Settings
 from regard.studies.prepared import Prepared
+from regard.studies.sizes import check_size
 from regard.text import DropoutCorpus, DropoutEncoder, TextSettings, Tokenizer, train_tokenizer
 from regard.training import Machine
 
-BYTES_PER_PARAMETER = 16
-"""The weight, its gradient and Adam's two moments, in fp32."""
 LOOKED_AT = 16
 """Validation pairs whose cross-attention is measured."""
 FEWEST_OUTPUTS = 5
@@ -141,21 +140,11 @@ def new_bundle(settings: Settings, tokenizers: dict[str, Tokenizer], machine: Ma
     """Return a fresh model with its tokenizers; a size that cannot be trained here is refused."""
     source, target = translation_tokenizers(tokenizers)
     vocabularies = Vocabularies(source.size, target.size, source is target)
-    _check_size(count_parameters(settings.model, vocabularies), machine)
+    check_size(count_parameters(settings.model, vocabularies), machine)
     torch.manual_seed(settings.seed)
     model = build_model(settings.model, vocabularies)
     facts = {"decode": settings.decode.model_dump(mode="json"), "seed": settings.seed}
     return Bundle("translate", model, settings.model, vocabularies, tokenizers, facts)
-
-
-def _check_size(parameters: int, machine: Machine) -> None:
-    """Refuse a model that cannot be trained here before its memory is asked for."""
-    needed = parameters * BYTES_PER_PARAMETER
-    if needed > machine.memory:
-        raise ConfigError(
-            f"model: these sizes make {parameters:,} parameters; training takes {needed / 2**30:,.0f} GiB of the "
-            f"{machine.memory / 2**30:,.0f} GiB on {machine.device}; choose a smaller preset or smaller widths."
-        )
 
 
 def _encode(

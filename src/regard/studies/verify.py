@@ -49,7 +49,8 @@ def verify_resume(
     if steps < 2:
         raise ConfigError(f"--steps {steps} leaves no middle to interrupt; give at least 2.")
     changes = dict(flatten(nested(overrides or {})))
-    warmup = resolve_run(recipe, changes).settings.train.warmup
+    settings = resolve_run(recipe, changes).settings
+    warmup = settings.train.warmup
     middle = steps // 2
     changes |= {
         "train.steps": steps,
@@ -58,8 +59,9 @@ def verify_resume(
         "train.log_every": next(every for every in count(2) if middle % every),  # stop between two reports
         "train.select_by": "loss",
         "train.patience": 0,
-        "validation.bleu_sentences": 0,
     }
+    if settings.task == "translate":
+        changes["validation.bleu_sentences"] = 0
     job = Job(resolve_run(recipe, changes), is_scored=False)
     with tempfile.TemporaryDirectory(prefix="regard-verify-") as folder:
         straight, cut = (Run(Path(folder) / name) for name in ("straight", "cut"))

@@ -2,11 +2,13 @@
 
 from regard.text.dropout import DropoutCorpus, DropoutEncoder
 from regard.text.prefix import Prefix, exact_prefix, prefix_ids, prefix_of
-from regard.text.settings import TextSettings, TokenizerSettings
+from regard.text.settings import CorpusTextSettings, TextSettings, TokenizerSettings
 from regard.text.tokenizer import Encoding, Tokenizer
 from regard.text.training import train_tokenizer
+from regard.text.writer import Writer, first_stop, text_behind
 
 __all__ = [
+    "CorpusTextSettings",
     "DropoutCorpus",
     "DropoutEncoder",
     "Encoding",
@@ -14,8 +16,11 @@ __all__ = [
     "TextSettings",
     "Tokenizer",
     "TokenizerSettings",
+    "Writer",
     "exact_prefix",
+    "first_stop",
     "prefix_ids",
     "prefix_of",
+    "text_behind",
     "train_tokenizer",
 ]

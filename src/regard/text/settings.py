@@ -1,6 +1,7 @@
 """What can be said about a tokenizer in a recipe."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -33,6 +34,24 @@ class TokenizerSettings(Settings):
     def normal_form(self) -> str:
         """The Unicode normal form after the default has been worked out."""
         return self.unicode or ("none" if self.marks == "bytes" else "nfc")
+
+
+class CorpusTextSettings(TokenizerSettings):
+    """The tokenizer of a run on running text."""
+
+    size: int = Field(16_000, ge=8, le=1_000_000)
+    """The largest number of tokens the vocabulary may have, special tokens included."""
+    marks: Literal["spaces", "bytes"] = "bytes"
+    """How `bpe` sees a space: as one of 256 bytes (any text comes back exactly), or as a mark on the next word."""
+    tokenizer: str | None = None
+    """Path of a ready-made tokenizer.json to use instead of training one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bytes_are_the_default_of_bpe_alone(cls, values: Any) -> Any:
+        if isinstance(values, Mapping) and values.get("kind", "bpe") != "bpe" and "marks" not in values:
+            return {**values, "marks": "spaces"}
+        return values
 
 
 class TextSettings(TokenizerSettings):

@@ -30,6 +30,9 @@ class Tokenizer:
         self.backend = backend
         # A line that happens to hold "</s>" must not end a sentence.
         backend.encode_special_tokens = True
+        # A ready-made tokenizer may have been saved with a batch's length, and would cut every text there.
+        backend.no_truncation()
+        backend.no_padding()
         self.padding, self.unknown, self.start, self.end = (self._special(token) for token in SPECIAL_TOKENS)
         self.specials = frozenset((self.padding, self.unknown, self.start, self.end))
 

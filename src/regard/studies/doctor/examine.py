@@ -11,7 +11,7 @@ from regard.studies.doctor.preflight import look_over
 from regard.studies.doctor.rate import rate_findings
 from regard.studies.doctor.speed import speed_findings
 from regard.studies.doctor.trial import Bench
-from regard.studies.recipes import Recipe, find_recipe, resolve_run
+from regard.studies.recipes import Recipe, check_task, find_recipe, resolve_run
 from regard.studies.translation import gather, make_ready
 from regard.training import prepare_machine
 
@@ -37,6 +37,7 @@ def doctor(
     else:
         found = find_recipe(str(recipe))
     settings = resolve_run(found, overrides or {}).settings
+    check_task(settings, "doctor")
     machine = prepare_machine(settings.machine)
     material = gather(settings, machine, progress)
     findings = look_over(material, is_quick, progress)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from regard.errors import RunError
-from regard.pipelines import load
+from regard.pipelines import load_translator
 from regard.studies.evaluate import HeldOut, encode_pairs
 from regard.studies.passport import FOLDER, Passport, read_passport
 from regard.studies.race.alignment import alignment, pick_sentence
@@ -28,7 +28,7 @@ FORMAT = 1
 
 def measure_member(run: Run, held_out: HeldOut, device: str) -> dict[str, Any]:
     """Return what only a look into the model itself can tell, beside the scores of its run."""
-    translator = load(run.best, device)
+    translator = load_translator(run.best, device)
     encoded = encode_pairs(translator, held_out.pairs)
     passport = _passport(run, held_out.name)
     lengths = (encoded.source.lengths - 1).tolist()  # the end token is no word

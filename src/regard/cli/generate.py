@@ -1,0 +1,148 @@
+"""`regard generate`: the beginning of a text in, more of it out."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from regard.cli.inputs import chunks
+from regard.cli.options import Device, Json, Precision, Quiet, Run, Threads
+
+GENERATION = (
+    *("tokens", "temperature", "top_k", "top_p", "min_p", "samples", "seed", "repetition_penalty"),
+    *("no_repeat_ngram", "min_tokens", "begins_text"),
+)
+"""The flags that are called as the settings under generate."""
+
+DRAWING, CONSTRAINTS, LENGTH = "Drawing", "Constraints", "Length and window"
+
+
+def generate(
+    run: Run,
+    prompts: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PROMPT]...", help="Text to continue; unset: standard input, one a line."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", help="Continue the lines of this file (.gz too).")
+    ] = None,
+    temperature: Annotated[
+        float | None,
+        typer.Option(rich_help_panel=DRAWING, help="Below 1 more careful, above 1 more daring, 0 greedy."),
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(rich_help_panel=DRAWING, help="Draw among so many most probable tokens.")
+    ] = None,
+    top_p: Annotated[
+        float | None, typer.Option(rich_help_panel=DRAWING, help="Draw among the tokens that hold this probability.")
+    ] = None,
+    min_p: Annotated[
+        float | None,
+        typer.Option(rich_help_panel=DRAWING, help="Draw among tokens this share as probable as the best one."),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(rich_help_panel=DRAWING, help="Continuations of each prompt.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(rich_help_panel=DRAWING, help="Draws follow from it, the line, sample and step.")
+    ] = None,
+    repetition_penalty: Annotated[
+        float | None,
+        typer.Option(rich_help_panel=CONSTRAINTS, help="Above 1: tokens read or said before become less likely."),
+    ] = None,
+    no_repeat_ngram: Annotated[
+        int | None, typer.Option(rich_help_panel=CONSTRAINTS, help="Say no sequence of so many tokens twice.")
+    ] = None,
+    stop: Annotated[
+        list[str] | None,
+        typer.Option(rich_help_panel=CONSTRAINTS, help="Text before which to stop; may be repeated."),
+    ] = None,
+    tokens: Annotated[
+        int | None, typer.Option(rich_help_panel=LENGTH, help="Most new tokens, the end token included.")
+    ] = None,
+    min_tokens: Annotated[
+        int | None, typer.Option(rich_help_panel=LENGTH, help="Fewest new tokens, the end token included.")
+    ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=LENGTH, help="Tokens looked back on, or trained: those of training."),
+    ] = None,
+    begins_text: Annotated[
+        bool | None,
+        typer.Option(
+            "--begins-text/--goes-on",
+            rich_help_panel=LENGTH,
+            help="Whether a prompt begins a text, or is taken from one.",
+        ),
+    ] = None,
+    device: Device = None,
+    precision: Precision = "fp32",
+    threads: Threads = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Continue text: what follows one prompt is shown as it is said, several have a blank line between them.
+
+    What is not set here is as the run's recipe has it under generate.
+    """
+    flags = dict(locals())
+    from regard.cli.console import progress
+    from regard.pipelines import load_generator
+    from regard.training import use_threads
+
+    settings = {name: flags[name] for name in GENERATION} | {"stop": stop or None, "window": _window(window)}
+    _check_words(prompts, file)
+    use_threads(threads)
+    generator = load_generator(run, device or "auto", precision=precision)
+    reporter = progress(quiet)
+    streams = not json and generator.generation(**settings).samples == 1
+    line = 1
+    for chunk in chunks(prompts, file):
+        if streams and len(chunk) == 1:
+            _print_pieces(generator.stream(chunk[0], first_line=line, **settings), line > 1)
+        else:
+            for number, answer in enumerate(generator(chunk, first_line=line, progress=reporter, **settings), line):
+                _print_answer(answer, number > 1, json)
+        sys.stdout.flush()
+        line += len(chunk)
+
+
+def _window(word: str | None) -> str | int | None:
+    return int(word) if word is not None and word.isdigit() else word
+
+
+def _check_words(prompts: list[str] | None, file: Path | None) -> None:
+    """Refuse words that contradict each other, and files without lines, before a model is loaded."""
+    from regard.data.lines import read_bytes
+    from regard.errors import ConfigError, DataError
+
+    if prompts and file:
+        raise ConfigError("Give either prompts or --file, not both.")
+    if file is not None and not read_bytes(file):
+        raise DataError(f"{file}: the file is empty; write one prompt a line.")
+
+
+def _print_pieces(pieces: Any, is_further: bool) -> None:
+    """Print a text while it is said."""
+    if is_further:
+        sys.stdout.write("\n")
+    for piece in pieces:
+        sys.stdout.write(piece)
+        sys.stdout.flush()
+    sys.stdout.write("\n")
+
+
+def _print_answer(answer: Any, is_further: bool, json: bool) -> None:
+    from regard.cli.console import print_json
+
+    if json:
+        print_json(_plain(answer) | {"samples": [_plain(each) for each in answer.samples]}, indent=None)
+        return
+    for number, each in enumerate(answer.samples or [answer]):
+        _print_pieces([each.text], is_further or number > 0)
+
+
+def _plain(answer: Any) -> dict[str, Any]:
+    names = ("prompt", "text", "finished_by", "log_probability", "tokens", "ids", "log_probabilities")
+    return {name: getattr(answer, name) for name in names}

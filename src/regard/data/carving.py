@@ -1,0 +1,104 @@
+"""The texts of a run, tokenised; where there is none to validate on, some is set apart, always the same."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from regard.data.corpus import Corpus, Ids
+from regard.data.shards import tokenise
+from regard.data.text_settings import TextData
+from regard.errors import DataError
+from regard.progress import SILENT, Progress
+from regard.text import Tokenizer
+
+FEWEST = 20_000
+"""Validation tokens carved out at least, unless that is more than a tenth."""
+
+MOST = 1_000_000
+"""Validation tokens carved out at most: more would take long and say the same."""
+
+WEIGHED = 1_000_000
+"""Documents that are looked at in order of their marks; beyond so many, those with the lowest."""
+
+
+@dataclass(frozen=True)
+class TextCorpora:
+    """What is learned from, what is watched, and what is scored at the end."""
+
+    train: Corpus
+    valid: Corpus
+    test: dict[str, Corpus]
+
+
+def tokenise_all(data: TextData, tokenizer: Tokenizer, folder: Path, progress: Progress = SILENT) -> TextCorpora:
+    """Return the texts of a run, each kept in a folder of its own inside `folder`."""
+    train = tokenise(data.train, tokenizer, folder / "train", progress, "tokenise")
+    if data.valid is None:
+        train, valid = carve(train, data.valid_share)
+        progress.say(f"{len(valid):,} of {len(train) + len(valid):,} tokens are set apart for validation.")
+    else:
+        valid = tokenise(data.valid, tokenizer, folder / "valid", progress, "tokenise valid")
+    test = {
+        name: tokenise(place, tokenizer, folder / f"test-{name}", progress, f"tokenise {name}")
+        for name, place in data.test.items()
+    }
+    return TextCorpora(train, valid, test)
+
+
+def carve(corpus: Corpus, share: float) -> tuple[Corpus, Corpus]:
+    """Return (training, validation) text: whole documents chosen by a hash of their beginnings.
+
+    Where every document is longer than what is to be set apart, it is the end of the last one.
+    """
+    total = len(corpus)
+    budget = int(min(max(share * total, min(0.1 * total, FEWEST)), MOST))
+    chosen = _chosen(corpus, budget)
+    if not len(chosen):
+        chosen = np.array([[_last_cut(corpus, total - budget), total]])
+    begins, ends = chosen[:, 0].tolist(), chosen[:, 1].tolist()
+    kept = [(begin, end) for begin, end in zip([0, *ends], [*begins, total], strict=True) if begin < end]
+    return corpus.select(kept), corpus.select(list(zip(begins, ends, strict=True)))
+
+
+def _chosen(corpus: Corpus, budget: int) -> Ids:
+    """Return (begin, end) of the documents with the lowest marks that are within the budget, in their order."""
+    documents = _documents(corpus, max(4 * budget / len(corpus), WEIGHED / max(1, corpus.counts.documents)))
+    chosen: list[list[int]] = []
+    left = budget
+    for begin, end, _ in documents[np.argsort(documents[:, 2], kind="stable")].tolist():
+        if end - begin <= left:
+            chosen.append([begin, end])
+            left -= end - begin
+        elif left < budget // 2:
+            break
+    return np.array(sorted(chosen), np.int64).reshape(-1, 2)
+
+
+def _documents(corpus: Corpus, limit: float) -> Ids:
+    """Return (begin, end, mark) of the documents whose mark is below a limit between 0 and 1."""
+    found = [np.empty((0, 3), np.int64)]
+    begin = 0
+    for ends, rows in corpus.pieces():
+        last = rows["is_last"]
+        stops, marks = ends[last], rows["mark"][last]
+        table = np.stack([np.concatenate([[begin], stops])[:-1], stops, marks], axis=1)
+        begin = int(stops[-1]) if len(stops) else begin
+        found.append(table[table[:, 2] < limit * 2**32])
+    return np.concatenate(found)
+
+
+def _last_cut(corpus: Corpus, wanted: int) -> int:
+    """Return the end of a piece that is nearest to a place."""
+    best = 0
+    for ends, _ in corpus.pieces():
+        inside = ends[ends < len(corpus)]
+        best = min(
+            [best, *inside[np.argsort(np.abs(inside - wanted))[:1]].tolist()], key=lambda end: abs(end - wanted)
+        )
+    if best == 0:
+        raise DataError(
+            f"There are only {len(corpus)} tokens to learn from, too few to set some apart for validation; add text, "
+            f"or name a validation text with data.valid."
+        )
+    return best

@@ -1,0 +1,44 @@
+"""Records with named fields: lines of JSON and rows of `datasets` sets."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from regard.errors import DataError
+
+
+def json_object(line: str, path: Path, number: int) -> dict[str, Any]:
+    """Return the object that a line of JSON holds."""
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}: line {number} is not JSON ({error.msg}); write one object a line.") from None
+    if not isinstance(row, dict):
+        raise DataError(f"{path}: line {number} is not a JSON object; write one object a line.")
+    return row
+
+
+def value_in(row: Mapping[str, Any], name: str) -> Any:
+    """Return what a record holds under a name, whose dots reach inside; None if there is nothing."""
+    value: Any = row
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def load_datasets(place: str, config: str | None, split: str) -> Any:
+    """Return the rows of a Hugging Face `datasets` set, given as hf: and its name or folder."""
+    try:
+        import datasets
+    except ImportError:
+        raise DataError(f"{place}: this needs the datasets library; pip install 'regard[hf]'.") from None
+    name = place.removeprefix("hf:")
+    try:
+        if (Path(name) / "state.json").is_file() or (Path(name) / "dataset_dict.json").is_file():
+            found = datasets.load_from_disk(name)
+            return found[split] if isinstance(found, dict) else found
+        return datasets.load_dataset(name, config, split=split)
+    except Exception as error:  # the library raises many kinds, for network, names, splits and formats
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"{place}: the data set cannot be loaded ({reason}).") from None

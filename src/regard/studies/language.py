@@ -1,0 +1,167 @@
+"""The task `language-model`: running text in, a model that is ready to learn from it out."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.checkpoint import Bundle
+from regard.checkpoint.atomic import write_json
+from regard.data.carving import TextCorpora, tokenise_all
+from regard.data.corpus import Corpus
+from regard.data.inputs import find_inputs
+from regard.data.pairs import Pair
+from regard.data.text_settings import TextSource
+from regard.data.windows import WindowFeed
+from regard.errors import ConfigError, DataError
+from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
+from regard.objectives import LanguageObjective
+from regard.progress import SILENT, Progress
+from regard.studies.prepared import Prepared
+from regard.studies.settings import LanguageSettings
+from regard.studies.sizes import check_size
+from regard.studies.text_scores import USUAL_WINDOW, text_loss
+from regard.text import Tokenizer, train_tokenizer
+from regard.training import Machine
+
+Settings = LanguageSettings[ModelSettings]
+
+LEARNED_FROM = 64 * 2**20
+"""Bytes of text that a tokenizer is trained on at most, taken from all over it."""
+TOKENIZER, MADE_FROM = "tokenizer.json", "tokenizer-made-from.json"
+
+
+def prepare_language(
+    settings: Settings,
+    machine: Machine,
+    progress: Progress = SILENT,
+    resumed: Bundle | None = None,
+    given: Sequence[Pair] | None = None,
+) -> Prepared:
+    """Tokenise the text (or take it as it was tokenised before), and build the model."""
+    if given is not None:
+        raise ConfigError("Sentence pairs are for the task translate; a language model learns from text files.")
+    folder = corpus_folder(settings)
+    tokenizer = resumed.tokenizers["tokenizer"] if resumed else language_tokenizer(settings, folder, progress)
+    corpora = tokenise_all(settings.data, tokenizer, folder, progress)
+    bundle = resumed or new_language_bundle(settings, tokenizer, machine)
+    window = window_of(settings, bundle.model)
+    _check_length(corpora.train, window, settings, progress)
+    micro_batch = settings.train.micro_batch_tokens or machine.micro_batch_tokens
+    return Prepared(
+        bundle=bundle,
+        feed=WindowFeed(corpora.train, window, settings.train.tokens_per_update, micro_batch, settings.seed),
+        objective=LanguageObjective(settings.objective.label_smoothing),
+        width=settings.model.width,
+        validate=_validation(corpora.valid, tokenizer, window, settings, machine),
+        tests=corpora.test or {"valid": corpora.valid},
+        facts=_facts(corpora, window, folder),
+    )
+
+
+def corpus_folder(settings: Settings) -> Path:
+    """Return where the tokenised text of a run is kept, for all runs that read the same text in the same way."""
+    if settings.data.folder is not None:
+        return Path(settings.data.folder)
+    read = {"data": settings.data.model_dump(mode="json"), "text": settings.text.model_dump(mode="json")}
+    mark = hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()[:8]
+    first = settings.data.train.paths[0].replace(":", "-")
+    return Path("corpora") / f"{Path(first).name.partition('.')[0] or 'text'}-{mark}"
+
+
+def language_tokenizer(settings: Settings, folder: Path, progress: Progress = SILENT) -> Tokenizer:
+    """Return the tokenizer of a run: a ready-made one, the one made of the same text before, or a new one."""
+    if settings.text.tokenizer:
+        return Tokenizer.load(Path(settings.text.tokenizer))
+    place = settings.data.train
+    made_from = {
+        "text": settings.text.model_dump(mode="json"),
+        "count": place.count,
+        "inputs": {each.name: each.fingerprint() for each in find_inputs(place)},
+    }
+    try:
+        if json.loads((folder / MADE_FROM).read_text(encoding="utf-8")) == made_from:
+            return Tokenizer.load(folder / TOKENIZER)
+    except (OSError, ValueError):
+        pass  # there is none yet, or not all of it
+    tokenizer = train_tokenizer(sample_text(place), settings.text, progress)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / MADE_FROM).unlink(missing_ok=True)
+        tokenizer.save(folder / TOKENIZER)
+        write_json(folder / MADE_FROM, made_from)
+    except OSError as error:
+        raise DataError(f"{folder}: the tokenizer cannot be written ({error.strerror}); make room there.") from None
+    return tokenizer
+
+
+def sample_text(place: TextSource, limit: int = LEARNED_FROM) -> Iterator[str]:
+    """Yield pieces of text from all over a place, some `limit` bytes in all."""
+    inputs = find_inputs(place)
+    whole = sum(each.size or limit for each in inputs)
+    step, documents = max(1, -(-whole // limit)), 0
+    for each in inputs:
+        for number, piece in enumerate(each.pieces()):
+            if number % step == 0:
+                yield piece.text
+            documents += piece.is_last
+            if documents == place.count:
+                return
+
+
+def new_language_bundle(settings: Settings, tokenizer: Tokenizer, machine: Machine) -> Bundle:
+    """Return a fresh model with its tokenizer; a size that cannot be trained here is refused."""
+    vocabularies = Vocabularies(tokenizer.size, tokenizer.size, is_shared=True)
+    check_size(count_parameters(settings.model, vocabularies), machine)
+    torch.manual_seed(settings.seed)
+    model = build_model(settings.model, vocabularies)
+    facts = {
+        "generate": settings.generate.model_dump(mode="json"),
+        "seed": settings.seed,
+        "window": window_of(settings, model),
+    }
+    return Bundle("language-model", model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts)
+
+
+def window_of(settings: Settings, model: Any) -> int:
+    """Return how many tokens are read at once."""
+    bound: int | None = model.max_positions
+    if settings.window is None:
+        return bound or USUAL_WINDOW
+    if bound is not None and settings.window > bound:
+        raise ConfigError(
+            f"window: {settings.window:,} tokens are more than the {bound:,} places the model has; lower it, or "
+            f"raise model.max_positions."
+        )
+    return settings.window
+
+
+def _check_length(train: Corpus, window: int, settings: Settings, progress: Progress) -> None:
+    if len(train) <= window and settings.preflight:
+        progress.warn(f"The whole text has {len(train):,} tokens, less than a window of {window:,}; add text.")
+
+
+def _validation(
+    valid: Corpus, tokenizer: Tokenizer, window: int, settings: Settings, machine: Machine
+) -> Callable[[Any], dict[str, float]]:
+    """Return the function the loop validates with: the loss of the same text each time."""
+    looked_at = min(settings.validation.tokens, len(valid))
+
+    def validate(model: Any) -> dict[str, float]:
+        found = text_loss(model, valid, tokenizer.end, window, window, machine, looked_at)
+        return {"loss": found.loss, "perplexity": found.perplexity}
+
+    return validate
+
+
+def _facts(corpora: TextCorpora, window: int, folder: Path) -> dict[str, Any]:
+    sets = {"train": corpora.train, "valid": corpora.valid} | {f"test {k}": v for k, v in corpora.test.items()}
+    return {name: asdict(corpus.counts) for name, corpus in sets.items()} | {
+        "window": window,
+        "folder": str(folder),
+        "hash": hashlib.sha256(f"{corpora.train.fingerprint} {corpora.valid.fingerprint}".encode()).hexdigest(),
+    }
