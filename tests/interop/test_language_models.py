@@ -135,12 +135,12 @@ def test_greedy_continuations_are_equal_token_for_token(
     from transformers import AutoTokenizer
 
     tokenizer = only_end if has_only_an_end else trained
-    generate = {"temperature": 0.0, "tokens": 20, "begins_text": begins_text}
+    generate = {"temperature": 0.0, "tokens": 16, "begins_text": begins_text}
     bundle = small_language_bundle(tokenizer, generate, **(FORMS[form] | {"embeddings": "separate"}))
     prompts = ["The dog", "the cat plays", "שלום 🙂", " ", "\n\n"]
     first = [tokenizer.end] if begins_text else []
     begun = [[*first, *ids] for ids in tokenizer.encode_batch(prompts)]
-    never_ending = greedy(bundle.model, begun[0], -1, 20, tokenizer.unsaid)
+    never_ending = greedy(bundle.model, begun[0], -1, 16, tokenizer.unsaid)
     with torch.no_grad():  # where this token was said, the text now ends
         bundle.model.head.weight[tokenizer.end] = 1.001 * bundle.model.head.weight[never_ending[-8]]
     write(bundle, tmp_path / "hf")
@@ -148,7 +148,7 @@ def test_greedy_continuations_are_equal_token_for_token(
     generator = regard.load(f"hf:{tmp_path / 'hf'}", "cpu")
     lengths = set()
     for prompt, ids in zip(prompts, begun, strict=True):
-        found = greedy(bundle.model, ids, tokenizer.end, 20, tokenizer.unsaid)
+        found = greedy(bundle.model, ids, tokenizer.end, 16, tokenizer.unsaid)
         expected = theirs.generate(**spelling(prompt, return_tensors="pt"))[0].tolist()
         assert expected == [*ids, *found]
         assert generator(prompt).ids == tuple(found)
@@ -267,10 +267,9 @@ def test_what_cannot_be_said_there_is_told(trained, tmp_path):
         def warn(self, message):
             said.append(message)
 
-    settings = GenerateSettings(seed=3, stop=("x",), repetition_penalty=1.5, no_repeat_ngram=2).model_dump(
-        mode="json"
-    )
-    write(small_language_bundle(trained, settings, feed_forward_dropout=0.2), tmp_path / "gpt2", Heard())
+    settings = GenerateSettings(seed=3, stop=("x",), repetition_penalty=1.5, no_repeat_ngram=2)
+    bundle = small_language_bundle(trained, settings.model_dump(mode="json"), feed_forward_dropout=0.2)
+    write(bundle, tmp_path / "gpt2", Heard())
     assert said == [
         "generate.seed: 3 is not written, generate() has no such setting here.",
         "generate.repetition_penalty: 1.5 is not written, generate() has no such setting here.",
