@@ -3,7 +3,7 @@
     python benchmarks/gpt_speed_cuda.py --nanogpt CHECKOUT
 
 CHECKOUT is a folder that holds nanoGPT's model.py; nothing of it is part of this project. Both sides: GPT-2 124M
-without dropout, bf16 autocast, gradients clipped to a norm of 1, fused AdamW, the same random tokens; they take turns.
+without dropout, bf16 autocast, gradients clipped to norm 1, fused AdamW, the same random tokens; they take turns.
 """
 
 import argparse

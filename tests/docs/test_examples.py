@@ -9,7 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 import regard
+from generators import language_bundle, tokenizer_of
+from regard.checkpoint import write_bundle
 from regard.cli.main import app
+from regard.data import miniature
 from regard.progress import SILENT
 from regard.studies import Run
 from regard.studies.doctor import rate, speed
@@ -34,9 +37,20 @@ SIZES = ("model.width", "model.feed_forward_width", "text.size")
 
 TRANSFORMER_ONLY = "model.feed_forward_width"
 
+QUICK_TEXT = {"model.width": 16, "text.size": 400, "train.steps": 2, "train.warmup": 1}
+"""What makes the example of a language model quick."""
 
-def quick_for(preset: str | None) -> dict[str, object]:
+
+def quick_text(recipe: str) -> dict[str, object]:
+    """Return what makes the example of a language model quick."""
+    stories = {"data.train.count": 200, "data.valid.count": 5, "data.test.test.count": 5}
+    return QUICK_TEXT | (stories if recipe == "language-miniature" else {})
+
+
+def quick_for(preset: str | None, recipe: str = "translate") -> dict[str, object]:
     """Return what makes an example quick; other families have no feed-forward layers."""
+    if recipe.startswith("language"):
+        return quick_text(recipe)
     if preset is None or preset.startswith("transformer"):
         return dict(QUICK)
     return {name: value for name, value in QUICK.items() if name != TRANSFORMER_ONLY}
@@ -63,6 +77,11 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     for suffix in ("de", "en"):
         path = tmp_path / f"b.{suffix}"
         path.write_text("".join(line + "\n" for line in path.read_text().splitlines()[:lines]))
+    (tmp_path / "books").mkdir()
+    for number, story in enumerate(miniature.documents("train", 60)):
+        (tmp_path / "books" / f"{number}.txt").write_text(story)
+    (tmp_path / "more.txt").write_text(story)
+    write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("bytes"), window=24))
     (tmp_path / "pairs.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs[:20]))
     (tmp_path / "archive.toml").write_text(blocks(ROOT / "docs" / "own-text.md", "toml")[0])
     return tmp_path
@@ -71,7 +90,7 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
 def quick_train(recipe, overrides=None, **options):
     from regard.studies import train
 
-    changes = quick_for((overrides or {}).get("model.preset"))
+    changes = quick_for((overrides or {}).get("model.preset"), recipe if isinstance(recipe, str) else "translate")
     if recipe == "translate-miniature":
         for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth"):
             changes[f"data.test.{name}.count"] = 2
@@ -102,7 +121,7 @@ def test_commands_run(page, desk):
     for words in commands(page):
         if words[0] == "train" and "--resume" not in words:
             chosen = next((word.partition("=")[2] for word in words if word.startswith("model.preset=")), None)
-            quick = [f"{name}={value}" for name, value in quick_for(chosen).items()]
+            quick = [f"{name}={value}" for name, value in quick_for(chosen, words[1]).items()]
             out = (
                 []
                 if "--out" in words or "--dry-run" in words
@@ -110,7 +129,7 @@ def test_commands_run(page, desk):
             )
             words = [*words, *quick, *out, "--overwrite"]
         if words[0] == "verify-resume":
-            words = [*words, *(f"{name}={value}" for name, value in QUICK.items())]
+            words = [*words, *(f"{name}={value}" for name, value in quick_for(None, words[1]).items())]
         if words[0] == "doctor":
             words = [*words, *(f"{name}={value}" for name, value in QUICK.items() if name in SIZES)]
         if words[0] == "race":

@@ -1,5 +1,6 @@
 """The next token of each text that is continued: what may be said, and which of it is."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from regard.decoding.generate_settings import GenerateSettings
 from regard.decoding.rollout import narrowed
 from regard.decoding.rows import Row
 from regard.decoding.stepper import Ends
+from regard.errors import CheckpointError
 
 
 class Chooser:
@@ -29,6 +31,8 @@ class Chooser:
         tokens = self._pick(self._allowed(log_p, rows, step), rows, step)
         values = log_p.gather(1, tokens[:, None])[:, 0]
         found = torch.stack((tokens.double(), values.double())).tolist()  # the one wait for the device
+        if any(map(math.isnan, found[1])):
+            raise CheckpointError("The model gives no probabilities: its weights are not numbers; use another one.")
         return [(int(token), value) for token, value in zip(*found, strict=True)]
 
     def _allowed(self, log_p: Tensor, rows: Sequence[Row], step: int) -> Tensor:
@@ -70,4 +74,5 @@ class Chooser:
             allowed = keep_min_p(allowed, settings.min_p)
         lines = np.array([row.prompt.line for row in rows], np.int64)
         samples = np.array([row.sample for row in rows], np.int64)
-        return draw(allowed, torch.from_numpy(uniforms(settings.seed, lines, samples, step)).to(self.device))
+        chances = torch.from_numpy(uniforms(settings.seed, lines, samples, step)).to(self.device)
+        return draw(allowed, chances).clamp_max(allowed.size(1) - 1)  # where there are no numbers, a draw is past all

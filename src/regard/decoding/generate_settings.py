@@ -1,8 +1,8 @@
 """What can be said about the continuation of a text in a recipe or on a command line."""
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from regard.config import Settings
 
@@ -38,6 +38,13 @@ class GenerateSettings(Settings):
     """Tokens looked back on; when they are full, the newest half is read anew. Unset: as many as the model takes."""
     begins_text: bool = True
     """Whether a prompt begins a text, after the end token of another as in training; an empty prompt always does."""
+
+    @field_validator("window", mode="before")
+    @classmethod
+    def _is_a_number_or_a_word(cls, value: Any) -> Any:
+        if isinstance(value, str) and value != "trained":
+            raise ValueError(f'"{value}" is neither a number of tokens nor "trained".')
+        return value
 
     @model_validator(mode="after")
     def _fit_together(self) -> "GenerateSettings":

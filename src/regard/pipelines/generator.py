@@ -24,7 +24,7 @@ from regard.decoding import (
     continue_prompts,
     window_begin,
 )
-from regard.errors import CheckpointError, ConfigError, DataError
+from regard.errors import ConfigError, DataError
 from regard.inspection import only_user, record_lens, record_text
 from regard.nn import Trace, forget_packed, probes
 from regard.pipelines.text_answers import Continuation, NextToken, TextScore
@@ -111,7 +111,6 @@ class Generator:
             # One step at a time: whoever takes the pieces may use the model in between.
             with only_user(self.model), job.working(1):
                 continuing.step()
-            self._check_numbers(row)
             if row.piece:
                 yield row.piece
 
@@ -166,7 +165,6 @@ class Generator:
         return answers[0] if len(answers) == 1 else replace(answers[0], samples=tuple(answers))
 
     def _in_words(self, row: Row) -> Continuation:
-        self._check_numbers(row)
         prompt, said = row.prompt, row.said
         text = text_behind(self.tokenizer, prompt.text, prompt.ids, said)
         if row.finished_by == "stop" and row.writer is not None:
@@ -174,11 +172,6 @@ class Generator:
         pieces, values = tuple(self.tokenizer.pieces(said)), tuple(row.log_probabilities)
         assert row.finished_by is not None, "all rows are finished"
         return Continuation(prompt.text, text, pieces, tuple(said), values, row.finished_by)
-
-    @staticmethod
-    def _check_numbers(row: Row) -> None:
-        if any(map(math.isnan, row.log_probabilities)):
-            raise CheckpointError("The model gives no probabilities: its weights are not numbers; use another one.")
 
     def score(
         self,

@@ -1,0 +1,197 @@
+"""Generation speed on this machine: regard against Hugging Face generate(), the same weights and the same prompts.
+
+    OMP_WAIT_POLICY=PASSIVE python benchmarks/generate_speed.py --preset gpt2 --device cpu
+
+The weights are random, those of a Hugging Face GPT-2 of the preset's size, and copied: logits must be equal to 1e-3
+before anything is timed. Both say exactly --tokens tokens, greedily. Each side runs in a process of its own, and they
+take turns round by round, so that a machine that slows down slows both. `--sides` may add "compiled": generate() with
+a static cache and a compiled step, which is for CUDA.
+"""
+
+import argparse
+import json
+import platform
+import statistics
+import sys
+import time
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+
+SIDES = ("regard", "generate()", "compiled")
+
+LAYERS = {
+    "attn.c_attn": "attention.query_key_value",
+    "attn.c_proj": "attention.output",
+    "mlp.c_fc": "feed_forward.inner",
+    "mlp.c_proj": "feed_forward.outer",
+    "ln_1": "around_attention.norm",
+    "ln_2": "around_feed_forward.norm",
+}
+"""Their layers of a block and ours."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What both sides do."""
+
+    preset: str
+    vocabulary: int
+    prompt: int
+    tokens: int
+    device: str
+    precision: str
+    threads: int
+
+
+def build(task: Task):
+    """Return their model and ours with the same weights."""
+    import torch
+    import transformers
+
+    from regard.models import Vocabularies, build_model, family, preset
+
+    made = preset(task.preset)
+    settings = family(made.settings["family"]).settings(**made.settings)
+    shape = {"n_embd": settings.width, "n_layer": settings.layers, "n_head": settings.heads}
+    shape |= {"n_inner": settings.feed_forward_width, "n_positions": settings.max_positions}
+    torch.manual_seed(0)
+    theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=task.vocabulary, **shape)).eval()
+    ours = build_model(settings, Vocabularies(task.vocabulary, task.vocabulary, True)).eval()
+    weights = theirs.transformer.state_dict()
+    named = {"embedding.table": "wte", "head": "wte", "embedding.positions.table": "wpe"}
+    found = {f"{name}.weight": weights[f"{other}.weight"] for name, other in named.items()}
+    for part in ("weight", "bias"):
+        found[f"norm.{part}"] = weights[f"ln_f.{part}"]
+        for number in range(settings.layers):
+            for other, name in LAYERS.items():
+                value = weights[f"h.{number}.{other}.{part}"]  # their products have inputs before outputs
+                found[f"blocks.{number}.{name}.{part}"] = value.T if value.dim() == 2 else value
+    ours.load_state_dict(found)
+    tokens = torch.randint(4, task.vocabulary, (2, 32), generator=torch.Generator().manual_seed(1))
+    with torch.inference_mode():
+        apart = float((theirs(tokens).logits - ours(tokens)).abs().max())
+    if apart > 1e-3:
+        sys.exit(f"logits differ by {apart}")
+    dtype = {"fp32": torch.float32, "bf16": torch.bfloat16}[task.precision]
+    return theirs.to(task.device, dtype), ours.to(task.device, dtype)
+
+
+def build_regard(task: Task):
+    """Return a function from prompts to what regard says behind each."""
+    from regard.decoding import Ends, GenerateSettings, Job, Prompt, continue_prompts
+    from regard.training.machine import keep_freed_memory
+
+    keep_freed_memory()
+    _, model = build(task)
+    settings = GenerateSettings(tokens=task.tokens, min_tokens=task.tokens, temperature=0)
+    job = Job(model, Ends(0, 0, ()), settings, model.max_positions)
+    return lambda prompts: [rows[0].said for rows in continue_prompts(job, [Prompt(ids) for ids in prompts])]
+
+
+def build_theirs(task: Task, compiled: bool = False):
+    """Return a function from prompts to what generate() says behind each."""
+    import torch
+
+    model, _ = build(task)
+    options = {"max_new_tokens": task.tokens, "min_new_tokens": task.tokens, "do_sample": False}
+    options |= {"pad_token_id": 0, "eos_token_id": 0, "use_cache": True}
+    if compiled:
+        options["cache_implementation"] = "static"
+
+    @torch.inference_mode()
+    def said(prompts):
+        tokens = torch.tensor(prompts, device=task.device)
+        found = model.generate(tokens, attention_mask=torch.ones_like(tokens), **options)
+        return found[:, tokens.size(1) :].tolist()
+
+    return said
+
+
+def work(side: str, task: Task, pipe: Connection) -> None:
+    """Be one side: continue the prompts asked for, and say what came out and how long it took."""
+    import torch
+
+    torch.set_num_threads(task.threads)
+    said = build_regard(task) if side == "regard" else build_theirs(task, side == "compiled")
+    pipe.send("ready")
+    while prompts := pipe.recv():
+        started = time.perf_counter()
+        found = said(prompts)
+        pipe.send((time.perf_counter() - started, found))
+
+
+def measure(pipes: dict[str, Connection], prompts: list[list[int]], rounds: int, tokens: int) -> list[dict]:
+    """Let all sides continue the prompts in turn, once to warm up, and return a row for each."""
+    seconds: dict[str, list[float]] = {side: [] for side in pipes}
+    said: dict[str, list[list[int]]] = {}
+    for number in range(rounds + 1):
+        for side in list(pipes) if number % 2 else list(pipes)[::-1]:
+            pipes[side].send(prompts)
+            elapsed, said[side] = pipes[side].recv()
+            name = f"round {number}" if number else "warm-up"
+            print(f"batch {len(prompts)}, {name}, {side}: {elapsed:.2f} s", file=sys.stderr, flush=True)
+            if number:
+                seconds[side].append(elapsed)
+    first = next(iter(pipes))
+    same = {
+        side: sum(a == b for ours, theirs in zip(said[first], said[side], strict=True) for a, b in zip(ours, theirs))
+        for side in pipes
+    }
+    return [
+        {
+            "batch": len(prompts),
+            "side": side,
+            "tokens_per_second": round(len(prompts) * tokens / statistics.median(seconds[side]), 1),
+            f"{first}_is_faster_by": round(
+                statistics.median(theirs / ours for ours, theirs in zip(seconds[first], seconds[side], strict=True)),
+                3,
+            ),
+            "equal_tokens": round(same[side] / (len(prompts) * tokens), 4),
+        }
+        for side in pipes
+    ]
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--preset", default="gpt2", help="a preset of the family gpt that GPT-2's shape fits")
+    parser.add_argument("--vocabulary", type=int, default=50257)
+    parser.add_argument("--prompt", type=int, default=32, help="tokens of a prompt")
+    parser.add_argument("--tokens", type=int, default=64, help="tokens said behind each")
+    parser.add_argument("--batch", type=int, nargs="+", default=[1, 8])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16"])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--sides", nargs="+", default=list(SIDES[:2]), choices=SIDES)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure, and print a line of JSON for each side and batch."""
+    import numpy as np
+
+    arguments = parse()
+    names = ("preset", "vocabulary", "prompt", "tokens", "device", "precision", "threads")
+    task = Task(**{name: getattr(arguments, name) for name in names})
+    context, pipes, processes = get_context("spawn"), {}, []
+    for side in arguments.sides:
+        pipes[side], other = context.Pipe()
+        processes.append(context.Process(target=work, args=(side, task, other), daemon=True))
+        processes[-1].start()
+    for pipe in pipes.values():
+        pipe.recv()
+    draw = np.random.default_rng(0)
+    for batch in arguments.batch:
+        prompts = draw.integers(4, task.vocabulary, (batch, task.prompt)).tolist()
+        for row in measure(pipes, prompts, arguments.rounds, task.tokens):
+            print(json.dumps(row | asdict(task) | {"machine": platform.node()}), flush=True)
+    for pipe in pipes.values():
+        pipe.send(None)
+    for process in processes:
+        process.join()
+
+
+if __name__ == "__main__":
+    main()
