@@ -48,7 +48,7 @@ def small_language_bundle(tokenizer: Tokenizer, generate: dict | None = None, **
     settings, vocabularies = small_gpt(**changes), Vocabularies(tokenizer.size, tokenizer.size, True)
     torch.manual_seed(1)
     model = shaken(build_model(settings, vocabularies))
-    facts = {"window": settings.max_positions, "generate": generate or {}}
+    facts = {"window": settings.max_positions, "generate": {"begins_text": False} | (generate or {})}
     return Bundle("language-model", model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
 
 
@@ -70,9 +70,9 @@ def their_folder(folder, kind="gpt2", **changes):
     return found
 
 
-def greedy(model, prompt: list[int], end: int, length: int, never=()) -> list[int]:
-    """Return prompt and continuation: the most probable token at each step, until the end or so many tokens."""
-    said, state = list(prompt), model.start()
+def greedy(model, prompt: list[int], end: int, length: int, never: tuple[int, ...] = ()) -> list[int]:
+    """Return the continuation of a prompt: the most probable token at each step, to the end or so many tokens."""
+    said, state = [], model.start()
     with torch.no_grad():
         hidden = model.read(torch.tensor([prompt]), state)
         while len(said) < length:

@@ -4,7 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bundles import small_bundle
-from regard.checkpoint import write_bundle
+from language_folders import TEXTS, small_language_bundle
+from regard.checkpoint import read_bundle, write_bundle
 from regard.cli.main import app
 from regard.errors import RegardError
 from regard.text import TokenizerSettings, train_tokenizer
@@ -41,6 +42,27 @@ def test_a_model_goes_out_and_comes_back(checkpoint, tmp_path):
     assert said.startswith(f"{back}: ") and said.endswith(f"Use it: regard translate {back} TEXT\n")
     before, after = (good("translate", folder, "Der Hund schläft.", "--json") for folder in (checkpoint, back))
     assert json.loads(before) == json.loads(after)
+
+
+def test_a_language_model_is_converted_and_comes_back(tmp_path):
+    from transformers import AutoModelForCausalLM
+
+    tokenizer = train_tokenizer(TEXTS, TokenizerSettings(size=330, marks="bytes"))
+    write_bundle(tmp_path / "run", small_language_bundle(tokenizer))
+    hf, back = tmp_path / "run-hf", tmp_path / "back"
+    assert good("convert", tmp_path / "run", "--to", "hf") == (
+        f"{hf}: a GPT2LMHeadModel with its tokenizer.\n"
+        f'Use it: transformers.AutoModelForCausalLM.from_pretrained("{hf}")\n'
+    )
+    parameters = sum(each.numel() for each in AutoModelForCausalLM.from_pretrained(hf).parameters())
+    assert good("import", hf, "--out", back) == (
+        f"{back}: {parameters:,} parameters, 330 tokens.\nUse it: regard generate {back} TEXT\n"
+    )
+    assert read_bundle(back).settings == read_bundle(tmp_path / "run").settings
+    assert bad("convert", tmp_path / "run") == f"{hf}: it exists already; name a folder that does not."
+    found = json.loads(good("convert", tmp_path / "run", "--out", tmp_path / "x", "--json"))
+    assert found == {"path": str(tmp_path / "x"), "form": "GPT-2", "architecture": "GPT2LMHeadModel"}
+    assert bad("convert", tmp_path / "run", "--to", "onnx") == '--to: "onnx" is not one of hf.'
 
 
 def test_json(checkpoint, tmp_path):

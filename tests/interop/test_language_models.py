@@ -8,6 +8,7 @@ import safetensors.torch
 import torch
 from torch.testing import assert_close
 
+import regard
 from language_folders import (
     FORMS,
     MODERN,
@@ -18,10 +19,12 @@ from language_folders import (
     their_folder,
 )
 from regard.checkpoint import read_bundle, write_bundle
+from regard.decoding import GenerateSettings
 from regard.interop import read, write
+from regard.pipelines import Generator
 from regard.progress import Progress
 from regard.text import Tokenizer, TokenizerSettings, train_tokenizer
-from spelling import END, save_pieces, trained_bytes
+from spelling import save_pieces, trained_bytes
 
 OURS = [
     ("GPT-2", {}),
@@ -95,7 +98,7 @@ def test_what_is_written_gives_the_same_logits_there_and_comes_back_unchanged(fo
 
 
 def test_a_round_trip_changes_nothing(trained, only_end, tmp_path):
-    generate = {"method": "sample", "temperature": 0.8, "top_k": 20, "top_p": 0.9, "max_length": 12}
+    generate = {"temperature": 0.8, "top_k": 20, "top_p": 0.9, "samples": 2, "tokens": 12, "begins_text": True}
     for number, tokenizer in enumerate((trained, only_end)):
         bundle = small_language_bundle(tokenizer, generate)
         write(bundle, tmp_path / f"{number}")
@@ -124,33 +127,39 @@ def test_what_is_read_gives_their_logits_and_goes_back(kind, changes, tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("begins_text", [False, True], ids=["in a text", "at its beginning"])
 @pytest.mark.parametrize("has_only_an_end", [False, True], ids=["four special tokens", "only an end"])
-def test_greedy_continuations_are_equal_token_for_token(form, has_only_an_end, trained, only_end, tmp_path):
+def test_greedy_continuations_are_equal_token_for_token(
+    form, begins_text, has_only_an_end, trained, only_end, tmp_path
+):
     from transformers import AutoTokenizer
 
     tokenizer = only_end if has_only_an_end else trained
-    bundle = small_language_bundle(tokenizer, **(FORMS[form] | {"embeddings": "separate"}))
+    generate = {"temperature": 0.0, "tokens": 16, "begins_text": begins_text}
+    bundle = small_language_bundle(tokenizer, generate, **(FORMS[form] | {"embeddings": "separate"}))
     prompts = ["The dog", "the cat plays", "שלום 🙂", " ", "\n\n"]
-    never_ending = greedy(bundle.model, tokenizer.encode(prompts[0]).ids, -1, 32, tokenizer.unsaid)
+    first = [tokenizer.end] if begins_text else []
+    begun = [[*first, *ids] for ids in tokenizer.encode_batch(prompts)]
+    never_ending = greedy(bundle.model, begun[0], -1, 16, tokenizer.unsaid)
     with torch.no_grad():  # where this token was said, the text now ends
         bundle.model.head.weight[tokenizer.end] = 1.001 * bundle.model.head.weight[never_ending[-8]]
     write(bundle, tmp_path / "hf")
     theirs, spelling = loaded(tmp_path / "hf"), AutoTokenizer.from_pretrained(tmp_path / "hf")
-    continued = []
-    for prompt in prompts:
-        given = spelling(prompt, return_tensors="pt")
-        expected = theirs.generate(**given)[0].tolist()
-        found = greedy(bundle.model, tokenizer.encode(prompt).ids, tokenizer.end, 32, tokenizer.unsaid)
-        assert found == expected and len(found) > given.input_ids.size(1)
-        assert spelling.decode(found, skip_special_tokens=True) == tokenizer.decode(found)
-        continued.append(found)
-    assert continued[0][-1] == tokenizer.end and len({len(found) for found in continued}) > 1
+    generator = regard.load(f"hf:{tmp_path / 'hf'}", "cpu")
+    lengths = set()
+    for prompt, ids in zip(prompts, begun, strict=True):
+        found = greedy(bundle.model, ids, tokenizer.end, 16, tokenizer.unsaid)
+        expected = theirs.generate(**spelling(prompt, return_tensors="pt"))[0].tolist()
+        assert expected == [*ids, *found]
+        assert generator(prompt).ids == tuple(found)
+        assert spelling.decode(expected, skip_special_tokens=True) == tokenizer.decode(expected)
+        lengths.add((len(found), found[-1] == tokenizer.end))
+    assert len(lengths) > 1 and any(has_ended for _, has_ended in lengths)
     # A batch of prompts of different lengths has its padding in front.
     given = spelling(prompts[:3], return_tensors="pt", padding=True)
-    batch = theirs.generate(**given, max_length=None, max_new_tokens=5)[:, given.input_ids.size(1) :]
-    for prompt, found, row in zip(prompts, continued, batch.tolist(), strict=False):
-        alone = found[len(tokenizer.encode(prompt).ids) :][:5]
-        assert row[: len(alone)] == alone
+    batch = theirs.generate(**given)[:, given.input_ids.size(1) :].tolist()
+    for row, alone in zip(batch, generator(prompts[:3]), strict=True):
+        assert row[: len(alone.ids)] == list(alone.ids)
 
 
 def test_their_greedy_continuations_are_ours(gpt2):
@@ -161,8 +170,10 @@ def test_their_greedy_continuations_are_ours(gpt2):
     tokenizer = bundle.tokenizers["tokenizer"]
     for prompt in ("The", "garden, and the", "👩‍👩‍👧‍👦 \t"):
         given = spelling(prompt, return_tensors="pt")
-        expected = theirs.generate(**given, max_length=32, pad_token_id=0)[0].tolist()
-        assert greedy(bundle.model, tokenizer.encode(prompt).ids, tokenizer.end, 32) == expected
+        expected = theirs.generate(**given, max_new_tokens=20, pad_token_id=0)[0].tolist()
+        ids = tokenizer.encode(prompt).ids
+        assert [*ids, *greedy(bundle.model, ids, tokenizer.end, 20)] == expected
+        assert [*ids, *Generator(bundle)(prompt, temperature=0, tokens=20).ids] == expected
 
 
 def in_parts(folder, tensors):
@@ -187,13 +198,18 @@ def with_buffers(folder, tensors):
     safetensors.torch.save_file(tensors, folder / "model.safetensors")
 
 
+def under_the_other_name(folder, tensors):
+    tensors["lm_head.weight"] = tensors.pop("transformer.wte.weight")
+    safetensors.torch.save_file(tensors, folder / "model.safetensors")
+
+
 def with_pieces(folder, tensors):
     save_pieces(trained_bytes(TEXTS), folder)
     (folder / "tokenizer.json").unlink()
     (folder / "generation_config.json").unlink()
 
 
-@pytest.mark.parametrize("change", [in_parts, without_prefix, with_buffers, with_pieces])
+@pytest.mark.parametrize("change", [in_parts, without_prefix, with_buffers, under_the_other_name, with_pieces])
 def test_other_ways_to_save_the_same_model_are_read(change, gpt2, tmp_path):
     folder = shutil.copytree(gpt2[0], tmp_path / "copy")
     change(folder, safetensors.torch.load_file(folder / "model.safetensors"))
@@ -202,7 +218,7 @@ def test_other_ways_to_save_the_same_model_are_read(change, gpt2, tmp_path):
     tokenizer = bundle.tokenizers["tokenizer"]
     assert tokenizer.encode_batch(TEXTS) == read(gpt2[0]).tokenizers["tokenizer"].encode_batch(TEXTS)
     assert tokenizer.specials == {bundle.vocabularies.target - 1} and tokenizer.unsaid == ()
-    assert ("generate" in bundle.facts) == (change is not with_pieces)
+    assert bundle.facts == {"window": 32, "generate": {"begins_text": False}}
 
 
 def test_half_precision_is_read_as_fp32(gpt2, tmp_path):
@@ -226,12 +242,12 @@ def test_an_old_config_without_later_settings_is_read(gpt2, tmp_path):
     "said, found",
     [
         ({}, {}),
-        ({"do_sample": False, "temperature": 0.7, "top_k": 9}, {}),
-        ({"num_beams": 4, "no_repeat_ngram_size": 3}, {"method": "beam", "beams": 4, "no_repeat_ngram": 3}),
-        ({"do_sample": True, "max_new_tokens": 40}, {"method": "sample", "top_k": 50, "max_length": 40}),
+        ({"do_sample": False, "temperature": 0.7, "top_k": 9}, {"temperature": 0.0}),
+        ({"no_repeat_ngram_size": 3, "min_new_tokens": 2}, {"no_repeat_ngram": 3, "min_tokens": 2}),
+        ({"do_sample": True, "max_new_tokens": 40}, {"top_k": 50, "tokens": 40}),
         (
-            {"do_sample": True, "top_k": 0, "top_p": 0.9, "temperature": 0.6},
-            {"method": "sample", "top_k": None, "top_p": 0.9, "temperature": 0.6},
+            {"do_sample": True, "top_k": 0, "top_p": 0.9, "temperature": 0.6, "num_return_sequences": 3},
+            {"top_k": None, "top_p": 0.9, "temperature": 0.6, "samples": 3},
         ),
     ],
     ids=str,
@@ -239,7 +255,9 @@ def test_an_old_config_without_later_settings_is_read(gpt2, tmp_path):
 def test_defaults_of_generation_are_read(said, found, gpt2, tmp_path):
     folder = shutil.copytree(gpt2[0], tmp_path / "copy")
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": 7, **said}))
-    assert read(folder).facts == {"window": 32, "generate": found}
+    bundle = read(folder)
+    assert bundle.facts == {"window": 32, "generate": found | {"begins_text": False}}
+    assert Generator(bundle).generation().begins_text is False
 
 
 def test_what_cannot_be_said_there_is_told(trained, tmp_path):
@@ -249,13 +267,17 @@ def test_what_cannot_be_said_there_is_told(trained, tmp_path):
         def warn(self, message):
             said.append(message)
 
-    bundle = small_language_bundle(trained, {"seed": 3, "beams": 2}, feed_forward_dropout=0.2)
+    settings = GenerateSettings(seed=3, stop=("x",), repetition_penalty=1.5, no_repeat_ngram=2)
+    bundle = small_language_bundle(trained, settings.model_dump(mode="json"), feed_forward_dropout=0.2)
     write(bundle, tmp_path / "gpt2", Heard())
     assert said == [
         "generate.seed: 3 is not written, generate() has no such setting here.",
+        "generate.repetition_penalty: 1.5 is not written, generate() has no such setting here.",
+        "generate.stop: ('x',) is not written, generate() has no such setting here.",
         "model.feed_forward_dropout: 0.2 is not written, GPT-2 has no such setting.",
     ]
-    assert read(tmp_path / "gpt2").facts["generate"] == {"method": "beam", "beams": 2}
+    back = GenerateSettings(**read(tmp_path / "gpt2").facts["generate"])
+    assert back == GenerateSettings(no_repeat_ngram=2)
     said.clear()
     write(small_language_bundle(trained, **(MODERN | {"dropout": 0.1})), tmp_path / "llama", Heard())
     assert said == ["model.dropout: 0.1 is not written, Llama has no such setting."]
@@ -264,9 +286,8 @@ def test_what_cannot_be_said_there_is_told(trained, tmp_path):
 def test_a_drawn_continuation_is_drawn_there_too(trained, tmp_path):
     from transformers import GenerationConfig
 
-    write(small_language_bundle(trained, {"method": "sample", "top_p": 0.9}), tmp_path / "hf")
+    write(small_language_bundle(trained, {"top_p": 0.9, "tokens": 7}), tmp_path / "hf")
     found = GenerationConfig.from_pretrained(tmp_path / "hf")
-    assert (found.do_sample, found.top_k, found.top_p, found.max_length) == (True, 0, 0.9, 32)
+    assert (found.do_sample, found.top_k, found.top_p, found.max_new_tokens) == (True, 0, 0.9, 7)
     assert (found.pad_token_id, found.bos_token_id, found.eos_token_id) == (0, 2, 3)
     assert found.suppress_tokens == [0, 1, 2]
-    assert END not in trained.vocabulary.values()

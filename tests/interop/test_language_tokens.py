@@ -128,6 +128,19 @@ def test_words_are_cut_by_the_pattern_of_gpt2(gpt2):
             assert [word for word, _ in tokenizer.backend.pre_tokenizer.pre_tokenize_str(text)] == expected
 
 
+def test_what_stands_before_a_text_stands_there_too(gpt2, tmp_path):
+    from transformers import AutoTokenizer
+
+    for number, ours in enumerate((tokenizer_of(gpt2), train_tokenizer(TEXTS, TokenizerSettings(size=300)))):
+        folder = tmp_path / f"{number}"
+        write(small_language_bundle(ours, {"begins_text": True}), folder)
+        theirs = AutoTokenizer.from_pretrained(folder)
+        assert [theirs(text)["input_ids"] for text in MIXED] == [[ours.end, *ids] for ids in ours.encode_batch(MIXED)]
+        back = read(folder)
+        assert back.facts["generate"]["begins_text"] is True
+        assert json.loads(back.tokenizers["tokenizer"].to_json())["post_processor"] is None
+
+
 def test_an_end_that_a_text_happens_to_hold_ends_nothing(gpt2):
     ours = tokenizer_of(gpt2)
     text = f"a {END} b{END}"

@@ -19,7 +19,7 @@ SIZES = {
     "gru": (SUMMARY, 200, 4),
     "lstm": (SUMMARY, 200, 4),
     "gru-attention": (ATTENTION, 150, 6),
-    "lstm-attention": (ATTENTION, 150, 6),
+    "lstm-attention": (ATTENTION, 200, 6),
     "convs2s": (CONVOLUTIONS, 200, 6),
 }
 """What each preset is made small by, how many updates it gets, and how long the strings are."""

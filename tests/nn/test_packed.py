@@ -27,6 +27,28 @@ def test_packed_weights_give_the_same_products(variant):
     assert not any("packed" in name for name in model.state_dict())
 
 
+def test_a_single_row_has_weights_of_its_own():
+    model = small_transformer()
+    inner, outer = model.decoder.blocks[0].feed_forward.inner, model.decoder.blocks[0].feed_forward.outer
+    for layer in (inner, outer, model.head):
+        for rows in (1, 2):
+            x = torch.randn(rows, 1, layer.weight.size(1))
+            with torch.inference_mode():
+                plain = layer(x)
+                with packed(model, has_single_rows=True):
+                    assert layer.packed is not None and layer.single is not None
+                    assert_close(layer(x), plain, atol=1e-5, rtol=0)
+    with packed(model, has_single_rows=True):
+        assert inner.single.T.is_contiguous() and outer.single.is_contiguous()  # more outputs than inputs, and less
+    with packed(model):
+        assert inner.single is None
+    assert inner.single is None and inner.packed is None
+    with torch.no_grad():
+        inner.weight.mul_(2)
+    with packed(model, has_single_rows=True):
+        assert_close(inner.single, inner.weight.detach())
+
+
 def test_weights_that_changed_are_packed_again():
     model = small_transformer()
     with packed(model):

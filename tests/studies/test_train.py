@@ -15,6 +15,7 @@ from regard.pipelines import load
 from regard.progress import Progress
 from regard.studies import Run, evaluate_run, find_recipe, losses, plan_run, resolve_run, shipped
 from regard.studies.evaluate import encode_pairs
+from spelling import trained_bytes
 
 SMALL = {
     "model.preset": "transformer-tiny",
@@ -141,6 +142,13 @@ def test_a_ready_made_tokenizer_is_taken_over(tmp_path, pairs, quick_run):
         pairs, SMALL | {"train.steps": 2, "train.warmup": 1, "text.tokenizer": given}, out=tmp_path / "run"
     )
     assert json.loads((run.best / "tokenizer.json").read_text()) == json.loads(Path(given).read_text())
+
+
+def test_a_tokenizer_with_an_end_alone_is_enough(tmp_path, pairs):
+    trained_bytes([text for pair in pairs for text in pair], 400).save(str(tmp_path / "gpt2.json"))
+    run = regard.train(pairs, SMALL | {"text.tokenizer": str(tmp_path / "gpt2.json")}, out=tmp_path / "run")
+    answer = regard.load(run.best, "cpu")("Der Hund schläft.", beams=200, max_length=3)
+    assert any(candidate.is_finished for candidate in answer.candidates)
 
 
 def test_too_long_pairs_are_counted(tmp_path, pairs):
@@ -325,9 +333,10 @@ def test_evaluation_of_a_run_on_its_own_sets_and_on_others(quick_run, tmp_path):
 
 
 def test_shipped_recipes_resolve_and_say_what_they_are_for():
-    own = {"data.train.path": "a.tsv"}
+    own = {"translate": {"data.train.path": "a.tsv"}, "language-model": {"data.train.paths": ["a.txt"]}}
     for recipe in shipped().values():
-        assert resolve_run(recipe, {} if "data" in recipe.values else own).settings.about
+        has_data = "train" in recipe.values.get("data", {})
+        assert resolve_run(recipe, {} if has_data else own[recipe.values["task"]]).settings.about
 
 
 def test_a_word_that_is_no_recipe_is_answered_with_the_nearest(tmp_path):

@@ -75,6 +75,37 @@ def test_byte_level_returns_nasty_text(text):
     assert not BYTES.specials & set(encoding.ids)
 
 
+def only_end_of_text() -> Tokenizer:
+    """Return the bytes above with one special token, as GPT-2's tokenizer has it."""
+    definition = json.loads(BYTES.to_json())
+    definition["model"]["vocab"]["<|endoftext|>"] = definition["model"]["vocab"].pop("</s>")
+    definition["added_tokens"] = [
+        token | {"content": "<|endoftext|>"} for token in definition["added_tokens"] if token["content"] == "</s>"
+    ]
+    for token in ("<pad>", "<unk>", "<s>"):
+        definition["model"]["vocab"][f"{token} no more"] = definition["model"]["vocab"].pop(token)
+    return Tokenizer.parse(json.dumps(definition), "test")
+
+
+def test_an_end_of_text_does_the_work_of_special_tokens_that_are_missing(tmp_path):
+    tokenizer = only_end_of_text()
+    assert tokenizer.padding == tokenizer.unknown == tokenizer.start == tokenizer.end == 3
+    assert (tokenizer.size, tokenizer.unsaid) == (BYTES.size, ()) and BYTES.unsaid == (0, 1, 2)
+    ids = tokenizer.encode("a <|endoftext|> b").ids
+    assert 3 not in ids and tokenizer.decode([3, *ids, 3, 3]) == "a <|endoftext|> b"
+    tokenizer.save(tmp_path / "tokenizer.json")
+    assert Tokenizer.load(tmp_path / "tokenizer.json").end == 3
+
+
+def test_a_tokenizer_without_special_tokens_is_refused():
+    definition = json.loads(only_end_of_text().to_json())
+    definition["added_tokens"] = []
+    definition["model"]["vocab"]["end"] = definition["model"]["vocab"].pop("<|endoftext|>")
+    with pytest.raises(DataError) as error:
+        Tokenizer.parse(json.dumps(definition), "test")
+    assert str(error.value) == "The tokenizer has no <pad> token, so it cannot be used for sequences."
+
+
 def test_golden_a_bpe_keeps_play_as_one_piece_of_all_four_words():
     tokenizer = trained(kind="bpe", size=66)
     for word in ("play", "played", "plays", "playing"):

@@ -59,28 +59,22 @@ def evaluate(
     from regard.config import Layer, resolve
     from regard.data.settings import PairSource
     from regard.data.text_settings import TextSource
+    from regard.errors import ConfigError
     from regard.pipelines import read_task
     from regard.studies import measure, measure_labels, measure_text
     from regard.training import use_threads
 
     use_threads(threads)
-    kind = read_task(run)
-    if kind in ("classify", "choose"):
+    is_of_pairs = bool(source or target or source_column or target_column)
+    if not is_of_pairs and (kind := read_task(run)) in ("classify", "choose"):
+        if text or stride or only or against or out or beams:
+            raise ConfigError(f"{run}: examples with labels are named with --data alone; leave the other flags out.")
         labelled = _labelled(kind, data, text_column, label_column)
         scores = measure_labels(run, labelled, device=device or "auto", progress=progress(quiet))
         print_json(scores) if json else print_label_scores(scores)
         return
-    if kind == "language-model":
-        found = measure_text(
-            run,
-            TextSource(paths=tuple(text)) if text else None,
-            stride=stride,
-            device=device or "auto",
-            progress=progress(quiet),
-        )
-        figures = {name: each.figures() for name, each in found.items()}
-        print_json(figures) if json else print_text_scores(figures)
-        return
+    if text_column or label_column:
+        raise ConfigError("--text-column and --label-column are for models that label or choose; leave them out.")
     place = None
     if data or source or target or source_column or target_column:
         files, columns = target or [], [column(name) for name in target_column or []]
@@ -95,6 +89,14 @@ def evaluate(
         }
         wanted = {name: value for name, value in given.items() if value is not None}
         place = resolve(PairSource, [Layer("the command line", wanted)]).settings
+    if place is None and read_task(run) == "language-model":
+        words = TextSource(paths=tuple(text)) if text else None
+        found = measure_text(run, words, stride=stride, device=device or "auto", progress=progress(quiet))
+        figures = {name: each.figures() for name, each in found.items()}
+        print_json(figures) if json else print_text_scores(figures)
+        return
+    if text or stride:
+        raise ConfigError(f"--text and --stride are for language models, and {run} is none; leave them out.")
     outcomes = measure(
         run,
         place,

@@ -31,7 +31,7 @@ def import_(
         return
     if bundle.task != "translate":
         print_line(f"{out}: {parameters:,} parameters, {bundle.vocabularies.target:,} tokens.")
-        print_line(f'Use it: regard.load("{out}")')
+        print_line(f"Use it: regard generate {out} TEXT")
         return
     print_line(f"{out}: {parameters:,} parameters, {bundle.vocabularies.target:,} target tokens.")
     print_line(f"Use it: regard translate {out} TEXT")

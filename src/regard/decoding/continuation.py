@@ -35,8 +35,8 @@ class Job:
     @contextmanager
     def working(self, prompts: int) -> Iterator[None]:
         """Prepare the model, for the length of a block, for that many prompts."""
-        module = cast(nn.Module, self.model)
-        with torch.inference_mode(), packed(module), threads_for(module, prompts * self.settings.samples):
+        module, rows = cast(nn.Module, self.model), prompts * self.settings.samples
+        with torch.inference_mode(), packed(module, rows == 1), threads_for(module, rows):
             yield
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from regard.decoding import DecodeSettings
+from regard.decoding import DecodeSettings, GenerateSettings
 from regard.progress import Progress
 from regard.text import Tokenizer
 
@@ -54,37 +54,39 @@ def decoding_of(generation: dict[str, Any]) -> dict[str, Any]:
     return found | {"length_penalty": "average", "length_alpha": 1.0 if alpha is None else float(alpha)}
 
 
-SAMPLING = {"temperature": "temperature", "top_k": "top_k", "top_p": "top_p", "min_p": "min_p"}
+DRAWING = {"temperature": "temperature", "top_k": "top_k", "top_p": "top_p", "min_p": "min_p"}
 """Their settings of a draw and ours."""
-ANY = {"max_new_tokens": "max_length", "min_new_tokens": "min_length", "no_repeat_ngram_size": "no_repeat_ngram"}
-"""Their settings of a draw or a search and ours. A repetition penalty is of logits there, of probabilities here."""
+GOING_ON = {"max_new_tokens": "tokens", "min_new_tokens": "min_tokens", "no_repeat_ngram_size": "no_repeat_ngram"}
+"""Their settings of any continuation and ours."""
+SAID_ELSEWHERE = {*DRAWING.values(), *GOING_ON.values(), "samples", "begins_text"}
+"""Settings that have their counterpart; a repetition penalty is of logits there, and of probabilities here."""
 CANDIDATES = 50
 """Among how many tokens they draw where nothing is said."""
 
 
-def language_generation(
-    generate: dict[str, Any], tokenizer: Tokenizer, window: int, progress: Progress
-) -> dict[str, Any]:
+def language_generation(generate: dict[str, Any], tokenizer: Tokenizer, progress: Progress) -> dict[str, Any]:
     """Return the generation_config.json with which `generate` goes on as regard does; what it cannot is said."""
-    is_drawn = generate.get("method") == "sample"
+    settings, default = GenerateSettings(**generate), GenerateSettings()
+    for name, value in settings:
+        if name not in SAID_ELSEWHERE and value != getattr(default, name):
+            progress.warn(f"generate.{name}: {value} is not written, generate() has no such setting here.")
+    is_drawn = settings.temperature > 0
     found: dict[str, Any] = {"do_sample": is_drawn}
-    names = {**ANY, **SAMPLING} if is_drawn else {**ANY, "num_beams": "beams"}
-    found |= {theirs: generate[ours] for theirs, ours in names.items() if generate.get(ours) is not None}
+    found |= {theirs: getattr(settings, ours) for theirs, ours in GOING_ON.items() if getattr(settings, ours)}
     if is_drawn:
-        found.setdefault("top_k", 0)
-    if "max_new_tokens" not in found:
-        found["max_length"] = window
-    for name in sorted(set(generate) - {"method", *names.values()}):
-        progress.warn(f"generate.{name}: {generate[name]} is not written, generate() has no such setting here.")
+        told = {theirs: getattr(settings, ours) for theirs, ours in DRAWING.items()}
+        found |= {name: value for name, value in told.items() if value is not None}
+        found |= {"top_k": settings.top_k or 0, "num_return_sequences": settings.samples}
     found |= {name: number for name, number in special_tokens(tokenizer).items() if name != DECODER_START}
     return found | ({"suppress_tokens": list(tokenizer.unsaid)} if tokenizer.unsaid else {})
 
 
 def generating_of(generation: dict[str, Any]) -> dict[str, Any]:
     """Return our settings for what a generation_config.json says about going on with a text, and nothing else."""
-    found = {ours: generation[theirs] for theirs, ours in ANY.items() if generation.get(theirs) is not None}
-    if generation.get("do_sample"):
-        found |= {ours: generation[theirs] for theirs, ours in SAMPLING.items() if generation.get(theirs) is not None}
-        candidates = generation.get("top_k", CANDIDATES)
-        return found | {"method": "sample", "top_k": candidates or None}
-    return found | ({"method": "beam", "beams": generation["num_beams"]} if generation.get("num_beams") else {})
+    found = {ours: generation[theirs] for theirs, ours in GOING_ON.items() if generation.get(theirs)}
+    if not generation.get("do_sample"):
+        return found | ({"temperature": 0.0} if generation.get("do_sample") is False else {})
+    found |= {ours: generation[theirs] for theirs, ours in DRAWING.items() if generation.get(theirs)}
+    found["top_k"] = generation.get("top_k", CANDIDATES) or None
+    samples = generation.get("num_return_sequences") or 1
+    return found | ({"samples": samples} if samples > 1 else {})

@@ -134,8 +134,9 @@ def language_form_for(settings: GptSettings) -> LanguageForm:
         return [name for name, value in form.built_on.items() if getattr(settings, name) != value]
 
     form = min(LANGUAGE_FORMS, key=lambda each: len(differences(each)))
-    for name in differences(form):
-        raise _refused(settings, form, name, f"{_shown(form.built_on[name])} does")
+    odd = differences(form)
+    if odd:
+        raise _refused(settings, form, odd[0], f"{_shown(form.built_on[odd[0]])} does")
     if settings.activation not in form.activations.values():
         known = ", ".join(dict.fromkeys(form.activations.values()))
         raise _refused(settings, form, "activation", f"these do: {known}")
@@ -217,10 +218,8 @@ def _check(config: dict[str, Any], only: dict[str, Any], where: str, inside: str
     """Refuse a value with which something else is computed than here."""
     for name, value in only.items():
         if config.get(name, value) not in (value, None):
-            raise CheckpointError(
-                f"{where}: {inside}{name} is {_shown(config[name])}, and only a model with {_shown(value)} can be "
-                f"read."
-            )
+            found, known = _shown(config[name]), _shown(value)
+            raise CheckpointError(f"{where}: {inside}{name} is {found}, and only a model with {known} can be read.")
 
 
 def _told(config: dict[str, Any], number: Number, where: str) -> Any:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import Bundle, write_json
+from regard.decoding import GenerateSettings
 from regard.errors import CheckpointError
 from regard.interop.folder import (
     CONFIG,
@@ -37,7 +38,7 @@ def read_language_model(folder: Path, config: dict[str, Any], form: LanguageForm
     where = str(folder / CONFIG)
     settings = checked(GptSettings, language_settings(config, form, where), where)
     weights = language_to_ours(read_tensors(folder), settings, form, str(folder))
-    tokenizer = read_language_tokenizer(folder, form.model_type, _end(config))
+    tokenizer, begins_text = read_language_tokenizer(folder, form.model_type, _end(config))
     tokens = len(weights["embedding.table.weight"])
     if tokens != tokenizer.size:
         raise CheckpointError(
@@ -47,9 +48,9 @@ def read_language_model(folder: Path, config: dict[str, Any], form: LanguageForm
     vocabularies = Vocabularies(tokens, tokens, is_shared=True)
     model = build_model(settings, vocabularies).eval()
     fill(model, weights, folder)
-    facts: dict[str, Any] = {"window": settings.max_positions}
-    if (folder / GENERATION).is_file():
-        facts["generate"] = generating_of(read_json(folder / GENERATION))
+    generation = read_json(folder / GENERATION) if (folder / GENERATION).is_file() else {}
+    generate = generating_of(generation) | {"begins_text": begins_text}
+    facts = {"window": settings.max_positions, "generate": generate}
     return Bundle(TASK, model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
 
 
@@ -66,7 +67,8 @@ def write_language_model(bundle: Bundle, settings: GptSettings, folder: Path, pr
     window = settings.max_positions if settings.positions == "learned" else _window(bundle, settings)
     config = language_config(settings, bundle.vocabularies.target, window, form)
     config |= {name: number for name, number in special_tokens(tokenizer).items() if name != DECODER_START}
-    generation = language_generation(bundle.facts.get("generate", {}), tokenizer, window, progress)
+    generate: dict[str, Any] = bundle.facts.get("generate", {})
+    generation = language_generation(generate, tokenizer, progress)
     for name in lost_rates(settings, form):
         progress.warn(f"model.{name}: {getattr(settings, name)} is not written, {form.name} has no such setting.")
     weights = {name: tensor.float().cpu() for name, tensor in bundle.model.state_dict().items()}
@@ -76,7 +78,8 @@ def write_language_model(bundle: Bundle, settings: GptSettings, folder: Path, pr
         write_json(aside / CONFIG, config)
         write_json(aside / GENERATION, generation)
         write_tensors(aside, tensors)
-        write_tokenizer(aside, tokenizer, window, is_read_on=True)
+        put_first = [tokenizer.end] if GenerateSettings(**generate).begins_text else []
+        write_tokenizer(aside, tokenizer, window, put_first)
 
     write_whole(folder, write)
     return form

@@ -64,7 +64,7 @@ def _layers(settings: GptSettings, names: Names) -> Iterator[tuple[str, tuple[st
         yield "norm", (names.norm,)
 
 
-def _tables(settings: GptSettings, names: Names) -> Iterator[tuple[str, str]]:
+def _tables(names: Names) -> Iterator[tuple[str, str]]:
     """Yield our names of the tables that stand below the prefix, and theirs."""
     yield "embedding.table.weight", f"{names.tokens}.weight"
     if names.positions is not None:
@@ -74,7 +74,7 @@ def _tables(settings: GptSettings, names: Names) -> Iterator[tuple[str, str]]:
 def language_to_theirs(weights: Weights, settings: GptSettings, form: LanguageForm) -> Weights:
     """Return their tensors for the state dict of a model of ours; a table they tie stands there once."""
     names = NAMES[form.model_type]
-    found = {theirs: weights[ours] for ours, theirs in _tables(settings, names)}
+    found = {theirs: weights[ours] for ours, theirs in _tables(names)}
     for ours, theirs in _layers(settings, names):
         for part in names.parts:
             # Ours may have no bias where theirs must.
@@ -99,12 +99,14 @@ def language_to_ours(tensors: Weights, settings: GptSettings, form: LanguageForm
     """Return our weights for their tensors, saved with or without their prefix; a shared table has both its names."""
     names = NAMES[form.model_type]
     tensors = {name.removeprefix(names.prefix): value for name, value in tensors.items()}
-    found = {ours: take(tensors, theirs, where) for ours, theirs in _tables(settings, names)}
+    is_shared = settings.embeddings == "shared"
+    if is_shared and OUTPUT in tensors:  # one table, saved under either of its names
+        tensors.setdefault(f"{names.tokens}.weight", tensors[OUTPUT])
+    found = {ours: take(tensors, theirs, where) for ours, theirs in _tables(names)}
     for ours, theirs in _layers(settings, names):
         for part in names.parts:
             values = [take(tensors, f"{name}.{part}", where) for name in theirs]
             packed = torch.cat([one.T if names.is_transposed and one.dim() == 2 else one for one in values])
             found[f"{ours}.{part}"] = packed
-    is_shared = settings.embeddings == "shared"
     found["head.weight"] = found["embedding.table.weight"] if is_shared else take(tensors, OUTPUT, where)
     return found

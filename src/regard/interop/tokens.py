@@ -1,6 +1,7 @@
 """A tokenizer.json as `transformers` expects it, and as it comes from there."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,19 @@ TARGET_FOLDER = "target_tokenizer"
 """Where the target's tokenizer lies when the languages have one each; the source's lies beside the model."""
 
 
-def write_tokenizer(folder: Path, tokenizer: Tokenizer, positions: int, is_read_on: bool = False) -> None:
+def write_tokenizer(
+    folder: Path, tokenizer: Tokenizer, positions: int, put_first: Sequence[int] | None = None
+) -> None:
     """Write what `AutoTokenizer.from_pretrained(folder)` needs to encode and decode as regard does.
 
-    A text that is read on, as by language models, has no end behind it, and its padding stands in front.
+    Texts that are read on, as by language models, have something or nothing put in front, and their padding too;
+    others have an end behind them.
     """
     folder.mkdir(exist_ok=True)
     definition = json.loads(tokenizer.to_json())
-    # regard adds the end token outside the tokenizer
-    definition["post_processor"] = None if is_read_on else _with_end(tokenizer)
+    # regard puts tokens around a text outside the tokenizer.
+    before, behind = ([], [tokenizer.end]) if put_first is None else (put_first, [])
+    definition["post_processor"] = _around(tokenizer, before, behind)
     write_json(folder / FILE, definition)
     specials = (tokenizer.padding, tokenizer.unknown, tokenizer.start, tokenizer.end)
     padding, unknown, start, end = tokenizer.pieces(specials)
@@ -37,24 +42,30 @@ def write_tokenizer(folder: Path, tokenizer: Tokenizer, positions: int, is_read_
             "eos_token": end,
             "model_max_length": positions,
             "model_input_names": ["input_ids", "attention_mask"],
-            "padding_side": "left" if is_read_on else "right",
+            "padding_side": "right" if put_first is None else "left",
             "clean_up_tokenization_spaces": False,
             "split_special_tokens": True,  # a line that happens to hold "</s>" must not end a sentence
         },
     )
 
 
-def _with_end(tokenizer: Tokenizer) -> dict[str, Any]:
-    def sequence(name: str) -> dict[str, Any]:
-        return {"Sequence": {"id": name, "type_id": 0}}
+def _around(tokenizer: Tokenizer, before: Sequence[int], behind: Sequence[int]) -> dict[str, Any] | None:
+    """Return what puts tokens before and behind a text; None where there are none."""
+    if not before and not behind:
+        return None
 
-    (name,) = tokenizer.pieces([tokenizer.end])
-    end = {"SpecialToken": {"id": name, "type_id": 0}}
+    def each(ids: Sequence[int]) -> list[dict[str, Any]]:
+        return [{"SpecialToken": {"id": name, "type_id": 0}} for name in tokenizer.pieces(ids)]
+
+    def text(name: str) -> list[dict[str, Any]]:
+        return [*each(before), {"Sequence": {"id": name, "type_id": 0}}, *each(behind)]
+
+    named = dict(zip(tokenizer.pieces([*before, *behind]), [*before, *behind], strict=True))
     return {
         "type": "TemplateProcessing",
-        "single": [sequence("A"), end],
-        "pair": [sequence("A"), end, sequence("B"), end],
-        "special_tokens": {name: {"id": name, "ids": [tokenizer.end], "tokens": [name]}},
+        "single": text("A"),
+        "pair": [*text("A"), *text("B")],
+        "special_tokens": {name: {"id": name, "ids": [number], "tokens": [name]} for name, number in named.items()},
     }
 
 
@@ -111,8 +122,10 @@ def _unreadable(path: Path) -> CheckpointError:
     return CheckpointError(f"{path}: this is not a tokenizer.json that can be read.")
 
 
-def read_language_tokenizer(folder: Path, model_type: str, end: Any) -> Tokenizer:
+def read_language_tokenizer(folder: Path, model_type: str, end: Any) -> tuple[Tokenizer, bool]:
     """Return the tokenizer of a language model whose texts end with a token of that number.
+
+    With it comes whether it puts that token in front of a text, which regard does outside the tokenizer.
 
     Where one of our special tokens is missing, the one that ends a text is called <|endoftext|> here whatever its
     name is there, and does the work of those that are missing; no number changes. None ends the texts of the first
@@ -127,15 +140,27 @@ def read_language_tokenizer(folder: Path, model_type: str, end: Any) -> Tokenize
             raise CheckpointError(_no_tokenizer(folder))
         definition = found
     numbers = _numbers(definition, path)
+    first = _put_first(definition)
     if not all(token in numbers for token in SPECIAL_TOKENS):
         _name_end(definition, numbers, end, path)
+    definition["post_processor"] = None
     tokenizer = Tokenizer.parse(json.dumps(definition), str(path))
     if end not in (None, tokenizer.end):
         raise CheckpointError(
             f"{folder / 'config.json'}: eos_token_id is {end}, but {tokenizer.pieces([tokenizer.end])[0]} of the "
             f"tokenizer is {tokenizer.end}."
         )
-    return tokenizer
+    return tokenizer, first is not None and numbers.get(first) == tokenizer.end
+
+
+def _put_first(definition: dict[str, Any]) -> str | None:
+    """Return the token that a tokenizer puts in front of a text."""
+    steps = definition.get("post_processor") or {}
+    for step in steps.get("processors", [steps]):
+        for piece in step.get("single", [])[:1]:
+            if "SpecialToken" in piece:
+                return str(piece["SpecialToken"]["id"])
+    return None
 
 
 def _name_end(definition: dict[str, Any], numbers: dict[str, int], end: Any, path: Path) -> None:
@@ -156,5 +181,3 @@ def _name_end(definition: dict[str, Any], numbers: dict[str, int], end: Any, pat
     added = [token for token in definition["added_tokens"] if token["content"] != name]
     added.append({"id": numbers[name], "content": END_OF_TEXT, **FLAGS})
     definition["added_tokens"] = sorted(added, key=lambda token: int(token["id"]))
-    # What is put around a text names tokens, and regard puts none there.
-    definition["post_processor"] = None

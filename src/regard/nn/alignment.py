@@ -52,6 +52,8 @@ class General(Alignment):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.key = build_linear(width, width, has_bias=False)
+        with torch.no_grad():
+            self.key.weight *= width**0.25  # half way between too sharp and too flat
 
     def keys(self, states: Tensor) -> Tensor:
         """Return W h (B, S, D)."""

@@ -36,6 +36,7 @@ class VocabularyHead(nn.Module):
     """Scores over the vocabulary; the weight may be an embedding table's own (Press & Wolf, 2017)."""
 
     packed: Tensor | None = None  # the weight in another layout (see `nn.packed`)
+    single: Tensor | None = None  # and that for single rows
 
     def __init__(self, table: nn.Embedding, has_bias: bool = False) -> None:
         super().__init__()
@@ -44,4 +45,4 @@ class VocabularyHead(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V) of hidden states (..., D)."""
-        return product(hidden, self.weight, self.bias, self.packed)
+        return product(hidden, self.weight, self.bias, self.packed, self.single)

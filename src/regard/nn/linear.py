@@ -13,16 +13,21 @@ class Linear(nn.Linear):
     """A linear layer that can be lent its weight in another layout (see `nn.packed`)."""
 
     packed: Tensor | None = None
+    single: Tensor | None = None
 
     def forward(self, x: Tensor) -> Tensor:
         """Return x Wᵀ + b."""
-        return product(x, self.weight, self.bias, self.packed)
+        return product(x, self.weight, self.bias, self.packed, self.single)
 
 
-def product(x: Tensor, weight: Tensor, bias: Tensor | None, packed: Tensor | None) -> Tensor:
-    """Return x Wᵀ + b, by the packed weight where there is one."""
+def product(
+    x: Tensor, weight: Tensor, bias: Tensor | None, packed: Tensor | None, single: Tensor | None = None
+) -> Tensor:
+    """Return x Wᵀ + b, by the packed weight where there is one, and by that for single rows where x is one."""
     if packed is None:
         return F.linear(x, weight, bias)
+    if single is not None and x.numel() == x.size(-1):
+        return F.linear(x, single, bias)
     return _multiply_packed()(x, packed, bias, "none", [], "")
 
 

@@ -99,7 +99,7 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     kind_of_run = task(name)
     start = begin_with(values, changes) if kind_of_run.has_start else None
     base, kind = _base(name, values, changes) if start is None else (start, str(start.values["model"]["family"]))
-    if not _table(values, "data") and not _table(changes, "data"):
+    if not {"train"} & {*_table(values, "data"), *_table(changes, "data")}:
         raise ConfigError(
             f"{recipe.origin}: it does not say what to learn from; give {kind_of_run.places} "
             f"(data.train in a recipe)."

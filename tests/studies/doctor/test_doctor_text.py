@@ -1,5 +1,6 @@
 from regard.data.pairs import Pair
 from regard.studies.doctor.text import text_findings
+from spelling import trained_bytes
 
 
 def named(findings, name):
@@ -80,3 +81,10 @@ def test_a_tokenizer_of_another_language_is_found_out(material, sound, tmp_path)
     (source, _) = named(findings, "unknown-pieces")
     assert source.severity == "problem"
     assert source.way_out == "leave out text.tokenizer, so that one is trained on this text"
+
+
+def test_an_end_that_also_stands_for_the_unknown_is_no_unknown_piece(material, sound, tmp_path):
+    texts = [text for pair in sound["train"] for text in (pair.source, pair.target)]
+    trained_bytes(texts, 600).save(str(tmp_path / "gpt2.json"))
+    findings = text_findings(material(sound, text__tokenizer=str(tmp_path / "gpt2.json")))
+    assert not named(findings, "unknown-pieces")
