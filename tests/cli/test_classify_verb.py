@@ -112,6 +112,12 @@ def test_runs_are_evaluated(runs):
     assert set(json.loads(good("evaluate", runs / "choices", "--json", "-q"))) == {"valid"}
 
 
+def test_columns_of_labels_are_for_models_that_label(quick_run):
+    assert bad("evaluate", quick_run.path, "--label-column", "x") == (
+        "--text-column and --label-column are for models that label or choose; leave them out."
+    )
+
+
 def test_mistakes_are_one_sentence(runs, tmp_path):
     (tmp_path / "in.csv").write_text("one,two\na,b\n")
     table = tmp_path / "in.csv"
@@ -144,6 +150,9 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
     )
     assert bad("evaluate", run, "--label-column", "x") == (
         "--text-column and --label-column are for other examples; give them with --data."
+    )
+    assert bad("evaluate", run, "--stride", 3) == (
+        f"{run}: examples with labels are named with --data alone; leave the other flags out."
     )
     columns = ["--text-column", "a", "--text-column", "b", "--text-column", "c"]
     assert bad("train", "classify", "--data", table, *columns) == (

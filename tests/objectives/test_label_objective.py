@@ -9,7 +9,7 @@ from regard.data.examples import EncodedExamples
 from regard.data.feed import PairFeed
 from regard.data.sequences import Sequences
 from regard.objectives import LabelObjective, scaled_total
-from regard.training import Hooks, Machine, Trainer, TrainSettings
+from regard.training import Hooks, Machine, MachineSettings, Trainer, TrainSettings, prepare_machine
 from small import VOCABULARY
 
 CPU = Machine(torch.device("cpu"), "fp32")
@@ -61,14 +61,17 @@ def test_every_parameter_learns_from_a_batch_on_the_grid_as_from_the_batch(kind,
     assert_close(gradients[0], gradients[1], atol=1e-12, rtol=0)
 
 
-def trained(limit, kind, sequences):
-    found, model = examples(60, sequences), small_headed(kind)
-    settings = TrainSettings(steps=12, tokens_per_update=150, warmup=2, validate_every=100, log_every=50)
+def trained(limit, kind, sequences, machine=CPU, dtype=torch.float64, **changes):
+    found, model = examples(60, sequences), small_headed(kind).to(dtype)
+    given = {"steps": 12, "tokens_per_update": 150, "warmup": 2, "validate_every": 100, "log_every": 50}
+    settings = TrainSettings(**(given | changes))
     hooks = Hooks(lambda model: {"loss": 1.0}, lambda *_: None)
     feed = PairFeed(lambda epoch: found, settings.tokens_per_update, limit, 3, pool=4)
-    trainer = Trainer(model, feed, LabelObjective(0.5), settings, CPU, hooks, seed=3, width=16)
+    trainer = Trainer(model, feed, LabelObjective(0.5), settings, machine, hooks, seed=3, width=16)
     update = next(feed.updates(trainer.state.position))
     trainer.run()
+    if machine.has_graphs:
+        assert trainer.gradients._recordings
     return len(update.micro_batches), dict(model.named_parameters())
 
 
@@ -77,3 +80,15 @@ def test_four_times_eight_is_thirty_two_with_two_parts(kind, sequences):
     whole, cut = trained(10**9, kind, sequences), trained(40, kind, sequences)
     assert whole[0] == 1 and cut[0] > 3
     assert_close(cut[1], whole[1], atol=1e-10, rtol=0)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize(("kind", "sequences"), [("labels", 1), ("labels", 2), ("choices", 3)])
+def test_replayed_gradients_train_like_computed_ones(kind, sequences):
+    # Plain gradient descent: a key's bias has no gradient, and Adam would make whole steps out of its noise.
+    changes = {"dtype": torch.float32, "optimizer": "sgd", "learning_rate": 0.05, "steps": 40}
+    machines = [
+        prepare_machine(MachineSettings(device="cuda", precision="fp32", cuda_graphs=each)) for each in (False, True)
+    ]
+    plain, recorded = (trained(60, kind, sequences, machine, **changes)[1] for machine in machines)
+    assert_close(recorded, plain, atol=1e-4, rtol=0)

@@ -5,6 +5,7 @@ import pytest
 
 import regard
 from labelled import QUICK, SMALL_GPT, Telling, reviews, write_reviews
+from language_folders import their_folder
 from regard.checkpoint import read_bundle
 from regard.data.label_settings import LabelSource
 from regard.errors import ConfigError, DataError, RunError
@@ -71,6 +72,20 @@ def test_tokens_of_the_start_keep_their_numbers_and_the_checkpoint_holds_the_new
     text = reviews(1)[0][0]
     assert old.encode(text).ids == new.encode(text).ids
     assert after.facts["labels"] == ["kind", "unkind"] and after.facts["max_length"] == 64 and after.head.outputs == 2
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_a_model_of_hugging_face_is_fine_tuned(kind, files, tmp_path):
+    theirs = their_folder(tmp_path / "theirs", kind)
+    start = f"hf:{tmp_path / 'theirs'}"
+    changes = FINE | {"data.train.path": str(files[0]), "start": start, "train.steps": 3, "train.warmup": 1}
+    run = train("classify", changes, out=tmp_path / "run")
+    bundle = read_bundle(run.best)
+    assert bundle.settings.width == 16 and bundle.facts["start"] == {"path": start, "sha256": None}
+    new = bundle.tokenizers["tokenizer"].number("<|extract|>")
+    assert new + 1 == bundle.vocabularies.target >= theirs.config.vocab_size
+    with pytest.raises(ConfigError, match=f"model.layers: 9 contradicts {start}, where it is 2; leave it out."):
+        resolve_run(find_recipe("classify"), changes | {"model.layers": 9})
 
 
 def test_a_classifier_learns_from_nothing_too(files, tmp_path):
