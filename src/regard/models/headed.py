@@ -57,8 +57,8 @@ class Headed(nn.Module):
         `extracts` (B * K,) are the steps of the hidden states that are looked at; those of an example are added
         before they are labelled, so that the order of a pair makes no difference when both are read.
         """
-        rows = torch.arange(hidden.size(0), device=hidden.device)
-        known = hidden[rows, extracts].unflatten(0, offered.shape)  # (B, K, D)
+        places = torch.arange(hidden.size(0), device=hidden.device) * hidden.size(1) + extracts
+        known = hidden.flatten(0, 1).index_select(0, places).unflatten(0, offered.shape)  # (B, K, D)
         if self.kind == "choices":
             scores = self.output(self.dropout(known)).squeeze(2)  # (B, K)
             return scores.masked_fill(~offered, -torch.inf)
