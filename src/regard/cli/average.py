@@ -21,6 +21,8 @@ def average(
 ) -> None:
     """Average checkpoints into a new one; train.keep_last and train.keep_best say how many a run keeps."""
     from regard.cli.console import print_json, print_line
+    from regard.cli.summary import USES
+    from regard.pipelines import read_task
     from regard.studies import average as average_run
 
     made = average_run(runs, out, count, of)
@@ -29,4 +31,5 @@ def average(
         return
     names = ", ".join(folder.name for folder in made.checkpoints)
     print_line(f"{made.path}: the mean of {len(made.checkpoints)} checkpoints ({names}).")
-    print_line(f"Use it: regard translate {made.path} TEXT")
+    verb, words = USES[read_task(made.path)]
+    print_line(f"Use it: regard {verb} {made.path} {words}")
