@@ -383,7 +383,7 @@ def test_a_recipe_without_a_task_is_told(tmp_path):
     with pytest.raises(ConfigError) as error:
         resolve_run(find_recipe(str(path)), {})
     assert str(error.value) == f'recipe {path}: it does not say its task; add task = "translate".'
-    with pytest.raises(ConfigError, match='task: "fly" is not one of language-model, translate.'):
+    with pytest.raises(ConfigError, match='task: "fly" is not one of .*, translate.'):
         resolve_run(find_recipe(str(path)), {"task": "fly"})
 
 
