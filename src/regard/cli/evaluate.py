@@ -54,69 +54,96 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Score a run: BLEU, chrF and TER with a score passport, the perplexity of a language model, or accuracy."""
-    from regard.cli.console import print_json, print_line, progress
-    from regard.cli.summary import print_comparison, print_label_scores, print_scores, print_text_scores
-    from regard.config import Layer, resolve
-    from regard.data.settings import PairSource
-    from regard.data.text_settings import TextSource
+    flags = dict(locals())
     from regard.errors import ConfigError
     from regard.pipelines import read_task
-    from regard.studies import measure, measure_labels, measure_text
     from regard.training import use_threads
 
     use_threads(threads)
-    is_of_pairs = bool(source or target or source_column or target_column)
-    if not is_of_pairs and (kind := read_task(run)) in ("classify", "choose"):
-        if text or stride or only or against or out or beams:
-            raise ConfigError(f"{run}: examples with labels are named with --data alone; leave the other flags out.")
-        labelled = _labelled(kind, data, text_column, label_column)
-        scores = measure_labels(run, labelled, device=device or "auto", progress=progress(quiet))
-        print_json(scores) if json else print_label_scores(scores)
+    place = _pairs(flags) if source or target or source_column or target_column else None
+    task = "translate" if place is not None else read_task(run)
+    if task in ("classify", "choose"):
+        _evaluate_labels(task, flags)
         return
     if text_column or label_column:
         raise ConfigError("--text-column and --label-column are for models that label or choose; leave them out.")
-    place = None
-    if data or source or target or source_column or target_column:
-        files, columns = target or [], [column(name) for name in target_column or []]
-        given = {
-            "path": data,
-            "source": source,
-            "target": files[0] if files else None,
-            "references": files[1:] or None,
-            "source_column": column(source_column) if source_column else None,
-            "target_column": columns[0] if columns else None,
-            "reference_columns": columns[1:] or None,
-        }
-        wanted = {name: value for name, value in given.items() if value is not None}
-        place = resolve(PairSource, [Layer("the command line", wanted)]).settings
-    if place is None and read_task(run) == "language-model":
-        words = TextSource(paths=tuple(text)) if text else None
-        found = measure_text(run, words, stride=stride, device=device or "auto", progress=progress(quiet))
-        figures = {name: each.figures() for name, each in found.items()}
-        print_json(figures) if json else print_text_scores(figures)
+    if task == "language-model" and data is None:
+        _evaluate_text(flags)
         return
     if text or stride:
         raise ConfigError(f"--text and --stride are for language models, and {run} is none; leave them out.")
+    _evaluate_pairs(flags, _pairs(flags) if place is None and data else place)
+
+
+def _pairs(flags: dict[str, Any]) -> Any:
+    """Return where other pairs are."""
+    from regard.config import Layer, resolve
+    from regard.data.settings import PairSource
+
+    files, columns = flags["target"] or [], [column(name) for name in flags["target_column"] or []]
+    given = {
+        "path": flags["data"],
+        "source": flags["source"],
+        "target": files[0] if files else None,
+        "references": files[1:] or None,
+        "source_column": column(flags["source_column"]) if flags["source_column"] else None,
+        "target_column": columns[0] if columns else None,
+        "reference_columns": columns[1:] or None,
+    }
+    wanted = {name: value for name, value in given.items() if value is not None}
+    return resolve(PairSource, [Layer("the command line", wanted)]).settings
+
+
+def _evaluate_pairs(flags: dict[str, Any], place: Any) -> None:
+    from regard.cli.console import print_json, print_line, progress
+    from regard.cli.summary import print_comparison, print_scores
+    from regard.studies import measure
+
     outcomes = measure(
-        run,
+        flags["run"],
         place,
-        only=only,
-        against=against,
-        out=out,
-        device=device or "auto",
-        progress=progress(quiet),
-        beams=beams,
+        device=flags["device"] or "auto",
+        progress=progress(flags["quiet"]),
+        **{name: flags[name] for name in ("only", "against", "out", "beams")},
     )
-    if json:
-        print_json({outcome.evaluation.name: outcome.plain() for outcome in outcomes})
+    figures = {outcome.evaluation.name: outcome.plain() for outcome in outcomes}
+    if flags["json"]:
+        print_json(figures)
         return
-    print_scores({outcome.evaluation.name: outcome.plain() for outcome in outcomes})
-    files_written = [str(file) for outcome in outcomes for file in outcome.files]
-    if files_written:
-        print_line(f"score passports: {', '.join(files_written)}")
+    print_scores(figures)
+    files = [str(file) for outcome in outcomes for file in outcome.files]
+    if files:
+        print_line(f"score passports: {', '.join(files)}")
     for outcome in outcomes:
         if outcome.comparison is not None:
             print_comparison(outcome.comparison)
+
+
+def _evaluate_text(flags: dict[str, Any]) -> None:
+    from regard.cli.console import print_json, progress
+    from regard.cli.summary import print_text_scores
+    from regard.data.text_settings import TextSource
+    from regard.studies import measure_text
+
+    place = TextSource(paths=tuple(flags["text"])) if flags["text"] else None
+    device, reporter = flags["device"] or "auto", progress(flags["quiet"])
+    found = measure_text(flags["run"], place, stride=flags["stride"], device=device, progress=reporter)
+    figures = {name: each.figures() for name, each in found.items()}
+    print_json(figures) if flags["json"] else print_text_scores(figures)
+
+
+def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:
+    from regard.cli.console import print_json, progress
+    from regard.cli.summary import print_label_scores
+    from regard.errors import ConfigError
+    from regard.studies import measure_labels
+
+    run = flags["run"]
+    if any(flags[name] for name in ("text", "stride", "only", "against", "out", "beams")):
+        raise ConfigError(f"{run}: examples with labels are named with --data alone; leave the other flags out.")
+    place = _labelled(task, flags["data"], flags["text_column"], flags["label_column"])
+    scores = measure_labels(run, place, device=flags["device"] or "auto", progress=progress(flags["quiet"]))
+    print_json(scores) if flags["json"] else print_label_scores(scores)
 
 
 def _labelled(kind: str, data: str | None, text_column: list[str] | None, label_column: str | None) -> Any:

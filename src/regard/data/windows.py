@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -137,6 +138,19 @@ class WindowFeed:
         return _batch_of(rows, [0] * len(rows))
 
 
+def slide(count: int, window: int, stride: int) -> Iterator[tuple[int, int, int]]:
+    """Yield windows (begin, first, end) over so many places, in each of which those from `first` on are new.
+
+    A window begins `stride` places after the one before, and the last where it still is whole.
+    """
+    size, first = min(window, count), 0
+    last = count - size
+    for number in range(1 + -(-last // stride) if count else 0):
+        begin = min(number * stride, last)
+        yield begin, first, begin + size
+        first = begin + size
+
+
 def sliding_windows(stream: Stream, start: int, length: int, stride: int, limit: int) -> Iterator[WindowBatch]:
     """Yield batches in which every token of the stream is a label once, read from its beginning to its end.
 
@@ -147,14 +161,10 @@ def sliding_windows(stream: Stream, start: int, length: int, stride: int, limit:
     if not 1 <= stride <= length:
         raise ConfigError(f"stride: {stride} does not lie between 1 and {length}, the length of a window.")
     length = min(length, len(stream))
-    last = len(stream) - length
-    windows, rows, said = 1 + -(-last // stride), max(1, limit // length), 0
-    for first in range(0, windows, rows):
-        begins = [min(number * stride, last) for number in range(first, min(first + rows, windows))]
-        said_before = [said, *(begin + length for begin in begins)]
-        skipped = [before - begin for before, begin in zip(said_before, begins)]
-        said = said_before[-1]
-        yield _batch_of(np.stack([_read_after(stream, start, begin, length) for begin in begins]), skipped)
+    windows = slide(len(stream), length, stride)
+    while some := list(islice(windows, max(1, limit // length))):
+        rows = np.stack([_read_after(stream, start, begin, length) for begin, _, _ in some])
+        yield _batch_of(rows, [first - begin for begin, first, _ in some])
 
 
 def _read_after(stream: Stream, start: int, begin: int, length: int) -> Ids:

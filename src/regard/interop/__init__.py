@@ -2,7 +2,7 @@
 
 from regard.interop.forms import FORMS, Form, config_for, form_for
 from regard.interop.language_forms import LANGUAGE_FORMS, LanguageForm, language_form_for
-from regard.interop.read import read
+from regard.interop.read import read, read_task
 from regard.interop.tensors import feature_order, to_theirs
 from regard.interop.write import write
 
@@ -16,6 +16,7 @@ __all__ = [
     "form_for",
     "language_form_for",
     "read",
+    "read_task",
     "to_theirs",
     "write",
 ]

@@ -19,6 +19,12 @@ from regard.models.transformer import TransformerSettings
 from regard.text import Tokenizer
 
 
+def read_task(folder: str | Path) -> str:
+    """Return the task of a model, from its config alone."""
+    form = form_of(read_config(Path(folder)), str(Path(folder) / CONFIG))
+    return "language-model" if isinstance(form, LanguageForm) else "translate"
+
+
 def read(folder: str | Path) -> Bundle:
     """Read a model with safetensors and a fast tokenizer; it comes back in eval mode."""
     folder = Path(folder)

@@ -1,15 +1,14 @@
 """What a GPT has read, in places that never move, so that one recording serves every step."""
 
-from importlib.util import find_spec
-from typing import Any, cast
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.models.transformer_fixed import FixedCache
+from regard.models.transformer_rows import can_fuse, feed_forward, linear, look_back
 from regard.models.transformer_state import TransformerState
-from regard.nn import BlockSettings, EncoderBlock, View, as_bias
-from regard.nn.positions import rotate
+from regard.nn import View, as_bias
 
 
 class FixedGpt:
@@ -85,32 +84,8 @@ class FixedGpt:
         return torch.as_tensor(self.model.project(self.model.finish(x)[:, 0])).float()
 
     def _rows(self, x: Tensor, view: View) -> Tensor:
-        """Return the logits as the blocks compute them, in few kernels: each product with all around it."""
-        from regard.nn.rows_kernel import rows_linear  # the compiler takes a second to load
-        from regard.nn.step_attention import step_attention
-
-        def linear(rows: Tensor, layer: nn.Linear, **around: Any) -> Tensor:
-            return rows_linear(rows, layer.weight, layer.bias, **around)
-
-        activation, used = self.model.settings.activation, self.place + 1
-        assert view.bias is not None
-        for module, cache in zip(self.model.blocks, self.caches, strict=True):
-            block = cast(EncoderBlock, module)
-            own, forward = block.attention, block.feed_forward
-            packed = linear(x, own.query_key_value, norm=block.around_attention.norm)  # (R, 3 H K)
-            heads = packed.view(len(x), 1, -1, own.head_width).transpose(1, 2)  # (R, 3 H, 1, K)
-            query, key, value = heads.chunk(3, dim=1)
-            if view.rotation is not None:
-                query, key = rotate(query, view.rotation), rotate(key, view.rotation)
-            seen = step_attention(query, cache.keys, cache.values, view.bias, (key, value), self.place, used)
-            x = linear(seen, own.output, residual=x)
-            inner = linear(x, forward.inner, norm=block.around_feed_forward.norm, activation=activation)
-            x = linear(inner, forward.outer, residual=x)
-        return rows_linear(x, self.model.head.weight, self.model.head.bias, norm=self.model.norm)
-
-
-def can_fuse(settings: BlockSettings, weight: Tensor) -> bool:
-    """Tell whether a model's steps can be made of few kernels: settings of the common kind, fp32, a CUDA device."""
-    kinds = settings.norm, settings.norm_order, settings.groups
-    is_common = kinds == ("layer", "pre", settings.heads) and settings.activation in ("relu", "gelu-tanh")
-    return is_common and weight.is_cuda and weight.element_size() == 4 and find_spec("triton") is not None
+        """Return the logits as the blocks compute them, in few kernels."""
+        used = self.place + 1
+        for block, cache in zip(self.model.blocks, self.caches, strict=True):
+            x = feed_forward(block, look_back(block, x, view, cache, used))
+        return linear(x, self.model.head, norm=self.model.norm)

@@ -9,7 +9,7 @@ from regard.nn.dropout import Dropout
 from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
 from regard.nn.linear import build_linear
 from regard.nn.masks import as_bias, behind_padding_mask, branch_mask, causal_mask, padding_mask
-from regard.nn.memory import is_out_of_memory, release_memory
+from regard.nn.memory import is_out_of_memory, release_memory, with_less_at_once
 from regard.nn.packed import forget_packed, packed
 from regard.nn.positions import PositionKind, Positions, build_positions, check_widths, sinusoids
 from regard.nn.probe import Listener, Probe, listening, probes
@@ -68,4 +68,5 @@ __all__ = [
     "release_memory",
     "sinusoids",
     "threads_for",
+    "with_less_at_once",
 ]

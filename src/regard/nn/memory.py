@@ -1,6 +1,11 @@
 """Telling that memory ran out, and giving back what lies idle."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import torch
+
+Found = TypeVar("Found")
 
 SAYINGS = (
     "out of memory",  # CUDA, in several spellings
@@ -21,3 +26,15 @@ def release_memory(device: torch.device) -> None:
     """Give back what a failed attempt still holds."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
+
+
+def with_less_at_once(attempt: Callable[[int], Found], limit: int, least: int, device: torch.device) -> Found:
+    """Return what an attempt gives with so many tokens at once, or half as many whenever memory runs out."""
+    while True:
+        try:
+            return attempt(limit)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error) or limit <= least:
+                raise
+        release_memory(device)  # outside the handler, which would keep alive what the attempt held
+        limit //= 2

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from regard.data.examples import EncodedExamples
 from regard.data.sampler import micro_batches
-from regard.nn import is_out_of_memory, release_memory
+from regard.nn import with_less_at_once
 from regard.progress import SILENT, Progress
 
 Probabilities = NDArray[np.float64]
@@ -27,14 +27,8 @@ def answer_probabilities(
     About `limit` padded tokens go at once; where memory runs out, fewer.
     """
     longest = int(examples.lengths[1].max()) if len(examples) else 0
-    while True:
-        try:
-            return _probabilities(model, examples, device, limit, progress)
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error) or limit <= longest:
-                raise
-        release_memory(device)
-        limit //= 2
+    attempt = lambda limit: _probabilities(model, examples, device, limit, progress)
+    return with_less_at_once(attempt, limit, longest, device)
 
 
 @torch.inference_mode()

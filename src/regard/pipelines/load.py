@@ -8,6 +8,7 @@ import torch
 from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
 from regard.errors import CheckpointError, ConfigError
 from regard.interop import read as read_hugging_face
+from regard.interop import read_task as read_hugging_face_task
 from regard.pipelines.classifier import Chooser, Classifier
 from regard.pipelines.generator import Generator
 from regard.pipelines.translator import Translator, translation_tokenizers
@@ -91,7 +92,7 @@ def _others(path: str, first: Bundle, ensemble: Sequence[str | Path], device: st
 def read_task(path: str | Path) -> str:
     """Return the task of a run, a checkpoint folder, or hf: and a Hugging Face folder."""
     if str(path).startswith("hf:"):
-        return read_hugging_face(Path(str(path).removeprefix("hf:"))).task
+        return read_hugging_face_task(Path(str(path).removeprefix("hf:")))
     return str(read_config(find_checkpoint(Path(path)))["task"])
 
 

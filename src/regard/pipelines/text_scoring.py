@@ -10,6 +10,7 @@ from torch import nn
 
 from regard.data.sampler import micro_batches
 from regard.data.sequences import Sequences
+from regard.data.windows import slide
 from regard.decoding import LabelScores, label_scores
 from regard.errors import ConfigError
 from regard.models import LanguageModel
@@ -43,16 +44,8 @@ def plan_windows(lengths: Sequence[int], window: int | None, stride: int | None)
     if window is not None and stride is not None and not 1 <= stride <= window:
         raise ConfigError(f"stride: {stride} does not lie between 1 and {window:,}, the tokens this model reads.")
     step = 1 if window is None else stride or max(1, window // 2)
-    found = []
-    for text, length in enumerate(lengths):
-        read = length - 1  # nothing follows the last token
-        size = read if window is None else min(window, read)
-        first, last = 0, read - size
-        for number in range(1 + -(-last // step) if read else 0):
-            begin = min(number * step, last)
-            found.append(Window(text, begin, first, begin + size))
-            first = begin + size
-    return found
+    reads = [length - 1 for length in lengths]  # nothing follows the last token
+    return [Window(text, *each) for text, read in enumerate(reads) for each in slide(read, window or read, step)]
 
 
 def text_log_probabilities(

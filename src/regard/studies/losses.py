@@ -8,7 +8,7 @@ import torch
 from regard.data.batches import EncodedPairs
 from regard.data.sampler import micro_batches
 from regard.models import SequenceToSequence
-from regard.nn import is_out_of_memory, release_memory
+from regard.nn import with_less_at_once
 from regard.objectives import TranslationObjective
 
 
@@ -23,14 +23,7 @@ def mean_surprise(
     if not len(pairs):
         return {"loss": math.nan, "perplexity": math.nan}  # nothing fits the model
     longest = int(pairs.source.lengths.max() + pairs.target.lengths.max())
-    while True:
-        try:
-            return _mean_surprise(model, pairs, device, limit)
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error) or limit <= longest:
-                raise
-        release_memory(device)
-        limit //= 2
+    return with_less_at_once(lambda limit: _mean_surprise(model, pairs, device, limit), limit, longest, device)
 
 
 def _mean_surprise(

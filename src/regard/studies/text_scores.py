@@ -15,7 +15,7 @@ from regard.data.shards import tokenise
 from regard.data.text_settings import TextData, TextSource
 from regard.data.windows import Stream, sliding_windows
 from regard.errors import DataError, RunError
-from regard.nn import is_out_of_memory, release_memory
+from regard.nn import with_less_at_once
 from regard.objectives import LanguageObjective
 from regard.pipelines import load
 from regard.progress import SILENT, Progress
@@ -92,15 +92,12 @@ def text_loss(
     Where memory runs out, fewer windows are looked at together.
     """
     stream = stream if count is None else Beginning(stream, count)
-    limit = machine.micro_batch_tokens
-    while True:
-        try:
-            return _text_loss(model, stream, end, window, stride, machine, limit)
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error) or limit <= window:
-                raise
-        release_memory(machine.device)
-        limit //= 2
+    return with_less_at_once(
+        lambda limit: _text_loss(model, stream, end, window, stride, machine, limit),
+        machine.micro_batch_tokens,
+        window,
+        machine.device,
+    )
 
 
 @torch.inference_mode()
