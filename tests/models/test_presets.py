@@ -138,7 +138,7 @@ FITTING = (
 )
 def test_a_model_of_the_wrong_kind_is_answered_with_those_that_fit(chosen, found):
     with pytest.raises(ConfigError) as error:
-        check_kind("translate", "sequence-to-sequence", "gpt", chosen)
+        check_kind("translate", ["sequence-to-sequence"], "gpt", chosen)
     assert str(error.value) == (
         f"{found} is a language model, but the task translate needs a sequence-to-sequence model; these presets "
         f"are: {FITTING}"
@@ -146,5 +146,5 @@ def test_a_model_of_the_wrong_kind_is_answered_with_those_that_fit(chosen, found
 
 
 def test_a_model_of_the_right_kind_is_taken():
-    check_kind("translate", "sequence-to-sequence", "recurrent", "gru")
-    check_kind("language-model", "language-model", "gpt", None)
+    check_kind("translate", ["sequence-to-sequence"], "recurrent", "gru")
+    check_kind("language-model", ["language-model"], "gpt", None)
