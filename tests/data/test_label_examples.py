@@ -131,7 +131,9 @@ def test_plans_hold_every_example_once_and_follow_from_the_seed(tokenizer, frame
 
 def test_the_fingerprint_depends_on_texts_and_labels(tokenizer, frame):
     prints = {
-        encode_texts([(text,)], [label], tokenizer, frame, 20).fingerprint() for text in ("a", "b") for label in (0, 1)
+        encode_texts([(text,)], [label], tokenizer, frame, 20).fingerprint()
+        for text in ("a", "b")
+        for label in (0, 1)
     }
     assert len(prints) == 4
 
@@ -154,7 +156,8 @@ def test_an_encoder_looks_at_the_first_token_and_tells_segments_apart(bert):
 def test_sequences_end_to_end_on_the_grid_are_followed_by_others(bert):
     tokenizer, frame = bert
     texts = [(" ".join("abcdefgh"[: 1 + n % 8]), "x") for n in range(19)]
-    batch = encode_texts(texts, [float(n) for n in range(19)], tokenizer, frame, 20).batch(np.arange(19))
+    numbers = [float(n) for n in range(19)]
+    batch = encode_texts(texts, numbers, tokenizer, frame, 20).batch(np.arange(19))
     grown = batch.on_grid(limit=20)
     size = len(batch.reading.tokens)
     assert torch.equal(grown.reading.tokens[:size], batch.reading.tokens)

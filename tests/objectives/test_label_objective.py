@@ -138,7 +138,5 @@ def test_the_loss_of_a_span_is_the_mean_of_its_ends():
     with torch.no_grad():
         said = model(batch.reading, batch.places, batch.offered).log_softmax(1)
         found = LabelObjective()(model, batch)["label"].sum
-    begins, ends = (
-        said[torch.arange(5), batch.labels[:, side], side] for side in (0, 1)
-    )
+    begins, ends = (said[torch.arange(5), batch.labels[:, side], side] for side in (0, 1))
     assert_close(found, -(begins + ends).sum() / 2, atol=1e-12, rtol=0)

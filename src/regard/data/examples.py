@@ -120,6 +120,10 @@ class EncodedExamples:
         """Return a hash of all ids and labels: the same examples through the same tokenizer."""
         return fingerprint_of(self.sequences.starts, self.sequences.ids, self.firsts, self.labels)
 
+    def answers_in(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many answers each example asks for: one."""
+        return np.ones_like(rows)
+
     def batch(self, rows: NDArray[np.int64]) -> LabelBatch:
         """Return some of the examples as one batch."""
         counts = self.firsts[rows + 1] - self.firsts[rows]

@@ -46,20 +46,29 @@ class Examples(Protocol):
 class PairFeed:
     """Updates of pairs or other examples; `corpus(epoch)` may encode anew for each epoch (BPE dropout).
 
-    Examples of `pool` updates are sorted by length together.
+    Examples of `pool` updates are sorted by length together. An update may be a number of examples instead of tokens.
     """
 
     def __init__(
-        self, corpus: Callable[[int], Examples], tokens: int, limit: int, seed: int, pool: int = POOL
+        self,
+        corpus: Callable[[int], Examples],
+        tokens: int,
+        limit: int,
+        seed: int,
+        pool: int = POOL,
+        counts_examples: bool = False,
     ) -> None:
         self.corpus = corpus
         self.tokens = tokens
         self.limit = limit
         self.seed = seed
         self.pool = pool
+        self.counts_examples = counts_examples
 
     def _plan(self, examples: Examples, epoch: int) -> list[Rows]:
-        return plan_updates(*examples.lengths, self.tokens, self.seed, epoch, self.pool)
+        lengths = examples.lengths
+        sizes = np.ones_like(lengths[1]) if self.counts_examples else None
+        return plan_updates(*lengths, self.tokens, self.seed, epoch, self.pool, sizes)
 
     def updates_in(self, epoch: int) -> int:
         """Return how many updates an epoch has."""

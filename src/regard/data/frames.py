@@ -18,11 +18,11 @@ class Frame:
     extract: int
     padding: int
     is_for_encoder: bool = False
-    """Whether it is read in both directions, so that the first token can know of all others, and not only the last."""
+    """Whether it is read in both directions, so that the first token knows of all others, and not only the last."""
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, is_for_encoder: bool = False) -> "Frame":
-        """Return the frame that a tokenizer has tokens for: an encoder's begin and end texts anyway ([CLS], [SEP])."""
+        """Return the frame that a tokenizer has tokens for: an encoder's begin and end texts anyway."""
         if is_for_encoder:
             return cls(tokenizer.start, tokenizer.end, tokenizer.end, tokenizer.padding, True)
         start, delimiter, extract = (tokenizer.number(token) for token in FRAME_TOKENS)

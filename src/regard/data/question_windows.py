@@ -1,4 +1,4 @@
-"""Questions and the texts they are about as ids: a long text is read in windows that overlap (Devlin et al., 2019, §4.2)."""
+"""Questions and the texts they are about as ids: long texts in windows that overlap."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -51,6 +51,10 @@ class EncodedQuestions:
     def fingerprint(self) -> str:
         """Return a hash of all ids and answers."""
         return fingerprint_of(self.sequences.starts, self.sequences.ids, self.owners, self.labels)
+
+    def answers_in(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many answers each window asks for: one."""
+        return np.ones_like(rows)
 
     def batch(self, rows: NDArray[np.int64]) -> LabelBatch:
         """Return some of the windows as one batch."""

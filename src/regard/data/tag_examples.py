@@ -48,6 +48,10 @@ class EncodedTags:
         """Return a hash of all ids and tags."""
         return fingerprint_of(self.sequences.starts, self.sequences.ids, self.steps.ids, self.labels.ids)
 
+    def answers_in(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many words each piece has."""
+        return self.steps.lengths[rows]
+
     def batch(self, rows: NDArray[np.int64]) -> LabelBatch:
         """Return some of the pieces as one batch: each word is an answer of its own."""
         reading = self.framed.reading(rows)

@@ -62,7 +62,7 @@ class Headed(nn.Module):
         return self.body.read(reading.tokens).flatten(0, 1)  # padding is behind, where nobody who reads on sees it
 
     def answer(self, hidden: Tensor, places: Tensor, offered: Tensor) -> Tensor:
-        """Return scores of labels or tags (B, C), numbers (B,), scores of choices (B, K) or of ends of spans (B, K, 2).
+        """Return scores of labels or tags (B, C), numbers (B,), scores of choices (B, K) or of ends (B, K, 2).
 
         `places` (B, K) are the hidden states (M, D) that are looked at. Those of one label are added before it is
         told, so that the order of a pair makes no difference when both are read; a choice that is not offered has

@@ -23,7 +23,7 @@ class LabelObjectiveSettings(Settings):
 class LabelObjective:
     """How wrong the answer is, and weighted beside it the cross-entropy of every token from those before it.
 
-    Cross-entropy of labels, tags and choices, and of both ends of a span (their mean); the square of a number's error.
+    Cross-entropy of labels, tags and choices, and of both ends of a span (the mean); the square of a number's error.
     """
 
     def __init__(self, language_weight: float = 0.0) -> None:

@@ -1,23 +1,30 @@
 """A checkpoint and raw text in, answers out."""
 
+from regard.pipelines.answerer import Answerer, Reply, SpanAnswer
 from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation
 from regard.pipelines.classifier import Chooser, Classification, Classifier, Decision
 from regard.pipelines.figures import bits_per_byte, perplexity, word_perplexity
 from regard.pipelines.generator import Generator
 from regard.pipelines.load import (
     load,
+    load_answerer,
     load_chooser,
     load_classifier,
     load_generator,
+    load_regressor,
+    load_tagger,
     load_tokenizer,
     load_translator,
     read_task,
 )
+from regard.pipelines.regressor import Rating, Regressor
+from regard.pipelines.tagger import Span, Tagger, Tagging
 from regard.pipelines.text_answers import Continuation, NextToken, TextScore
 from regard.pipelines.translator import Translator
 
 __all__ = [
     "Alternative",
+    "Answerer",
     "Candidate",
     "Chooser",
     "Classification",
@@ -27,14 +34,24 @@ __all__ = [
     "Generator",
     "NextToken",
     "PairScore",
+    "Rating",
+    "Regressor",
+    "Reply",
+    "Span",
+    "SpanAnswer",
+    "Tagger",
+    "Tagging",
     "TextScore",
     "Translation",
     "Translator",
     "bits_per_byte",
     "load",
+    "load_answerer",
     "load_chooser",
     "load_classifier",
     "load_generator",
+    "load_regressor",
+    "load_tagger",
     "load_tokenizer",
     "load_translator",
     "perplexity",

@@ -9,31 +9,43 @@ from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
 from regard.errors import CheckpointError, ConfigError
 from regard.interop import read as read_hugging_face
 from regard.interop import read_task as read_hugging_face_task
+from regard.pipelines.answerer import Answerer
 from regard.pipelines.classifier import Chooser, Classifier
 from regard.pipelines.generator import Generator
+from regard.pipelines.regressor import Regressor
+from regard.pipelines.tagger import Tagger
 from regard.pipelines.translator import Translator, translation_tokenizers
 from regard.text import Tokenizer
 from regard.training import choose_device
 from regard.training.machine import choose_precision, keep_freed_memory
 
-Pipeline = Chooser | Classifier | Generator | Translator
+Pipeline = Answerer | Chooser | Classifier | Generator | Regressor | Tagger | Translator
 PIPELINES: dict[str, Callable[[Bundle], Pipeline]] = {
+    "answer": Answerer,
     "choose": Chooser,
     "classify": Classifier,
     "language-model": Generator,
+    "regress": Regressor,
+    "tag": Tagger,
     "translate": Translator,
 }
 KINDS = {
+    "answer": "a model that answers questions",
     "choose": "a model that chooses",
     "classify": "a classifier",
     "language-model": "a language model",
+    "regress": "a model that says a number",
+    "tag": "a tagger",
     "translate": "a translator",
 }
 """What the model of a task is called in a sentence."""
 VERBS = {
+    "answer": "answer and evaluate",
     "choose": "choose and evaluate",
     "classify": "classify and evaluate",
     "language-model": "generate and score",
+    "regress": "regress and evaluate",
+    "tag": "tag and evaluate",
     "translate": "translate, score and evaluate",
 }
 """What such a model is used with on the command line."""
@@ -76,9 +88,24 @@ def load_classifier(path: str | Path, device: str = "auto", *, precision: str = 
     return Classifier(_bundle(path, device, precision, "classify"))
 
 
+def load_regressor(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Regressor:
+    """Return the model that says a number at a path as `load` does, and refuse a model of another task."""
+    return Regressor(_bundle(path, device, precision, "regress"))
+
+
 def load_chooser(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Chooser:
     """Return the model that chooses at a path as `load` does, and refuse a model of another task."""
     return Chooser(_bundle(path, device, precision, "choose"))
+
+
+def load_tagger(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Tagger:
+    """Return the tagger at a path as `load` does, and refuse a model of another task."""
+    return Tagger(_bundle(path, device, precision, "tag"))
+
+
+def load_answerer(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Answerer:
+    """Return the model that answers questions at a path as `load` does, and refuse a model of another task."""
+    return Answerer(_bundle(path, device, precision, "answer"))
 
 
 def _others(path: str, first: Bundle, ensemble: Sequence[str | Path], device: str, precision: str) -> list[Bundle]:

@@ -7,6 +7,8 @@ from typing import Any
 CURVES = "curves.png"
 
 NOT_LOSSES = {"step", "epoch", "seconds", "learning_rate", "tokens_per_second"}
+LABEL_FIGURES = {"f1": "F1", "spearman": "Spearman's correlation", "accuracy": "accuracy"}
+"""What models that were fine-tuned are watched by."""
 COLOURS = {"train": "#4477aa", "valid": "#cc6677"}
 
 
@@ -47,8 +49,9 @@ def panel_lines(metrics: Sequence[dict[str, float]]) -> dict[str, dict[str, tupl
     names = [name for name in (trained[0] if trained else {}) if name not in NOT_LOSSES]
     loss = "surprise" if "surprise" in names else names[0] if names else ""
     has_labels, is_text = "label" in names, "language" in names
+    figure = next((each for each in LABEL_FIGURES if any(f"valid_{each}" in line for line in metrics)), "accuracy")
     score = (
-        ("accuracy", "valid_accuracy")
+        (LABEL_FIGURES[figure], f"valid_{figure}")
         if has_labels
         else ("perplexity", "valid_perplexity")
         if is_text

@@ -87,6 +87,10 @@ class Tokenizer:
         grown.add_special_tokens(list(tokens))
         return Tokenizer(grown)
 
+    def has(self, token: str) -> bool:
+        """Tell whether there is a token of that name."""
+        return self.backend.token_to_id(token) is not None
+
     def number(self, token: str) -> int:
         """Return the id of a special token of a task."""
         found = self.backend.token_to_id(token)
@@ -131,7 +135,8 @@ class Tokenizer:
         words: list[list[list[int]]] = [[[] for _ in sentence] for sentence in sentences]
         for pieces, encoding in zip(words, found, strict=True):
             for number, word in zip(encoding.ids, encoding.word_ids, strict=True):
-                pieces[word].append(number)
+                if word is not None:
+                    pieces[word].append(number)
         return [[piece or [self.unknown] for piece in pieces] for pieces in words]
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
