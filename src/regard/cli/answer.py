@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli.answers import is_table, write_table
+from regard.cli.answers import write_table
 from regard.cli.options import Device, Json, Precision, Quiet, Run, TableOut, Threads
+from regard.cli.tables import is_table
 
 
 def answer(

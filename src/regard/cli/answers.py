@@ -6,13 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.cli.inputs import chunks
-
-TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
-
-
-def is_table(file: Path | None) -> bool:
-    """Tell whether a file has columns, by its ending."""
-    return file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() in TABLES
+from regard.cli.tables import is_table, write_cells, write_records
 
 
 def check_inputs(texts: Sequence[str] | None, file: Path | None, for_tables: dict[str, Any]) -> None:
@@ -64,19 +58,4 @@ def as_pairs(lines: list[str], first: int, is_given: bool) -> Any:
 
 def write_table(table: Any, out: Path | None, json: bool) -> None:
     """Write a table as CSV, or as lines of JSON."""
-    import csv
-    import io
-    from json import dumps
-
-    from regard.cli.console import print_line
-
-    text = io.StringIO()
-    if json:
-        text.writelines(dumps(row, ensure_ascii=False) + "\n" for row in table.records())
-    else:
-        csv.writer(text, lineterminator="\n").writerows(table.cells())
-    if out is None:
-        sys.stdout.write(text.getvalue())
-        return
-    out.write_text(text.getvalue(), encoding="utf-8", newline="")
-    print_line(f"{out}: {len(table.rows):,} rows.")
+    write_records(table.records(), out) if json else write_cells(table.cells(), out)

@@ -4,8 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli.answers import answer_lines, check_inputs, is_table, write_table
+from regard.cli.answers import answer_lines, check_inputs, write_table
 from regard.cli.options import Device, Json, Precision, Quiet, Run, TableOut, TextColumns, TextFile, Threads, column
+from regard.cli.tables import is_table
 
 
 def classify(

@@ -19,8 +19,10 @@ from regard.cli import (
     convert,
     data,
     doctor,
+    embed,
     evaluate,
     export,
+    fill,
     generate,
     import_,
     presets,
@@ -30,6 +32,7 @@ from regard.cli import (
     regress,
     runs,
     score,
+    similar,
     tag,
     tokenizer,
     train,
@@ -61,6 +64,9 @@ app.command("regress")(regress.regress)
 app.command("tag")(tag.tag)
 app.command("answer")(answer.answer)
 app.command("choose")(choose.choose)
+app.command("fill")(fill.fill)
+app.command("embed")(embed.embed)
+app.command("similar")(similar.similar)
 app.command("evaluate")(evaluate.evaluate)
 app.command("score")(score.score)
 app.command("average")(average.average)

@@ -3,6 +3,8 @@
 from regard.pipelines.answerer import Answerer, Reply, SpanAnswer
 from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation
 from regard.pipelines.classifier import Chooser, Classification, Classifier, Decision
+from regard.pipelines.encoder import Encoder
+from regard.pipelines.encoder_answers import Filler, Filling, TokenVectors, WordSimilarity
 from regard.pipelines.figures import bits_per_byte, perplexity, word_perplexity
 from regard.pipelines.generator import Generator
 from regard.pipelines.load import (
@@ -10,7 +12,9 @@ from regard.pipelines.load import (
     load_answerer,
     load_chooser,
     load_classifier,
+    load_encoder,
     load_generator,
+    load_masked,
     load_regressor,
     load_tagger,
     load_tokenizer,
@@ -31,6 +35,9 @@ __all__ = [
     "Classifier",
     "Continuation",
     "Decision",
+    "Encoder",
+    "Filler",
+    "Filling",
     "Generator",
     "NextToken",
     "PairScore",
@@ -42,14 +49,18 @@ __all__ = [
     "Tagger",
     "Tagging",
     "TextScore",
+    "TokenVectors",
     "Translation",
     "Translator",
+    "WordSimilarity",
     "bits_per_byte",
     "load",
     "load_answerer",
     "load_chooser",
     "load_classifier",
+    "load_encoder",
     "load_generator",
+    "load_masked",
     "load_regressor",
     "load_tagger",
     "load_tokenizer",

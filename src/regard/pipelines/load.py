@@ -9,8 +9,10 @@ from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
 from regard.errors import CheckpointError, ConfigError
 from regard.interop import read as read_hugging_face
 from regard.interop import read_task as read_hugging_face_task
+from regard.models import family
 from regard.pipelines.answerer import Answerer
 from regard.pipelines.classifier import Chooser, Classifier
+from regard.pipelines.encoder import Encoder
 from regard.pipelines.generator import Generator
 from regard.pipelines.regressor import Regressor
 from regard.pipelines.tagger import Tagger
@@ -19,12 +21,13 @@ from regard.text import Tokenizer
 from regard.training import choose_device
 from regard.training.machine import choose_precision, keep_freed_memory
 
-Pipeline = Answerer | Chooser | Classifier | Generator | Regressor | Tagger | Translator
+Pipeline = Answerer | Chooser | Classifier | Encoder | Generator | Regressor | Tagger | Translator
 PIPELINES: dict[str, Callable[[Bundle], Pipeline]] = {
     "answer": Answerer,
     "choose": Chooser,
     "classify": Classifier,
     "language-model": Generator,
+    "masked-language-model": Encoder,
     "regress": Regressor,
     "tag": Tagger,
     "translate": Translator,
@@ -34,6 +37,7 @@ KINDS = {
     "choose": "a model that chooses",
     "classify": "a classifier",
     "language-model": "a language model",
+    "masked-language-model": "a masked language model",
     "regress": "a model that says a number",
     "tag": "a tagger",
     "translate": "a translator",
@@ -44,6 +48,7 @@ VERBS = {
     "choose": "choose and evaluate",
     "classify": "classify and evaluate",
     "language-model": "generate and score",
+    "masked-language-model": "fill, embed and similar",
     "regress": "regress and evaluate",
     "tag": "tag and evaluate",
     "translate": "translate, score and evaluate",
@@ -106,6 +111,23 @@ def load_tagger(path: str | Path, device: str = "auto", *, precision: str = "fp3
 def load_answerer(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Answerer:
     """Return the model that answers questions at a path as `load` does, and refuse a model of another task."""
     return Answerer(_bundle(path, device, precision, "answer"))
+
+
+def load_masked(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder:
+    """Return the masked language model at a path as `load` does, and refuse a model of another task."""
+    return Encoder(_bundle(path, device, precision, "masked-language-model"))
+
+
+def load_encoder(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder:
+    """Return the text encoder at a path, whatever its task is and whichever head it has learned for it."""
+    task = read_task(path)
+    bundle = _bundle(path, device, precision)
+    if family(bundle.settings.family).kind != "encoder":
+        raise ConfigError(
+            f"{path}: this is {KINDS[task]} of the family {bundle.settings.family}, and only a text encoder such as "
+            f"BERT gives vectors; use it with regard {VERBS[task]}."
+        )
+    return Encoder(bundle)
 
 
 def _others(path: str, first: Bundle, ensemble: Sequence[str | Path], device: str, precision: str) -> list[Bundle]:
