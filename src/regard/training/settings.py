@@ -81,7 +81,9 @@ class TrainSettings(Settings):
         """Return the same settings with all updates counted, for data of so many in an epoch."""
         steps = self.steps if self.epochs is None else min(self.steps, math.ceil(self.epochs * updates_in_epoch))
         counted = lambda value: value if isinstance(value, int) else math.ceil(value * steps)
-        warmup = min(counted(self.warmup), steps - 1)
+        warmup = counted(self.warmup)
+        if self.schedule in ("cosine", "linear"):
+            warmup = min(warmup, steps - 1)
         update = {"steps": steps, "epochs": None, "warmup": warmup, "validate_every": counted(self.validate_every)}
         return self.model_copy(update=update)
 
