@@ -36,6 +36,14 @@ LabelColumn = Annotated[str | None, typer.Option(help="To classify or choose: th
 Preset = Annotated[str | None, typer.Option(help="The model (see `regard presets`).")]
 Seed = Annotated[int | None, typer.Option(help="Every random choice follows from it.")]
 Beams = Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; 1 is greedy. Unset: the run's own setting.")]
+Passes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        rich_help_panel="For mask-predict models",
+        help="Times a mask-predict model goes over the whole output. Unset: the run's own setting.",
+    ),
+]
 Ensemble = Annotated[
     list[str] | None, typer.Option(help="Another run to decide with, by the mean of probabilities; may be repeated.")
 ]

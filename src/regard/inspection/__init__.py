@@ -2,6 +2,6 @@
 
 from regard.inspection.focus import attention_focus
 from regard.inspection.lens import record_lens
-from regard.inspection.record import only_user, record_text, record_translation
+from regard.inspection.record import only_user, record_text, record_translation, recording
 
-__all__ = ["attention_focus", "only_user", "record_lens", "record_text", "record_translation"]
+__all__ = ["attention_focus", "only_user", "record_lens", "record_text", "record_translation", "recording"]

@@ -13,6 +13,7 @@ from regard.pipelines.load import (
     load_translator,
     read_task,
 )
+from regard.pipelines.masked_translator import MaskedTranslator
 from regard.pipelines.text_answers import Continuation, NextToken, TextScore
 from regard.pipelines.translator import Translator
 
@@ -25,6 +26,7 @@ __all__ = [
     "Continuation",
     "Decision",
     "Generator",
+    "MaskedTranslator",
     "NextToken",
     "PairScore",
     "TextScore",

@@ -11,6 +11,7 @@ from regard.interop import read as read_hugging_face
 from regard.interop import read_task as read_hugging_face_task
 from regard.pipelines.classifier import Chooser, Classifier
 from regard.pipelines.generator import Generator
+from regard.pipelines.masked_translator import build_translator
 from regard.pipelines.translator import Translator, translation_tokenizers
 from regard.text import Tokenizer
 from regard.training import choose_device
@@ -21,7 +22,7 @@ PIPELINES: dict[str, Callable[[Bundle], Pipeline]] = {
     "choose": Chooser,
     "classify": Classifier,
     "language-model": Generator,
-    "translate": Translator,
+    "translate": build_translator,
 }
 KINDS = {
     "choose": "a model that chooses",
@@ -55,7 +56,7 @@ def load(
         raise ConfigError(
             f"ensemble: {path} is {KINDS[first.task]}, and only translators decide together; leave it out."
         )
-    return Translator(first, _others(str(path), first, ensemble, device, precision))
+    return build_translator(first, _others(str(path), first, ensemble, device, precision))
 
 
 def load_translator(
@@ -63,7 +64,7 @@ def load_translator(
 ) -> Translator:
     """Return the translator at a path as `load` does, and refuse a model of another task."""
     first = _bundle(path, device, precision, "translate")
-    return Translator(first, _others(str(path), first, ensemble, device, precision))
+    return build_translator(first, _others(str(path), first, ensemble, device, precision))
 
 
 def load_generator(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Generator:

@@ -8,7 +8,7 @@ from regard.studies.doctor.findings import Finding, Report
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.label_scores import measure_labels
 from regard.studies.measure import Outcome, measure
-from regard.studies.passport import Passport, read_passport
+from regard.studies.passport import Passport, decoding_words, read_passport
 from regard.studies.plan import LabelPlan, Plan, TextPlan, plan_run, preset_parameters
 from regard.studies.race.board import Standing
 from regard.studies.race.budget import Budget, parse_budget
@@ -45,6 +45,7 @@ __all__ = [
     "Verification",
     "average",
     "compare",
+    "decoding_words",
     "delete_run",
     "doctor",
     "evaluate",

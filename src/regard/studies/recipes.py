@@ -40,7 +40,11 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
 }
 """What a task takes on top of its schema's defaults when it is named instead of a recipe."""
 
-USUAL_FAMILY: dict[Kind, str] = {"sequence-to-sequence": "transformer", "language-model": "gpt"}
+USUAL_FAMILY: dict[Kind, str] = {
+    "sequence-to-sequence": "transformer",
+    "conditional-masked": "mask-predict",
+    "language-model": "gpt",
+}
 """The family of a model of which neither preset nor family is said."""
 
 

@@ -61,6 +61,8 @@ class TextSettings(TokenizerSettings):
     """One tokenizer for both languages, or one for each."""
     dropout: float = Field(0.0, ge=0.0, lt=1.0)
     """Share of BPE merges left out at random while training (Provilkov et al., 2020); drawn from the seed."""
+    dropout_side: Literal["both", "source"] = "both"
+    """Whose words are split differently each time; a model that fills in words had better learn one way to split."""
     tokenizer: str | None = None
     """Path of a ready-made tokenizer.json to use instead of training one."""
 
