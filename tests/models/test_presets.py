@@ -5,6 +5,12 @@ from regard.models import FAMILIES, Vocabularies, check_kind, count_parameters, 
 from regard.studies import preset_parameters
 
 COUNTS = {
+    "bert-tiny": 5_269_130,
+    "bert-mini": 12_932_746,
+    "bert-small": 32_382_090,
+    "bert-medium": 44_991_626,
+    "bert-base": 115_088_010,
+    "bert-large": 342_866_058,
     "gpt-tiny": 5_562_112,
     "gpt": 113_863_680,
     "gpt2": 114_258_432,
@@ -53,6 +59,12 @@ def test_the_published_sizes_of_the_paper():
 def test_the_published_sizes_of_gpt(name, vocabulary, millions):
     assert round(preset_parameters(name, vocabulary) / 1e6, 1) == millions
     assert f"{millions:,} M parameters at its {vocabulary:,} tokens" in preset(name).about
+
+
+@pytest.mark.parametrize("name, millions", [("bert-base", 110.1), ("bert-large", 336.2)])
+def test_the_published_sizes_of_bert(name, millions):
+    assert round(preset_parameters(name, 30_522) / 1e6, 1) == millions
+    assert f"{millions} M parameters with its heads at its 30,522 tokens" in preset(name).about
 
 
 def test_base_counted_by_hand():

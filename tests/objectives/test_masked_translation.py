@@ -22,7 +22,10 @@ def gradients_of(model):
 
 def test_the_loss_is_that_of_masked_words_and_of_the_length():
     model, pairs = small_mask_predict().double(), random_pairs(7)
-    batch, objective = MaskedPairs(pairs, 1, 0).batch(np.arange(7)), MaskedTranslationObjective(0.0, 0.3)
+    batch, objective = (
+        MaskedPairs(pairs, 1, 0).batch(np.arange(7)),
+        MaskedTranslationObjective(0.0, length_weight=0.3),
+    )
     with torch.no_grad():
         loss = objective(model, batch)
         words = lengths = 0.0
@@ -65,9 +68,22 @@ def test_four_times_eight_is_thirty_two():
     assert_close(found[1], found[0], atol=1e-10, rtol=0)
 
 
-def test_rounded_shapes_teach_the_same():
-    batch, objective = MaskedPairs(random_pairs(40), 1, 0).batch(np.arange(19)), MaskedTranslationObjective(0.1)
-    found = []
+def test_two_readings_without_dropout_agree_and_are_one():
+    batch = MaskedPairs(random_pairs(9), 1, 0).batch(np.arange(9))
+    with torch.no_grad():
+        one, two = (
+            MaskedTranslationObjective(0.1, agreement)(small_mask_predict().double(), batch) for agreement in (0, 1)
+        )
+    assert tuple(two) == ("translation", "surprise", "disagreement", "length")
+    assert two["disagreement"].sum.abs() < 1e-10 and two["disagreement"].weight == 1
+    for name, part in one.items():
+        assert_close(two[name].sum, part.sum, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("agreement", [0.0, 0.5])
+def test_rounded_shapes_teach_the_same(agreement):
+    batch = MaskedPairs(random_pairs(40), 1, 0).batch(np.arange(19))
+    objective, found = MaskedTranslationObjective(0.1, agreement), []
     for each in (batch, batch.on_grid(64)):
         model = small_mask_predict().double()
         scaled_total(objective(model, each), objective.counts(batch)).backward()

@@ -15,6 +15,7 @@ from regard.models.interface import (
     Scheduled,
     SequenceToSequence,
     State,
+    TextEncoder,
     Vocabularies,
 )
 from regard.models.mask_predict import MaskPredictSettings
@@ -39,6 +40,7 @@ __all__ = [
     "Scheduled",
     "SequenceToSequence",
     "State",
+    "TextEncoder",
     "Vocabularies",
     "build_model",
     "check_kind",

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from torch import nn
 
 from regard.errors import ConfigError
+from regard.models.bert import Bert, BertSettings
 from regard.models.convolutional import Convolutional, ConvolutionalSettings
 from regard.models.gpt import Gpt, GptSettings
 from regard.models.headed import Headed, HeadSettings
@@ -17,13 +18,14 @@ from regard.models.recurrent import RecurrentSettings, RecurrentTranslator
 from regard.models.recurrent_lm import RecurrentLanguageModel, RecurrentLmSettings
 from regard.models.transformer import Transformer, TransformerSettings
 
-Kind = Literal["sequence-to-sequence", "conditional-masked", "language-model"]
+Kind = Literal["sequence-to-sequence", "conditional-masked", "language-model", "encoder"]
 """Which protocol of `models.interface` a family keeps, and so which tasks have a use for it."""
 
 KINDS: dict[Kind, str] = {
     "sequence-to-sequence": "sequence-to-sequence model",
     "conditional-masked": "conditional masked language model",
     "language-model": "language model",
+    "encoder": "text encoder",
 }
 """What each is called in a sentence."""
 
@@ -38,6 +40,7 @@ class Family:
 
 
 FAMILIES = {
+    "bert": Family(BertSettings, Bert, "encoder"),
     "convolutional": Family(ConvolutionalSettings, Convolutional, "sequence-to-sequence"),
     "gpt": Family(GptSettings, Gpt, "language-model"),
     "mask-predict": Family(MaskPredictSettings, MaskPredict, "conditional-masked"),

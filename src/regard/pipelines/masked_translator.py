@@ -33,8 +33,8 @@ class MaskedTranslator(Translator):
 
     def _settings(self, **overrides: Any) -> MaskPredictDecodeSettings:
         changes = {name: value for name, value in overrides.items() if value is not None}
-        known = MaskPredictDecodeSettings.model_fields
-        for name in changes.keys() & DecodeSettings.model_fields.keys() - known.keys():
+        others = DecodeSettings.model_fields.keys() - MaskPredictDecodeSettings.model_fields.keys()
+        if name := next((each for each in changes if each in others), None):
             raise ConfigError(
                 f"{name}: {changes[name]} is for models that say one word after the other, and this one fills in all "
                 f"at once; leave it out, and see passes and length_candidates."

@@ -66,7 +66,7 @@ class Translator:
         A call that asks for the other method leaves behind what the checkpoint says about its own.
         """
         changes = {name: value for name, value in overrides.items() if value is not None}
-        for name in changes.keys() & MASKED_ONLY:
+        if name := next((each for each in changes if each in MASKED_ONLY), None):
             raise ConfigError(
                 f"{name}: {changes[name]} is for models that fill in masked words (mask-predict), and this one says "
                 f"one word after the other; leave it out."

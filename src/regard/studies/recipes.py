@@ -44,6 +44,7 @@ USUAL_FAMILY: dict[Kind, str] = {
     "sequence-to-sequence": "transformer",
     "conditional-masked": "mask-predict",
     "language-model": "gpt",
+    "encoder": "bert",
 }
 """The family of a model of which neither preset nor family is said."""
 

@@ -80,7 +80,7 @@ def make_ready(material: Material, machine: Machine) -> Prepared:
     has_dropout = settings.text.dropout > 0
     corpus = _with_dropout(material.train, encoded, settings, bundle.tokenizers) if has_dropout else lambda _: encoded
     examples: Callable[[int], Examples] = corpus
-    objective: Objective = TranslationObjective(settings.objective.label_smoothing)
+    objective: Objective = TranslationObjective(settings.objective.label_smoothing, settings.objective.agreement)
     if isinstance(settings.objective, MaskedObjectiveSettings):
         examples = lambda epoch: MaskedPairs(corpus(epoch), settings.seed, epoch)
         objective = MaskedTranslationObjective(**settings.objective.model_dump())
