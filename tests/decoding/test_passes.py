@@ -34,10 +34,13 @@ def assert_same(found, expected):
 def by_hand(model, source, settings):
     """Return the hypotheses of one source (S,), word by word and without any batch."""
     memory = model.encode(source[None], torch.ones(1, len(source), dtype=torch.bool))
-    ranked = model.length_scores(memory)[0].sort(descending=True).indices.tolist()
-    lengths = [len(source) + each - model.length_reach for each in ranked]
+    scores = model.length_scores(memory)[0]
+    lengths = [len(source) + each - model.length_reach for each in range(len(scores))]
+    possible = [place for place, length in enumerate(lengths) if length >= 2]
+    chances = dict(zip(possible, scores[possible].log_softmax(0).tolist(), strict=True))
     found = []
-    for words in [length - 1 for length in lengths if length >= 2][: settings.length_candidates]:
+    for longer in sorted(chances, key=lambda each: -chances[each])[: settings.length_candidates]:
+        words = lengths[longer] - 1
         said, sure = [ENDS.start] * words, [float("-inf")] * words
         for number in range(settings.passes):
             count = max(1, words * (settings.passes - number) // settings.passes)
@@ -50,7 +53,7 @@ def by_hand(model, source, settings):
             log_p[:, [*ENDS.never, ENDS.end]] = -torch.inf
             for place in worst:
                 sure[place], said[place] = log_p[place].max().item(), int(log_p[place].argmax())
-        found.append((sum(sure) / words, said))
+        found.append(((sum(sure) + chances[longer]) / (words + 1), said))
     return sorted(found, key=lambda each: -each[0])
 
 
@@ -102,20 +105,23 @@ def test_more_passes_change_the_output():
     assert ids(one) != ids(four)
 
 
-def test_the_surest_length_wins_in_the_mean():
+def test_the_surest_output_wins_in_the_mean():
     model, (source, real) = small_mask_predict(), sources(LENGTHS)
     for hypotheses in decode(model, source, real, ENDS, MaskPredictDecodeSettings(length_candidates=5)):
         scores = [each.score for each in hypotheses]
         assert scores == sorted(scores, reverse=True) and len({len(each.ids) for each in hypotheses}) > 1
         for each in hypotheses:
-            assert each.score == pytest.approx(each.log_probability / len(each.ids)) and each.is_finished
+            assert each.score == pytest.approx(each.log_probability / (len(each.ids) + 1)) and each.is_finished
 
 
 def test_lengths_stay_within_reach_and_bounds():
     model, (source, real) = small_mask_predict(positions="learned", max_positions=9), sources(LENGTHS)
     with torch.no_grad():
-        lengths = likely_lengths(model, model.encode(source, real), 20)
+        lengths, chances = likely_lengths(model, model.encode(source, real), 20)
     assert lengths.shape == (9, 11) and lengths.min() == 2 and lengths.max() == 9
+    assert (chances.exp().sum(1) - 1).abs().max() < 1e-5 and (
+        chances.diff(dim=1)[chances[:, 1:] > -torch.inf] <= 0
+    ).all()
     found = decode(model, source, real, ENDS, MaskPredictDecodeSettings())
     assert max(len(each.ids) for each in chain.from_iterable(found)) <= 8
 
@@ -211,7 +217,7 @@ def test_nothing_between_the_passes_depends_on_values():
         settings = MaskPredictSettings(width=16, heads=4, feed_forward_width=32, encoder_layers=1, decoder_layers=1)
         model = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True)).eval()
         memory = model.encode(torch.zeros(2, 6, dtype=torch.long), torch.ones(2, 6, dtype=torch.bool))
-        lengths = likely_lengths(model, memory, 3)
+        lengths, _ = likely_lengths(model, memory, 3)
         memory = model.ready(memory).select(candidate_rows(lengths))
         tokens, sure = fill_in(
             model, memory, lengths.flatten(), 12, Filling(2, 3, (0, 1, 2, 3), 4), torch.zeros(4, dtype=torch.long)

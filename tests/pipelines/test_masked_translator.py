@@ -44,7 +44,8 @@ def test_the_trace_shows_every_pass(translator):
     masked = [trace.arrays[f"passes.{number}.masked"] for number in range(4)]
     assert [int(each.sum()) for each in masked] == [max(1, words * left // 4) for left in (4, 3, 2, 1)]
     sure = trace.arrays["passes.3.probabilities"]
-    assert np.log(sure[:-1]).mean() == pytest.approx(answer.score, abs=1e-4) and sure[-1] == 1
+    chance = trace.arrays["lengths.probabilities"][trace.arrays["lengths"] == words]
+    assert np.log([*sure[:-1], *chance]).mean() == pytest.approx(answer.score, abs=1e-4) and sure[-1] == 1
     for number in (1, 2, 3):
         kept = masked[number] == 0
         before, after = (np.array(trace.tokens[f"passes.{each}"]) for each in (number - 1, number))

@@ -12,7 +12,7 @@ from regard.decoding.constraints import Constraints
 from regard.decoding.continuation import Continuing, Job, continue_prompts
 from regard.decoding.coverage import Coverage
 from regard.decoding.generate_settings import DRAWING_ONLY, GenerateSettings
-from regard.decoding.mask_predict import Pass, mask_predict
+from regard.decoding.mask_predict import Pass, likely_lengths, mask_predict
 from regard.decoding.reading import window_begin
 from regard.decoding.recorded import build_stepper
 from regard.decoding.recorded_beam import Rules, recorded_beam_search
@@ -64,6 +64,7 @@ __all__ = [
     "greedy",
     "label_scores",
     "length_penalty",
+    "likely_lengths",
     "mask_predict",
     "next_log_probabilities",
     "sample",

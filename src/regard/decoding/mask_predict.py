@@ -2,7 +2,8 @@
 
 First the encoder says how long the output may be. Then every word is masked and filled in; in each further pass the
 words that the model was least sure of are masked once more, fewer from pass to pass, and filled in with all others in
-view. Several lengths are tried side by side.
+view. Several lengths are tried side by side. What the model gives the length counts as one word more, as the end
+does where words come one after the other: by its words alone, too short an output is often the surest.
 """
 
 import math
@@ -68,12 +69,14 @@ def mask_predict(
     """
     memory = model.encode(source, real)
     if lengths is None:
-        lengths = likely_lengths(model, memory, settings.length_candidates)  # (B, candidates)
+        lengths, chances = likely_lengths(model, memory, settings.length_candidates)  # (B, candidates)
+    else:
+        chances = torch.zeros_like(lengths, dtype=torch.float32)
     memory = model.ready(memory).select(candidate_rows(lengths))
     filling, width = Filling.of(ends, settings), int(lengths.max())
     never = filling.struck_out(source.device)
     tokens, sure = fill_in(model, memory, lengths.flatten(), width, filling, never, watch)
-    return in_order(tokens, sure, lengths, settings.merges_repeats)
+    return in_order(tokens, sure, lengths, chances, settings.merges_repeats)
 
 
 def candidate_rows(lengths: Tensor) -> Tensor:
@@ -81,15 +84,15 @@ def candidate_rows(lengths: Tensor) -> Tensor:
     return torch.arange(lengths.size(0), device=lengths.device)[:, None].expand_as(lengths).flatten()
 
 
-def likely_lengths(model: ConditionalMasked, memory: Any, count: int) -> Tensor:
-    """Return the most probable lengths (B, count) of outputs, end token included, the most probable one first."""
+def likely_lengths(model: ConditionalMasked, memory: Any, count: int) -> tuple[Tensor, Tensor]:
+    """Return the most probable lengths (B, count) of outputs, end token included, and their log probabilities."""
     scores = model.length_scores(memory).float()  # (B, C)
     longer = torch.arange(scores.size(1), device=scores.device) - model.length_reach
     lengths = memory.real.sum(1)[:, None] + longer
     longest = torch.iinfo(torch.long).max if model.max_positions is None else model.max_positions
-    scores = scores.masked_fill((lengths < SHORTEST) | (lengths > longest), -torch.inf)
-    found = lengths.gather(1, scores.topk(min(count, scores.size(1)), dim=1).indices)
-    return found.clamp(SHORTEST, longest)
+    possible = scores.masked_fill((lengths < SHORTEST) | (lengths > longest), -torch.inf).log_softmax(1)
+    best = possible.topk(min(count, possible.size(1)), dim=1)
+    return lengths.gather(1, best.indices).clamp(SHORTEST, longest), best.values
 
 
 def fill_in(
@@ -138,14 +141,16 @@ def most_probable(model: ConditionalMasked, hidden: Tensor, never: Tensor) -> tu
     return ids.view(hidden.shape[:2]), values.view(hidden.shape[:2])
 
 
-def in_order(tokens: Tensor, sure: Tensor, lengths: Tensor, merges_repeats: bool) -> list[list[Hypothesis]]:
-    """Return hypotheses by sentence, those whose words are surest in the mean first, of outputs (R, T)."""
-    totals = sure.masked_fill(sure == torch.inf, 0.0).sum(1, keepdim=True)
+def in_order(
+    tokens: Tensor, sure: Tensor, lengths: Tensor, chances: Tensor, merges_repeats: bool
+) -> list[list[Hypothesis]]:
+    """Return hypotheses of outputs (R, T) by sentence, the surest of words and length in the mean first."""
+    totals = sure.masked_fill(sure == torch.inf, 0.0).sum(1, keepdim=True) + chances.view(-1, 1)
     # Numbers up to 2^53 are whole in fp64, and one way from the device is shorter than three.
     found = torch.cat((lengths.view(-1, 1).double(), totals.double(), tokens.double()), dim=1).cpu().numpy()
     said = found[:, 2:].astype(np.int64).tolist()
     words, values = found[:, 0].astype(np.int64) - 1, found[:, 1]
-    scores = values / words
+    scores = values / (words + 1)
     order = np.argsort(-scores.reshape(lengths.shape), axis=1, kind="stable")
     order += np.arange(len(order))[:, None] * lengths.size(1)
     return [
@@ -164,7 +169,7 @@ def _merged(ids: list[int]) -> list[int]:
 
 
 def _without_doubles(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
-    """Return each output once; none where weights are not numbers."""
+    """Return each output once; none of a length that cannot be, or where weights are not numbers."""
     found: list[Hypothesis] = []
     for hypothesis in hypotheses:
         if math.isfinite(hypothesis.score) and all(hypothesis.ids != other.ids for other in found):

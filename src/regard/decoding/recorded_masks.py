@@ -51,7 +51,7 @@ class SourceRecording(Recording):
         self.tokens = self.source
         self.real = torch.ones(B, S, dtype=torch.bool, device=device)
         self.memory: Any = None
-        self.lengths = torch.zeros(0)  # (B, candidates)
+        self.lengths = self.chances = torch.zeros(0)  # (B, candidates)
         self._graphs = {}
 
     @property
@@ -77,7 +77,7 @@ class SourceRecording(Recording):
         model = self._model()
         assert model is not None, "whoever decodes holds it"
         memory = model.encode(self.source, self.real)
-        self.lengths = likely_lengths(model, memory, self.candidates)
+        self.lengths, self.chances = likely_lengths(model, memory, self.candidates)
         self.memory = model.ready(memory).select(candidate_rows(self.lengths))
 
 
@@ -135,8 +135,7 @@ def recorded_mask_predict(
     if sources is None:
         return None
     sources.take(source, real)
-    lengths = sources.lengths[:B].cpu()
-    width = on_grid(int(lengths.max()))
+    width = on_grid(int(sources.lengths[:B].max()))
     shape = MaskShape(shape.sentences, shape.length, width if bound is None else min(width, bound))
     if rows * shape.width > LARGEST:
         return None
@@ -145,8 +144,9 @@ def recorded_mask_predict(
     if filled is None:
         return None
     filled.run("fill")
-    count = B * settings.length_candidates
-    return in_order(filled.tokens[:count], filled.sure[:count], sources.lengths[:B], settings.merges_repeats)
+    lengths, chances = sources.lengths[:B], sources.chances[:B]
+    count = lengths.numel()
+    return in_order(filled.tokens[:count], filled.sure[:count], lengths, chances, settings.merges_repeats)
 
 
 def _pool(recordings: Recordings, device: torch.device) -> Any:

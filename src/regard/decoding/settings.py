@@ -34,7 +34,7 @@ class MaskPredictDecodeSettings(AnyDecodeSettings):
     passes: int = Field(4, ge=1, le=256)
     """How often the decoder goes over the whole output; from the second time on it says the least sure words anew."""
     length_candidates: int = Field(3, ge=1, le=64)
-    """Most probable lengths of the output that are tried side by side; the one whose words are surest is taken."""
+    """Most probable lengths of the output that are tried side by side; the one that is surest is taken."""
     merges_repeats: bool = False
     """Whether a token that is said twice or more in a row is said once; do not for characters or digits."""
 

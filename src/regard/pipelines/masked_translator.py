@@ -10,7 +10,14 @@ from torch import Tensor
 
 from regard.checkpoint import Bundle
 from regard.config import Layer, resolve
-from regard.decoding import AnyDecodeSettings, DecodeSettings, MaskPredictDecodeSettings, Pass, mask_predict
+from regard.decoding import (
+    AnyDecodeSettings,
+    DecodeSettings,
+    MaskPredictDecodeSettings,
+    Pass,
+    likely_lengths,
+    mask_predict,
+)
 from regard.errors import ConfigError, DataError
 from regard.inspection import recording
 from regard.models import ConditionalMasked
@@ -121,10 +128,13 @@ class MaskedTranslator(Translator):
 
 
 def _lengths(model: ConditionalMasked, source: Tensor, real: Tensor) -> dict[str, NDArray[np.float32]]:
-    """Return the lengths, in words, that an output of one source may have, and their probabilities."""
-    probabilities = model.length_scores(model.encode(source, real))[0].float().softmax(0).cpu().numpy()
-    words = source.size(1) - 1 + np.arange(len(probabilities)) - model.length_reach
-    return {"lengths": words.astype(np.float32)[words > 0], "lengths.probabilities": probabilities[words > 0]}
+    """Return the lengths, in tokens without the end, that an output of one source may have, most probable first."""
+    lengths, chances = (
+        each[0] for each in likely_lengths(model, model.encode(source, real), 2 * model.length_reach + 1)
+    )
+    can_be = chances > -torch.inf
+    found = (lengths[can_be] - 1).float(), chances[can_be].exp()
+    return dict(zip(("lengths", "lengths.probabilities"), (each.cpu().numpy() for each in found), strict=True))
 
 
 def build_translator(bundle: Bundle, others: Sequence[Bundle] = ()) -> Translator:
