@@ -13,7 +13,7 @@ class TableSource(Settings):
     """A table: a file, a data set, or part of the miniature world."""
 
     path: str
-    """A .csv, .tsv or .jsonl file (.gz too), hf:NAME for a `datasets` set, or miniature:SPLIT."""
+    """A .csv, .tsv or .jsonl file (.gz too), hf:NAME for a `datasets` set, or miniature:[SET/]SPLIT."""
     label_column: str | Column | None = None
     """Column (its name, or its number from 0) or JSON field (dots reach inside) with the answer; unset: guessed."""
     config: str | None = None
