@@ -200,3 +200,14 @@ def test_settings_that_contradict_each_other_are_refused(schema, values, sentenc
     with pytest.raises(ConfigError) as error:
         resolve(schema, [Layer("the call", values)])
     assert str(error.value) == sentence
+
+
+def test_other_sets_of_the_miniature_world_have_their_own_labels():
+    reviews = read_labelled(LabelSource(path="miniature:reviews/valid", count=40))
+    assert {each.label for each in reviews} == {"positive", "negative"}
+    pairs = read_labelled(LabelSource(path="miniature:paraphrases/valid", count=40))
+    assert {each.label for each in pairs} == {"yes", "no"} and all(len(each.texts) == 2 for each in pairs)
+    assert len(read_labelled(LabelSource(path="miniature:plots/test", count=3))) == 3
+    with pytest.raises(DataError) as raised:
+        read_labelled(LabelSource(path="miniature:poems/valid", count=40))
+    assert str(raised.value).startswith('miniature:poems/valid: "poems" is not one of plots, reviews, paraphrases, ')

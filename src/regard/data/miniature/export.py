@@ -64,13 +64,9 @@ def _table(rows: Iterable[Row]) -> Iterator[str]:
     """Lines of CSV, with the names of the columns first."""
     for number, row in enumerate(rows):
         line = io.StringIO()
-        writer = csv.writer(line, lineterminator="")
-        if number == 0:
-            writer.writerow(row)
-            yield line.getvalue()
-            line.seek(line.truncate(0))
-        writer.writerow(row.values())
-        yield line.getvalue()
+        writer = csv.writer(line, lineterminator="\n")
+        writer.writerows([row, row.values()] if number == 0 else [row.values()])
+        yield line.getvalue().removesuffix("\n")
 
 
 def _columns(rows: Iterable[Row]) -> Iterator[str]:
