@@ -8,6 +8,7 @@ are made of these and of phrase books.
 from regard.data.miniature.english import in_english
 from regard.data.miniature.examples import (
     ENTITY_KINDS,
+    ENTITY_SPLITS,
     EXAMPLE_SPLITS,
     SENSES,
     UNSEEN_NAMES,
@@ -43,6 +44,7 @@ from regard.data.miniature.stories import (
 
 __all__ = [
     "ENTITY_KINDS",
+    "ENTITY_SPLITS",
     "EXAMPLE_SPLITS",
     "PROBE_KINDS",
     "SENSES",
