@@ -35,9 +35,7 @@ def record_lens(
     """
     layered: object = model
     if not isinstance(layered, Layered):
-        raise ConfigError(
-            "lens: this model has no blocks that write into one stream; a model of the family gpt has."
-        )
+        raise ConfigError("lens: this model has no blocks that write into one stream; a model of the family gpt has.")
     layers = len(layered.hidden)
     with recording(model, ["hidden.*"]) as hidden:
         model.read(text[None]) if segments is None else model.read(text[None], segments[None])
