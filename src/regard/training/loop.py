@@ -186,7 +186,7 @@ class Trainer:
         """Leave the gradients of this process' share and return its sums; None: memory ran out on some process."""
         sums: Sums = {}
         is_short = False
-        self.gradients.begin(counts)
+        self.gradients.begin(counts, len(update.micro_batches))
         try:
             for number, batch in enumerate(update.micro_batches):
                 torch.manual_seed(derived_seed(self.seed, self.state.step, number, self.team.rank))
