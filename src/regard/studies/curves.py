@@ -6,7 +6,7 @@ from typing import Any
 
 CURVES = "curves.png"
 
-NOT_LOSSES = {"step", "epoch", "seconds", "learning_rate", "tokens_per_second"}
+NOT_LOSSES = {"step", "epoch", "seconds", "learning_rate", "tokens_per_second", "waiting"}
 COLOURS = {"train": "#4477aa", "valid": "#cc6677"}
 
 
