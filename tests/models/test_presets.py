@@ -5,6 +5,12 @@ from regard.models import FAMILIES, Vocabularies, check_kind, count_parameters, 
 from regard.studies import preset_parameters
 
 COUNTS = {
+    "bert-tiny": 5_269_130,
+    "bert-mini": 12_932_746,
+    "bert-small": 32_382_090,
+    "bert-medium": 44_991_626,
+    "bert-base": 115_088_010,
+    "bert-large": 342_866_058,
     "gpt-tiny": 5_562_112,
     "gpt": 113_863_680,
     "gpt2": 114_258_432,
@@ -50,6 +56,12 @@ def test_the_published_sizes_of_the_paper():
 def test_the_published_sizes_of_gpt(name, vocabulary, millions):
     assert round(preset_parameters(name, vocabulary) / 1e6, 1) == millions
     assert f"{millions:,} M parameters at its {vocabulary:,} tokens" in preset(name).about
+
+
+@pytest.mark.parametrize("name, millions", [("bert-base", 110.1), ("bert-large", 336.2)])
+def test_the_published_sizes_of_bert(name, millions):
+    assert round(preset_parameters(name, 30_522) / 1e6, 1) == millions
+    assert f"{millions} M parameters with its heads at its 30,522 tokens" in preset(name).about
 
 
 def test_base_counted_by_hand():
@@ -105,7 +117,7 @@ def test_an_unknown_family_is_answered_with_the_known_ones():
         family("mamba")
     assert (
         str(error.value)
-        == 'model.family: "mamba" is not one of convolutional, gpt, recurrent, recurrent-lm, transformer.'
+        == 'model.family: "mamba" is not one of bert, convolutional, gpt, recurrent, recurrent-lm, transformer.'
     )
 
 
@@ -126,7 +138,7 @@ FITTING = (
 )
 def test_a_model_of_the_wrong_kind_is_answered_with_those_that_fit(chosen, found):
     with pytest.raises(ConfigError) as error:
-        check_kind("translate", "sequence-to-sequence", "gpt", chosen)
+        check_kind("translate", ["sequence-to-sequence"], "gpt", chosen)
     assert str(error.value) == (
         f"{found} is a language model, but the task translate needs a sequence-to-sequence model; these presets "
         f"are: {FITTING}"
@@ -134,5 +146,5 @@ def test_a_model_of_the_wrong_kind_is_answered_with_those_that_fit(chosen, found
 
 
 def test_a_model_of_the_right_kind_is_taken():
-    check_kind("translate", "sequence-to-sequence", "recurrent", "gru")
-    check_kind("language-model", "language-model", "gpt", None)
+    check_kind("translate", ["sequence-to-sequence"], "recurrent", "gru")
+    check_kind("language-model", ["language-model"], "gpt", None)

@@ -17,6 +17,9 @@ def train(
     size: Annotated[int, typer.Option(help="Largest number of tokens.")] = 8000,
     marks: Annotated[str, typer.Option(help="For bpe: spaces, or bytes (any text comes back exactly).")] = "spaces",
     lowercase: Annotated[bool, typer.Option(help="Fold capital letters.")] = False,
+    special_tokens: Annotated[
+        str, typer.Option(help="plain (<pad>, <s>, ...), or bert ([PAD], [CLS], [MASK], ... for masked words).")
+    ] = "plain",
     minimum_frequency: Annotated[int, typer.Option(help="Occurrences it takes to enter the vocabulary.")] = 2,
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("tokenizer.json"),
     overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
@@ -35,6 +38,7 @@ def train(
         "size": size,
         "marks": marks,
         "lowercase": lowercase,
+        "special_tokens": special_tokens,
         "minimum_frequency": minimum_frequency,
     }
     if out.is_file() and not overwrite:

@@ -14,6 +14,7 @@ from regard.models.interface import (
     Scheduled,
     SequenceToSequence,
     State,
+    TextEncoder,
     Vocabularies,
 )
 from regard.models.presets import Preset, preset, presets
@@ -35,6 +36,7 @@ __all__ = [
     "Scheduled",
     "SequenceToSequence",
     "State",
+    "TextEncoder",
     "Vocabularies",
     "build_model",
     "check_kind",

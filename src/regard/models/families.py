@@ -1,12 +1,13 @@
 """The table of model families: a name, its settings, and the class that builds it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from torch import nn
 
 from regard.errors import ConfigError
+from regard.models.bert import Bert, BertSettings
 from regard.models.convolutional import Convolutional, ConvolutionalSettings
 from regard.models.gpt import Gpt, GptSettings
 from regard.models.headed import Headed, HeadSettings
@@ -16,10 +17,14 @@ from regard.models.recurrent import RecurrentSettings, RecurrentTranslator
 from regard.models.recurrent_lm import RecurrentLanguageModel, RecurrentLmSettings
 from regard.models.transformer import Transformer, TransformerSettings
 
-Kind = Literal["sequence-to-sequence", "language-model"]
+Kind = Literal["sequence-to-sequence", "language-model", "encoder"]
 """Which protocol of `models.interface` a family keeps, and so which tasks have a use for it."""
 
-KINDS: dict[Kind, str] = {"sequence-to-sequence": "sequence-to-sequence model", "language-model": "language model"}
+KINDS: dict[Kind, str] = {
+    "sequence-to-sequence": "sequence-to-sequence model",
+    "language-model": "language model",
+    "encoder": "text encoder",
+}
 """What each is called in a sentence."""
 
 
@@ -33,6 +38,7 @@ class Family:
 
 
 FAMILIES = {
+    "bert": Family(BertSettings, Bert, "encoder"),
     "convolutional": Family(ConvolutionalSettings, Convolutional, "sequence-to-sequence"),
     "gpt": Family(GptSettings, Gpt, "language-model"),
     "recurrent": Family(RecurrentSettings, RecurrentTranslator, "sequence-to-sequence"),
@@ -48,21 +54,22 @@ def family(name: str) -> Family:
     return FAMILIES[name]
 
 
-def presets_of(kind: Kind) -> list[str]:
-    """Return the names of the presets of a kind."""
-    return [name for name, each in presets().items() if FAMILIES[each.settings["family"]].kind == kind]
+def presets_of(*kinds: Kind) -> list[str]:
+    """Return the names of the presets of some kinds."""
+    return [name for name, each in presets().items() if FAMILIES[each.settings["family"]].kind in kinds]
 
 
-def check_kind(task: str, wanted: Kind, name: str, chosen: str | None) -> None:
-    """Refuse a family, or the preset it was chosen by, of another kind than a task needs."""
+def check_kind(task: str, wanted: Sequence[Kind], name: str, chosen: str | None) -> None:
+    """Refuse a family, or the preset it was chosen by, of another kind than those that a task has a use for."""
     found = family(name).kind
-    if found == wanted:
+    if found in wanted:
         return
     is_chosen_by_preset = chosen is not None and presets()[chosen].settings["family"] == name
     where, what = ("model.preset", chosen) if is_chosen_by_preset else ("model.family", name)
+    needed = " or a ".join(KINDS[kind] for kind in wanted)
     raise ConfigError(
-        f'{where}: "{what}" is a {KINDS[found]}, but the task {task} needs a {KINDS[wanted]}; these presets are: '
-        f"{', '.join(presets_of(wanted))}."
+        f'{where}: "{what}" is a {KINDS[found]}, but the task {task} needs a {needed}; these presets are: '
+        f"{', '.join(presets_of(*wanted))}."
     )
 
 

@@ -129,6 +129,36 @@ class LanguageModel(Protocol):
         """Return logits (..., V)."""
 
 
+class TextEncoder(Protocol):
+    """A model that reads whole texts in both directions: each token is seen by every other."""
+
+    head: VocabularyHead
+    max_positions: int
+    """The longest sequence it takes."""
+
+    def read(self, tokens: Tensor, segments: Tensor | None = None, real: Tensor | None = None) -> Tensor:
+        """Return hidden states (R, T, D) of tokens (R, T), which may be of several segments (R, T).
+
+        `real` is False where padding stands behind the tokens of a row. It changes nothing: whatever comes out at
+        padding itself has no meaning.
+        """
+
+    def read_packed(
+        self, tokens: Tensor, segments: Tensor, positions: Tensor, bounds: Tensor, longest: int
+    ) -> Tensor:
+        """Return hidden states (N, D) of sequences that lie end to end, without any padding.
+
+        Tokens, segments and positions are (N,); `bounds` (R + 1,) of int32 says where each sequence begins, and
+        where the last ends, which is N; none is longer than `longest`.
+        """
+
+    def pool(self, first: Tensor) -> Tensor:
+        """Return what is known of a whole text (R, D) for the hidden states of first tokens (R, D)."""
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Return logits (..., V) of the words that were masked."""
+
+
 class SequenceToSequence(Protocol):
     """A model of p(target | source)."""
 

@@ -2,11 +2,20 @@
 
 from regard.nn.alignment import AlignedAttention, Alignment, AlignmentKind, build_alignment
 from regard.nn.attention import CrossAttention, SelfAttention, View, attention_weights
-from regard.nn.blocks import Activation, BlockSettings, DecoderBlock, EncoderBlock, NormOrder, build_norm
+from regard.nn.blocks import (
+    ACTIVATIONS,
+    Activation,
+    BlockSettings,
+    DecoderBlock,
+    EncoderBlock,
+    NormOrder,
+    build_norm,
+)
 from regard.nn.cache import Cache, KeyValueCache
 from regard.nn.convolution import GatedConvolution
 from regard.nn.dropout import Dropout
 from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
+from regard.nn.end_to_end import EndToEnd
 from regard.nn.linear import build_linear
 from regard.nn.masks import as_bias, behind_padding_mask, branch_mask, causal_mask, padding_mask
 from regard.nn.memory import is_out_of_memory, release_memory, with_less_at_once
@@ -19,6 +28,7 @@ from regard.nn.threads import threads_for
 from regard.nn.trace import Trace
 
 __all__ = [
+    "ACTIVATIONS",
     "CELLS",
     "Activation",
     "AlignedAttention",
@@ -32,6 +42,7 @@ __all__ = [
     "DecoderBlock",
     "Dropout",
     "EncoderBlock",
+    "EndToEnd",
     "ForwardLayer",
     "GatedConvolution",
     "KeyValueCache",

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.nn.cache import Cache
+from regard.nn.end_to_end import EndToEnd
 from regard.nn.linear import build_linear
 from regard.nn.masks import causal_mask
 from regard.nn.positions import Rotation, rotate
@@ -22,6 +23,8 @@ class View:
     is_causal: bool = False
     bias: Tensor | None = None  # added to the scores, broadcasts to (B, H, T, S)
     rotation: Rotation | None = None
+    lay: EndToEnd | None = None
+    """Where sequences lie end to end in one row; mask and bias then are those of sequences taken apart."""
 
 
 def combined_mask(view: View, queries: int, keys: int, device: torch.device) -> Tensor | None:
@@ -102,6 +105,12 @@ class Attention(nn.Module):
     def look(self, query: Tensor, key: Tensor, value: Tensor, view: View) -> Tensor:
         """Return what each head sees (B, H, T, K)."""
         dropout = self.dropout if self.training else 0.0
+        lay = view.lay
+        if lay is not None:
+            if view.bias is None and not self.weights.is_heard and lay.has_kernel_for(query):
+                return lay.attend(query, key, value, dropout)
+            within = View(view.mask, bias=view.bias)
+            return lay.together(self.look(lay.apart(query), lay.apart(key), lay.apart(value), within), query)
         if not self.weights.is_heard:
             return fused_attention(query, key, value, view, dropout)
         weights = self.weights(attention_weights(query, key, view))  # (B, H, T, S)

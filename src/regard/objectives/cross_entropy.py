@@ -15,6 +15,13 @@ GOOD_SIZE = 64
 """Of a vocabulary on a GPU: products with 50,257 columns take several times as long as with 50,304."""
 
 
+def chunk_rows(hidden: Tensor, V: int) -> Iterator[slice]:
+    """Yield parts of the rows (N, D) whose logits (n, V) are held at once."""
+    rows = max(1, CHUNK_ELEMENTS.get(hidden.device.type, 2**24) // V)
+    for start in range(0, hidden.size(0), rows):
+        yield slice(start, start + rows)
+
+
 class CrossEntropy(NamedTuple):
     """Sums over all labels: the smoothed loss to learn from, and the plain negative log probability to report."""
 
@@ -84,9 +91,7 @@ class _Chunks:
         self.smoothed = torch.zeros_like(self.plain)
 
     def parts(self) -> Iterator[slice]:
-        rows = max(1, CHUNK_ELEMENTS.get(self.hidden.device.type, 2**24) // self.V)
-        for start in range(0, self.hidden.size(0), rows):
-            yield slice(start, start + rows)
+        return chunk_rows(self.hidden, self.V)
 
     def log_probabilities(self, part: slice) -> Tensor:
         """Return log p (n, V) of one chunk, and add its losses to the sums."""

@@ -5,6 +5,7 @@ from pydantic import Field
 from regard.config import Settings
 from regard.data.batches import TranslationBatch
 from regard.models import SequenceToSequence
+from regard.objectives.agreement import disagreement
 from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.loss import Loss, Part
 
@@ -14,25 +15,44 @@ class ObjectiveSettings(Settings):
 
     label_smoothing: float = Field(0.1, ge=0, lt=1)
     """Share of the target distribution taken from the right word and spread over all others."""
+    agreement: float = Field(0.0, ge=0)
+    """Weight of how far two readings of a batch with different dropout are apart (R-Drop); takes twice the work."""
 
 
 class TranslationObjective:
-    """Label-smoothed cross-entropy under teacher forcing; logits only where a target token stands."""
+    """Label-smoothed cross-entropy under teacher forcing; logits only where a target token stands.
 
-    parts = ("translation", "surprise")
+    With a weight on agreement, every example is read twice, each time with other dropout; the loss is the mean of
+    both, and beside it stands how far apart what they say is (Liang et al., 2021).
+    """
 
-    def __init__(self, label_smoothing: float) -> None:
+    def __init__(self, label_smoothing: float, agreement: float = 0.0) -> None:
         self.label_smoothing = label_smoothing
+        self.agreement = agreement
+        self.parts = ("translation", "surprise", "disagreement") if agreement else ("translation", "surprise")
 
     def counts(self, batch: TranslationBatch) -> dict[str, int]:
-        """Return the number of real target tokens, for both parts."""
+        """Return the number of real target tokens, for every part."""
         return dict.fromkeys(self.parts, batch.label_count)
 
     def __call__(self, model: SequenceToSequence, batch: TranslationBatch) -> Loss:
         """Return the smoothed loss to learn from and the surprise (plain negative log probability) to report."""
-        memory = model.encode(batch.source, batch.source_real)
-        hidden = model.decode(batch.target, memory)  # (B, T, D)
-        real = hidden.flatten(0, 1).index_select(0, batch.label_places)  # (N, D)
-        sums = cross_entropy(real, model.head.weight, model.head.bias, batch.labels, self.label_smoothing)
+        readings = 2 if self.agreement else 1
+        memory = model.encode(batch.source.repeat(readings, 1), batch.source_real.repeat(readings, 1))
+        hidden = model.decode(batch.target.repeat(readings, 1), memory)  # (readings * B, T, D)
+        said = (
+            hidden.unflatten(0, (readings, -1)).flatten(1, 2).index_select(1, batch.label_places)
+        )  # (readings, N, D)
+        head, labels = model.head, batch.labels
+        sums = cross_entropy(
+            said.flatten(0, 1), head.weight, head.bias, labels.repeat(readings), self.label_smoothing
+        )
         count = batch.label_count
-        return {"translation": Part(sums.smoothed, count), "surprise": Part(sums.plain, count, weight=0.0)}
+        loss = {
+            "translation": Part(sums.smoothed / readings, count),
+            "surprise": Part(sums.plain / readings, count, weight=0.0),
+        }
+        if self.agreement:
+            apart = disagreement(said[0], said[1], head.weight, head.bias, labels)
+            loss["disagreement"] = Part(apart, count, self.agreement)
+        return loss

@@ -40,7 +40,11 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
 }
 """What a task takes on top of its schema's defaults when it is named instead of a recipe."""
 
-USUAL_FAMILY: dict[Kind, str] = {"sequence-to-sequence": "transformer", "language-model": "gpt"}
+USUAL_FAMILY: dict[Kind, str] = {
+    "sequence-to-sequence": "transformer",
+    "language-model": "gpt",
+    "encoder": "bert",
+}
 """The family of a model of which neither preset nor family is said."""
 
 
@@ -119,7 +123,7 @@ def check_task(settings: Any, verb: str, wanted: str = "translate") -> None:
 def _base(name: str, values: dict[str, Any], changes: Mapping[str, Any]) -> tuple[Layer | None, str]:
     """Return the layer of the preset, if any, and the family of a task's model."""
     models = task(name).models
-    chosen, kind = _model(values, changes, USUAL_FAMILY[models])
+    chosen, kind = _model(values, changes, USUAL_FAMILY[models[0]])
     check_kind(name, models, kind, chosen)
     return None if chosen is None else Layer(f"preset {chosen}", {"model": preset(chosen).settings}), kind
 

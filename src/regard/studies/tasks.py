@@ -34,8 +34,8 @@ class Task:
     settings: Callable[[type[ModelSettings]], type[Settings]]
     """Its settings for a model of some family."""
     prepare: Prepare
-    models: Kind
-    """Which models it is for."""
+    models: tuple[Kind, ...]
+    """Which models it is for, the usual ones first."""
     score: Callable[[Run, Any, Prepared, Progress], dict[str, Any]]
     """Scores a run that has just ended, with its pipeline, and returns the figures by set."""
     files: Callable[[Any], dict[str, str]]
@@ -50,7 +50,7 @@ TASKS = {
     "choose": Task(
         lambda model: ChooseSettings[model],  # type: ignore[valid-type]
         prepare_labels,
-        "language-model",
+        ("language-model",),
         score_labels,
         example_files,
         "--data FILE",
@@ -59,7 +59,7 @@ TASKS = {
     "classify": Task(
         lambda model: ClassifySettings[model],  # type: ignore[valid-type]
         prepare_labels,
-        "language-model",
+        ("language-model",),
         score_labels,
         example_files,
         "--data FILE",
@@ -68,7 +68,7 @@ TASKS = {
     "language-model": Task(
         lambda model: LanguageSettings[model],  # type: ignore[valid-type]
         prepare_language,
-        "language-model",
+        ("language-model",),
         score_texts,
         lambda data: {},  # the manifest of the tokenised text knows them, and its hash is compared
         "--text FILE or --text FOLDER",
@@ -76,7 +76,7 @@ TASKS = {
     "translate": Task(
         lambda model: TranslateSettings[model],  # type: ignore[valid-type]
         prepare_translation,
-        "sequence-to-sequence",
+        ("sequence-to-sequence",),
         score_tests,
         file_hashes,
         "--source FILE --target FILE, or --data FILE",

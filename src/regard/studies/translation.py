@@ -81,7 +81,7 @@ def make_ready(material: Material, machine: Machine) -> Prepared:
     return Prepared(
         bundle=bundle,
         feed=PairFeed(corpus, settings.train.tokens_per_update, micro_batch, settings.seed),
-        objective=TranslationObjective(settings.objective.label_smoothing),
+        objective=TranslationObjective(settings.objective.label_smoothing, settings.objective.agreement),
         width=settings.model.width,
         validate=_validation(bundle, material.watched, material.valid, settings, machine),
         tests=material.read.tests or {"valid": material.valid},

@@ -2,16 +2,18 @@
 
 from regard.text.dropout import DropoutCorpus, DropoutEncoder
 from regard.text.prefix import Prefix, exact_prefix, prefix_ids, prefix_of
-from regard.text.settings import CorpusTextSettings, TextSettings, TokenizerSettings
-from regard.text.tokenizer import Encoding, Tokenizer
+from regard.text.settings import CorpusTextSettings, MaskedTextSettings, TextSettings, TokenizerSettings
+from regard.text.tokenizer import MASK, Encoding, Tokenizer
 from regard.text.training import train_tokenizer
 from regard.text.writer import Writer, first_stop, text_behind
 
 __all__ = [
+    "MASK",
     "CorpusTextSettings",
     "DropoutCorpus",
     "DropoutEncoder",
     "Encoding",
+    "MaskedTextSettings",
     "Prefix",
     "TextSettings",
     "Tokenizer",

@@ -19,8 +19,12 @@ class TokenizerSettings(Settings):
     """How `bpe` sees a space: as a mark on the next word, or as one of 256 bytes (any text comes back exactly)."""
     lowercase: bool = False
     """Whether capital letters are folded before anything else."""
+    strips_accents: bool | None = None
+    """Whether accents are taken off letters; unset: where capitals are folded and special tokens are BERT's."""
     unicode: Literal["none", "nfc", "nfkc"] | None = None
-    """The Unicode normal form; unset means nfc, and none for bytes."""
+    """The Unicode normal form; unset means nfc, and none for bytes and with BERT's special tokens."""
+    special_tokens: Literal["plain", "bert"] = "plain"
+    """<pad>, <unk>, <s> and </s>; or [PAD], [UNK], [CLS], [SEP] and [MASK], and text cleaned as BERT does."""
     minimum_frequency: int = Field(2, ge=1)
     """How often a pair (or a word) must occur to enter the vocabulary."""
 
@@ -33,7 +37,14 @@ class TokenizerSettings(Settings):
     @property
     def normal_form(self) -> str:
         """The Unicode normal form after the default has been worked out."""
-        return self.unicode or ("none" if self.marks == "bytes" else "nfc")
+        return self.unicode or ("none" if self.marks == "bytes" or self.special_tokens == "bert" else "nfc")
+
+    @property
+    def has_accents(self) -> bool:
+        """Whether letters keep their accents, after the default has been worked out."""
+        if self.strips_accents is None:
+            return not (self.lowercase and self.special_tokens == "bert")
+        return not self.strips_accents
 
 
 class CorpusTextSettings(TokenizerSettings):
@@ -52,6 +63,27 @@ class CorpusTextSettings(TokenizerSettings):
         if isinstance(values, Mapping) and values.get("kind", "bpe") != "bpe" and "marks" not in values:
             return {**values, "marks": "spaces"}
         return values
+
+
+class MaskedTextSettings(CorpusTextSettings):
+    """The tokenizer of a run in which words are masked: BERT's, unless something else is asked for."""
+
+    kind: Literal["bpe", "wordpiece", "unigram", "word", "char"] = "wordpiece"
+    """Byte-pair encoding, WordPiece, unigram language model, whole words or single characters."""
+    size: int = Field(30_000, ge=8, le=1_000_000)
+    """The largest number of tokens the vocabulary may have, special tokens included."""
+    marks: Literal["spaces", "bytes"] = "spaces"
+    """How `bpe` sees a space: as one of 256 bytes (any text comes back exactly), or as a mark on the next word."""
+    lowercase: bool = True
+    """Whether capital letters are folded before anything else."""
+    special_tokens: Literal["plain", "bert"] = "bert"
+    """BERT's [PAD], [UNK], [CLS], [SEP] and [MASK]; plain ones have no mask."""
+
+    @model_validator(mode="after")
+    def _words_can_be_masked(self) -> "MaskedTextSettings":
+        if self.special_tokens != "bert":
+            raise ValueError('special_tokens: "plain" has no [MASK]; only "bert" has one.')
+        return self
 
 
 class TextSettings(TokenizerSettings):

@@ -10,6 +10,9 @@ import tokenizers
 from regard.errors import DataError
 
 PADDING, UNKNOWN, START, END = SPECIAL_TOKENS = ("<pad>", "<unk>", "<s>", "</s>")
+MASK = "[MASK]"
+BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", MASK)
+"""What BERT calls them: texts begin with [CLS] and end with [SEP], and [MASK] stands for a word to be found."""
 END_OF_TEXT = "<|endoftext|>"
 """The only special token of GPT-2's: where a tokenizer has it, it does the work of those that are missing."""
 
@@ -33,16 +36,19 @@ class Tokenizer:
         # A ready-made tokenizer may have been saved with a batch's length, and would cut every text there.
         backend.no_truncation()
         backend.no_padding()
-        self.padding, self.unknown, self.start, self.end = (self._special(token) for token in SPECIAL_TOKENS)
-        self.specials = frozenset((self.padding, self.unknown, self.start, self.end))
+        names = zip(SPECIAL_TOKENS, BERT_TOKENS)
+        self.padding, self.unknown, self.start, self.end = (self._special(*each) for each in names)
+        self.mask: int | None = backend.token_to_id(MASK)
+        """The token that stands for a word to be found, where there is one."""
+        masks = () if self.mask is None else (self.mask,)
+        self.specials = frozenset((self.padding, self.unknown, self.start, self.end, *masks))
 
-    def _special(self, token: str) -> int:
-        number = self.backend.token_to_id(token)
-        if number is None:
-            number = self.backend.token_to_id(END_OF_TEXT)
-        if number is None:
-            raise DataError(f"The tokenizer has no {token} token, so it cannot be used for sequences.")
-        return int(number)
+    def _special(self, token: str, otherwise: str) -> int:
+        for name in (token, otherwise, END_OF_TEXT):
+            number = self.backend.token_to_id(name)
+            if number is not None:
+                return int(number)
+        raise DataError(f"The tokenizer has no {token} token, so it cannot be used for sequences.")
 
     @classmethod
     def load(cls, path: Path) -> "Tokenizer":
@@ -127,8 +133,9 @@ class Tokenizer:
         hidden = {self.padding, self.start, self.end}
         kept = [[number for number in ids if number not in hidden] for ids in rows]
         texts = self.backend.decode_batch(kept, skip_special_tokens=False)
+        unknown = self._pieces[self.unknown]
         return [
-            text.replace(UNKNOWN, "⁇") if self.unknown in ids else text for text, ids in zip(texts, kept, strict=True)
+            text.replace(unknown, "⁇") if self.unknown in ids else text for text, ids in zip(texts, kept, strict=True)
         ]
 
     @cached_property

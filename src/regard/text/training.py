@@ -1,5 +1,6 @@
 """Training a tokenizer of any kind on the user's text."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -10,9 +11,15 @@ from regard.errors import ConfigError, DataError
 from regard.progress import SILENT, Bar, Progress
 from regard.text.repeatable import in_order, without_added
 from regard.text.settings import TokenizerSettings
-from regard.text.tokenizer import SPECIAL_TOKENS, UNKNOWN, Tokenizer
+from regard.text.tokenizer import BERT_TOKENS, SPECIAL_TOKENS, Tokenizer
 
 CHUNK = 1000
+
+SPECIALS = {"plain": SPECIAL_TOKENS, "bert": BERT_TOKENS}
+"""Special tokens in the order of their numbers; the second stands for what is unknown."""
+
+ALPHABET = 1000
+"""Characters that BERT's WordPiece knows at most, the most frequent ones: an encyclopedia has many others."""
 
 
 def train_tokenizer(
@@ -28,9 +35,9 @@ def train_tokenizer(
     with progress.bar(title, len(texts)) as bar:
         backend.train_from_iterator(_told(texts, bar), trainer, length=len(texts))
     if settings.kind == "wordpiece":
-        backend = without_added(backend)
+        backend = without_added(backend, SPECIALS[settings.special_tokens])
     elif settings.kind == "unigram":
-        backend = in_order(backend)
+        backend = in_order(backend, SPECIALS[settings.special_tokens])
     if backend.get_vocab_size() > settings.size:
         raise ConfigError(_too_small(backend, settings))
     return Tokenizer(backend)
@@ -57,12 +64,22 @@ def _normalizer(settings: TokenizerSettings) -> normalizers.Normalizer:
     steps: list[normalizers.Normalizer] = []
     if settings.normal_form != "none":
         steps.append(normalizers.NFC() if settings.normal_form == "nfc" else normalizers.NFKC())
+    if settings.special_tokens == "bert" and settings.kind == "wordpiece":
+        stripped = not settings.has_accents
+        bert = normalizers.BertNormalizer(strip_accents=stripped, lowercase=settings.lowercase)
+        return normalizers.Sequence([*steps, bert]) if steps else bert
     if settings.lowercase:
         steps.append(normalizers.Lowercase())
+    if not settings.has_accents:
+        steps += [normalizers.NFD(), normalizers.StripAccents()]
     if settings.marks == "spaces" and settings.kind != "char":
         # A run of white space carries no meaning once spaces are marks between words.
         steps += [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
     return normalizers.Sequence(steps)
+
+
+def _unknown(settings: TokenizerSettings) -> str:
+    return SPECIALS[settings.special_tokens][1]
 
 
 def _mark_words(backend: Backend) -> None:
@@ -79,12 +96,12 @@ def _bpe(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Traine
         backend.decoder = decoders.ByteLevel()
         alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     else:
-        backend = Backend(models.BPE(unk_token=UNKNOWN, fuse_unk=True))
+        backend = Backend(models.BPE(unk_token=_unknown(settings), fuse_unk=True))
         _mark_words(backend)
     return backend, trainers.BpeTrainer(
         vocab_size=settings.size,
         min_frequency=settings.minimum_frequency,
-        special_tokens=list(SPECIAL_TOKENS),
+        special_tokens=list(SPECIALS[settings.special_tokens]),
         initial_alphabet=alphabet,
         show_progress=False,
     )
@@ -93,19 +110,39 @@ def _bpe(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Traine
 def _wordpiece(
     settings: TokenizerSettings, texts: list[str], normalizer: normalizers.Normalizer
 ) -> tuple[Backend, trainers.Trainer]:
-    backend = Backend(models.WordPiece(unk_token=UNKNOWN, max_input_chars_per_word=100))
+    backend = Backend(models.WordPiece(unk_token=_unknown(settings), max_input_chars_per_word=100))
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     backend.decoder = decoders.WordPiece()
     # The library numbers the characters inside words in the order of a hash table, and ties between merges follow
     # those numbers; naming them first, in order, makes training repeat.
-    words = {word for text in texts for word in normalizer.normalize_str(text).split()}
-    inside = sorted({character for word in words for character in word[1:]})
+    more: dict[str, Any] = {}
+    if settings.special_tokens == "bert":
+        alphabet, inside = _frequent(texts, normalizer, backend.pre_tokenizer)
+        more = {"initial_alphabet": alphabet, "limit_alphabet": len(alphabet)}
+    else:
+        words = {word for text in texts for word in normalizer.normalize_str(text).split()}
+        inside = sorted({character for word in words for character in word[1:]})
     return backend, trainers.WordPieceTrainer(
         vocab_size=settings.size,
         min_frequency=settings.minimum_frequency,
-        special_tokens=[*SPECIAL_TOKENS, *(f"##{character}" for character in inside)],
+        special_tokens=[*SPECIALS[settings.special_tokens], *(f"##{character}" for character in inside)],
         show_progress=False,
+        **more,
     )
+
+
+def _frequent(
+    texts: list[str], normalizer: normalizers.Normalizer, splitter: pre_tokenizers.PreTokenizer
+) -> tuple[list[str], list[str]]:
+    """Return the most frequent characters in order, and those of them that may stand inside a word."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(normalizer.normalize_str(text))
+    known = [character for character in counts if splitter.pre_tokenize_str(character)]  # white space is none
+    kept = sorted(sorted(known, key=lambda character: (-counts[character], character))[:ALPHABET])
+    within = (normalizer.normalize_str(f"a{character}a") for character in kept)
+    inside = [character for character, word in zip(kept, within) if len(splitter.pre_tokenize_str(word)) == 1]
+    return kept, inside
 
 
 def _unigram(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Trainer]:
@@ -113,20 +150,20 @@ def _unigram(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Tr
     _mark_words(backend)
     return backend, trainers.UnigramTrainer(
         vocab_size=settings.size,
-        special_tokens=list(SPECIAL_TOKENS),
-        unk_token=UNKNOWN,
+        special_tokens=list(SPECIALS[settings.special_tokens]),
+        unk_token=_unknown(settings),
         show_progress=False,
     )
 
 
 def _word(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Trainer]:
-    backend = Backend(models.WordLevel({}, unk_token=UNKNOWN))
+    backend = Backend(models.WordLevel({}, unk_token=_unknown(settings)))
     _mark_words(backend)
     return backend, _word_trainer(settings)
 
 
 def _char(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Trainer]:
-    backend = Backend(models.WordLevel({}, unk_token=UNKNOWN))
+    backend = Backend(models.WordLevel({}, unk_token=_unknown(settings)))
     backend.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
     backend.decoder = decoders.Fuse()
     return backend, _word_trainer(settings)
@@ -136,7 +173,7 @@ def _word_trainer(settings: TokenizerSettings) -> trainers.Trainer:
     return trainers.WordLevelTrainer(
         vocab_size=settings.size,
         min_frequency=settings.minimum_frequency,
-        special_tokens=list(SPECIAL_TOKENS),
+        special_tokens=list(SPECIALS[settings.special_tokens]),
         show_progress=False,
     )
 

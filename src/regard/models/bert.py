@@ -1,0 +1,167 @@
+"""Encoder-only Transformers that read in both directions: BERT (Devlin et al., 2019)."""
+
+from typing import Literal, cast
+
+import torch
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.models.interface import ModelSettings, Vocabularies
+from regard.nn import (
+    ACTIVATIONS,
+    Activation,
+    BlockSettings,
+    Dropout,
+    EncoderBlock,
+    EndToEnd,
+    PositionKind,
+    Positions,
+    Probe,
+    View,
+    VocabularyHead,
+    build_linear,
+    build_norm,
+    build_positions,
+    build_table,
+    check_widths,
+    padding_mask,
+)
+
+SPREAD = 0.02
+"""Standard deviation of weights at the start, as in the authors' code."""
+
+
+class BertSettings(BlockSettings, ModelSettings):
+    """Everything that shapes a BERT but the vocabulary."""
+
+    family: Literal["bert"] = "bert"
+    layers: int = Field(4, ge=1)
+    """Blocks of self-attention."""
+    activation: Activation = "gelu"
+    """What stands between the two feed-forward products, and in the head for masked words."""
+    norm_epsilon: float = Field(1e-12, gt=0)
+    """Keeps a norm from dividing by nothing."""
+    attention_dropout: float = Field(0.1, ge=0, lt=1)
+    """Dropout on attention weights (costs the fused kernel on CPU)."""
+    positions: PositionKind = "learned"
+    """How positions come in: added waves or vectors, rotary, alibi, relative, the raw index, or not at all."""
+    max_positions: int = Field(512, ge=1)
+    """Length of the table when positions are learned; the length texts are cut to in any case."""
+    segments: int = Field(2, ge=1)
+    """Kinds of segments: the first text and the second one."""
+    has_next_sentence: bool = True
+    """Whether there is a head that tells if the second text follows the first."""
+    embedding_dropout: float = Field(0.1, ge=0, lt=1)
+    """Dropout on the sum of token, position and segment, behind its norm."""
+
+    @model_validator(mode="after")
+    def _positions_fit(self) -> "BertSettings":
+        check_widths(self.positions, self.width, self.width_of_head)
+        return self
+
+
+class BertEmbedding(nn.Module):
+    """A vector for each token, with those of its position and its segment added; a norm, and dropout."""
+
+    def __init__(self, settings: BertSettings, table: nn.Embedding, positions: Positions) -> None:
+        super().__init__()
+        self.table = table
+        self.positions = positions
+        self.segments = build_table(settings.segments, settings.width)
+        self.norm = build_norm(settings)
+        self.dropout = Dropout(settings.embedding_dropout)
+
+    def forward(self, tokens: Tensor, segments: Tensor | None, positions: Tensor) -> Tensor:
+        """Return (B, T, D) for tokens (B, T) of segments (B, T), unset the first, at positions (T,) or (B, T)."""
+        kinds = self.segments.weight[0] if segments is None else self.segments(segments)
+        return self.dropout(self.norm(self.positions.embed(self.table(tokens) + kinds, positions)))
+
+
+class Transform(nn.Module):
+    """What stands before the scores of masked words: a layer, the activation and a norm."""
+
+    def __init__(self, settings: BertSettings) -> None:
+        super().__init__()
+        self.dense = build_linear(settings.width, settings.width)
+        self.activation = "silu" if settings.activation == "swiglu" else settings.activation  # no halves to gate
+        self.norm = build_norm(settings)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Return (..., D)."""
+        return self.norm(ACTIVATIONS[self.activation](self.dense(hidden)))
+
+
+class Bert(nn.Module):
+    """Blocks of self-attention over whole texts, scores for masked words, and a head over the first token."""
+
+    def __init__(self, settings: BertSettings, vocabularies: Vocabularies) -> None:
+        super().__init__()
+        self.settings = s = settings
+        table = build_table(vocabularies.target, s.width)
+        positions = build_positions(s.positions, s.width, s.heads, s.width_of_head, s.max_positions, is_causal=False)
+        self.embedding = BertEmbedding(s, table, positions)
+        self.embedded = Probe()  # (B, T, D) what the first block reads
+        self.blocks = nn.ModuleList(EncoderBlock(s) for _ in range(s.layers))
+        self.hidden = nn.ModuleList(Probe() for _ in self.blocks)  # (B, T, D) what each block hands on
+        self.norm = nn.Identity() if s.norm_order == "post" else build_norm(s)
+        self.transform = Transform(s)
+        self.head = VocabularyHead(table, has_bias=True)
+        self.pooler = build_linear(s.width, s.width)
+        self.following = build_linear(s.width, 2) if s.has_next_sentence else None
+        self.max_positions = s.max_positions
+        for module in self.modules():
+            if isinstance(module, nn.Linear | nn.Embedding | VocabularyHead):
+                nn.init.normal_(module.weight, std=SPREAD)
+
+    def read(self, tokens: Tensor, segments: Tensor | None = None, real: Tensor | None = None) -> Tensor:
+        """Return hidden states (R, T, D) of tokens (R, T); `real` is False at the padding behind them.
+
+        Padding changes nothing; whatever comes out at padding itself has no meaning. Where there is none, leave
+        `real` out: attention without a mask is faster.
+        """
+        mask = None if real is None else padding_mask(real)
+        steps = torch.arange(tokens.size(1), device=tokens.device)
+        return self._read(tokens, segments, steps, steps, View(mask))
+
+    def read_packed(
+        self, tokens: Tensor, segments: Tensor, positions: Tensor, bounds: Tensor, longest: int
+    ) -> Tensor:
+        """Return hidden states (N, D) of sequences that lie end to end, without any padding.
+
+        Tokens, segments and positions are (N,); `bounds` (R + 1,) of int32 says where each sequence begins, and
+        where the last ends, which is N; none is longer than `longest`.
+        """
+        lay = EndToEnd(bounds, longest)
+        mask = None if lay.is_full(tokens.numel()) else padding_mask(lay.real())
+        steps = torch.arange(longest, device=tokens.device)
+        return self._read(tokens[None], segments[None], positions[None], steps, View(mask, lay=lay))[0]
+
+    def _read(self, tokens: Tensor, segments: Tensor | None, positions: Tensor, steps: Tensor, view: View) -> Tensor:
+        """Return (B, T, D); `steps` are the positions within a sequence that is looked at alone."""
+        scheme = self.embedding.positions
+        scheme.check(steps.numel())
+        view = View(view.mask, bias=scheme.bias(steps, steps), rotation=scheme.rotation(positions), lay=view.lay)
+        x = self.embedding(tokens, segments, positions)
+        if self.embedded.is_heard:
+            x = self.embedded(x)
+        for block, probe in zip(self.blocks, self.hidden, strict=True):
+            x = block(x, view)
+            if cast(Probe, probe).is_heard:
+                x = probe(x)
+        return self.finish(x)
+
+    def finish(self, hidden: Tensor) -> Tensor:
+        """Return what heads are given for what a block hands on: pre-norm leaves the sum raw."""
+        return self.norm(hidden)
+
+    def pool(self, first: Tensor) -> Tensor:
+        """Return what is known of a whole text (R, D) for the hidden states of first tokens (R, D)."""
+        return self.pooler(first).tanh()
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Return logits (..., V) of the words that were masked."""
+        return self.head(self.transform(hidden))
+
+    def forward(self, tokens: Tensor, segments: Tensor | None = None, real: Tensor | None = None) -> Tensor:
+        """Return logits (B, T, V) of every position."""
+        return self.project(self.read(tokens, segments, real))
