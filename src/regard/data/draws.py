@@ -24,7 +24,7 @@ def keys_at(keys: Keys | np.uint64, places: NDArray[np.int64] | int) -> Keys:
 
 def uniform(keys: Keys) -> NDArray[np.float64]:
     """Return numbers from 0 to below 1."""
-    return (keys >> np.uint64(11)) * 2.0**-53
+    return (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def ragged(begins: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from regard.data.batches import NO_LABEL, rounded_up
 from regard.data.corpus import Ids
-from regard.data.draws import key_of, keys_at
+from regard.data.draws import key_of, keys_at, ragged
 from regard.data.feed import Update
 from regard.data.masking import Masked, Masker
 from regard.data.sampler import Position, cut_evenly
@@ -69,23 +69,20 @@ class MaskedBatch:
         N, R, M, longest = self.shape
         longest = -(-longest // LENGTHS) * LENGTHS
         longest = longest if limit is None else max(self.longest, min(longest, limit))
-        rows = rounded_up(R + 1) - R
+        rows = rounded_up(R) - R
         tokens = rounded_up(N + rows, FINE) - N
         while rows * longest < tokens:
             rows = rounded_up(R + rows + 1) - R
             tokens = rounded_up(N + rows, FINE) - N
-        ends = N + torch.arange(1, rows + 1) * tokens // rows
+        ends = N + np.arange(rows + 1) * tokens // max(1, rows)
+        positions = ragged(np.zeros(rows, np.int64), np.diff(ends))
         wider = lambda x, more, value=0: F.pad(x, (0, more), value=value)
-        positions = torch.arange(N, N + tokens)
-        begins = torch.cat((torch.tensor([N]), ends[:-1]))
         return replace(
             self,
             tokens=wider(self.tokens, tokens),
             segments=wider(self.segments, tokens),
-            positions=torch.cat(
-                (self.positions, positions - begins[torch.searchsorted(ends, positions, right=True)])
-            ),
-            bounds=torch.cat((self.bounds, ends.to(torch.int32))),
+            positions=torch.cat((self.positions, torch.from_numpy(positions))),
+            bounds=torch.cat((self.bounds, torch.from_numpy(ends[1:].astype(np.int32)))),
             label_places=wider(self.label_places, rounded_up(M) - M),
             labels=wider(self.labels, rounded_up(M) - M, NO_LABEL),
             following=wider(self.following, rows, NO_LABEL),
@@ -162,7 +159,7 @@ class MaskedFeed:
 
     def _windows(self, stage: Stage) -> int:
         """Return how many windows make an update."""
-        return max(1, round(self.tokens / stage.pairs.length))
+        return max(1, round(self.tokens / stage.pairs.tokens_in_window))
 
     def _cut(self, stage: Stage, windows: int) -> int:
         """Return how many updates some windows make: all are alike but the last, which is half as large or more."""
@@ -223,7 +220,7 @@ class MaskedFeed:
             first, last = last, last + 1
 
     def _micro_batches(self, bounds: Ids, world: int) -> list[tuple[int, int]]:
-        """Cut sequences into parts, all about alike, that stay within the limit where they can; a share for everyone."""
+        """Cut sequences into parts, all about alike, that stay within the limit where they can; one for everyone."""
         return cut_rows(np.diff(bounds), self.limit, world)
 
 
@@ -240,7 +237,7 @@ def cut_rows(sizes: Ids, limit: int, world: int = 1) -> list[tuple[int, int]]:
 
 
 def fixed_batches(pairs: PairMaker, masker: Masker, limit: int, count: int | None = None) -> Iterator[MaskedBatch]:
-    """Yield (the first `count` tokens of) a corpus once, in order, in batches; pairs and masks are always the same."""
+    """Yield (the first `count` tokens of) a corpus once, in order; pairs and masks are always the same."""
     corpus, window = pairs.corpus, pairs.window
     windows = -(-min(len(corpus), count or len(corpus)) // window)
     size = max(1, limit // pairs.length)

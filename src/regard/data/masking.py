@@ -51,11 +51,16 @@ class Masked:
 class Masker:
     """Chooses tokens and replaces them, by the keys of their sequences alone."""
 
-    def __init__(self, settings: MaskingSettings, tokenizer: Tokenizer, mask: int, specials: frozenset[int]) -> None:
-        self.settings, self.mask = settings, mask
-        self.ordinary = np.array(sorted(set(tokenizer.vocabulary) - specials), np.int64)
-        self._is_special = np.zeros(1 + max(self.ordinary[-1], *specials), bool)
-        self._is_special[list(specials)] = True
+    def __init__(self, settings: MaskingSettings, tokenizer: Tokenizer) -> None:
+        if tokenizer.mask is None:
+            raise ConfigError(
+                "text.tokenizer: this tokenizer has no [MASK], so no word can be masked; leave it out, or name "
+                "another."
+            )
+        self.settings, self.mask = settings, tokenizer.mask
+        self.ordinary = np.array(sorted(tokenizer.vocabulary), np.int64)
+        self._is_special = np.zeros(1 + max(self.ordinary[-1], *tokenizer.specials), bool)
+        self._is_special[list(tokenizer.specials)] = True
         self._continues = _continuing(tokenizer, len(self._is_special)) if settings.whole_words else None
 
     def __call__(self, rows: Rows) -> Masked:

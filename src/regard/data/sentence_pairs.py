@@ -1,6 +1,7 @@
 """Sentence pairs out of stretches of text: `[CLS] A [SEP] B [SEP]`, drawn from a key and a place alone."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -9,11 +10,15 @@ from numpy.typing import NDArray
 from regard.data.batches import NO_LABEL
 from regard.data.corpus import Corpus, Ids
 from regard.data.document_index import DocumentIndex
-from regard.data.draws import Keys, keys_at, ragged, uniform
+from regard.data.draws import Keys, key_of, keys_at, ragged, uniform
 from regard.data.sentences import LONGEST
+from regard.text import Tokenizer
 
 FOLLOWS, IS_OTHER = 0, 1
 """Labels of the second text: it follows the first, or comes from another document."""
+
+SAMPLED = 512
+"""Windows that are looked at to learn how much they hold."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,11 @@ class Marks:
     """Stands between sentences on disk."""
     document: int
     """Stands behind documents on disk."""
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> "Marks":
+        """Return those of a tokenizer."""
+        return cls(tokenizer.start, tokenizer.end, tokenizer.padding, tokenizer.end)
 
 
 class Rows(NamedTuple):
@@ -76,7 +86,14 @@ class _Parts(NamedTuple):
 
     def select(self, chosen: NDArray[np.bool_]) -> "_Parts":
         """Return some of them."""
-        return _Parts(self.pool, *(each[chosen] for each in self[1:]))
+        return _Parts(
+            self.pool,
+            self.stretch[chosen],
+            self.places[chosen],
+            self.begins[chosen],
+            self.sizes[chosen],
+            self.is_marked[chosen],
+        )
 
 
 class PairMaker:
@@ -94,6 +111,14 @@ class PairMaker:
         self.window = length - (3 if has_pairs else 2)
         """Tokens between the beginnings of two windows."""
         self.index = DocumentIndex(corpus)
+
+    @cached_property
+    def tokens_in_window(self) -> float:
+        """How many tokens the sequences of a window have, on average over some from all over the corpus."""
+        count = -(-len(self.corpus) // self.window)
+        windows = np.unique(np.linspace(0, count - 1, SAMPLED).astype(np.int64))
+        rows = self.rows(windows * self.window, keys_at(key_of(SAMPLED), windows))
+        return max(1.0, int(rows.bounds[-1]) / len(windows))
 
     def rows(self, begins: Ids, keys: Keys) -> Rows:
         """Return the sequences of windows that begin at some places (the first also before 0), a key for each."""
@@ -190,8 +215,8 @@ class PairMaker:
     def _texts_at(self, places: Ids, wanted: Ids) -> tuple[Ids, Ids, Ids]:
         """Return tokens, and where in them texts begin and how long they are.
 
-        Each begins with the sentence at a place and holds as many as have `wanted` tokens together, one at least; none
-        but where a document has nothing to read.
+        Each begins with the sentence at a place and holds as many as have `wanted` tokens together, one at least
+        (none only where a document has nothing to read).
         """
         first, last = self.index.bounds(places)
         ends = np.minimum(last, places + np.maximum(LONGEST + 1, wanted + wanted // 8 + 8))

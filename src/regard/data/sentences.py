@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from itertools import pairwise
+from typing import Any
 
 from regard.data.documents import Piece
+from regard.data.text_settings import SentenceRule
 from regard.text import Tokenizer
-
-SentenceRule = Literal["marks", "lines"]
 
 LONGEST = 128
 """Tokens of a sentence at most; what is longer (a text without any full stop) counts as several."""
@@ -100,5 +100,5 @@ def _parts(ids: list[int]) -> Iterator[list[int]]:
     """Yield the ids of a sentence in parts that are not too long, all about alike."""
     count = -(-len(ids) // LONGEST)
     cuts = [len(ids) * number // count for number in range(count + 1)] if count else []
-    for begin, end in zip(cuts, cuts[1:]):
+    for begin, end in pairwise(cuts):
         yield ids[begin:end]

@@ -15,8 +15,8 @@ from regard.data.corpus import PIECE_FIELDS, Corpus, Segment, Shards, ids_file, 
 from regard.data.documents import Piece
 from regard.data.inputs import Input, find_inputs, nothing_in
 from regard.data.manifest import Entry, Manifest, locked, read_manifest, shard_size, write_array
-from regard.data.sentences import SentenceEncoder, SentenceRule
-from regard.data.text_settings import TextSource
+from regard.data.sentences import SentenceEncoder
+from regard.data.text_settings import SentenceRule, TextSource
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 from regard.text import Tokenizer
