@@ -200,3 +200,21 @@ def test_settings_that_contradict_each_other_are_refused(schema, values, sentenc
     with pytest.raises(ConfigError) as error:
         resolve(schema, [Layer("the call", values)])
     assert str(error.value) == sentence
+
+
+def test_numbers_are_found_among_texts(tmp_path):
+    (tmp_path / "a.csv").write_text("A man sings.,A man is singing.,4.5\n2 men.,Two men.,5\n")
+    found = read_labelled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)
+    assert found == [Labelled(("A man sings.", "A man is singing."), "4.5"), Labelled(("2 men.", "Two men."), "5")]
+
+
+def test_numbers_have_names_of_their_own(tmp_path):
+    (tmp_path / "a.csv").write_text("sentence1,sentence2,label,score\na,b,x,0.5\n")
+    assert read_labelled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)[0].label == "0.5"
+    assert read_labelled(LabelSource(path=str(tmp_path / "a.csv")))[0].label == "x"
+
+
+def test_what_is_no_number_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text("text,score\na,0.5\nb,much\n")
+    with pytest.raises(DataError, match='line 3 has "much" under "score", which is no number'):
+        read_labelled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)
