@@ -2,6 +2,7 @@
 
 from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation
 from regard.pipelines.classifier import Chooser, Classification, Classifier, Decision
+from regard.pipelines.encoder import Encoder
 from regard.pipelines.figures import bits_per_byte, perplexity, word_perplexity
 from regard.pipelines.generator import Generator
 from regard.pipelines.load import (
@@ -24,6 +25,7 @@ __all__ = [
     "Classifier",
     "Continuation",
     "Decision",
+    "Encoder",
     "Generator",
     "NextToken",
     "PairScore",

@@ -10,23 +10,26 @@ from regard.errors import CheckpointError, ConfigError
 from regard.interop import read as read_hugging_face
 from regard.interop import read_task as read_hugging_face_task
 from regard.pipelines.classifier import Chooser, Classifier
+from regard.pipelines.encoder import Encoder
 from regard.pipelines.generator import Generator
 from regard.pipelines.translator import Translator, translation_tokenizers
 from regard.text import Tokenizer
 from regard.training import choose_device
 from regard.training.machine import choose_precision, keep_freed_memory
 
-Pipeline = Chooser | Classifier | Generator | Translator
+Pipeline = Chooser | Classifier | Encoder | Generator | Translator
 PIPELINES: dict[str, Callable[[Bundle], Pipeline]] = {
     "choose": Chooser,
     "classify": Classifier,
     "language-model": Generator,
+    "masked-language-model": Encoder,
     "translate": Translator,
 }
 KINDS = {
     "choose": "a model that chooses",
     "classify": "a classifier",
     "language-model": "a language model",
+    "masked-language-model": "a masked language model",
     "translate": "a translator",
 }
 """What the model of a task is called in a sentence."""
@@ -34,6 +37,7 @@ VERBS = {
     "choose": "choose and evaluate",
     "classify": "classify and evaluate",
     "language-model": "generate and score",
+    "masked-language-model": "evaluate",
     "translate": "translate, score and evaluate",
 }
 """What such a model is used with on the command line."""

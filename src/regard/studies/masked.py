@@ -43,7 +43,9 @@ def prepare_masked(
 ) -> Prepared:
     """Tokenise the text (or take it as it was tokenised before), and build the model."""
     if given is not None:
-        raise ConfigError("Sentence pairs are for the task translate; a masked language model learns from text files.")
+        raise ConfigError(
+            "Sentence pairs are for the task translate; a masked language model learns from text files."
+        )
     folder = corpus_folder(settings)
     tokenizer = resumed.tokenizers["tokenizer"] if resumed else language_tokenizer(settings, folder, progress)
     corpora = tokenise_all(settings.data, tokenizer, folder, progress)

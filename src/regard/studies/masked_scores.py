@@ -136,9 +136,7 @@ def _add(found: MaskedFigures, model: Any, batch: MaskedBatch) -> None:
     found.masked += batch.label_count
     if model.following is not None and batch.pair_count:
         scores = follows(model, hidden, batch.bounds)
-        found.pair_surprise += float(
-            F.cross_entropy(scores, batch.following, ignore_index=NO_LABEL, reduction="sum")
-        )
+        found.pair_surprise += float(F.cross_entropy(scores, batch.following, ignore_index=NO_LABEL, reduction="sum"))
         found.pair_hits += int((scores.argmax(1) == batch.following).sum())
         found.pairs += batch.pair_count
 
