@@ -21,8 +21,9 @@ from regard.data.sampler import Position, cut_evenly
 from regard.data.sentence_pairs import PairMaker
 from regard.data.shuffle import Shuffle
 
-FINE = 6
-"""Significant bits of the number of tokens on a grid: 1 % of them fills up shapes, on average."""
+MANY, FINE = 2**13, 6
+"""From so many tokens on, their number on a grid has so many significant bits: 1 % fills up shapes, on average. Steps
+of fewer take as long as it takes to ask for them, and their numbers vary more."""
 LENGTHS = 64
 """The longest sequence of a batch on a grid is a multiple of that."""
 EVALUATION = key_of(0x6D61736B)
@@ -70,10 +71,11 @@ class MaskedBatch:
         longest = -(-longest // LENGTHS) * LENGTHS
         longest = longest if limit is None else max(self.longest, min(longest, limit))
         rows = rounded_up(R) - R
-        tokens = rounded_up(N + rows, FINE) - N
+        bits = FINE if N >= MANY else 4
+        tokens = rounded_up(N + rows, bits) - N
         while rows * longest < tokens:
             rows = rounded_up(R + rows + 1) - R
-            tokens = rounded_up(N + rows, FINE) - N
+            tokens = rounded_up(N + rows, bits) - N
         ends = N + np.arange(rows + 1) * tokens // max(1, rows)
         positions = ragged(np.zeros(rows, np.int64), np.diff(ends))
         wider = lambda x, more, value=0: F.pad(x, (0, more), value=value)
