@@ -1,5 +1,7 @@
 """Pairs hold whole sentences in order; half of them meet, the others never come from one document."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -31,7 +33,7 @@ def is_stretch(found):
     """Tell whether words stand one behind the other in one document."""
     return all(
         (one[0], one[1], one[2] + 1) == other or ((one[0], one[1] + 1) == other[:2] and other[2] == 0)
-        for one, other in zip(found, found[1:])
+        for one, other in pairwise(found)
     )
 
 

@@ -53,7 +53,7 @@ def evaluate(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Score a run: BLEU, chrF and TER with a score passport, perplexity, or the accuracy of labels or masked words."""
+    """Score a run: BLEU, chrF and TER with a score passport, perplexity, or accuracy (of masked words too)."""
     flags = dict(locals())
     from regard.errors import ConfigError
     from regard.pipelines import read_task

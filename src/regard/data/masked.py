@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from regard.data.corpus import Ids
 from regard.data.draws import key_of, keys_at, ragged
 from regard.data.feed import Update
 from regard.data.masking import Masked, Masker
-from regard.data.sampler import Position, cut_evenly
+from regard.data.sampler import Position
 from regard.data.sentence_pairs import PairMaker
 from regard.data.shuffle import Shuffle
 
@@ -228,13 +228,15 @@ class MaskedFeed:
 
 def cut_rows(sizes: Ids, limit: int, world: int = 1) -> list[tuple[int, int]]:
     """Return (first, last + 1) of consecutive parts of rows, within a limit of tokens where they can be."""
-    wanted = -(-int(sizes.sum()) // limit)
+    total = np.cumsum(sizes)
+    middles, wanted = total - sizes / 2, -(-int(total[-1]) // limit)
     wanted = -(-wanted // world) * world
-    rows = np.arange(len(sizes))
     while True:
-        parts = cut_evenly(rows, sizes, int(sizes.sum()) / wanted)
-        if wanted >= len(rows) or all(sizes[part].sum() <= limit or len(part) == 1 for part in parts):
-            return [(int(part[0]), int(part[-1]) + 1) for part in parts]
+        cuts = np.searchsorted(middles, np.arange(1, wanted) * (total[-1] / wanted))
+        bounds = np.unique([0, *cuts.tolist(), len(sizes)])
+        inside = np.add.reduceat(sizes, bounds[:-1])
+        if wanted >= len(sizes) or ((inside <= limit) | (np.diff(bounds) == 1)).all():
+            return list(pairwise(bounds.tolist()))
         wanted += world
 
 

@@ -36,7 +36,7 @@ def plan_updates(
     return [updates[place] for place in draw.permutation(len(updates))]
 
 
-def cut_evenly(rows: Rows, lengths: Rows, tokens: float) -> list[Rows]:
+def cut_evenly(rows: Rows, lengths: Rows, tokens: int) -> list[Rows]:
     """Cut rows into consecutive parts of about `tokens` tokens, all alike, so that no small rest is left."""
     total = np.cumsum(lengths[rows])
     parts = max(1, round(float(total[-1]) / tokens))
