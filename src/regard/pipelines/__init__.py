@@ -3,13 +3,16 @@
 from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation
 from regard.pipelines.classifier import Chooser, Classification, Classifier, Decision
 from regard.pipelines.encoder import Encoder
+from regard.pipelines.encoder_answers import Filler, Filling, TokenVectors, WordSimilarity
 from regard.pipelines.figures import bits_per_byte, perplexity, word_perplexity
 from regard.pipelines.generator import Generator
 from regard.pipelines.load import (
     load,
     load_chooser,
     load_classifier,
+    load_encoder,
     load_generator,
+    load_masked,
     load_tokenizer,
     load_translator,
     read_task,
@@ -26,17 +29,23 @@ __all__ = [
     "Continuation",
     "Decision",
     "Encoder",
+    "Filler",
+    "Filling",
     "Generator",
     "NextToken",
     "PairScore",
     "TextScore",
+    "TokenVectors",
     "Translation",
     "Translator",
+    "WordSimilarity",
     "bits_per_byte",
     "load",
     "load_chooser",
     "load_classifier",
+    "load_encoder",
     "load_generator",
+    "load_masked",
     "load_tokenizer",
     "load_translator",
     "perplexity",

@@ -9,6 +9,7 @@ from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
 from regard.errors import CheckpointError, ConfigError
 from regard.interop import read as read_hugging_face
 from regard.interop import read_task as read_hugging_face_task
+from regard.models import family
 from regard.pipelines.classifier import Chooser, Classifier
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.generator import Generator
@@ -37,7 +38,7 @@ VERBS = {
     "choose": "choose and evaluate",
     "classify": "classify and evaluate",
     "language-model": "generate and score",
-    "masked-language-model": "evaluate",
+    "masked-language-model": "fill, embed, similar and evaluate",
     "translate": "translate, score and evaluate",
 }
 """What such a model is used with on the command line."""
@@ -83,6 +84,23 @@ def load_classifier(path: str | Path, device: str = "auto", *, precision: str = 
 def load_chooser(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Chooser:
     """Return the model that chooses at a path as `load` does, and refuse a model of another task."""
     return Chooser(_bundle(path, device, precision, "choose"))
+
+
+def load_masked(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder:
+    """Return the masked language model at a path as `load` does, and refuse a model of another task."""
+    return Encoder(_bundle(path, device, precision, "masked-language-model"))
+
+
+def load_encoder(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder:
+    """Return the text encoder at a path, whatever its task is and whichever head it has learned for it."""
+    task = read_task(path)
+    bundle = _bundle(path, device, precision)
+    if family(bundle.settings.family).kind != "encoder":
+        raise ConfigError(
+            f"{path}: this is {KINDS[task]} of the family {bundle.settings.family}, and only a text encoder such as "
+            f"BERT gives vectors; use it with regard {VERBS[task]}."
+        )
+    return Encoder(bundle)
 
 
 def _others(path: str, first: Bundle, ensemble: Sequence[str | Path], device: str, precision: str) -> list[Bundle]:

@@ -24,7 +24,7 @@ from regard.data.text_settings import MarkedSource, MarkedTextData
 from regard.errors import DataError, RunError
 from regard.nn import with_less_at_once
 from regard.objectives.masked import follows, read_packed
-from regard.pipelines import load
+from regard.pipelines import Encoder, load
 from regard.progress import SILENT, Progress
 from regard.studies.prepared import Prepared
 from regard.studies.run import Run
@@ -184,17 +184,16 @@ def measure_masked(
     with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
         sets = _texts(Path(path), place, pipeline.bundle, Path(folder), progress)
         return {
-            name: evaluate_masked(pipeline.model, masked_text(corpus, pipeline.bundle), name, machine)
+            name: evaluate_masked(pipeline.model, masked_text(corpus, pipeline), name, machine)
             for name, corpus in sets.items()
         }
 
 
-def masked_text(corpus: Corpus, bundle: Bundle) -> MaskedText:
+def masked_text(corpus: Corpus, pipeline: Encoder) -> MaskedText:
     """Return a text as a model is to read it."""
-    tokenizer, model = bundle.tokenizers["tokenizer"], bundle.model
-    length = int(bundle.facts.get("length") or model.max_positions)
-    pairs = PairMaker(corpus, Marks.of(tokenizer), length, model.following is not None)
-    return MaskedText(pairs, Masker(MaskingSettings(**bundle.facts.get("masking", {})), tokenizer))
+    tokenizer, facts = pipeline.tokenizer, pipeline.bundle.facts
+    pairs = PairMaker(corpus, Marks.of(tokenizer), pipeline.max_length, pipeline.model.following is not None)
+    return MaskedText(pairs, Masker(MaskingSettings(**facts.get("masking", {})), tokenizer))
 
 
 def _texts(
