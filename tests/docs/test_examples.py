@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import regard
+from encoder_folders import bert_tokenizer, small_encoder_bundle
 from generators import language_bundle, tokenizer_of
 from labelled import write_reviews
 from regard.checkpoint import write_bundle
@@ -97,6 +98,7 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     (tmp_path / "more.txt").write_text(story)
     write_reviews(tmp_path / "reviews.csv", 60)
     write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("bytes"), window=24))
+    write_bundle(tmp_path / "runs" / "bert", small_encoder_bundle(bert_tokenizer()))
     (tmp_path / "pairs.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs[:20]))
     (tmp_path / "archive.toml").write_text(blocks(ROOT / "docs" / "own-text.md", "toml")[0])
     return tmp_path

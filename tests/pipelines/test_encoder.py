@@ -206,7 +206,7 @@ def test_what_each_block_would_fill_in(encoder):
 MISTAKES = {
     "line 1: there is no [MASK] in it; put one where a word is to be found.": lambda e: e.fill("the dog"),
     "line 7: there is no [MASK] in it; put one where a word is to be found.": lambda e: e.fill(
-        ["[MASK]", ""], lines=[3, 7]
+        ["[MASK]", ""], where=["line 3", "line 7"]
     ),
     "line 1 is not UTF-8 text; convert it first.": lambda e: e.fill("[MASK] \ud800"),
     "line 2 is not UTF-8 text; convert it first.": lambda e: e.embed(["a", "\ud800"]),

@@ -40,7 +40,14 @@ Ensemble = Annotated[
     list[str] | None, typer.Option(help="Another run to decide with, by the mean of probabilities; may be repeated.")
 ]
 Precision = Annotated[str, typer.Option(help="Arithmetic: fp32, or bf16 (a GPU's fast one, almost the same text).")]
-Run = Annotated[str, typer.Argument(metavar="RUN", help="The folder of a run, or of one checkpoint.")]
+Pooling = Annotated[
+    str | None,
+    typer.Option(help="A text's vector: cls (its first token), mean or max of all; unset: the model's own, or mean."),
+]
+Layer = Annotated[int, typer.Option(help="Which layer: 0 the embeddings, 1 the first block, -1 the last.")]
+Run = Annotated[
+    str, typer.Argument(metavar="RUN", help="The folder of a run or of one checkpoint, or hf:DIR (Hugging Face).")
+]
 SettingWords = Annotated[
     list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings to change, such as train.steps=1000.")
 ]

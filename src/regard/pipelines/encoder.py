@@ -56,7 +56,7 @@ class Encoder:
         top: int = 5,
         among: Sequence[str] = (),
         *,
-        lines: Sequence[int] | None = None,
+        where: Sequence[str] | None = None,
         progress: Progress = SILENT,
     ) -> list[Filling]: ...
     def fill(
@@ -65,20 +65,19 @@ class Encoder:
         top: int = 5,
         among: Sequence[str] = (),
         *,
-        lines: Sequence[int] | None = None,
+        where: Sequence[str] | None = None,
         progress: Progress = SILENT,
     ) -> Filling | list[Filling]:
         """Find words for every [MASK] in one text, or in many in their order: the `top` likeliest of all tokens.
 
-        `among` names words of one token each to choose from instead; their probabilities stay as they are. `lines`
-        are the numbers of texts in what they were taken from: messages name them.
+        `among` names words of one token each to choose from instead; their probabilities stay as they are. `where`
+        says where each text was taken from: messages name it.
         """
         texts = [text] if isinstance(text, str) else list(text)
         self._check_fills(top)
         kept = torch.tensor(self._choices(among), device=self.device)
-        encoded = [
-            self._masked(each, f"line {line:,}") for each, line in zip(texts, lines or range(1, len(texts) + 1))
-        ]
+        places = where or [f"line {line:,}" for line in range(1, len(texts) + 1)]
+        encoded = [self._masked(each, place) for each, place in zip(texts, places, strict=True)]
         count = min(top, len(kept))
 
         def make(hidden: Tensor, tokens: Tensor, _: Tensor) -> Sequence[Any]:
