@@ -127,7 +127,7 @@ USES = {
     "choose": ("choose", "CONTEXT CHOICE CHOICE"),
     "classify": ("classify", "TEXT"),
     "language-model": ("generate", "TEXT"),
-    "masked-language-model": ("evaluate", "--text FILE"),
+    "masked-language-model": ("fill", '"A text with a [MASK] in it."'),
     "translate": ("translate", "TEXT"),
 }
 

@@ -16,13 +16,15 @@ def masked_use(run: Run) -> list[str]:
         "## Use it",
         "",
         "```sh",
-        f"regard evaluate {shlex.quote(path)} --text FILE",
+        f'regard fill {shlex.quote(path)} "Your text with a [MASK] in it."',
+        f'regard embed {shlex.quote(path)} "your text"',
         "```",
         "",
         "```python",
         "import regard",
         "",
         f"encoder = regard.load({json.dumps(path, ensure_ascii=False)})",
+        'encoder.fill("Your text with a [MASK] in it.").filled',
         "```",
     ]
 
