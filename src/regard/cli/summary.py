@@ -12,7 +12,7 @@ def print_run(run: Run, as_json: bool) -> None:
     """Say how a run ended; one that was interrupted leaves with exit code 130."""
     record = run.record
     if as_json:
-        kept = ("state", "steps", "best_step", "seconds", "parameters", "data", "scores")
+        kept = ("state", "steps", "best_step", "seconds", "waited", "parameters", "data", "scores")
         print_json({"run": str(run.path)} | {key: record[key] for key in kept if key in record})
     elif record["state"] == "interrupted":
         errors().print(

@@ -14,7 +14,7 @@ class TextSource(Settings):
     """Where running text comes from: files, folders of them, or data sets, read in the order given."""
 
     paths: tuple[str, ...] = Field(min_length=1)
-    """Files, folders (searched for .txt, .md and .jsonl, each also .gz), hf:NAME (`datasets`), or miniature:SPLIT."""
+    """Files, folders (searched for .txt, .md and .jsonl, each also .gz), hf:NAME, or miniature:[SET/]SPLIT."""
     documents: Literal["file", "blank-lines", "lines"] = "file"
     """What one document is: a file, what blank lines part, or a line; a line of a .jsonl file always is one."""
     field: str = "text"

@@ -195,8 +195,10 @@ def _machine(record: dict[str, Any], metrics: Sequence[dict[str, float]]) -> lis
     seconds = record.get("seconds", metrics[-1].get("seconds", 0) if metrics else 0)
     speeds = sorted(line["tokens_per_second"] for line in metrics if "tokens_per_second" in line)
     middle = [("target tokens per second", f"{speeds[len(speeds) // 2]:,.0f} (median)")] if speeds else []
-    rows = [("started", record["started"]), ("training", f"{seconds:,.1f} s"), *middle, *record["machine"].items()]
-    return ["## Time and hardware", "", *table(["what", "value"], [*rows, ("regard", record["regard"])])]
+    share = record["waited"] / max(seconds, 1e-9) if "waited" in record else None
+    waiting = [] if share is None else [("of it waiting for data", f"{share:.2%}".replace("%", " %"))]
+    rows = [("started", record["started"]), ("training", f"{seconds:,.1f} s"), *waiting, *middle]
+    return ["## Time and hardware", "", *table(["what", "value"], [*rows, *record["machine"].items()])]
 
 
 def _repeat(run: Run, record: dict[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 CURVES = "curves.png"
 
-NOT_LOSSES = {"step", "epoch", "seconds", "learning_rate", "tokens_per_second"}
+NOT_LOSSES = {"step", "epoch", "seconds", "learning_rate", "tokens_per_second", "waiting"}
 TRANSLATION = ("target token", "valid_loss", "target tokens", "BLEU", "valid_bleu")
 FIGURES = {
     "label": ("label", "valid_loss", "labels", "accuracy", "valid_accuracy"),
