@@ -129,12 +129,6 @@ class Attention(nn.Module):
     def look(self, query: Tensor, key: Tensor, value: Tensor, view: View) -> Tensor:
         """Return what each head sees (B, H, T, K)."""
         dropout = self.dropout if self.training else 0.0
-        lay = view.lay
-        if lay is not None:
-            if view.bias is None and not self.weights.is_heard and lay.has_kernel_for(query):
-                return lay.attend(query, key, value, dropout)
-            within = View(view.mask, bias=view.bias)
-            return lay.together(self.look(lay.apart(query), lay.apart(key), lay.apart(value), within), query)
         if not self.weights.is_heard:
             return fused_attention(query, key, value, view, dropout)
         weights = self.weights(attention_weights(query, key, view))  # (B, H, T, S)
@@ -165,6 +159,8 @@ class SelfAttention(Attention):
         """Return (B, T, D); a cache adds the positions seen before, and keeps the new ones."""
         H, G = self.head_count, self.groups
         packed = self.query_key_value(x).unflatten(-1, (-1, self.head_width)).transpose(1, 2)  # (B, H + 2 G, T, K)
+        if view.lay is not None:
+            return self.join(self._look_within(packed, view, view.lay))
         query_key, value = packed[:, : H + G], packed[:, H + G :]
         if view.rotation is not None:
             query_key = rotate(query_key, view.rotation)
@@ -172,6 +168,19 @@ class SelfAttention(Attention):
         if cache is not None:
             key, value = cache.append(key, value)  # (B, G, S, K)
         return self.join(self.look(query, key, value, view))
+
+    def _look_within(self, packed: Tensor, view: View, lay: EndToEnd) -> Tensor:
+        """Return what the heads see (1, H, T, K) where sequences lie end to end in one row."""
+        H, G = self.head_count, self.groups
+        if view.rotation is not None:
+            packed = torch.cat((rotate(packed[:, : H + G], view.rotation), packed[:, H + G :]), dim=1)
+        if view.bias is None and not self.weights.is_heard and lay.has_kernel_for(packed):
+            query, key, value = packed.split((H, G, G), dim=1)
+            return lay.attend(query, key, value, self.dropout if self.training else 0.0)
+        query, key, value = lay.apart(packed).split(
+            (H, G, G), dim=1
+        )  # (R, H, longest, K) and twice (R, G, longest, K)
+        return lay.together(self.look(query, key, value, View(view.mask, bias=view.bias)), packed.size(2))
 
 
 class CrossAttention(Attention):
