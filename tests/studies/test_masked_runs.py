@@ -57,12 +57,12 @@ def test_resuming_changes_nothing(tmp_path):
     corpus(tmp_path)
     changes = {name: value for name, value in SMALL.items() if name != "text.kind"}
     changes |= {"data.train": {"source": str(tmp_path / "a.de"), "target": str(tmp_path / "a.en")}}
-    changes |= {"model.dropout": 0.1, "text.dropout": 0.1, "text.dropout_side": "source"}
+    changes |= {"model.dropout": 0.1, "text.dropout": 0.1, "text.target_dropout": 0.0}
     assert verify_resume(find_recipe("translate"), changes, steps=6).is_exact
 
 
 def test_dropout_of_the_source_leaves_the_target_alone(pairs):
-    settings = {"text.kind": "bpe", "text.dropout": 0.5, "text.dropout_side": "source", "data.train.path": "x.tsv"}
+    settings = {"text.kind": "bpe", "text.dropout": 0.5, "text.target_dropout": 0.0, "data.train.path": "x.tsv"}
     settings = resolve_run(find_recipe("translate"), SMALL | settings).settings
     prepared = prepare_translation(settings, prepare_machine(settings.machine), given=pairs)
     first, second = (prepared.feed.corpus(epoch).pairs for epoch in (0, 1))

@@ -11,7 +11,7 @@ from regard.objectives.loss import Loss, Part
 from regard.objectives.translation import ObjectiveSettings, word_parts
 
 
-class MaskedObjectiveSettings(ObjectiveSettings):
+class MaskedTranslationObjectiveSettings(ObjectiveSettings):
     """What is minimised."""
 
     length_weight: float = Field(0.1, gt=0)

@@ -9,7 +9,7 @@ from regard.data.settings import PairData
 from regard.data.text_settings import TextData
 from regard.decoding import DecodeSettings, GenerateSettings, MaskPredictDecodeSettings
 from regard.models import MaskPredictSettings, ModelSettings
-from regard.objectives import LanguageObjectiveSettings, MaskedObjectiveSettings, ObjectiveSettings
+from regard.objectives import LanguageObjectiveSettings, MaskedTranslationObjectiveSettings, ObjectiveSettings
 from regard.text import CorpusTextSettings, TextSettings
 from regard.training import MachineSettings, TrainSettings
 
@@ -108,7 +108,7 @@ class TranslateSettings(PairRunSettings[M], Generic[M]):
 class MaskedTranslateSettings(PairRunSettings[M], Generic[M]):
     """Everything about the run of a translator that fills in masked words."""
 
-    objective: MaskedObjectiveSettings = MaskedObjectiveSettings()
+    objective: MaskedTranslationObjectiveSettings = MaskedTranslationObjectiveSettings()
     decode: MaskPredictDecodeSettings = MaskPredictDecodeSettings()
 
 

@@ -23,7 +23,12 @@ from regard.errors import DataError
 from regard.inspection import attention_focus
 from regard.metrics import translation_scores
 from regard.models import ConditionalMasked, Vocabularies, build_model, count_parameters
-from regard.objectives import MaskedObjectiveSettings, MaskedTranslationObjective, Objective, TranslationObjective
+from regard.objectives import (
+    MaskedTranslationObjective,
+    MaskedTranslationObjectiveSettings,
+    Objective,
+    TranslationObjective,
+)
 from regard.pipelines.masked_translator import build_translator
 from regard.pipelines.translator import translation_tokenizers
 from regard.progress import SILENT, Progress
@@ -77,11 +82,11 @@ def gather(
 def make_ready(material: Material, machine: Machine) -> Prepared:
     """Return what the loop needs."""
     settings, bundle, encoded = material.settings, material.bundle, material.encoded
-    has_dropout = settings.text.dropout > 0
+    has_dropout = any(settings.text.dropouts)
     corpus = _with_dropout(material.train, encoded, settings, bundle.tokenizers) if has_dropout else lambda _: encoded
     examples: Callable[[int], Examples] = corpus
     objective: Objective = TranslationObjective(settings.objective.label_smoothing, settings.objective.agreement)
-    if isinstance(settings.objective, MaskedObjectiveSettings):
+    if isinstance(settings.objective, MaskedTranslationObjectiveSettings):
         examples = lambda epoch: MaskedPairs(corpus(epoch), settings.seed, epoch)
         objective = MaskedTranslationObjective(**settings.objective.model_dump())
     micro_batch = settings.train.micro_batch_tokens or machine.micro_batch_tokens
@@ -183,10 +188,10 @@ def _with_dropout(
     train: list[Pair], pairs: EncodedPairs, settings: Settings, tokenizers: dict[str, Tokenizer]
 ) -> Callable[[int], EncodedPairs]:
     """Return a function that encodes the corpus anew for each epoch; a text that outgrows the limit stays."""
-    encoders = (DropoutEncoder(each, settings.text.dropout) for each in translation_tokenizers(tokenizers))
+    sides = zip(translation_tokenizers(tokenizers), settings.text.dropouts, strict=True)
+    encoders = (DropoutEncoder(*side) for side in sides)
     texts = [pair.source for pair in train], [pair.target for pair in train]
     corpora = [DropoutCorpus(*each) for each in zip(texts, encoders, strict=True)]
-    has_one_target = settings.text.dropout_side == "source"
     limit = int(max(pairs.source.lengths.max(), pairs.target.lengths.max()))
 
     def side(corpus: DropoutCorpus, plain: Sequences, seed: int) -> Sequences:
@@ -198,8 +203,7 @@ def _with_dropout(
 
     def corpus(epoch: int) -> EncodedPairs:
         seed = 2 * (settings.seed * 1_000_003 + epoch)
-        source = side(corpora[0], pairs.source, seed)
-        target = pairs.target if has_one_target else side(corpora[1], pairs.target, seed + 1)
+        source, target = side(corpora[0], pairs.source, seed), side(corpora[1], pairs.target, seed + 1)
         return replace(pairs, source=source, target=target)
 
     return corpus
