@@ -7,7 +7,7 @@ in the paper, gradients clipped to norm 1, fused AdamW, the same batches; they t
 batches hold random tokens, each sequence as long as all others. With --text, sentence pairs of that text are read
 too: end to end here, padded to the longest of a batch there (without a mask where nothing is padded), filled up to a
 length (filled:128) or two sentences each (sentences:128); tokens are those of the text, never padding. Where the time
-of our step goes is printed by kernel. Without a GPU: --device cpu --layers 1 --width 64 --heads 2 --sizes 4x32 --rounds 1.
+of our step goes is printed by kernel. Without a GPU: --device cpu --layers 1 --width 64 --heads 2 --sizes 4x32.
 """
 
 import argparse
