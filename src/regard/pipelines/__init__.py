@@ -15,6 +15,7 @@ from regard.pipelines.load import (
 )
 from regard.pipelines.text_answers import Continuation, NextToken, TextScore
 from regard.pipelines.translator import Translator
+from regard.pipelines.weights import WeightsCost, weights_cost
 
 __all__ = [
     "Alternative",
@@ -30,6 +31,7 @@ __all__ = [
     "TextScore",
     "Translation",
     "Translator",
+    "WeightsCost",
     "bits_per_byte",
     "load",
     "load_chooser",
@@ -39,5 +41,6 @@ __all__ = [
     "load_translator",
     "perplexity",
     "read_task",
+    "weights_cost",
     "word_perplexity",
 ]

@@ -22,6 +22,7 @@ from regard.studies.runs import RunSummary, delete_run, list_runs
 from regard.studies.text_scores import TextEvaluation, measure_text
 from regard.studies.train import train
 from regard.studies.verify import Verification, verify_resume
+from regard.studies.weights import MeasuredCost, measure_weights_cost
 
 __all__ = [
     "Average",
@@ -31,6 +32,7 @@ __all__ = [
     "Finding",
     "LabelPlan",
     "Lineup",
+    "MeasuredCost",
     "Outcome",
     "Passport",
     "Plan",
@@ -54,6 +56,7 @@ __all__ = [
     "measure",
     "measure_labels",
     "measure_text",
+    "measure_weights_cost",
     "parse_budget",
     "plan_run",
     "preset_parameters",
