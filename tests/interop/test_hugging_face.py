@@ -197,8 +197,8 @@ def test_other_refusals_of_writing(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
         write(Bundle("tag", bundle.model, bundle.settings, bundle.vocabularies, bundle.tokenizers), tmp_path / "hf")
     assert str(error.value) == (
-        'task, model.family: "tag" with "transformer" fits no Hugging Face form; "translate" with "transformer" and '
-        '"language-model" with "gpt" do.'
+        'task, model.family: "tag" with "transformer" fits no Hugging Face form; "translate" with "transformer", '
+        '"language-model" with "gpt" and "masked-language-model" with "bert" do.'
     )
 
 
@@ -390,7 +390,7 @@ UNREADABLE = {
     "another model": (
         with_config(model_type="bart"),
         '{folder}/config.json: model_type "bart" is not one that can be read (marian, pegasus, blenderbot, gpt2, '
-        "openai-gpt, llama).",
+        "openai-gpt, llama, bert).",
     ),
     "another activation": (
         with_config(activation_function="tanh"),

@@ -70,7 +70,7 @@ def test_other_refusals_of_writing(tokenizer, tmp_path):
         write(Bundle("language-model", model, settings, vocabularies, bundle.tokenizers), tmp_path / "hf")
     assert str(error.value) == (
         'task, model.family: "language-model" with "recurrent-lm" fits no Hugging Face form; "translate" with '
-        '"transformer" and "language-model" with "gpt" do.'
+        '"transformer", "language-model" with "gpt" and "masked-language-model" with "bert" do.'
     )
 
 
@@ -233,7 +233,7 @@ UNREADABLE = {
         "llama",
         with_config(model_type="mamba"),
         '{folder}/config.json: model_type "mamba" is not one that can be read (marian, pegasus, blenderbot, gpt2, '
-        "openai-gpt, llama).",
+        "openai-gpt, llama, bert).",
     ),
 }
 

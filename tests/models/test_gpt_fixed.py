@@ -77,7 +77,7 @@ for changes in ({}, {"positions": "rotary", "activation": "relu"}, {"has_bias": 
         tokens, real = padded_in_front(random_tokens(rows, 6), [6, 2, 4] * (rows // 3))
         found = []
         for is_fused in (False, True):
-            gpt_fixed.can_fuse = lambda settings, weight: is_fused
+            gpt_fixed.can_fuse = lambda *_: is_fused
             with torch.inference_mode():
                 state = model.start()
                 model.read(tokens.to(device), state, real.to(device))
@@ -85,6 +85,21 @@ for changes in ({}, {"positions": "rotary", "activation": "relu"}, {"has_bias": 
                 fixed.load(state, torch.arange(rows, device=device))
                 found.append(torch.stack([fixed.step(torch.full((rows,), t, device=device)) for t in (3, 5, 7, 4)]))
         torch.testing.assert_close(found[1], found[0], atol=1e-4, rtol=1e-4)
+    # In bfloat16, from the same weights and the same past: what lies between kernels is rounded to 8 bits.
+    exact = model.bfloat16().float()
+    tokens = random_tokens(3, 6)
+    found = []
+    for dtype in (torch.float32, torch.bfloat16):
+        gpt_fixed.can_fuse = lambda *_: dtype == torch.bfloat16
+        with torch.inference_mode():
+            state = exact.float().start()
+            exact.read(tokens.to(device), state)
+            fixed = exact.to(dtype).fixed_text(3, 80)
+            fixed.load(state, torch.arange(3, device=device))
+            found.append(torch.stack([fixed.step(torch.full((3,), t, device=device)) for t in (3, 5, 7, 4)]))
+    assert found[1].dtype == torch.float32
+    spread = found[0].std()
+    assert (found[1] - found[0]).abs().max() < 0.1 * spread and (found[1] - found[0]).std() < 0.02 * spread
 """
 
 

@@ -21,7 +21,7 @@ for changes in ({}, {"positions": "rotary"}, {"has_bias": False, "positions": "a
     for hypotheses, steps in ((2, 3), (5, 16)):  # few rows, and more; more slots than a block has
         found = []
         for is_fused in (False, True):
-            transformer_fixed.can_fuse = lambda settings, weight: is_fused
+            transformer_fixed.can_fuse = lambda *_: is_fused
             torch.manual_seed(0)
             with torch.inference_mode():
                 fixed = model.fixed(3, 9, hypotheses, steps)

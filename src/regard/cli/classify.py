@@ -8,8 +8,7 @@ import typer
 
 from regard.cli.inputs import chunks
 from regard.cli.options import Device, Json, Precision, Quiet, Run, Threads, column
-
-TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
+from regard.cli.tables import is_table, write_cells, write_records
 
 
 def classify(
@@ -44,17 +43,16 @@ def classify(
 
     if texts and file:
         raise ConfigError("Give either texts or --file, not both.")
-    is_table = file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() in TABLES
-    if not is_table and (text_column or out):
+    if not is_table(file) and (text_column or out):
         raise ConfigError("--text-column and --out are for tables; give one with --file.")
     use_threads(threads)
     classifier = load_classifier(run, device or "auto", precision=precision)
     reporter = progress(quiet)
-    if is_table:
+    if is_table(file):
         from regard.pipelines.label_tables import label_table
 
-        columns = [column(word) for word in text_column or []]
-        _write(label_table(classifier, str(file), columns, reporter), out, json)
+        table = label_table(classifier, str(file), [column(word) for word in text_column or []], reporter)
+        write_records(table.records(), out) if json else write_cells(table.cells(), out)
         return
     line = 1
     for chunk in chunks(texts, file):
@@ -93,23 +91,3 @@ def _print_answer(answer: Any, json: bool) -> None:
         print_json(None if answer is None else vars(answer) | {"probability": answer.probability}, indent=None)
     else:
         print_line("" if answer is None else f"{answer.label}\t{answer.probability:.4f}")
-
-
-def _write(table: Any, out: Path | None, json: bool) -> None:
-    """Write a table as CSV, or as lines of JSON."""
-    import csv
-    import io
-    from json import dumps
-
-    from regard.cli.console import print_line
-
-    text = io.StringIO()
-    if json:
-        text.writelines(dumps(row, ensure_ascii=False) + "\n" for row in table.records())
-    else:
-        csv.writer(text, lineterminator="\n").writerows(table.cells())
-    if out is None:
-        sys.stdout.write(text.getvalue())
-        return
-    out.write_text(text.getvalue(), encoding="utf-8", newline="")
-    print_line(f"{out}: {len(table.rows):,} rows.")

@@ -7,6 +7,9 @@ import typer
 
 from regard.cli.options import Json
 
+VERBS = {"translate": "translate", "language-model": "generate", "masked-language-model": "embed"}
+"""What a model of a task is used with first of all."""
+
 
 def import_(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Hugging Face folder.")],
@@ -29,9 +32,6 @@ def import_(
     if json:
         print_json({"path": out, "parameters": parameters, "vocabularies": vars(bundle.vocabularies)})
         return
-    if bundle.task != "translate":
-        print_line(f"{out}: {parameters:,} parameters, {bundle.vocabularies.target:,} tokens.")
-        print_line(f"Use it: regard generate {out} TEXT")
-        return
-    print_line(f"{out}: {parameters:,} parameters, {bundle.vocabularies.target:,} target tokens.")
-    print_line(f"Use it: regard translate {out} TEXT")
+    what = "target tokens" if bundle.task == "translate" else "tokens"
+    print_line(f"{out}: {parameters:,} parameters, {bundle.vocabularies.target:,} {what}.")
+    print_line(f"Use it: regard {VERBS[bundle.task]} {out} TEXT")

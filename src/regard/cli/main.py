@@ -18,8 +18,10 @@ from regard.cli import (
     convert,
     data,
     doctor,
+    embed,
     evaluate,
     export,
+    fill,
     generate,
     import_,
     presets,
@@ -28,6 +30,7 @@ from regard.cli import (
     recipes,
     runs,
     score,
+    similar,
     tokenizer,
     train,
     translate,
@@ -55,6 +58,9 @@ app.command("translate")(translate.translate)
 app.command("generate")(generate.generate)
 app.command("classify")(classify.classify)
 app.command("choose")(choose.choose)
+app.command("fill")(fill.fill)
+app.command("embed")(embed.embed)
+app.command("similar")(similar.similar)
 app.command("evaluate")(evaluate.evaluate)
 app.command("score")(score.score)
 app.command("average")(average.average)

@@ -43,7 +43,14 @@ Precision = Annotated[str, typer.Option(help="Arithmetic: fp32, or bf16 (a GPU's
 Weights = Annotated[
     str, typer.Option(help="For language models on a CPU: full, or int8 (faster; what it costs is printed).")
 ]
-Run = Annotated[str, typer.Argument(metavar="RUN", help="The folder of a run, or of one checkpoint.")]
+Pooling = Annotated[
+    str | None,
+    typer.Option(help="A text's vector: cls (its first token), mean or max of all; unset: the model's own, or mean."),
+]
+Layer = Annotated[int, typer.Option(help="Which layer: 0 the embeddings, 1 the first block, -1 the last.")]
+Run = Annotated[
+    str, typer.Argument(metavar="RUN", help="The folder of a run or of one checkpoint, or hf:DIR (Hugging Face).")
+]
 SettingWords = Annotated[
     list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings to change, such as train.steps=1000.")
 ]

@@ -1,6 +1,6 @@
 """What can be said about labelled examples in a recipe."""
 
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -9,13 +9,11 @@ from regard.config import Settings
 Column = Annotated[int, Field(ge=0)]
 
 
-class TableSource(Settings):
-    """A table: a file, a data set, or part of the miniature world."""
+class ExampleSource(Settings):
+    """Where examples come from: a file, a data set, or part of the miniature world."""
 
     path: str
-    """A .csv, .tsv or .jsonl file (.gz too), hf:NAME for a `datasets` set, or miniature:SPLIT."""
-    label_column: str | Column | None = None
-    """Column (its name, or its number from 0) or JSON field (dots reach inside) with the answer; unset: guessed."""
+    """A file (.gz too), hf:NAME for a `datasets` set, or miniature:[SET/]SPLIT."""
     config: str | None = None
     """Configuration of an hf: data set."""
     split: str = "train"
@@ -27,6 +25,13 @@ class TableSource(Settings):
     def name(self) -> str:
         """How messages call this place."""
         return self.path
+
+
+class TableSource(ExampleSource):
+    """A table with a column of answers: .csv, .tsv, .jsonl, or a data set."""
+
+    label_column: str | Column | None = None
+    """Column (its name, or its number from 0) or JSON field (dots reach inside) with the answer; unset: guessed."""
 
 
 class LabelSource(TableSource):
@@ -63,7 +68,20 @@ class ChoiceSource(TableSource):
         return self
 
 
-S = TypeVar("S", bound=TableSource)
+class TagSource(TableSource):
+    """Where words with tags come from: CoNLL files, a word a line, or lists in JSON."""
+
+    word_column: str | Column | None = None
+    """Column (its number from 0) or JSON field with the words; unset: guessed."""
+    scheme: Literal["auto", "iob1", "iob2", "bioes", "none"] = "auto"
+    """How tags mark spans; none: each tag is one of its own, as parts of speech are. All are read alike."""
+
+
+class QuestionSource(ExampleSource):
+    """Where questions about texts come from: SQuAD's JSON (both versions), or tables of the same fields."""
+
+
+S = TypeVar("S", bound=ExampleSource)
 
 
 class ExampleData(Settings, Generic[S]):

@@ -1,8 +1,9 @@
 """Texts with a label out of tables and the miniature world; which column is which is guessed, and said."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from regard.data import miniature
 from regard.data.label_settings import LabelSource
@@ -36,6 +37,8 @@ LABEL_NAMES = (
     "stars",
 )
 
+NUMBER_NAMES = ("score", "similarity", "label", "rating", "stars", "target", "grade", "value", "number")
+
 WAY_OUT = "name the columns with text_column (second_column for pairs) and label_column"
 
 
@@ -53,23 +56,38 @@ class Columns(NamedTuple):
     label: str | None
 
 
-def read_labelled(place: LabelSource, progress: Progress = SILENT) -> list[Labelled]:
-    """Return all examples of a place, in order."""
+def read_labelled(place: LabelSource, progress: Progress = SILENT, is_number: bool = False) -> list[Labelled]:
+    """Return all examples of a place, in order; their labels may have to be numbers."""
     if place.path.startswith(MINIATURE):
-        return make_labelled(place.path.removeprefix(MINIATURE), place.count, progress)
-    table = read_rows(place.path, place.config, place.split, lambda row: _is_header(row, place))
+        return make_labelled(place.path.removeprefix(MINIATURE), place.count, progress, is_number)
+    table = read_rows(place.path, place.config, place.split, lambda row: _is_header(row, place, is_number))
     if not table.rows:
         raise DataError(f"{place.name}: there are no examples in it.")
-    columns = find_columns(table, place)
+    columns = find_columns(table, place, is_number)
     assert columns.label is not None, "only what is to be labelled has none"
     _say(table, columns, progress)
     rows = table.rows[: place.count]
     if len(rows) < len(table.rows):
         progress.say(f"{place.name}: the first {len(rows):,} of {len(table.rows):,} examples are used (count).")
-    return [
+    found = [
         Labelled(texts_in(row, columns.texts, f"{place.name}: {where}"), _label(row, columns.label))
         for where, row in rows
     ]
+    if is_number:
+        for (where, _), each in zip(rows, found, strict=True):
+            if each.label and not _is_number(each.label):
+                raise DataError(
+                    f'{place.name}: {where} has "{each.label}" under "{columns.label}", which is no number; '
+                    f"{WAY_OUT}."
+                )
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def texts_in(row: Row, columns: Sequence[str], where: str) -> tuple[str, ...]:
@@ -85,11 +103,11 @@ def _label(row: Row, name: str) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value).strip()
 
 
-def _is_header(row: Sequence[str], place: LabelSource) -> bool:
+def _is_header(row: Sequence[str], place: LabelSource, is_number: bool) -> bool:
     """Tell whether the first row of a table names its columns: a user calls one by name, or the names are known."""
     if any(isinstance(name, str) for name in (place.text_column, place.second_column, place.label_column)):
         return True
-    return known_texts(row) is not None and _known_label(row) is not None
+    return known_texts(row) is not None and _known_label(row, is_number) is not None
 
 
 def known_texts(names: Iterable[str], count: int | None = None) -> tuple[str, ...] | None:
@@ -103,18 +121,23 @@ def known_texts(names: Iterable[str], count: int | None = None) -> tuple[str, ..
     return next(((known[name],) for name in TEXT_NAMES if name in known), None)
 
 
-def _known_label(names: Iterable[str]) -> str | None:
+def _known_label(names: Iterable[str], is_number: bool) -> str | None:
     known = {name.strip().lower(): name for name in names}
-    return next((known[name] for name in LABEL_NAMES if name in known), None)
+    return next((known[name] for name in (NUMBER_NAMES if is_number else LABEL_NAMES) if name in known), None)
 
 
-def find_columns(table: Table, place: LabelSource) -> Columns:
+def find_columns(table: Table, place: LabelSource, is_number: bool = False) -> Columns:
     """Return the columns a user named, and the likely ones where none was named."""
     given = [name for name in (place.text_column, place.second_column) if name is not None]
     texts = tuple(table.column(name) for name in given) or known_texts(table.names)
-    label = table.column(place.label_column) if place.label_column is not None else _known_label(table.names)
-    if texts is None and label is None and len(table.names) == 2 and not table.has_header:
-        texts, label = _by_contents(table)
+    label = (
+        table.column(place.label_column) if place.label_column is not None else _known_label(table.names, is_number)
+    )
+    if texts is None and label is None and not table.has_header:
+        if is_number:
+            texts, label = _number_among_texts(table)
+        elif len(table.names) == 2:
+            texts, label = _by_contents(table)
     left = [name for name in table.names if name not in (*(texts or ()), label)]
     if texts is None and label is not None and len(left) == 1:
         texts = (left[0],)
@@ -139,19 +162,63 @@ def _by_contents(table: Table) -> tuple[tuple[str, ...], str]:
     return (text,), label
 
 
+def _number_among_texts(table: Table) -> tuple[tuple[str, ...] | None, str | None]:
+    """Return one or two columns without names that hold texts, and the only one that holds numbers."""
+    cells = {name: [row[name] for _, row in table.rows if row.get(name)] for name in table.names}
+    numbers = [name for name, values in cells.items() if all(map(_is_number, values))]
+    texts = tuple(name for name in table.names if name not in numbers)
+    return (texts, numbers[0]) if len(numbers) == 1 and len(texts) in (1, 2) else (None, None)
+
+
 def _say(table: Table, columns: Columns, progress: Progress) -> None:
     texts = " and ".join(f'"{name}"' for name in columns.texts)
     header = "" if table.has_header else " (numbers from 0: the first row is taken for an example, not for names)"
     progress.say(f'{table.origin}: the text is in column {texts}, the label in "{columns.label}"{header}.')
 
 
-def make_labelled(split: str, count: int | None, progress: Progress = SILENT) -> list[Labelled]:
-    """Return stories of the miniature world, made on the spot, each with the name of its plot."""
+def make_labelled(
+    name: str, count: int | None, progress: Progress = SILENT, is_number: bool = False
+) -> list[Labelled]:
+    """Return examples of the miniature world, made on the spot: stories with their plots, or pairs with a score."""
+    sets = {"likeness": _likeness} if is_number else _SETS
+    place = miniature.place(name, tuple(sets))
+    examples, size = sets[place.set](place.split, count)
     found: list[Labelled] = []
-    stories = miniature.stories(split)
-    count = count or miniature.SPLITS[split].size
-    with progress.bar(f"make {split}", count) as bar:
-        for story in islice(stories, count):
-            found.append(Labelled((" ".join(story.sentences),), story.plot))
+    with progress.bar(f"make {name}", size) as bar:
+        for example in examples:
+            found.append(example)
             bar.advance()
     return found
+
+
+def _plots(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+    stories = miniature.stories(split)
+    count = count or miniature.SPLITS[split].size
+    return (Labelled((" ".join(story.sentences),), story.plot) for story in islice(stories, count)), count
+
+
+def _reviews(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+    reviews = miniature.reviews(split, count)
+    return (Labelled((review.text,), review.label) for review in reviews), _size(split, count)
+
+
+def _paraphrases(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+    pairs = miniature.paraphrases(split, count)
+    labelled = (Labelled((pair.first, pair.second), "yes" if pair.is_same else "no") for pair in pairs)
+    return labelled, _size(split, count)
+
+
+def _likeness(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+    pairs = miniature.likeness(split, count)
+    return (Labelled((pair.first, pair.second), f"{pair.score:g}") for pair in pairs), _size(split, count)
+
+
+def _size(split: str, count: int | None) -> int:
+    return count or miniature.EXAMPLE_SPLITS[split].size
+
+
+_SETS: Final[dict[str, Callable[[str, int | None], tuple[Iterator[Labelled], int]]]] = {
+    "plots": _plots,
+    "reviews": _reviews,
+    "paraphrases": _paraphrases,
+}

@@ -79,16 +79,24 @@ def _from_cells(origin: str, rows: list[tuple[int, list[str]]], is_header: Calla
 def _from_datasets(place: str, config: str | None, split: str) -> Table:
     """Return the rows of a `datasets` set, numbers that stand for classes by their names."""
     found = load_datasets(place, config, split)
-    classes = {name: each.names for name, each in found.features.items() if getattr(each, "names", None)}
+    classes = {name: names for name, each in found.features.items() if (names := _class_names(each))}
+
+    def called(names: Sequence[str], value: Any) -> Any:
+        if isinstance(value, list):
+            return [called(names, each) for each in value]
+        return names[value] if value is not None and value >= 0 else None
 
     def named(row: Row) -> Row:
-        return {
-            name: (classes[name][value] if value is not None and value >= 0 else None) if name in classes else value
-            for name, value in row.items()
-        }
+        return {name: called(classes[name], value) if name in classes else value for name, value in row.items()}
 
     rows = [(f"record {number}", named(row)) for number, row in enumerate(found, start=1)]
     return Table(place, list(found.features), rows)
+
+
+def _class_names(feature: Any) -> Sequence[str] | None:
+    """Return what the numbers of a feature, or those in its lists, stand for."""
+    inner = getattr(feature, "feature", feature)
+    return getattr(inner, "names", None)
 
 
 def text_in(row: Row, name: str, where: str, way_out: str) -> str:

@@ -1,7 +1,7 @@
 """The logit lens (nostalgebraist, 2020): what a model would say if the block it has reached were its last."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.errors import ConfigError
 from regard.inspection.record import recording
-from regard.models import LanguageModel, Layered
+from regard.models import Layered
 from regard.nn import Trace
 
 AT_ONCE = 2**22
@@ -19,18 +19,26 @@ AT_ONCE = 2**22
 
 @torch.inference_mode()
 def record_lens(
-    model: Any, text: Tensor, tokens: dict[str, list[str]], pieces: Callable[[list[int]], list[str]], count: int = 5
+    model: Any,
+    text: Tensor,
+    tokens: dict[str, list[str]],
+    pieces: Callable[[list[int]], list[str]],
+    count: int = 5,
+    segments: Tensor | None = None,
 ) -> Trace:
     """Return what each block of a language model would say behind every token of one text (T,).
+
+    A text encoder, which is also told the segments (T,), says what it would put in the place of every token.
 
     The arrays `blocks.N.ids` and `blocks.N.probabilities` (T, count) hold the most probable tokens, best first; the
     tokens `blocks.N` are the best ones in words.
     """
-    if not isinstance(model, Layered):
+    layered: object = model
+    if not isinstance(layered, Layered):
         raise ConfigError("lens: this model has no blocks that write into one stream; a model of the family gpt has.")
-    layers = len(model.hidden)
+    layers = len(layered.hidden)
     with recording(model, ["hidden.*"]) as hidden:
-        cast(LanguageModel, model).read(text[None])
+        model.read(text[None]) if segments is None else model.read(text[None], segments[None])
     arrays: dict[str, NDArray[np.float32]] = {}
     said = dict(tokens)
     for number in range(layers):

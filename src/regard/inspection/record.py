@@ -42,13 +42,20 @@ def record_translation(
 
 @torch.inference_mode()
 def record_text(
-    model: Any, text: Tensor, tokens: dict[str, list[str]], names: Sequence[str] = ("*.weights",)
+    model: Any,
+    text: Tensor,
+    tokens: dict[str, list[str]],
+    names: Sequence[str] = ("*.weights",),
+    segments: Tensor | None = None,
 ) -> Trace:
-    """Return what the probes of these names (shell patterns) saw while a language model read one text (T,)."""
+    """Return what the probes of these names (shell patterns) saw while one text (T,) was read.
+
+    A text encoder is also told the segments (T,) of the tokens.
+    """
     if not probes(model):
         raise ConfigError("inspect: this model has no attention to look at; a model of the family gpt has.")
     with recording(model, names) as arrays:
-        model.read(text[None])
+        model.read(text[None]) if segments is None else model.read(text[None], segments[None])
     return Trace(tokens, arrays)
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from regard.errors import CheckpointError, ConfigError
+from regard.interop.encoder_forms import EncoderForm, encoder_form
 from regard.interop.language_forms import LANGUAGE_FORMS, LanguageForm
 from regard.models import ModelSettings, Vocabularies
 from regard.models.transformer import TransformerSettings
@@ -135,12 +136,14 @@ def _tying(settings: TransformerSettings, vocabularies: Vocabularies, form: Form
     }
 
 
-def form_of(config: dict[str, Any], where: str) -> Form | LanguageForm:
+def form_of(config: dict[str, Any], where: str) -> Form | LanguageForm | EncoderForm:
     """Return the form a config.json is written in."""
+    if config.get("model_type") == EncoderForm.model_type:
+        return encoder_form(config, where)
     for form in (*FORMS, *LANGUAGE_FORMS):
         if config.get("model_type") == form.model_type:
             return form
-    known = ", ".join(form.model_type for form in (*FORMS, *LANGUAGE_FORMS))
+    known = ", ".join(form.model_type for form in (*FORMS, *LANGUAGE_FORMS, EncoderForm))
     raise CheckpointError(f'{where}: model_type "{config.get("model_type")}" is not one that can be read ({known}).')
 
 

@@ -136,7 +136,7 @@ def language_form_for(settings: GptSettings) -> LanguageForm:
     form = min(LANGUAGE_FORMS, key=lambda each: len(differences(each)))
     odd = differences(form)
     if odd:
-        raise _refused(settings, form, odd[0], f"{_shown(form.built_on[odd[0]])} does")
+        raise _refused(settings, form, odd[0], f"{shown(form.built_on[odd[0]])} does")
     if settings.activation not in form.activations.values():
         known = ", ".join(dict.fromkeys(form.activations.values()))
         raise _refused(settings, form, "activation", f"these do: {known}")
@@ -151,11 +151,12 @@ def language_form_for(settings: GptSettings) -> LanguageForm:
 
 
 def _refused(settings: GptSettings, form: LanguageForm, name: str, way_out: str) -> ConfigError:
-    found = _shown(getattr(settings, name))
+    found = shown(getattr(settings, name))
     return ConfigError(f"model.{name}: {found} does not fit {form.name}, the nearest Hugging Face form; {way_out}.")
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a value as a user writes it."""
     return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
@@ -191,12 +192,12 @@ def language_config(settings: GptSettings, tokens: int, window: int, form: Langu
 
 def language_settings(config: dict[str, Any], form: LanguageForm, where: str) -> dict[str, Any]:
     """Return our settings by name for a config.json."""
-    _check(config, form.only, where)
+    check_only(config, form.only, where)
     for name, only in form.inner_only.items():
-        _check(config.get(name) or {}, only, where, f"{name}.")
+        check_only(config.get(name) or {}, only, where, f"{name}.")
     found = dict.fromkeys(RATES, 0.0) | form.built_on
     for number in form.numbers:
-        found[number.ours] = _told(config, number, where)
+        found[number.ours] = told(config, number, where)
     if found.get("key_value_heads") == found["heads"]:
         found["key_value_heads"] = None
     if found.get("head_width") and found["head_width"] * found["heads"] == found["width"]:
@@ -209,20 +210,21 @@ def language_settings(config: dict[str, Any], form: LanguageForm, where: str) ->
     found["activation"] = form.activations[activation]
     inner = config.get(form.inner_width) if form.inner_width else None
     found["feed_forward_width"] = 4 * found["width"] if inner is None else inner
-    found["max_positions"] = _told(config, Number(form.positions, "max_positions"), where)
+    found["max_positions"] = told(config, Number(form.positions, "max_positions"), where)
     found["embeddings"] = "shared" if config.get("tie_word_embeddings", form.is_tied) else "separate"
     return found
 
 
-def _check(config: dict[str, Any], only: dict[str, Any], where: str, inside: str = "") -> None:
+def check_only(config: dict[str, Any], only: dict[str, Any], where: str, inside: str = "") -> None:
     """Refuse a value with which something else is computed than here."""
     for name, value in only.items():
         if config.get(name, value) not in (value, None):
-            found, known = _shown(config[name]), _shown(value)
+            found, known = shown(config[name]), shown(value)
             raise CheckpointError(f"{where}: {inside}{name} is {found}, and only a model with {known} can be read.")
 
 
-def _told(config: dict[str, Any], number: Number, where: str) -> Any:
+def told(config: dict[str, Any], number: Number, where: str) -> Any:
+    """Return the value of a setting, and refuse a config that does not say one it must."""
     value = config.get(number.theirs, number.default)
     if value is None and number.ours not in MAY_BE_UNSET:
         raise CheckpointError(f"{where}: it says no {number.theirs}, so the model cannot be built.")

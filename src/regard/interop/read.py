@@ -7,6 +7,8 @@ import torch
 
 from regard.checkpoint import Bundle
 from regard.errors import CheckpointError
+from regard.interop.encoder_forms import TASK, EncoderForm
+from regard.interop.encoders import read_encoder
 from regard.interop.folder import CONFIG, GENERATION, fill, read_config, read_json, read_tensors
 from regard.interop.forms import Form, checked, form_of, settings_of
 from regard.interop.generation import decoding_of
@@ -22,6 +24,8 @@ from regard.text import Tokenizer
 def read_task(folder: str | Path) -> str:
     """Return the task of a model, from its config alone."""
     form = form_of(read_config(Path(folder)), str(Path(folder) / CONFIG))
+    if isinstance(form, EncoderForm):
+        return TASK
     return "language-model" if isinstance(form, LanguageForm) else "translate"
 
 
@@ -32,6 +36,8 @@ def read(folder: str | Path) -> Bundle:
     form = form_of(config, str(folder / CONFIG))
     if isinstance(form, LanguageForm):
         return read_language_model(folder, config, form)
+    if isinstance(form, EncoderForm):
+        return read_encoder(folder, config, form)
     tensors = read_tensors(folder)
     tokenizers = read_tokenizers(folder)
     is_shared = "tokenizer" in tokenizers

@@ -90,8 +90,8 @@ def _no_tokenizer(folder: Path) -> str:
 
 
 def _read(path: Path) -> Tokenizer:
-    definition = _definition(path)
-    known = _numbers(definition, path)
+    definition = definition_in(path)
+    known = numbers_in(definition, path)
     if START not in known:
         definition["added_tokens"].append({"id": len(known), "content": START, **FLAGS})
     for token in (PADDING, UNKNOWN, END):
@@ -100,14 +100,15 @@ def _read(path: Path) -> Tokenizer:
     return Tokenizer.parse(json.dumps(definition), str(path))
 
 
-def _definition(path: Path) -> dict[str, Any]:
+def definition_in(path: Path) -> dict[str, Any]:
+    """Return the contents of a tokenizer.json."""
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         raise _unreadable(path) from None
 
 
-def _numbers(definition: dict[str, Any], path: Path) -> dict[str, int]:
+def numbers_in(definition: dict[str, Any], path: Path) -> dict[str, int]:
     """Return the number of each token."""
     try:
         vocabulary, added = definition["model"]["vocab"], definition["added_tokens"]
@@ -133,13 +134,13 @@ def read_language_tokenizer(folder: Path, model_type: str, end: Any) -> tuple[To
     """
     path = folder / FILE
     if path.is_file():
-        definition = _definition(path)
+        definition = definition_in(path)
     else:
         path, found = folder / VOCABULARY, tokenizer_of(folder, model_type)
         if found is None:
             raise CheckpointError(_no_tokenizer(folder))
         definition = found
-    numbers = _numbers(definition, path)
+    numbers = numbers_in(definition, path)
     first = _put_first(definition)
     if not all(token in numbers for token in SPECIAL_TOKENS):
         _name_end(definition, numbers, end, path)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from regard.checkpoint import Bundle, write_json
 from regard.errors import ConfigError
+from regard.interop.encoder_forms import TASK, EncoderForm
+from regard.interop.encoders import write_encoder
 from regard.interop.folder import CONFIG, GENERATION, write_tensors, write_whole
 from regard.interop.forms import Form, config_for, form_for
 from regard.interop.generation import generation_config, special_tokens
@@ -11,20 +13,23 @@ from regard.interop.language_forms import LanguageForm
 from regard.interop.language_models import write_language_model
 from regard.interop.tensors import to_theirs
 from regard.interop.tokens import TARGET_FOLDER, write_tokenizer
+from regard.models.bert import BertSettings
 from regard.models.gpt import GptSettings
 from regard.models.transformer import TransformerSettings
 from regard.progress import SILENT, Progress
 
 
-def write(bundle: Bundle, folder: str | Path, progress: Progress = SILENT) -> Form | LanguageForm:
+def write(bundle: Bundle, folder: str | Path, progress: Progress = SILENT) -> Form | LanguageForm | EncoderForm:
     """Write a model with its tokenizers in the Hugging Face form that fits, and return that form."""
     folder, settings, vocabularies = Path(folder), bundle.settings, bundle.vocabularies
     if bundle.task == "language-model" and isinstance(settings, GptSettings):
         return write_language_model(bundle, settings, folder, progress)
+    if bundle.task == TASK and isinstance(settings, BertSettings):
+        return write_encoder(bundle, settings, folder, progress)
     if bundle.task != "translate" or not isinstance(settings, TransformerSettings):
         raise ConfigError(
             f'task, model.family: "{bundle.task}" with "{settings.family}" fits no Hugging Face form; "translate" '
-            f'with "transformer" and "language-model" with "gpt" do.'
+            f'with "transformer", "language-model" with "gpt" and "{TASK}" with "bert" do.'
         )
     form = form_for(settings, vocabularies)
     target = bundle.tokenizers["tokenizer" if vocabularies.is_shared else "target"]

@@ -1,29 +1,17 @@
 """Whether two systems differ: paired bootstrap over sentences (Koehn, 2004), two-sided."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from regard.metrics.resampling import RESAMPLES, SEED, Interval, Numbers, Statistic, draws, interval_of, p_value
 from regard.metrics.translation import metric_of, reference_streams
 from regard.progress import SILENT, Progress
 
-RESAMPLES = 1000
-SEED = 12345
-"""The seed sacrebleu takes too."""
 LEVEL = 0.05
 """Below this p a difference is called one."""
-
-Numbers = npt.NDArray[np.float64]
-
-
-class Interval(NamedTuple):
-    """Where 95 of 100 resampled values lie."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -67,6 +55,7 @@ def paired_bootstrap(
     progress: Progress = SILENT,
 ) -> list[Difference]:
     """Return each metric of two lists of hypotheses, and how sure their difference is."""
+    size = (resamples, seed)
     streams = reference_streams(references)
     metrics = [metric_of(name) for name in names]
     systems: list[list[Numbers]] = [[], []]
@@ -75,44 +64,38 @@ def paired_bootstrap(
             for metric in metrics:
                 statistics.append(np.array(metric._extract_corpus_statistics(list(hypotheses), streams), float))
                 bar.advance(1)
-    draws = list(_draws(len(first), resamples, seed))
-    found = []
-    for name, metric, one, other in zip(names, metrics, *systems, strict=True):
-        ones, others = _values(metric, one, draws), _values(metric, other, draws)
-        value, rival = (_value(metric, side.sum(axis=0)) for side in (one, other))
-        signature = f"{metric.get_signature()}|bs:{resamples}|seed:{seed}"
-        intervals = (_interval(ones), _interval(others), _interval(ones - others))
-        p = _p_value(ones - others, value - rival)
-        found.append(Difference(name, signature, value, intervals[0], rival, intervals[1], intervals[2], p))
-    return found
+    return [
+        paired(
+            name, str(metric.get_signature()), _statistic(metric, one), _statistic(metric, other), len(first), size
+        )
+        for name, metric, one, other in zip(names, metrics, *systems, strict=True)
+    ]
 
 
-def _draws(sentences: int, resamples: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield how often each sentence is drawn, once for each resample; both systems share the draws."""
-    generator = np.random.default_rng(seed)
-    for _ in range(resamples):
-        yield np.bincount(generator.integers(sentences, size=sentences), minlength=sentences)
+def paired(
+    name: str,
+    signature: str,
+    first: Statistic,
+    second: Statistic,
+    examples: int,
+    size: tuple[int, int] = (RESAMPLES, SEED),
+) -> Difference:
+    """Return a figure of two systems on the same examples, both of which share the draws; `size` holds the seed."""
+    pairs = [(first(counts), second(counts)) for counts in (each.astype(float) for each in draws(examples, *size))]
+    ones, others = np.array(pairs, float).T
+    everything = np.ones(examples)
+    value, rival = first(everything), second(everything)
+    return Difference(
+        name,
+        f"{signature}|bs:{size[0]}|seed:{size[1]}",
+        value,
+        interval_of(ones),
+        rival,
+        interval_of(others),
+        interval_of(ones - others),
+        p_value(ones - others, value - rival),
+    )
 
 
-def _values(metric: Any, statistics: Numbers, draws: Sequence[npt.NDArray[np.int64]]) -> Numbers:
-    return np.array([_value(metric, counts @ statistics) for counts in draws])
-
-
-def _value(metric: Any, totals: Numbers) -> float:
-    return float(metric._compute_score_from_stats(totals.tolist()).score)
-
-
-def _interval(values: Numbers) -> Interval:
-    low, high = np.percentile(values, [2.5, 97.5]).tolist()
-    return Interval(low, high)
-
-
-def _p_value(differences: Numbers, found: float) -> float:
-    """Return how often a difference centred on nothing is at least as large as the one found.
-
-    Both signs count. (sacrebleu and Moses centre absolute differences and count one tail: half as much for clear
-    differences, and next to nothing for two systems that say the same.)
-    """
-    centred = np.abs(differences - differences.mean())
-    at_least = int((centred >= abs(found) - 1e-9).sum())
-    return (at_least + 1) / (len(differences) + 1)
+def _statistic(metric: Any, statistics: Numbers) -> Statistic:
+    return lambda counts: float(metric._compute_score_from_stats((counts @ statistics).tolist()).score)

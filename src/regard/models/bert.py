@@ -107,6 +107,7 @@ class Bert(nn.Module):
         self.transform = Transform(s)
         self.head = VocabularyHead(table, has_bias=True)
         self.pooler = build_linear(s.width, s.width)
+        # Scores over `pool` that the second text follows the first, and that it does not, in the authors' order.
         self.following = build_linear(s.width, 2) if s.has_next_sentence else None
         self.max_positions = s.max_positions
         for module in self.modules():

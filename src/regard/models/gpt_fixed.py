@@ -26,7 +26,7 @@ class FixedGpt:
         self.seen = torch.zeros(rows, slots, dtype=torch.bool, device=like.device)
         # Slots nobody has written to are masked out, but even so must hold numbers.
         self.caches = [FixedCache(like.new_zeros(shape), like.new_zeros(shape), self.place) for _ in model.blocks]
-        self.is_fused = can_fuse(settings, like)
+        self.is_fused = can_fuse(settings, like, rows)
 
     @property
     def size(self) -> int:
@@ -88,4 +88,4 @@ class FixedGpt:
         used = self.place + 1
         for block, cache in zip(self.model.blocks, self.caches, strict=True):
             x = feed_forward(block, look_back(block, x, view, cache, used))
-        return linear(x, self.model.head, norm=self.model.norm)
+        return linear(x, self.model.head, norm=self.model.norm, is_wide=True)

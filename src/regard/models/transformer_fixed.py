@@ -83,7 +83,7 @@ class FixedTransformer:
         self.memory = TransformerMemory(
             like, self.real, [(room(), room()) for _ in range(layers)], View(bias=self.bias)
         )
-        self.is_fused = can_fuse(settings, like)
+        self.is_fused = can_fuse(settings, like, sentences * hypotheses)
         self._loaded = 0, 0  # slots and positions that were there to begin with
 
     @property

@@ -3,18 +3,23 @@
 from importlib.util import find_spec
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from regard.models.transformer_state import TransformerMemory
 from regard.nn import BlockSettings, View
 from regard.nn.positions import rotate
 
+FEW = 8
+"""Rows up to which bfloat16 is multiplied by sums; for more, the products of torch are faster."""
 
-def can_fuse(settings: BlockSettings, weight: Tensor) -> bool:
-    """Tell whether a model's steps can be taken this way: settings of the common kind, fp32, on a CUDA device."""
+
+def can_fuse(settings: BlockSettings, weight: Tensor, rows: int) -> bool:
+    """Tell whether steps of so many rows can be taken this way: common settings, fp32 or few rows, on a GPU."""
     kinds = settings.norm, settings.norm_order, settings.groups
     is_common = kinds == ("layer", "pre", settings.heads) and settings.activation in ("relu", "gelu-tanh")
-    return is_common and weight.is_cuda and weight.element_size() == 4 and find_spec("triton") is not None
+    is_exact = weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and rows <= FEW)
+    return is_common and weight.is_cuda and is_exact and find_spec("triton") is not None
 
 
 def decode_rows(decoder: Any, head: Any, tokens: Tensor, memory: TransformerMemory, state: Any) -> Tensor:
@@ -32,7 +37,7 @@ def decode_rows(decoder: Any, head: Any, tokens: Tensor, memory: TransformerMemo
         query = _heads(linear(x, cross.query, norm=block.around_cross.norm), B, cross.head_width)
         x = linear(step_attention(query, keys, values, memory.view.bias), cross.output, residual=x)
         x = feed_forward(block, x)
-    return linear(x, head, norm=decoder.norm)
+    return linear(x, head, norm=decoder.norm, is_wide=True)
 
 
 def look_back(block: Any, x: Tensor, view: View, cache: Any, used: Tensor) -> Tensor:

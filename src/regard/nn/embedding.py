@@ -14,6 +14,9 @@ from regard.nn.positions import Positions
 class TokenEmbedding(nn.Module):
     """A vector for each token, scaled, with its position mixed in, and dropout on the sum."""
 
+    is_narrow = False
+    """Whether what passes from layer to layer is as narrow as what is multiplied under autocast, or stays fp32."""
+
     def __init__(self, table: nn.Embedding, positions: Positions, is_scaled: bool, dropout: float) -> None:
         super().__init__()
         self.table = table
@@ -23,7 +26,9 @@ class TokenEmbedding(nn.Module):
 
     def forward(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Return (B, T, D) for tokens (B, T) at positions (T,) or (B, T)."""
-        return self.dropout(self.positions.embed(self.table(tokens) * self.scale, positions))
+        x = self.dropout(self.positions.embed(self.table(tokens) * self.scale, positions))
+        kind = x.device.type
+        return x.to(torch.get_autocast_dtype(kind)) if self.is_narrow and torch.is_autocast_enabled(kind) else x
 
 
 def build_table(vocabulary: int, width: int) -> nn.Embedding:

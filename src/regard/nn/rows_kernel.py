@@ -1,8 +1,8 @@
 """One CUDA kernel for a product of a few rows with all that stands around it: norm before, activation and sum after.
 
 A decoding step multiplies a handful of rows by every matrix of a model. The products are small, and what stands
-between them, a kernel each, takes as long as they do. In fp32: a few rows by sums, more on tensor cores, where each
-product is made of three in TF32, which together are as exact as one in fp32.
+between them, a kernel each, takes as long as they do. A few rows are multiplied by sums; more, in fp32, on tensor
+cores, where each product is made of three in TF32, which together are as exact as one in fp32. Sums are fp32.
 """
 
 import torch
@@ -29,33 +29,34 @@ def _kernel(
         total = tl.zeros((BM,), tl.float32)
         for start in range(0, K, BK):
             inside = is_row[:, None] & (start + inner < K)[None, :]
-            total += tl.sum(tl.load(x_rows + start + inner[None, :], mask=inside, other=0.0), 1)
+            total += tl.sum(tl.load(x_rows + start + inner[None, :], mask=inside, other=0.0).to(tl.float32), 1)
         mean = total / K
         square = tl.zeros((BM,), tl.float32)
         for start in range(0, K, BK):
             inside = is_row[:, None] & (start + inner < K)[None, :]
-            away = tl.load(x_rows + start + inner[None, :], mask=inside, other=0.0) - mean[:, None]
+            away = tl.load(x_rows + start + inner[None, :], mask=inside, other=0.0).to(tl.float32) - mean[:, None]
             square += tl.sum(tl.where(inside, away * away, 0.0), 1)
         scale = 1 / tl.sqrt(square / K + epsilon)
     sums = tl.zeros((BM, BN), tl.float32)
     for start in range(0, K, BK):
         is_inner = start + inner < K
-        part = tl.load(x_rows + start + inner[None, :], mask=is_row[:, None] & is_inner[None, :], other=0.0)
+        inside = is_row[:, None] & is_inner[None, :]
+        part = tl.load(x_rows + start + inner[None, :], mask=inside, other=0.0).to(tl.float32)
         if has_norm:
-            gain = tl.load(norm_weight + start + inner, mask=is_inner, other=0.0)
-            shift = tl.load(norm_bias + start + inner, mask=is_inner, other=0.0)
+            gain = tl.load(norm_weight + start + inner, mask=is_inner, other=0.0).to(tl.float32)
+            shift = tl.load(norm_bias + start + inner, mask=is_inner, other=0.0).to(tl.float32)
             part = (part - mean[:, None]) * scale[:, None] * gain[None, :] + shift[None, :]
         matrix = tl.load(
             weight + columns[:, None] * K + start + inner[None, :],
             mask=is_column[:, None] & is_inner[None, :],
             other=0.0,
-        )
+        ).to(tl.float32)
         if on_tensor_cores:
             sums += tl.dot(part, tl.trans(matrix), input_precision="tf32x3")
         else:
             sums += tl.sum(part[:, None, :] * matrix[None, :, :], 2)
     if has_bias:
-        sums += tl.load(bias + columns, mask=is_column, other=0.0)[None, :]
+        sums += tl.load(bias + columns, mask=is_column, other=0.0).to(tl.float32)[None, :]
     if activation == "relu":
         sums = tl.maximum(sums, 0.0)
     if activation == "gelu-tanh":
@@ -64,7 +65,7 @@ def _kernel(
     places = rows[:, None] * N + columns[None, :]
     inside = is_row[:, None] & is_column[None, :]
     if has_residual:
-        sums += tl.load(residual + places, mask=inside, other=0.0)
+        sums += tl.load(residual + places, mask=inside, other=0.0).to(tl.float32)
     tl.store(out + places, sums, mask=inside)
 
 
@@ -73,7 +74,8 @@ def tiles(M: int, N: int, K: int) -> dict[str, int]:
     if M <= FEW:
         is_long = K > 256
         BK = min(1024 if is_long else 256, triton.next_power_of_2(K))
-        return {"BM": triton.next_power_of_2(M), "BN": 2, "BK": BK, "num_warps": 4 if is_long else 1}
+        BN = 2 if N <= 16384 else 8  # every block normalises anew: not too many of them
+        return {"BM": triton.next_power_of_2(M), "BN": BN, "BK": BK, "num_warps": 4 if is_long else 1}
     is_wide = N > 4096 and M > 64
     return {"BM": 64 if is_wide else 16, "BN": 64, "BK": 32 if is_wide else 64, "num_warps": 4, "num_stages": 3}
 
@@ -85,10 +87,16 @@ def rows_linear(
     norm: torch.nn.LayerNorm | None = None,
     activation: str = "none",
     residual: Tensor | None = None,
+    is_wide: bool = False,
 ) -> Tensor:
-    """Return residual + activation(norm(x) Wᵀ + b) for rows x (M, K) and a weight (N, K), all fp32."""
+    """Return residual + activation(norm(x) Wᵀ + b) for rows x (M, K) and a weight (N, K), all of one type.
+
+    What comes out has the same type, or fp32 if it is to be wide. More than a few rows must be fp32.
+    """
     (M, K), N = x.shape, weight.size(0)
-    out = x.new_empty(M, N)
+    if M > FEW and x.dtype != torch.float32:
+        raise ValueError(f"{M} rows of {x.dtype} are more than {FEW}.")
+    out = x.new_empty(M, N, dtype=torch.float32 if is_wide else None)
     sizes = tiles(M, N, K)
     _kernel[(triton.cdiv(N, sizes["BN"]), triton.cdiv(M, sizes["BM"]))](
         x,

@@ -33,8 +33,8 @@ def _step(
         tl.store(values + slots, tl.load(new_value + at, mask=inside), mask=inside)
         tl.debug_barrier()  # what some threads have written, others read
         end = tl.minimum(tl.load(used).to(tl.int32), N)
-    q = tl.load(query + b * query_b + h * query_h + rows[:, None] * query_n + inner[None, :], mask=inside, other=0.0)
-    q *= scale
+    at = b * query_b + h * query_h + rows[:, None] * query_n + inner[None, :]
+    q = tl.load(query + at, mask=inside, other=0.0).to(tl.float32)
     highest = tl.full((BQ,), -1e30, tl.float32)
     total = tl.zeros((BQ,), tl.float32)
     sums = tl.zeros((BQ, BK), tl.float32)
@@ -43,17 +43,17 @@ def _step(
         is_key = here < end
         block = here[:, None] * K + inner[None, :]
         is_value = is_key[:, None] & (inner < K)[None, :]
-        k = tl.load(keys + block, mask=is_value, other=0.0)
-        e = tl.dot(q, tl.trans(k), input_precision="tf32x3")
+        k = tl.load(keys + block, mask=is_value, other=0.0).to(tl.float32)
+        e = tl.dot(q, tl.trans(k), input_precision="tf32x3") * scale
         wanted = is_row[:, None] & is_key[None, :]
         e += tl.load(
             bias + b * bias_b + h * bias_h + rows[:, None] * bias_n + here[None, :], mask=wanted, other=-float("inf")
-        )
+        ).to(tl.float32)
         higher = tl.maximum(highest, tl.max(e, 1))
         p = tl.exp(e - higher[:, None])
         before = tl.exp(highest - higher)
         total = total * before + tl.sum(p, 1)
-        v = tl.load(values + block, mask=is_value, other=0.0)
+        v = tl.load(values + block, mask=is_value, other=0.0).to(tl.float32)
         sums = sums * before[:, None] + tl.dot(p, v, input_precision="tf32x3")
         highest = higher
     found = sums / tl.where(is_row, total, 1.0)[:, None]

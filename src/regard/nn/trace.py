@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from regard.errors import ConfigError
 
 PATHS = {
-    ("encoder", "self"): ("encoder.blocks.{layer}.attention.weights",),
+    ("encoder", "self"): ("encoder.blocks.{layer}.attention.weights", "blocks.{layer}.attention.weights"),
     ("decoder", "self"): ("decoder.blocks.{layer}.attention.weights", "blocks.{layer}.attention.weights"),
     ("decoder", "cross"): ("decoder.blocks.{layer}.cross.weights", "decoder.cross.weights"),
 }
-"""Where attention is found: in every block (a language model is all decoder), or once (recurrent decoders)."""
+"""Where attention is found: in every block (GPT is all decoder, BERT all encoder), or once (recurrent decoders)."""
 
 
 @dataclass(frozen=True)

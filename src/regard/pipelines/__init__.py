@@ -2,13 +2,17 @@
 
 from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation
 from regard.pipelines.classifier import Chooser, Classification, Classifier, Decision
+from regard.pipelines.encoder import Encoder
+from regard.pipelines.encoder_answers import Filler, Filling, TokenVectors, WordSimilarity
 from regard.pipelines.figures import bits_per_byte, perplexity, word_perplexity
 from regard.pipelines.generator import Generator
 from regard.pipelines.load import (
     load,
     load_chooser,
     load_classifier,
+    load_encoder,
     load_generator,
+    load_masked,
     load_tokenizer,
     load_translator,
     read_task,
@@ -25,18 +29,25 @@ __all__ = [
     "Classifier",
     "Continuation",
     "Decision",
+    "Encoder",
+    "Filler",
+    "Filling",
     "Generator",
     "NextToken",
     "PairScore",
     "TextScore",
+    "TokenVectors",
     "Translation",
     "Translator",
     "WeightsCost",
+    "WordSimilarity",
     "bits_per_byte",
     "load",
     "load_chooser",
     "load_classifier",
+    "load_encoder",
     "load_generator",
+    "load_masked",
     "load_tokenizer",
     "load_translator",
     "perplexity",

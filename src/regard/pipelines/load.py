@@ -9,7 +9,9 @@ from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
 from regard.errors import CheckpointError, ConfigError
 from regard.interop import read as read_hugging_face
 from regard.interop import read_task as read_hugging_face_task
+from regard.models import family
 from regard.pipelines.classifier import Chooser, Classifier
+from regard.pipelines.encoder import Encoder
 from regard.pipelines.generator import Generator
 from regard.pipelines.translator import Translator, translation_tokenizers
 from regard.pipelines.weights import check_weights
@@ -17,17 +19,19 @@ from regard.text import Tokenizer
 from regard.training import choose_device
 from regard.training.machine import choose_precision, keep_freed_memory
 
-Pipeline = Chooser | Classifier | Generator | Translator
+Pipeline = Chooser | Classifier | Encoder | Generator | Translator
 PIPELINES: dict[str, Callable[[Bundle], Pipeline]] = {
     "choose": Chooser,
     "classify": Classifier,
     "language-model": Generator,
+    "masked-language-model": Encoder,
     "translate": Translator,
 }
 KINDS = {
     "choose": "a model that chooses",
     "classify": "a classifier",
     "language-model": "a language model",
+    "masked-language-model": "a masked language model",
     "translate": "a translator",
 }
 """What the model of a task is called in a sentence."""
@@ -35,6 +39,7 @@ VERBS = {
     "choose": "choose and evaluate",
     "classify": "classify and evaluate",
     "language-model": "generate and score",
+    "masked-language-model": "fill, embed, similar and evaluate",
     "translate": "translate, score and evaluate",
 }
 """What such a model is used with on the command line."""
@@ -57,7 +62,9 @@ def load(
     """
     if weights != "full":
         check_weights(weights, choose_device(device), precision)
-        if (task := read_task(path)) != "language-model":
+        task = read_task(path)
+        _check_task(path, task, None)
+        if task != "language-model":
             raise ConfigError(
                 f"weights: {path} is {KINDS[task]}, and only language models take {weights}; leave it out."
             )
@@ -95,6 +102,23 @@ def load_classifier(path: str | Path, device: str = "auto", *, precision: str = 
 def load_chooser(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Chooser:
     """Return the model that chooses at a path as `load` does, and refuse a model of another task."""
     return Chooser(_bundle(path, device, precision, "choose"))
+
+
+def load_masked(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder:
+    """Return the masked language model at a path as `load` does, and refuse a model of another task."""
+    return Encoder(_bundle(path, device, precision, "masked-language-model"))
+
+
+def load_encoder(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder:
+    """Return the text encoder at a path, whatever its task is and whichever head it has learned for it."""
+    task = read_task(path)
+    bundle = _bundle(path, device, precision)
+    if family(bundle.settings.family).kind != "encoder":
+        raise ConfigError(
+            f"{path}: this is {KINDS[task]} of the family {bundle.settings.family}, and only a text encoder such as "
+            f"BERT gives vectors; use it with regard {VERBS[task]}."
+        )
+    return Encoder(bundle)
 
 
 def _others(path: str, first: Bundle, ensemble: Sequence[str | Path], device: str, precision: str) -> list[Bundle]:

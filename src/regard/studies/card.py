@@ -13,6 +13,7 @@ from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
 from regard.studies.label_card import choice_use, label_data, label_scores, label_use
 from regard.studies.markdown import code, table
+from regard.studies.masked_card import masked_data, masked_scores, masked_use
 from regard.studies.passport import checkpoint_hash, passports_of
 from regard.studies.run import Run
 from regard.studies.runs import state_of
@@ -29,6 +30,7 @@ SECTIONS: dict[str, tuple[Section, Section, Section]] = {
     "choose": (choice_use, label_scores, label_data),
     "classify": (label_use, label_scores, label_data),
     "language-model": (text_use, lambda run: text_scores(run.record), lambda run: text_data(run.record)),
+    "masked-language-model": (masked_use, masked_scores, masked_data),
 }
 """How to use it, its scores and its data, for tasks whose cards say these differently from a translator's."""
 
@@ -193,8 +195,10 @@ def _machine(record: dict[str, Any], metrics: Sequence[dict[str, float]]) -> lis
     seconds = record.get("seconds", metrics[-1].get("seconds", 0) if metrics else 0)
     speeds = sorted(line["tokens_per_second"] for line in metrics if "tokens_per_second" in line)
     middle = [("target tokens per second", f"{speeds[len(speeds) // 2]:,.0f} (median)")] if speeds else []
-    rows = [("started", record["started"]), ("training", f"{seconds:,.1f} s"), *middle, *record["machine"].items()]
-    return ["## Time and hardware", "", *table(["what", "value"], [*rows, ("regard", record["regard"])])]
+    share = record["waited"] / max(seconds, 1e-9) if "waited" in record else None
+    waiting = [] if share is None else [("of it waiting for data", f"{share:.2%}".replace("%", " %"))]
+    rows = [("started", record["started"]), ("training", f"{seconds:,.1f} s"), *waiting, *middle]
+    return ["## Time and hardware", "", *table(["what", "value"], [*rows, *record["machine"].items()])]
 
 
 def _repeat(run: Run, record: dict[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from regard.errors import DataError
 from regard.metrics import Difference, paired_bootstrap
-from regard.metrics.significance import RESAMPLES, SEED
+from regard.metrics.resampling import RESAMPLES, SEED
 from regard.progress import SILENT, Progress
 from regard.studies.passport import Passport, read_passport
 

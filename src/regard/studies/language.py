@@ -21,6 +21,7 @@ from regard.errors import ConfigError, DataError
 from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
 from regard.objectives import LanguageObjective
 from regard.progress import SILENT, Progress
+from regard.studies.masked_settings import MaskedSettings
 from regard.studies.prepared import Prepared
 from regard.studies.settings import LanguageSettings
 from regard.studies.sizes import check_size
@@ -63,7 +64,7 @@ def prepare_language(
     )
 
 
-def corpus_folder(settings: Settings) -> Path:
+def corpus_folder(settings: Settings | MaskedSettings[ModelSettings]) -> Path:
     """Return where the tokenised text of a run is kept, for all runs that read the same text in the same way."""
     if settings.data.folder is not None:
         return Path(settings.data.folder)
@@ -73,7 +74,9 @@ def corpus_folder(settings: Settings) -> Path:
     return Path("corpora") / f"{Path(first).name.partition('.')[0] or 'text'}-{mark}"
 
 
-def language_tokenizer(settings: Settings, folder: Path, progress: Progress = SILENT) -> Tokenizer:
+def language_tokenizer(
+    settings: Settings | MaskedSettings[ModelSettings], folder: Path, progress: Progress = SILENT
+) -> Tokenizer:
     """Return the tokenizer of a run: a ready-made one, the one made of the same text before, or a new one."""
     if settings.text.tokenizer:
         return Tokenizer.load(Path(settings.text.tokenizer))

@@ -1,6 +1,7 @@
 """Characters to token ids and back, on Hugging Face `tokenizers`; knows nothing of torch."""
 
 from regard.text.dropout import DropoutCorpus, DropoutEncoder
+from regard.text.masks import encode_masked, fill_masks
 from regard.text.prefix import Prefix, exact_prefix, prefix_ids, prefix_of
 from regard.text.settings import CorpusTextSettings, MaskedTextSettings, TextSettings, TokenizerSettings
 from regard.text.tokenizer import MASK, Encoding, Tokenizer
@@ -19,7 +20,9 @@ __all__ = [
     "Tokenizer",
     "TokenizerSettings",
     "Writer",
+    "encode_masked",
     "exact_prefix",
+    "fill_masks",
     "first_stop",
     "prefix_ids",
     "prefix_of",

@@ -84,5 +84,7 @@ class MachineSettings(Settings):
     """Whether training steps are recorded on a CUDA device and replayed; costs a little memory for each shape."""
     compiles_blocks: bool = False
     """Whether a model's blocks are compiled for training on a CUDA device: a minute, worth it for a long run."""
+    has_narrow_sums: bool = False
+    """Whether the sums that pass from block to block are bf16 too where products are: less to move on a GPU."""
     is_deterministic: bool = False
     """Whether operations that may differ from run to run are refused (CPU runs repeat exactly without it)."""

@@ -1,0 +1,40 @@
+"""Tables that verbs take and give back."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
+
+
+def is_table(file: Path | None) -> bool:
+    """Tell by its ending whether a file has columns."""
+    return file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() in ENDINGS
+
+
+def write_cells(cells: Sequence[Sequence[str]], out: Path | None) -> None:
+    """Write a table, its header first, as CSV to a file or standard output."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(cells)
+    _write(text.getvalue(), len(cells) - 1, out)
+
+
+def write_records(records: Sequence[dict[str, Any]], out: Path | None) -> None:
+    """Write a table as lines of JSON to a file or standard output."""
+    from json import dumps
+
+    _write("".join(dumps(row, ensure_ascii=False) + "\n" for row in records), len(records), out)
+
+
+def _write(text: str, rows: int, out: Path | None) -> None:
+    from regard.cli.console import print_line
+
+    if out is None:
+        sys.stdout.write(text)
+        return
+    out.write_text(text, encoding="utf-8", newline="")
+    print_line(f"{out}: {rows:,} rows.")

@@ -1,0 +1,52 @@
+"""How a `sentence-transformers` folder makes vectors of sentences, where a BERT folder is one."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from regard.errors import CheckpointError
+from regard.interop.folder import read_json
+
+MODULES, LENGTH = "modules.json", "sentence_bert_config.json"
+POOLING = {
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+}
+"""Their ways from the tokens of a sentence to one vector, and ours."""
+KNOWN = ("Transformer", "Pooling", "Normalize")
+
+
+def sentence_facts(folder: Path) -> dict[str, Any]:
+    """Return the defaults of vectors of sentences that a folder brings along, under `embed`, if it does.
+
+    A way that is not had here is named all the same: whoever wants vectors must then choose another one.
+    """
+    if not (folder / MODULES).is_file():
+        return {}
+    modules = _modules(folder / MODULES)
+    kinds = [str(module.get("type", "")).rpartition(".")[2] for module in modules]
+    odd = [kind for kind in kinds if kind not in KNOWN]
+    if odd or "Pooling" not in kinds:
+        found: dict[str, Any] = {"pooling": odd[0].lower() if odd else "none"}
+    else:
+        place = folder / str(modules[kinds.index("Pooling")].get("path", "")) / "config.json"
+        found = {"pooling": _pooling(read_json(place))}
+    found["is_normalised"] = "Normalize" in kinds
+    length = read_json(folder / LENGTH).get("max_seq_length") if (folder / LENGTH).is_file() else None
+    return {"embed": found | ({"max_length": int(length)} if length else {})}
+
+
+def _modules(path: Path) -> list[dict[str, Any]]:
+    try:
+        return [dict(module) for module in json.loads(path.read_text(encoding="utf-8"))]
+    except (OSError, ValueError, TypeError):
+        raise CheckpointError(f"{path}: this is not a list of modules that can be read.") from None
+
+
+def _pooling(config: dict[str, Any]) -> str:
+    """Return the way a config names, today in one word, formerly by the only switch that is on."""
+    if isinstance(config.get("pooling_mode"), str):
+        return str(config["pooling_mode"])
+    switched = [name for name, is_on in config.items() if name.startswith("pooling_mode_") and is_on is True]
+    return POOLING.get(switched[0], switched[0]) if len(switched) == 1 else "+".join(switched) or "none"

@@ -1,0 +1,269 @@
+"""Text in; vectors of it, how alike texts are, and words for its masks out."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, get_args, overload
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from regard.checkpoint import Bundle
+from regard.data.lines import is_text
+from regard.data.sampler import micro_batches
+from regard.data.sequences import Sequences
+from regard.errors import ConfigError, DataError
+from regard.inspection import read_layers, record_lens, record_text
+from regard.models import Headed
+from regard.nn import Trace, with_less_at_once
+from regard.pipelines.encoder_answers import Filler, Filling, TokenVectors, Vectors, WordSimilarity
+from regard.pipelines.vectors import Pooling, cosine, pooled, word_places
+from regard.progress import SILENT, Progress
+from regard.text import MASK, Tokenizer, encode_masked
+
+TOKENS_AT_ONCE = {"cpu": 8192, "cuda": 65536}
+
+Make = Callable[[Tensor, Tensor, Tensor], Sequence[Any]]
+"""From hidden states (B, T, D), tokens (B, T) and what is real of them to an answer for each row."""
+
+
+class Encoder:
+    """A model that reads whole texts in both directions, with its tokenizer; a head above it is left aside."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        self.model: Any = bundle.model.body if isinstance(bundle.model, Headed) else bundle.model
+        self.tokenizer: Tokenizer = bundle.tokenizers["tokenizer"]
+        self.device = next(bundle.model.parameters()).device
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The settings of the model, and what its task remembers."""
+        return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
+
+    @property
+    def max_length(self) -> int:
+        """How many tokens of a text are read, with those around it: as many as it was trained to read."""
+        facts = self.bundle.facts
+        return min(int(self.model.max_positions), int(facts.get("length", facts.get("max_length", 2**31))))
+
+    @overload
+    def fill(self, text: str, top: int = 5, among: Sequence[str] = ()) -> Filling: ...
+    @overload
+    def fill(
+        self,
+        text: list[str],
+        top: int = 5,
+        among: Sequence[str] = (),
+        *,
+        where: Sequence[str] | None = None,
+        progress: Progress = SILENT,
+    ) -> list[Filling]: ...
+    def fill(
+        self,
+        text: str | list[str],
+        top: int = 5,
+        among: Sequence[str] = (),
+        *,
+        where: Sequence[str] | None = None,
+        progress: Progress = SILENT,
+    ) -> Filling | list[Filling]:
+        """Find words for every [MASK] in one text, or in many in their order: the `top` likeliest of all tokens.
+
+        `among` names words of one token each to choose from instead; their probabilities stay as they are. `where`
+        says where each text was taken from: messages name it.
+        """
+        texts = [text] if isinstance(text, str) else list(text)
+        self._check_fills(top)
+        kept = torch.tensor(self._choices(among), device=self.device)
+        places = where or [f"line {line:,}" for line in range(1, len(texts) + 1)]
+        encoded = [self._masked(each, place) for each, place in zip(texts, places, strict=True)]
+        count = min(top, len(kept))
+
+        def make(hidden: Tensor, tokens: Tensor, _: Tensor) -> Sequence[Any]:
+            is_mask = tokens.eq(self.tokenizer.mask or 0)
+            scores = self.model.project(hidden[is_mask]).float().softmax(-1)[:, kept]  # (masks, choices)
+            best = scores.topk(count, dim=-1)
+            found = zip(kept[best.indices].tolist(), best.values.tolist(), strict=True)
+            fillers = [self._fillers(ids, values) for ids, values in found]
+            ends = is_mask.sum(1).cumsum(0).tolist()
+            return [tuple(fillers[begin:end]) for begin, end in zip([0, *ends], ends)]
+
+        found = self._each(encoded, -1, make, progress)
+        answers = [Filling(each, masks) for each, masks in zip(texts, found, strict=True)]
+        return answers[0] if isinstance(text, str) else answers
+
+    def _check_fills(self, top: int) -> None:
+        if "masked words" in self.bundle.facts.get("untrained", ()):
+            raise ConfigError("fill: this model came without its head for masked words, so it has none to offer.")
+        if top < 1:
+            raise ConfigError(f"top: {top} words are none; ask for 1 or more.")
+
+    def _choices(self, among: Sequence[str]) -> list[int]:
+        """Return the ids that masks may be filled with: all that have a piece, or those of some words."""
+        if not among:
+            return sorted({*self.tokenizer.specials, *self.tokenizer.vocabulary})
+        encoded = self.tokenizer.encode_batch(among)
+        for word, ids in zip(among, encoded, strict=True):
+            if len(ids) != 1 or ids[0] == self.tokenizer.unknown:
+                pieces = " ".join(self.tokenizer.pieces(ids))
+                raise ConfigError(f'among: "{word}" is not one token of this model ({pieces}); choose another word.')
+        return [ids[0] for ids in encoded]
+
+    def _masked(self, text: str, where: str) -> list[int]:
+        if not is_text(text):
+            raise DataError(f"{where} is not UTF-8 text; convert it first.")
+        ids = self._around(encode_masked(self.tokenizer, text))
+        if self.tokenizer.mask not in ids:
+            raise DataError(f"{where}: there is no {MASK} in it; put one where a word is to be found.")
+        if len(ids) > self.max_length:
+            raise DataError(
+                f"{where} has {len(ids):,} tokens, but this model reads {self.max_length:,} at most; shorten it."
+            )
+        return ids
+
+    def _fillers(self, ids: Sequence[int], values: Sequence[float]) -> tuple[Filler, ...]:
+        return tuple(map(Filler, self.tokenizer.pieces(ids), ids, values))
+
+    def _around(self, ids: Sequence[int]) -> list[int]:
+        return [self.tokenizer.start, *ids, self.tokenizer.end]
+
+    def embed(
+        self,
+        text: str | Sequence[str],
+        pooling: str | None = None,
+        layer: int = -1,
+        is_normalised: bool | None = None,
+        *,
+        progress: Progress = SILENT,
+    ) -> Vectors:
+        """Return the vector of one text (D,), or those of many (N, D) in their order.
+
+        What is not said is as the checkpoint has it, else the mean of all tokens of the last layer as it is. Layer
+        0 is the embeddings. A text that is too long loses its end, which is told.
+        """
+        defaults = self.bundle.facts.get("embed", {})
+        pooling = pooling or defaults.get("pooling", "mean")
+        if pooling not in get_args(Pooling):
+            raise ConfigError(f'pooling: "{pooling}" is not one of {", ".join(get_args(Pooling))}; choose one.')
+        is_normalised = defaults.get("is_normalised", False) if is_normalised is None else is_normalised
+        texts = [text] if isinstance(text, str) else list(text)
+        encoded = self._encode(texts, min(self.max_length, int(defaults.get("max_length", 2**31))), progress)
+
+        def make(hidden: Tensor, _: Tensor, real: Tensor) -> Sequence[Any]:
+            found = pooled(hidden.float(), real, pooling)
+            return list((F.normalize(found, dim=1) if is_normalised else found).cpu().numpy())
+
+        found = self._each(encoded, layer, make, progress)
+        vectors = np.stack(found) if found else np.zeros((0, self.bundle.settings.width), np.float32)
+        return vectors[0] if isinstance(text, str) else vectors
+
+    def _encode(self, texts: Sequence[str], limit: int, progress: Progress) -> list[list[int]]:
+        """Return texts with [CLS] and [SEP] around them, cut to so many tokens."""
+        for line, text in enumerate(texts, start=1):
+            if not is_text(text):
+                raise DataError(f"line {line:,} is not UTF-8 text; convert it first.")
+        encoded = self.tokenizer.encode_batch(texts)
+        cut = sum(len(ids) + 2 > limit for ids in encoded)
+        if cut:
+            progress.warn(f"{cut:,} of {len(texts):,} texts have more than {limit:,} tokens, and lost their ends.")
+        return [self._around(ids[: limit - 2]) for ids in encoded]
+
+    def _each(self, encoded: Sequence[list[int]], layer: int, make: Make, progress: Progress) -> list[Any]:
+        """Return an answer for each sequence, read in batches of like length, fewer where memory runs out."""
+        sequences = Sequences.of(encoded)
+        limit = TOKENS_AT_ONCE.get(self.device.type, TOKENS_AT_ONCE["cpu"])
+        longest = int(sequences.lengths.max(initial=1))
+        attempt = lambda limit: self._read(sequences, layer, make, limit, progress)
+        return with_less_at_once(attempt, max(limit, longest), longest, self.device)
+
+    @torch.inference_mode()
+    def _read(self, sequences: Sequences, layer: int, make: Make, limit: int, progress: Progress) -> list[Any]:
+        found: list[Any] = [None] * len(sequences)
+        if not found:
+            return found
+        lengths = sequences.lengths
+        with progress.bar("read", len(found)) as bar:
+            for rows in micro_batches(np.arange(len(found)), lengths, np.zeros_like(lengths), limit):
+                tokens, real = (each.to(self.device) for each in sequences.padded(rows, self.tokenizer.padding))
+                is_whole = lengths[rows].min() == tokens.size(1)
+                (hidden,) = read_layers(self.model, [layer], tokens, None, None if is_whole else real)
+                for row, answer in zip(rows, make(hidden, tokens, real), strict=True):
+                    found[row] = answer
+                bar.advance(len(rows))
+        return found
+
+    @overload
+    def tokens(self, text: str, layer: int = -1, *, progress: Progress = SILENT) -> TokenVectors: ...
+    @overload
+    def tokens(self, text: list[str], layer: int = -1, *, progress: Progress = SILENT) -> list[TokenVectors]: ...
+    def tokens(
+        self, text: str | list[str], layer: int = -1, *, progress: Progress = SILENT
+    ) -> TokenVectors | list[TokenVectors]:
+        """Return the vector of every token of one text, or of many in their order; layer 0 is the embeddings."""
+        texts = [text] if isinstance(text, str) else list(text)
+        encoded = self._encode(texts, self.max_length, progress)
+
+        def make(hidden: Tensor, _: Tensor, real: Tensor) -> Sequence[Any]:
+            return [row[own].float().cpu().numpy() for row, own in zip(hidden, real, strict=True)]
+
+        vectors = self._each(encoded, layer, make, progress)
+        answers = [self._with_tokens(*each) for each in zip(texts, encoded, vectors, strict=True)]
+        return answers[0] if isinstance(text, str) else answers
+
+    def _with_tokens(self, text: str, ids: Sequence[int], vectors: Vectors) -> TokenVectors:
+        offsets = self.tokenizer.encode(text).offsets
+        kept = offsets[: len(ids) - 2]
+        pieces = tuple(self.tokenizer.pieces(ids))
+        return TokenVectors(text, pieces, ((0, 0), *kept, (0, 0)), vectors, len(kept) < len(offsets))
+
+    @overload
+    def similar(self, one: str, other: str, **settings: Any) -> float: ...
+    @overload
+    def similar(self, one: Sequence[str], other: Sequence[str], **settings: Any) -> Vectors: ...
+    def similar(self, one: str | Sequence[str], other: str | Sequence[str], **settings: Any) -> float | Vectors:
+        """Return the cosine between the vectors of two texts, or of all of some and all of others (N, M)."""
+        both = [[each] if isinstance(each, str) else list(each) for each in (one, other)]
+        vectors = self.embed([*both[0], *both[1]], **(settings | {"is_normalised": True}))
+        found = vectors[: len(both[0])] @ vectors[len(both[0]) :].T
+        return float(found[0, 0]) if isinstance(one, str) and isinstance(other, str) else found
+
+    def similar_words(self, one: tuple[str, str], other: tuple[str, str], layer: int = -1) -> WordSimilarity:
+        """Return how alike a word of one text and a word of another are, each given as (text, word)."""
+        texts = [text for text, _ in (one, other)]
+        found = self.tokens(texts, layer)
+        places = [word_places(each, word) for each, (_, word) in zip(found, (one, other), strict=True)]
+        in_text = [each.vectors[own].mean(0) for each, own in zip(found, places, strict=True)]
+        table = self.model.embedding.table.weight.detach().float().cpu().numpy()
+        ids = [self._around(ids) for ids in self.tokenizer.encode_batch(texts)]
+        alone = [table[[row[place] for place in own]].mean(0) for row, own in zip(ids, places, strict=True)]
+        return WordSimilarity(cosine(*in_text), cosine(*alone))
+
+    def inspect(self, text: str, second: str | None = None, probes: Sequence[str] = ("*.weights",)) -> Trace:
+        """Record what the model does while it reads a text, or a pair of texts; [MASK] in them is a mask."""
+        row, segments, tokens = self._row("inspect", text, second)
+        return record_text(self.model, row, tokens, probes, segments)
+
+    def lens(self, text: str, second: str | None = None, count: int = 5) -> Trace:
+        """Record what each block would say in the place of every token if it were the last (`record_lens`)."""
+        self._check_fills(count)
+        row, segments, tokens = self._row("lens", text, second)
+        return record_lens(self.model, row, tokens, self.tokenizer.pieces, count, segments)
+
+    def _row(self, name: str, text: str, second: str | None) -> tuple[Tensor, Tensor, dict[str, list[str]]]:
+        """Return [CLS] text [SEP] second [SEP] as ids (T,), with their segments, and as pieces."""
+        first = self._around(self._ids(text, name))
+        behind = [] if second is None else [*self._ids(second, name), self.tokenizer.end]
+        ids = [*first, *behind]
+        if len(ids) > self.model.max_positions:
+            raise DataError(
+                f"{name}: the text has {len(ids):,} tokens with those around it, but this model takes "
+                f"{self.model.max_positions:,} at most; shorten it."
+            )
+        segments = torch.tensor([0] * len(first) + [1] * len(behind), device=self.device)
+        return torch.tensor(ids, device=self.device), segments, {"text": self.tokenizer.pieces(ids)}
+
+    def _ids(self, text: str, name: str) -> list[int]:
+        if not is_text(text):
+            raise DataError(f"{name}: the text is not UTF-8; convert it first.")
+        return encode_masked(self.tokenizer, text) if MASK in text else self.tokenizer.encode(text).ids
