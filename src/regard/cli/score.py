@@ -62,7 +62,7 @@ def score(
     if weights != "full":
         full = pipeline.score(texts, stride, has_end=end, full=True, progress=progress(quiet))
         cost = weights_cost(*([each.log_probabilities for each in found] for found in (full, scores)))
-    _print_texts(scores, cost, json)
+    _print_texts(scores, cost, json, source if whole and not text else None)
 
 
 def _pairs(source: str, target: str, is_text: bool) -> list[Any]:
@@ -103,7 +103,8 @@ def _print_pairs(found: list[Any], json: bool) -> None:
     print_line(f"perplexity {perplexity(found):.4f} over {count:,} tokens, log probability {total:.4f}")
 
 
-def _print_texts(found: list[Any], cost: Any, json: bool) -> None:
+def _print_texts(found: list[Any], cost: Any, json: bool, name: str | None = None) -> None:
+    """Print the figures of each text and of all; a whole file is called by its name."""
     from regard.cli.console import print_json, print_line, print_table
     from regard.pipelines import bits_per_byte, perplexity, word_perplexity
 
@@ -124,7 +125,12 @@ def _print_texts(found: list[Any], cost: Any, json: bool) -> None:
         print_json(figures | ({} if cost is None else {"weights_cost": cost.plain()}) | {"texts": texts})
         return
     rows = [
-        (f"{each.log_probability:.4f}", str(len(each.tokens)), f"{each.perplexity:.2f}", " ".join(each.text.split()))
+        (
+            f"{each.log_probability:.4f}",
+            str(len(each.tokens)),
+            f"{each.perplexity:.2f}" if each.tokens else "-",
+            name or " ".join(each.text.split()),
+        )
         for each in found
     ]
     print_table(("log probability", "tokens", "perplexity", "text"), rows, right=[0, 1, 2])
