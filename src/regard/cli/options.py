@@ -1,5 +1,6 @@
 """Options that several verbs share."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -40,6 +41,9 @@ Ensemble = Annotated[
     list[str] | None, typer.Option(help="Another run to decide with, by the mean of probabilities; may be repeated.")
 ]
 Precision = Annotated[str, typer.Option(help="Arithmetic: fp32, or bf16 (a GPU's fast one, almost the same text).")]
+Weights = Annotated[
+    str, typer.Option(help="For language models on a CPU: full, or int8 (faster; what it costs is printed).")
+]
 Pooling = Annotated[
     str | None,
     typer.Option(help="A text's vector: cls (its first token), mean or max of all; unset: the model's own, or mean."),
@@ -93,11 +97,22 @@ def column(word: str) -> str | int:
     return int(word) if word.isdigit() else word
 
 
+def _parted(words: list[str], flags: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return settings, and files that stand behind --text: a shell makes `--text *.txt` several words."""
+    if not flags.get("text") or flags.get("valid_text"):
+        return words, []
+    files = [word for word in words if "=" not in word and Path(word).exists()]
+    return [word for word in words if word not in files], files
+
+
 def run_overrides(words: list[str], flags: dict[str, Any]) -> dict[str, Any]:
     """Return the settings a user gave for a run, by dotted name: flags as verbs call them, then key=value words."""
     from regard.config import flatten, parse_overrides
 
     found = {name: flags[flag] for flag, name in RUN_FLAGS.items() if flags.get(flag) is not None}
+    words, files = _parted(words, flags)
+    if files:
+        found[RUN_FLAGS["text"]] = [*flags["text"], *files]
     for role in ("train", "valid") if flags["valid_data"] else ("train",):
         found |= columns(flags["source_column"], flags["target_column"], f"data.{role}.")
         found |= label_columns(flags, f"data.{role}.")

@@ -61,7 +61,9 @@ def train(
     device: Device = None,
     threads: Threads = None,
     deterministic: Annotated[bool, typer.Option(help="Refuse operations that may differ from run to run.")] = False,
-    dry_run: Annotated[bool, typer.Option(help="Read the data, say what would be done, and write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option(help="Read the data, tokenise text, say what would be done, start no run.")
+    ] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:

@@ -98,6 +98,6 @@ def _last_cut(corpus: Corpus, wanted: int) -> int:
     if best == 0:
         raise DataError(
             f"There are only {len(corpus)} tokens to learn from, too few to set some apart for validation; add text, "
-            f"or name a validation text with data.valid."
+            f"or name a validation text with --valid-text (data.valid)."
         )
     return best

@@ -22,7 +22,11 @@ from regard.progress import SILENT, Progress
 from regard.text import Tokenizer
 
 SHARD = 2**24
-"""Tokens of a shard: some ten seconds of work, which is what a kill may cost."""
+"""Tokens of a shard at most."""
+
+FIRST = 2**19
+"""Tokens of the first shards. Later ones hold a quarter of what is done: a kill costs a fifth of the work at most,
+and a large text is not in many files."""
 
 BATCH = 128
 """Pieces that are encoded together, on all cores."""
@@ -123,7 +127,8 @@ class _Build:
         """What is known of the inputs that were reached; belongs to the thread that reads."""
         self.ids: list[NDArray[Any]] = []
         self.rows: list[tuple[int, int, int, int, int, bool]] = []
-        self.size = 0
+        self.size, self.done = 0, 0
+        """Tokens of the open shard, and of those that are finished."""
         self.firsts: list[tuple[Entry, int]] = []
         """The inputs with pieces in the open shard, and the first piece of each."""
         self.ended: list[Entry] = []
@@ -216,7 +221,7 @@ class _Build:
             text = piece.text
             counts = len(text.encode()), len(text.split()), text.count("\n")
             self.rows.append((self.size, *counts, mark, piece.is_last))
-            if self.size >= self.shard_tokens:
+            if self.size >= min(self.shard_tokens, max(FIRST, self.done // 4)):
                 self._finish_shard()
 
     def _finish_shard(self) -> None:
@@ -227,6 +232,7 @@ class _Build:
             write_array(ids_file(folder, name), np.concatenate(self.ids))
             write_array(pieces_file(folder, name), np.array(self.rows, PIECE_FIELDS))
             book.made += 1
+            self.done += self.size
             book.shards[name] = shard_size(folder, name) or 0
             ends = [first for _, first in self.firsts[1:]] + [len(self.rows)]
             for (entry, first), last in zip(self.firsts, ends, strict=True):

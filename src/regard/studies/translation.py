@@ -75,7 +75,7 @@ def gather(
 def make_ready(material: Material, machine: Machine) -> Prepared:
     """Return what the loop needs."""
     settings, bundle, encoded = material.settings, material.bundle, material.encoded
-    has_dropout = settings.text.dropout > 0
+    has_dropout = any(settings.text.dropouts)
     corpus = _with_dropout(material.train, encoded, settings, bundle.tokenizers) if has_dropout else lambda _: encoded
     micro_batch = settings.train.micro_batch_tokens or machine.micro_batch_tokens
     return Prepared(
@@ -176,7 +176,8 @@ def _with_dropout(
     train: list[Pair], pairs: EncodedPairs, settings: Settings, tokenizers: dict[str, Tokenizer]
 ) -> Callable[[int], EncodedPairs]:
     """Return a function that encodes the corpus anew for each epoch; a text that outgrows the limit stays."""
-    encoders = (DropoutEncoder(each, settings.text.dropout) for each in translation_tokenizers(tokenizers))
+    sides = zip(translation_tokenizers(tokenizers), settings.text.dropouts, strict=True)
+    encoders = (DropoutEncoder(*side) for side in sides)
     texts = [pair.source for pair in train], [pair.target for pair in train]
     corpora = [DropoutCorpus(*each) for each in zip(texts, encoders, strict=True)]
     limit = int(max(pairs.source.lengths.max(), pairs.target.lengths.max()))
