@@ -49,6 +49,9 @@ Ensemble = Annotated[
     list[str] | None, typer.Option(help="Another run to decide with, by the mean of probabilities; may be repeated.")
 ]
 Precision = Annotated[str, typer.Option(help="Arithmetic: fp32, or bf16 (a GPU's fast one, almost the same text).")]
+Weights = Annotated[
+    str, typer.Option(help="For language models on a CPU: full, or int8 (faster; what it costs is printed).")
+]
 Pooling = Annotated[
     str | None,
     typer.Option(help="A text's vector: cls (its first token), mean or max of all; unset: the model's own, or mean."),

@@ -20,6 +20,7 @@ from regard.pipelines.load import (
 from regard.pipelines.masked_translator import MaskedTranslator
 from regard.pipelines.text_answers import Continuation, NextToken, TextScore
 from regard.pipelines.translator import Translator
+from regard.pipelines.weights import WeightsCost, weights_cost
 
 __all__ = [
     "Alternative",
@@ -40,6 +41,7 @@ __all__ = [
     "TokenVectors",
     "Translation",
     "Translator",
+    "WeightsCost",
     "WordSimilarity",
     "bits_per_byte",
     "load",
@@ -52,5 +54,6 @@ __all__ = [
     "load_translator",
     "perplexity",
     "read_task",
+    "weights_cost",
     "word_perplexity",
 ]

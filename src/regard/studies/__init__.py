@@ -23,6 +23,7 @@ from regard.studies.runs import RunSummary, delete_run, list_runs
 from regard.studies.text_scores import TextEvaluation, measure_text
 from regard.studies.train import train
 from regard.studies.verify import Verification, verify_resume
+from regard.studies.weights import MeasuredCost, measure_weights_cost
 
 __all__ = [
     "Average",
@@ -33,6 +34,7 @@ __all__ = [
     "LabelPlan",
     "Lineup",
     "MaskedEvaluation",
+    "MeasuredCost",
     "Outcome",
     "Passport",
     "Plan",
@@ -58,6 +60,7 @@ __all__ = [
     "measure_labels",
     "measure_masked",
     "measure_text",
+    "measure_weights_cost",
     "parse_budget",
     "plan_run",
     "preset_parameters",
