@@ -28,8 +28,10 @@ VOCABULARY, RATE = 50_257, 6e-4
 OPTIMIZER: dict[str, Any] = {"lr": RATE, "betas": (0.9, 0.95), "weight_decay": 0.1, "fused": True}
 
 
-def regard_step(batch: WindowBatch, sizes: dict[str, Any], device: str, is_compiled: bool) -> Callable[[], object]:
-    machine = prepare_machine(MachineSettings(device=device, compiles_blocks=is_compiled))
+def regard_step(
+    batch: WindowBatch, sizes: dict[str, Any], device: str, is_compiled: bool, is_narrow: bool = False
+) -> Callable[[], object]:
+    machine = prepare_machine(MachineSettings(device=device, compiles_blocks=is_compiled, has_narrow_sums=is_narrow))
     settings = family("gpt").settings(
         **preset("gpt2").settings | sizes | {"dropout": 0.0, "embedding_dropout": 0.0, "attention_dropout": 0.0}
     )
@@ -90,9 +92,10 @@ def main() -> None:
     sides = {
         "regard": lambda: regard_step(batch, sizes, words.device, is_compiled=False),
         "regard, blocks compiled": lambda: regard_step(batch, sizes, words.device, is_compiled=True),
+        "regard, blocks compiled, narrow sums": lambda: regard_step(batch, sizes, words.device, True, is_narrow=True),
     }
     if words.device != "cuda":
-        del sides["regard, blocks compiled"]
+        sides = {"regard": sides["regard"]}
     if words.nanogpt:
         sides["nanoGPT, compiled"] = lambda: nano_step(batch, sizes, words.device, words.nanogpt)
     is_gpu = words.device == "cuda"

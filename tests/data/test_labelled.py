@@ -202,6 +202,17 @@ def test_settings_that_contradict_each_other_are_refused(schema, values, sentenc
     assert str(error.value) == sentence
 
 
+def test_other_sets_of_the_miniature_world_have_their_own_labels():
+    reviews = read_labelled(LabelSource(path="miniature:reviews/valid", count=40))
+    assert {each.label for each in reviews} == {"positive", "negative"}
+    pairs = read_labelled(LabelSource(path="miniature:paraphrases/valid", count=40))
+    assert {each.label for each in pairs} == {"yes", "no"} and all(len(each.texts) == 2 for each in pairs)
+    assert len(read_labelled(LabelSource(path="miniature:plots/test", count=3))) == 3
+    with pytest.raises(DataError) as raised:
+        read_labelled(LabelSource(path="miniature:poems/valid", count=40))
+    assert str(raised.value).startswith('miniature:poems/valid: "poems" is not one of plots, reviews, paraphrases, ')
+
+
 def test_numbers_are_found_among_texts(tmp_path):
     (tmp_path / "a.csv").write_text("A man sings.,A man is singing.,4.5\n2 men.,Two men.,5\n")
     found = read_labelled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)
@@ -218,3 +229,9 @@ def test_what_is_no_number_is_named(tmp_path):
     (tmp_path / "a.csv").write_text("text,score\na,0.5\nb,much\n")
     with pytest.raises(DataError, match='line 3 has "much" under "score", which is no number'):
         read_labelled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)
+
+
+def test_pairs_of_the_miniature_world_have_scores():
+    found = read_labelled(LabelSource(path="miniature:test", count=60), is_number=True)
+    assert {each.label for each in found} == {"0", "1", "2", "3", "4", "5"}
+    assert all(len(each.texts) == 2 for each in found)

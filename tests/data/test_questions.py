@@ -93,3 +93,12 @@ def test_mistakes_in_files_are_named(tmp_path, text, name, words):
     with pytest.raises(DataError) as raised:
         read(tmp_path, text, name)
     assert words in str(raised.value) and name in str(raised.value)
+
+
+def test_stories_of_the_miniature_world_are_asked_about():
+    found = read_questions(QuestionSource(path="miniature:valid", count=30))
+    assert found == read_questions(QuestionSource(path="miniature:questions/valid", count=30))
+    assert len({each.name for each in found}) == 30 and any(not each.answers for each in found)
+    for each in found:
+        for text, start in each.answers:
+            assert each.context[start : start + len(text)] == text

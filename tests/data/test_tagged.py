@@ -5,6 +5,7 @@ import json
 import pytest
 
 from labelled import Telling
+from regard.data import miniature
 from regard.data.label_settings import TagSource
 from regard.data.tagged import Tagged, read_tagged
 from regard.errors import DataError
@@ -100,3 +101,12 @@ def test_mistakes_in_files_are_named(tmp_path, text, name, words):
 def test_columns_of_a_conll_file_have_no_names(tmp_path):
     with pytest.raises(DataError, match='have no names such as "word"'):
         read(tmp_path, "a\tO\n", word_column="word")
+
+
+def test_news_of_the_miniature_world_have_tags():
+    found = read_tagged(TagSource(path="miniature:valid", count=30))
+    assert found == read_tagged(TagSource(path="miniature:entities/valid", count=30))
+    assert [tuple(each) for each in miniature.entities("valid", 30)] == [tuple(each) for each in found]
+    assert len(read_tagged(TagSource(path="miniature:unseen-names"))) == 500
+    with pytest.raises(DataError, match='miniature:reviews/valid: "reviews" is not one of entities, '):
+        read_tagged(TagSource(path="miniature:reviews/valid"))

@@ -47,7 +47,7 @@ QUICK_TEXT = {"model.width": 16, "text.size": 400, "train.steps": 2, "train.warm
 def quick_text(recipe: str) -> dict[str, object]:
     """Return what makes the example of a language model quick."""
     stories = {"data.train.count": 200, "data.valid.count": 5, "data.test.test.count": 5}
-    return QUICK_TEXT | (stories if recipe == "language-miniature" else {})
+    return QUICK_TEXT | (stories if recipe in ("language-miniature", "masked-miniature") else {})
 
 
 QUICK_LABELS = {"train.steps": 2, "train.warmup": 1}
@@ -65,7 +65,7 @@ def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = F
     """Return what makes an example quick; other families have no feed-forward layers."""
     if recipe.startswith(("classify", "regress", "tag", "answer", "choose")):
         return quick_labels(recipe, has_start)
-    if recipe.startswith("language"):
+    if recipe.startswith(("language", "masked")):
         return quick_text(recipe)
     if preset is None or preset.startswith("transformer"):
         return dict(QUICK)
@@ -77,7 +77,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 @pytest.fixture
-def desk(tmp_path, monkeypatch, quick_run, pairs):
+def desk(tmp_path, monkeypatch, quick_run, masked_run, pairs):
     """A folder with the files the examples name: a finished run, parallel text, and a recipe."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(speed, "SECONDS", 0.2)
@@ -85,10 +85,12 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     monkeypatch.setattr(timing, "LENGTHS", (4, 8))
     for name in ("quickstart", "mine"):
         shutil.copytree(quick_run.path, tmp_path / "runs" / name)
+    shutil.copytree(masked_run.path, tmp_path / "runs" / "student")
     for side, suffix in (("source", "de"), ("target", "en")):
         text = "".join(getattr(pair, side) + "\n" for pair in pairs)
         (tmp_path / f"a.{suffix}").write_text(text)
         (tmp_path / f"b.{suffix}").write_text(text[:400].rsplit("\n", 1)[0] + "\n")
+    shutil.copy(tmp_path / "a.en", tmp_path / "distilled.en")
     lines = min(len((tmp_path / f"b.{suffix}").read_text().splitlines()) for suffix in ("de", "en"))
     for suffix in ("de", "en"):
         path = tmp_path / f"b.{suffix}"
@@ -97,6 +99,8 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     for number, story in enumerate(miniature.documents("train", 60)):
         (tmp_path / "books" / f"{number}.txt").write_text(story)
     (tmp_path / "more.txt").write_text(story)
+    for name, split in (("stories.txt", "train"), ("more-stories.txt", "test")):
+        (tmp_path / name).write_text("\n\n".join(miniature.documents(split, 60)))
     write_reviews(tmp_path / "reviews.csv", 60)
     write_rated(tmp_path / "alike.csv", 60)
     write_tagged(tmp_path / "words.conll", 60)

@@ -66,7 +66,8 @@ def test_a_finished_run_has_curves_and_a_card(quick_run):
     )
     machine = section(card, "Time and hardware")
     assert f"| torch | {record['machine']['torch']} |" in machine and f"| regard | {record['regard']} |" in machine
-    assert f"| training | {record['seconds']:,.1f} s |" in machine
+    assert f"| training | {record['seconds']:,.1f} s |" in machine and machine.count("| regard |") == 1
+    assert f"| of it waiting for data | {100 * record['waited'] / record['seconds']:.2f} % |" in machine
 
 
 def test_the_card_s_own_examples_work(quick_run, tmp_path, monkeypatch):

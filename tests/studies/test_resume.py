@@ -12,7 +12,7 @@ from regard.data.cleaning import _mark
 from regard.errors import CheckpointError, DataError, RunError
 from regard.progress import Progress
 from regard.studies import Run, average, find_recipe, verify_resume
-from regard.studies.verify import largest_difference
+from regard.studies.verify import CLOCKS, largest_difference
 
 SMALL = {
     "model": {"preset": "transformer-tiny", "width": 16, "feed_forward_width": 32},
@@ -39,7 +39,7 @@ class Telling(Progress):
 def losses(run: Run) -> list[dict]:
     """Return the records of a run without what a clock says."""
     records = [json.loads(line) for line in (run.path / "metrics.jsonl").read_text().splitlines()]
-    return [{k: v for k, v in record.items() if k not in ("seconds", "tokens_per_second")} for record in records]
+    return [{k: v for k, v in record.items() if k not in CLOCKS} for record in records]
 
 
 def tensors(run: Run) -> tuple[bytes, bytes]:

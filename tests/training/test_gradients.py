@@ -3,6 +3,7 @@ import torch
 from test_loop import CPU, Scene
 from torch.testing import assert_close
 
+from regard.errors import ConfigError
 from regard.training import MachineSettings, prepare_machine
 from regard.training.gradients import Gradients, RecordedGradients
 
@@ -38,5 +39,36 @@ def test_recordings_are_dropped_when_memory_runs_out():
     assert all(parameter.grad.abs().sum() == 0 for parameter in scene.trainer.model.parameters())
 
 
+def test_the_first_micro_batch_of_an_update_writes_over_the_last_one_and_others_add(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
+    trainer = Scene(limit=60, dropout=0.0).trainer
+    batches = next(trainer.feed.updates(trainer.state.position)).micro_batches
+    assert len(batches) > 1
+    recorded = RecordedGradients(trainer.model, trainer.gradients.objective, CPU)
+    recorded._has_room = False  # as before the first recording
+    counts = {name: sum(recorded.objective.counts(batch)[name] for batch in batches) for name in recorded._scales}
+    places = recorded._places
+    for _ in range(2):  # the second time, there is something to write over
+        recorded.begin(counts, len(batches))
+        for batch in batches:
+            recorded.add(batch)
+        recorded.clear()
+    assert all(p.grad is place for p, place in zip(trainer.model.parameters(), places, strict=True))
+    found = [place.clone() for place in places]
+    recorded.begin(counts, share=0)
+    assert all(place.abs().sum() == 0 for place in places)
+    plain = Gradients(trainer.model, recorded.objective, CPU)
+    plain.clear()
+    plain.begin(counts)
+    for batch in batches:
+        plain.add(batch)
+    assert_close(found, [parameter.grad for parameter in trainer.model.parameters()], rtol=1e-5, atol=1e-6)
+
+
 def test_a_cpu_computes_as_it_goes():
     assert type(Scene().trainer.gradients) is Gradients and not CPU.has_graphs
+
+
+def test_narrow_sums_are_for_narrow_products():
+    with pytest.raises(ConfigError, match="has_narrow_sums"):
+        prepare_machine(MachineSettings(device="cpu", has_narrow_sums=True))

@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 import torch
@@ -176,10 +178,32 @@ def test_records_hold_what_curves_need():
     scene = Scene()
     scene.trainer.run()
     record = scene.records[0]
-    assert {"step", "epoch", "seconds", "translation", "surprise", "learning_rate", "tokens_per_second"} == set(
-        record
-    )
+    clocks = {"seconds", "tokens_per_second", "waiting"}
+    assert set(record) == {"step", "epoch", "translation", "surprise", "learning_rate"} | clocks
     assert {"step": 5, "valid_loss": 1.0}.items() <= next(r for r in scene.records if "valid_loss" in r).items()
+
+
+def test_waiting_for_data_is_told_apart_from_learning():
+    """A slow feed takes up more of the time, and a resumed run adds up."""
+    quick, slow = Scene(steps=4), Scene(steps=4)
+    updates = slow.trainer.feed.updates
+
+    def slowly(*args):
+        for update in updates(*args):
+            time.sleep(0.05)
+            yield update
+
+    slow.trainer.feed.updates = slowly
+    for scene in (quick, slow):
+        scene.trainer.run()
+    shares = [[record["waiting"] for record in scene.records if "waiting" in record] for scene in (quick, slow)]
+    assert all(0 <= share < other <= 1 for share, other in zip(*shares, strict=True))
+    state = slow.trainer.state
+    assert 4 * 0.05 <= state.waited < state.seconds
+    again = Scene(steps=6)
+    again.trainer.restore(slow.saved[-1][2])
+    again.trainer.run()
+    assert again.trainer.state.waited > state.waited
 
 
 def test_devices_that_are_not_there_are_refused():

@@ -26,17 +26,21 @@ def answer_lines(
     pipeline: Any, texts: list[str] | None, file: Path | None, show: Callable[[Any], None], reporter: Any
 ) -> None:
     """Answer line by line, blank lines kept; `show` is given None for those."""
-    line = 1
+    line, cut = 1, 0
     for chunk in chunks(texts, file):
         given = as_pairs(chunk, line, bool(texts)) if getattr(pipeline, "texts", 1) == 2 else chunk
         has_text = ["".join(each or "").strip() != "" for each in given]
         whole = [each for each, is_kept in zip(given, has_text) if is_kept]
         numbers = [line + place for place, is_kept in enumerate(has_text) if is_kept]
-        answers = iter(pipeline(whole, lines=numbers, progress=reporter))
+        found = pipeline(whole, lines=numbers, progress=reporter)
+        cut += sum(getattr(each, "is_cut", False) for each in found)
+        answers = iter(found)
         for is_kept in has_text:
             show(next(answers) if is_kept else None)
         sys.stdout.flush()
         line += len(chunk)
+    if cut:
+        reporter.warn(f"{cut:,} of the texts are longer than this model reads, and their ends were left out.")
 
 
 def as_pairs(lines: list[str], first: int, is_given: bool) -> Any:

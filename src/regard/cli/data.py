@@ -16,20 +16,40 @@ def _data() -> None:
 
 @app.command("miniature")
 def miniature(
-    count: Annotated[int, typer.Option(help="How many pairs or stories.")] = 20,
+    count: Annotated[int, typer.Option(help="How many pairs, stories or examples.")] = 20,
     split: Annotated[
-        str, typer.Option(help="train, valid, test, or, for pairs, unseen-pairs, unseen-cases or unseen-depth.")
+        str,
+        typer.Option(
+            help="train, valid, test; for pairs also unseen-pairs, unseen-cases, unseen-depth; for entities also "
+            "unseen-names."
+        ),
     ] = "train",
     seed: Annotated[int, typer.Option(min=0, help="Another seed, other sentences; the split stays the split.")] = 0,
     stories: Annotated[
         bool, typer.Option("--stories", help="English stories, with a blank line after each.")
     ] = False,
+    set_: Annotated[
+        str | None,
+        typer.Option(
+            "--set",
+            help="Examples instead: plots, reviews, paraphrases, likeness, probes (CSV), entities (CoNLL), questions "
+            "(SQuAD JSON), senses (JSON lines); or texts: stories, news, retellings, mixed.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Print sentence pairs of the embedded miniature world, German TAB English, or its stories."""
+    """Print sentence pairs of the embedded miniature world, German TAB English, or stories, or examples for a task.
+
+    Examples: regard data miniature --set reviews --count 1000 > reviews.csv · regard data miniature --set entities
+    """
     from regard.cli.console import print_json, print_line
     from regard.data.miniature import documents, pairs
+    from regard.data.miniature.export import exported
 
+    if set_ is not None:
+        for line in exported(set_, split, count, seed, as_rows=json):
+            print_line(line)
+        return
     if stories:
         for text in documents(split, count, seed):
             if json:

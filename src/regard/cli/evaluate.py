@@ -10,6 +10,7 @@ from regard.cli.options import (
     Device,
     Json,
     LabelColumn,
+    Passes,
     Quiet,
     Run,
     TextColumn,
@@ -48,12 +49,13 @@ def evaluate(
         Path | None, typer.Option(help="Write the score passport here too: a .json file, or a folder.")
     ] = None,
     beams: Beams = None,
+    passes: Passes = None,
     device: Device = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Score a run: BLEU, the perplexity of a language model, accuracy, F1 or correlations, with score passports."""
+    """Score a run: BLEU, perplexity, accuracy, F1 or correlations, with score passports where they are needed."""
     flags = dict(locals())
     from regard.errors import ConfigError
     from regard.pipelines import read_task
@@ -69,6 +71,9 @@ def evaluate(
         raise ConfigError("--text-column and --label-column are for models that label or choose; leave them out.")
     if task == "language-model" and data is None:
         _evaluate_text(flags)
+        return
+    if task == "masked-language-model":
+        _evaluate_masked(flags)
         return
     if text or stride:
         raise ConfigError(f"--text and --stride are for language models, and {run} is none; leave them out.")
@@ -104,7 +109,7 @@ def _evaluate_pairs(flags: dict[str, Any], place: Any) -> None:
         place,
         device=flags["device"] or "auto",
         progress=progress(flags["quiet"]),
-        **{name: flags[name] for name in ("only", "against", "out", "beams")},
+        **{name: flags[name] for name in ("only", "against", "out", "beams", "passes")},
     )
     figures = {outcome.evaluation.name: outcome.plain() for outcome in outcomes}
     if flags["json"]:
@@ -132,6 +137,23 @@ def _evaluate_text(flags: dict[str, Any]) -> None:
     print_json(figures) if flags["json"] else print_text_scores(figures)
 
 
+def _evaluate_masked(flags: dict[str, Any]) -> None:
+    from regard.cli.console import print_json, progress
+    from regard.cli.summary import print_masked_scores
+    from regard.data.text_settings import MarkedSource
+    from regard.errors import ConfigError
+    from regard.studies import measure_masked
+
+    run = flags["run"]
+    if any(flags[name] for name in ("data", "stride", "only", "against", "out", "beams")):
+        raise ConfigError(f"{run}: text to mask words of is named with --text alone; leave the other flags out.")
+    place = MarkedSource(paths=tuple(flags["text"])) if flags["text"] else None
+    device, reporter = flags["device"] or "auto", progress(flags["quiet"])
+    found = measure_masked(run, place, device=device, progress=reporter)
+    figures = {name: each.figures() for name, each in found.items()}
+    print_json(figures) if flags["json"] else print_masked_scores(figures)
+
+
 def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:
     from regard.cli.console import print_json, print_line, progress
     from regard.cli.summary import print_comparison, print_label_scores
@@ -139,7 +161,7 @@ def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:
     from regard.studies import measure_labels
 
     run = flags["run"]
-    if any(flags[name] for name in ("text", "stride", "beams")):
+    if any(flags[name] for name in ("text", "stride", "beams", "passes")):
         raise ConfigError(f"{run}: examples with labels are named with --data alone; leave the other flags out.")
     place = _labelled(task, flags["data"], flags["text_column"], flags["label_column"])
     found = measure_labels(

@@ -51,10 +51,21 @@ LabelColumn = Annotated[str | None, typer.Option(help="To fine-tune: that of the
 Preset = Annotated[str | None, typer.Option(help="The model (see `regard presets`).")]
 Seed = Annotated[int | None, typer.Option(help="Every random choice follows from it.")]
 Beams = Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; 1 is greedy. Unset: the run's own setting.")]
+Passes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        rich_help_panel="For mask-predict models",
+        help="Times a mask-predict model goes over the whole output. Unset: the run's own setting.",
+    ),
+]
 Ensemble = Annotated[
     list[str] | None, typer.Option(help="Another run to decide with, by the mean of probabilities; may be repeated.")
 ]
 Precision = Annotated[str, typer.Option(help="Arithmetic: fp32, or bf16 (a GPU's fast one, almost the same text).")]
+Weights = Annotated[
+    str, typer.Option(help="For language models on a CPU: full, or int8 (faster; what it costs is printed).")
+]
 Pooling = Annotated[
     str | None,
     typer.Option(help="A text's vector: cls (its first token), mean or max of all; unset: the model's own, or mean."),
@@ -108,11 +119,22 @@ def column(word: str) -> str | int:
     return int(word) if word.isdigit() else word
 
 
+def _parted(words: list[str], flags: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return settings, and files that stand behind --text: a shell makes `--text *.txt` several words."""
+    if not flags.get("text") or flags.get("valid_text"):
+        return words, []
+    files = [word for word in words if "=" not in word and Path(word).exists()]
+    return [word for word in words if word not in files], files
+
+
 def run_overrides(words: list[str], flags: dict[str, Any]) -> dict[str, Any]:
     """Return the settings a user gave for a run, by dotted name: flags as verbs call them, then key=value words."""
     from regard.config import flatten, parse_overrides
 
     found = {name: flags[flag] for flag, name in RUN_FLAGS.items() if flags.get(flag) is not None}
+    words, files = _parted(words, flags)
+    if files:
+        found[RUN_FLAGS["text"]] = [*flags["text"], *files]
     for role in ("train", "valid") if flags["valid_data"] else ("train",):
         found |= columns(flags["source_column"], flags["target_column"], f"data.{role}.")
         found |= label_columns(flags, f"data.{role}.")

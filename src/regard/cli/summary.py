@@ -5,14 +5,14 @@ from itertools import islice
 from typing import Any
 
 from regard.cli.console import duration, errors, print_json, print_line, print_table
-from regard.studies import Comparison, LabelPlan, Plan, Run, TextPlan
+from regard.studies import Comparison, LabelPlan, Plan, Run, TextPlan, decoding_words
 
 
 def print_run(run: Run, as_json: bool) -> None:
     """Say how a run ended; one that was interrupted leaves with exit code 130."""
     record = run.record
     if as_json:
-        kept = ("state", "steps", "best_step", "seconds", "parameters", "data", "scores")
+        kept = ("state", "steps", "best_step", "seconds", "waited", "parameters", "data", "scores")
         print_json({"run": str(run.path)} | {key: record[key] for key in kept if key in record})
     elif record["state"] == "interrupted":
         errors().print(
@@ -48,7 +48,7 @@ def print_scores(scores: dict[str, dict[str, Any]]) -> None:
     for number, score in enumerate(first.get("paper_scores", ())):
         each = ", ".join(f"{name} {found['paper_scores'][number]['value']:.2f}" for name, found in scores.items())
         print_line(f"for papers only, {score['name']}: {each} ({score['signature']})")
-    print_line(f"decoding: beams {first['decode']['beams']}, length penalty {first['decode']['length_penalty']}")
+    print_line(f"decoding: {decoding_words(first['decode'])}")
 
 
 def print_text_scores(scores: dict[str, dict[str, Any]]) -> None:
@@ -62,6 +62,29 @@ def print_text_scores(scores: dict[str, dict[str, Any]]) -> None:
     print_table(header, rows, right=range(1, 6))
     for found in islice(scores.values(), 1):
         print_line(f"read in windows of {found['window']:,} tokens, stride {found['stride']:,}")
+
+
+def print_masked_scores(scores: dict[str, dict[str, Any]]) -> None:
+    """Print one row a text, and under the table how its words were masked."""
+    forms = {
+        "masked_loss": ".4f",
+        "pseudo_perplexity": ".2f",
+        "masked_accuracy": ".4f",
+        "chance": ".4f",
+        "next_sentence_accuracy": ".4f",
+    }
+    rows = [
+        (
+            name,
+            f"{found['masked']:,}",
+            *("-" if found[each] is None else format(found[each], form) for each, form in forms.items()),
+        )
+        for name, found in scores.items()
+    ]
+    header = ("set", "masked tokens", "loss", "pseudo-perplexity", "accuracy", "by chance", "next sentence")
+    print_table(header, rows, right=range(1, 7))
+    for found in islice(scores.values(), 1):
+        print_line(f"masked: {found['rule']}")
 
 
 SHOWN = {
@@ -113,6 +136,7 @@ def _figure(found: dict[str, Any], name: str) -> str:
 PRINTERS = {
     **dict.fromkeys(("answer", "choose", "classify", "regress", "tag"), print_label_scores),
     "language-model": print_text_scores,
+    "masked-language-model": print_masked_scores,
     "translate": print_scores,
 }
 USES = {
@@ -122,6 +146,7 @@ USES = {
     "regress": ("regress", "TEXT"),
     "tag": ("tag", "TEXT"),
     "language-model": ("generate", "TEXT"),
+    "masked-language-model": ("fill", '"A text with a [MASK] in it."'),
     "translate": ("translate", "TEXT"),
 }
 

@@ -142,11 +142,10 @@ def _numbered(found: Sequence[tuple[Choice, Any]], places: Sequence[str]) -> lis
 def make_choices(split: str, count: int | None, progress: Progress = SILENT) -> list[Choice]:
     """Return probes of the miniature world, made on the spot; the right one is first or second by a hash."""
     found: list[Choice] = []
+    split = miniature.place(split, ("probes",)).split
     count = count or miniature.SPLITS[split].size
     with progress.bar(f"make {split}", count) as bar:
         for probe in miniature.story_probes(split, count):
-            texts = probe.right.strip(), probe.wrong.strip()
-            label = int(miniature.stable_fraction(probe.prefix + probe.right + probe.wrong) * 2)
-            found.append(Choice(probe.prefix, texts[::-1] if label else texts, label))
+            found.append(Choice(probe.prefix, probe.choices, probe.label))
             bar.advance()
     return found

@@ -17,6 +17,8 @@ class Update:
     following: Position
     divisible: int = 0
     """Padded tokens of the largest micro-batch (any process') that can be cut further; 0: all hold one example."""
+    tokens: int | None = None
+    """Tokens it is counted by, of all processes; None: as many as have a label."""
 
 
 class Feed(Protocol):
@@ -87,5 +89,6 @@ class PairFeed:
                 is_last = index + 1 == len(plan)
                 following = Position(position.epoch + is_last, 0 if is_last else index + 1)
                 divisible = max((padded_size(part, *lengths) for part in parts if len(part) > 1), default=0)
-                yield Update([examples.batch(part) for part in parts[rank::world]], following, divisible)
+                tokens = int(lengths[1][plan[index]].sum()) if self.counts_examples else None
+                yield Update([examples.batch(part) for part in parts[rank::world]], following, divisible, tokens)
             position = Position(position.epoch + 1, 0)

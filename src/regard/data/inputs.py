@@ -107,27 +107,28 @@ class DatasetInput:
 
 @dataclass(frozen=True)
 class MiniatureInput:
-    """Stories of the miniature world."""
+    """Stories, or texts of another set, of the miniature world."""
 
     name: str
     place: TextSource
     size: int | None = None
 
     @property
-    def _split(self) -> str:
+    def _place(self) -> str:
         return self.name.removeprefix(MINIATURE)
 
     def glance(self) -> list[int | str]:
-        """Return the split, how many stories there are to be, and how the first one begins."""
-        return [self._split, self.place.count or 0, next(iter(miniature.documents(self._split, 1)))]
+        """Return the place, how many texts there are to be, and the first ones."""
+        first = miniature.texts(self._place, 1 if "/" not in self._place else 20)
+        return [self._place, self.place.count or 0, *first]
 
     def fingerprint(self) -> str:
-        """Return a hash of that: the stories follow from it."""
+        """Return a hash of that: the others follow from it."""
         return hashlib.sha256(repr(self.glance()).encode()).hexdigest()
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield the stories in pieces."""
-        texts = miniature.documents(self._split, self.place.count)
+        """Yield the texts in pieces."""
+        texts = miniature.texts(self._place, self.place.count)
         return pieces_of(Part(text, True, len(text.encode())) for text in texts)
 
 
@@ -144,7 +145,7 @@ def _inputs_at(path: str, place: TextSource) -> list[Input]:
     if path.startswith("hf:"):
         return [DatasetInput(path, place)]
     if path.startswith(MINIATURE):
-        miniature.documents(path.removeprefix(MINIATURE), 1)  # an unknown split is refused here
+        miniature.texts(path.removeprefix(MINIATURE), 1)  # an unknown set or split is refused here
         return [MiniatureInput(path, place)]
     return [FileInput(file, place) for file in _files_at(Path(path))]
 

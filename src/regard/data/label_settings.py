@@ -13,7 +13,7 @@ class ExampleSource(Settings):
     """Where examples come from: a file, a data set, or part of the miniature world."""
 
     path: str
-    """A file (.gz too), hf:NAME for a `datasets` set, or miniature:SPLIT."""
+    """A file (.gz too), hf:NAME for a `datasets` set, or miniature:[SET/]SPLIT."""
     config: str | None = None
     """Configuration of an hf: data set."""
     split: str = "train"

@@ -1,9 +1,9 @@
 """Texts with a label out of tables and the miniature world; which column is which is guessed, and said."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from regard.data import miniature
 from regard.data.label_settings import LabelSource
@@ -59,7 +59,7 @@ class Columns(NamedTuple):
 def read_labelled(place: LabelSource, progress: Progress = SILENT, is_number: bool = False) -> list[Labelled]:
     """Return all examples of a place, in order; their labels may have to be numbers."""
     if place.path.startswith(MINIATURE):
-        return make_labelled(place.path.removeprefix(MINIATURE), place.count, progress)
+        return make_labelled(place.path.removeprefix(MINIATURE), place.count, progress, is_number)
     table = read_rows(place.path, place.config, place.split, lambda row: _is_header(row, place, is_number))
     if not table.rows:
         raise DataError(f"{place.name}: there are no examples in it.")
@@ -176,13 +176,49 @@ def _say(table: Table, columns: Columns, progress: Progress) -> None:
     progress.say(f'{table.origin}: the text is in column {texts}, the label in "{columns.label}"{header}.')
 
 
-def make_labelled(split: str, count: int | None, progress: Progress = SILENT) -> list[Labelled]:
-    """Return stories of the miniature world, made on the spot, each with the name of its plot."""
+def make_labelled(
+    name: str, count: int | None, progress: Progress = SILENT, is_number: bool = False
+) -> list[Labelled]:
+    """Return examples of the miniature world, made on the spot: stories with their plots, or pairs with a score."""
+    sets = {"likeness": _likeness} if is_number else _SETS
+    place = miniature.place(name, tuple(sets))
+    examples, size = sets[place.set](place.split, count)
     found: list[Labelled] = []
-    stories = miniature.stories(split)
-    count = count or miniature.SPLITS[split].size
-    with progress.bar(f"make {split}", count) as bar:
-        for story in islice(stories, count):
-            found.append(Labelled((" ".join(story.sentences),), story.plot))
+    with progress.bar(f"make {name}", size) as bar:
+        for example in examples:
+            found.append(example)
             bar.advance()
     return found
+
+
+def _plots(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+    stories = miniature.stories(split)
+    count = count or miniature.SPLITS[split].size
+    return (Labelled((" ".join(story.sentences),), story.plot) for story in islice(stories, count)), count
+
+
+def _reviews(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+    reviews = miniature.reviews(split, count)
+    return (Labelled((review.text,), review.label) for review in reviews), _size(split, count)
+
+
+def _paraphrases(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+    pairs = miniature.paraphrases(split, count)
+    labelled = (Labelled((pair.first, pair.second), "yes" if pair.is_same else "no") for pair in pairs)
+    return labelled, _size(split, count)
+
+
+def _likeness(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+    pairs = miniature.likeness(split, count)
+    return (Labelled((pair.first, pair.second), f"{pair.score:g}") for pair in pairs), _size(split, count)
+
+
+def _size(split: str, count: int | None) -> int:
+    return count or miniature.EXAMPLE_SPLITS[split].size
+
+
+_SETS: Final[dict[str, Callable[[str, int | None], tuple[Iterator[Labelled], int]]]] = {
+    "plots": _plots,
+    "reviews": _reviews,
+    "paraphrases": _paraphrases,
+}

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from regard.data import miniature
 from regard.data.label_settings import QuestionSource
+from regard.data.labelled import MINIATURE
 from regard.data.lines import is_text, read_text
 from regard.data.tables import Row, read_rows, text_in
 from regard.errors import DataError
@@ -33,6 +35,8 @@ class Question(NamedTuple):
 
 def read_questions(place: QuestionSource, progress: Progress = SILENT, has_answers: bool = True) -> list[Question]:
     """Return all questions of a place, in order; without answers where none are needed."""
+    if place.path.startswith(MINIATURE):
+        return make_questions(place.path.removeprefix(MINIATURE), place.count, progress)
     is_document = Path(place.path.removesuffix(".gz")).suffix.lower() == ".json"
     found = list((_from_document if is_document else _from_table)(place, has_answers))
     if not found:
@@ -43,6 +47,19 @@ def read_questions(place: QuestionSource, progress: Progress = SILENT, has_answe
     if has_answers:
         _say(place, kept, progress)
     return kept
+
+
+def make_questions(name: str, count: int | None, progress: Progress = SILENT) -> list[Question]:
+    """Return questions about stories of the miniature world, made on the spot."""
+    split = miniature.place(name, ("questions",)).split
+    asked = miniature.questions(split, count)
+    found: list[Question] = []
+    with progress.bar(f"make {name}", count or miniature.EXAMPLE_SPLITS[split].size) as bar:
+        for each in asked:
+            answers = tuple(Answer(*answer) for answer in each.answers)
+            found.append(Question(str(len(found)), each.question, each.context, answers))
+            bar.advance()
+    return found
 
 
 def _say(place: QuestionSource, questions: Sequence[Question], progress: Progress) -> None:

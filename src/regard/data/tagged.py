@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from regard.data import miniature
 from regard.data.label_settings import TagSource
+from regard.data.labelled import MINIATURE
 from regard.data.lines import is_text, read_lines
 from regard.data.records import value_in
 from regard.data.tables import Table, read_rows
@@ -31,6 +33,8 @@ class Tagged(NamedTuple):
 
 def read_tagged(place: TagSource, progress: Progress = SILENT, has_tags: bool = True) -> list[Tagged]:
     """Return all sentences of a place, in order; without tags where none are needed."""
+    if place.path.startswith(MINIATURE):
+        return make_tagged(place.path.removeprefix(MINIATURE), place.count, progress)
     suffix = Path(place.path.removesuffix(".gz")).suffix.lower()
     if place.path.startswith("hf:") or suffix in (".jsonl", ".ndjson"):
         found = _from_rows(place, progress, has_tags)
@@ -47,6 +51,18 @@ def read_tagged(place: TagSource, progress: Progress = SILENT, has_tags: bool = 
     if len(kept) < len(found):
         progress.say(f"{place.name}: the first {len(kept):,} of {len(found):,} sentences are used (count).")
     return _with_one_scheme(kept, place, progress) if has_tags else kept
+
+
+def make_tagged(name: str, count: int | None, progress: Progress = SILENT) -> list[Tagged]:
+    """Return news of the miniature world with the names in it, made on the spot."""
+    split = miniature.place(name, ("entities",)).split
+    sentences = miniature.entities(split, count)
+    found: list[Tagged] = []
+    with progress.bar(f"make {name}", count or miniature.ENTITY_SPLITS[split].size) as bar:
+        for sentence in sentences:
+            found.append(Tagged(sentence.tokens, sentence.tags))
+            bar.advance()
+    return found
 
 
 def _with_one_scheme(sentences: list[Tagged], place: TagSource, progress: Progress) -> list[Tagged]:

@@ -13,6 +13,7 @@ from regard.models.families import (
 from regard.models.headed import Headed, HeadSettings, take_over
 from regard.models.interface import (
     IN_EVERY_FAMILY,
+    ConditionalMasked,
     Fixed,
     LanguageModel,
     Layered,
@@ -26,18 +27,21 @@ from regard.models.interface import (
     TextEncoder,
     Vocabularies,
 )
+from regard.models.mask_predict import MaskPredictSettings
 from regard.models.presets import Preset, preset, presets
 
 __all__ = [
     "FAMILIES",
     "IN_EVERY_FAMILY",
     "KINDS",
+    "ConditionalMasked",
     "Fixed",
     "HeadSettings",
     "Headed",
     "Kind",
     "LanguageModel",
     "Layered",
+    "MaskPredictSettings",
     "Memory",
     "ModelSettings",
     "Preset",

@@ -15,7 +15,7 @@ FEW = 8
 
 
 def can_fuse(settings: BlockSettings, weight: Tensor, rows: int) -> bool:
-    """Tell whether steps of so many rows can be taken this way: common settings, fp32 or few rows, on a CUDA device."""
+    """Tell whether steps of so many rows can be taken this way: common settings, fp32 or few rows, on a GPU."""
     kinds = settings.norm, settings.norm_order, settings.groups
     is_common = kinds == ("layer", "pre", settings.heads) and settings.activation in ("relu", "gelu-tanh")
     is_exact = weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and rows <= FEW)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +14,9 @@ from regard.nn.linear import build_linear
 from regard.nn.masks import causal_mask
 from regard.nn.positions import Rotation, rotate
 from regard.nn.probe import Probe
+
+LONG = 256
+"""Tokens of a window from which on cuDNN may attend to it."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,11 @@ def fused_attention(query: Tensor, key: Tensor, value: Tensor, view: View, dropo
     if _has_many_small_products(query) and not dropout:
         return attention_weights(query, key, view) @ for_heads(value, H)
     if view.is_causal and view.mask is None and view.bias is None and T == S:
+        if G == H and not dropout and _is_for_cudnn(query):
+            found: Tensor = torch.ops.aten._scaled_dot_product_cudnn_attention(
+                query, key, value, None, True, 0.0, True
+            )[0]
+            return found
         return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True, enable_gqa=G < H)
     key, value = for_heads(key, H), for_heads(value, H)
     mask = combined_mask(view, T, S, query.device)
@@ -68,6 +77,21 @@ def fused_attention(query: Tensor, key: Tensor, value: Tensor, view: View, dropo
         bias = view.bias.to(query.dtype)
         mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
     return F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout)
+
+
+def _is_for_cudnn(query: Tensor) -> bool:
+    """Tell whether cuDNN's kernels are worth their plans, half a second for each shape: to learn from long windows.
+
+    On a Hopper GPU they take three quarters of the time of torch's own; older ones have no better kernels in there.
+    """
+    is_long = query.size(2) >= LONG and query.requires_grad
+    return is_long and query.is_cuda and query.dtype in (torch.bfloat16, torch.float16) and _has_better_cudnn()
+
+
+@cache
+def _has_better_cudnn() -> bool:
+    version = torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None
+    return version is not None and version >= 90_000 and torch.cuda.get_device_capability() >= (9, 0)
 
 
 def _of_groups(view: View, groups: int) -> View:
@@ -105,12 +129,6 @@ class Attention(nn.Module):
     def look(self, query: Tensor, key: Tensor, value: Tensor, view: View) -> Tensor:
         """Return what each head sees (B, H, T, K)."""
         dropout = self.dropout if self.training else 0.0
-        lay = view.lay
-        if lay is not None:
-            if view.bias is None and not self.weights.is_heard and lay.has_kernel_for(query):
-                return lay.attend(query, key, value, dropout)
-            within = View(view.mask, bias=view.bias)
-            return lay.together(self.look(lay.apart(query), lay.apart(key), lay.apart(value), within), query)
         if not self.weights.is_heard:
             return fused_attention(query, key, value, view, dropout)
         weights = self.weights(attention_weights(query, key, view))  # (B, H, T, S)
@@ -141,6 +159,8 @@ class SelfAttention(Attention):
         """Return (B, T, D); a cache adds the positions seen before, and keeps the new ones."""
         H, G = self.head_count, self.groups
         packed = self.query_key_value(x).unflatten(-1, (-1, self.head_width)).transpose(1, 2)  # (B, H + 2 G, T, K)
+        if view.lay is not None:
+            return self.join(self._look_within(packed, view, view.lay))
         query_key, value = packed[:, : H + G], packed[:, H + G :]
         if view.rotation is not None:
             query_key = rotate(query_key, view.rotation)
@@ -148,6 +168,19 @@ class SelfAttention(Attention):
         if cache is not None:
             key, value = cache.append(key, value)  # (B, G, S, K)
         return self.join(self.look(query, key, value, view))
+
+    def _look_within(self, packed: Tensor, view: View, lay: EndToEnd) -> Tensor:
+        """Return what the heads see (1, H, T, K) where sequences lie end to end in one row."""
+        H, G = self.head_count, self.groups
+        if view.rotation is not None:
+            packed = torch.cat((rotate(packed[:, : H + G], view.rotation), packed[:, H + G :]), dim=1)
+        if view.bias is None and not self.weights.is_heard and lay.has_kernel_for(packed):
+            query, key, value = packed.split((H, G, G), dim=1)
+            return lay.attend(query, key, value, self.dropout if self.training else 0.0)
+        query, key, value = lay.apart(packed).split(
+            (H, G, G), dim=1
+        )  # (R, H, longest, K) and twice (R, G, longest, K)
+        return lay.together(self.look(query, key, value, View(view.mask, bias=view.bias)), packed.size(2))
 
 
 class CrossAttention(Attention):

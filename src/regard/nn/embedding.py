@@ -1,6 +1,7 @@
 """Tokens to vectors that know their positions, and vectors back to scores over the vocabulary."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +14,9 @@ from regard.nn.positions import Positions
 class TokenEmbedding(nn.Module):
     """A vector for each token, scaled, with its position mixed in, and dropout on the sum."""
 
+    is_narrow = False
+    """Whether what passes from layer to layer is as narrow as what is multiplied under autocast, or stays fp32."""
+
     def __init__(self, table: nn.Embedding, positions: Positions, is_scaled: bool, dropout: float) -> None:
         super().__init__()
         self.table = table
@@ -22,7 +26,9 @@ class TokenEmbedding(nn.Module):
 
     def forward(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Return (B, T, D) for tokens (B, T) at positions (T,) or (B, T)."""
-        return self.dropout(self.positions.embed(self.table(tokens) * self.scale, positions))
+        x = self.dropout(self.positions.embed(self.table(tokens) * self.scale, positions))
+        kind = x.device.type
+        return x.to(torch.get_autocast_dtype(kind)) if self.is_narrow and torch.is_autocast_enabled(kind) else x
 
 
 def build_table(vocabulary: int, width: int) -> nn.Embedding:
@@ -37,6 +43,7 @@ class VocabularyHead(nn.Module):
 
     packed: Tensor | None = None  # the weight in another layout (see `nn.packed`)
     single: Tensor | None = None  # and that for single rows
+    int8: Callable[[Tensor], Tensor] | None = None  # the product with the rounded weight (see `nn.int8`)
 
     def __init__(self, table: nn.Embedding, has_bias: bool = False) -> None:
         super().__init__()
@@ -45,4 +52,6 @@ class VocabularyHead(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V) of hidden states (..., D)."""
+        if self.int8 is not None:
+            return self.int8(hidden)
         return product(hidden, self.weight, self.bias, self.packed, self.single)

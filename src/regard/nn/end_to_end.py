@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 HALVES = (torch.bfloat16, torch.float16)
 """Numbers that the kernel for sequences of any length works with."""
@@ -36,16 +37,19 @@ class EndToEnd:
         if self.is_full(x.size(2)):
             return x[0].unflatten(1, (-1, self.longest)).transpose(0, 1)
         places = self.bounds[:-1, None] + torch.arange(self.longest, device=x.device)
-        return x[0][:, places.clamp_max(x.size(2) - 1)].transpose(0, 1)
+        return _rows(x, places.clamp_max(x.size(2) - 1)).unflatten(2, (x.size(1), -1)).transpose(1, 2)
 
-    def together(self, x: Tensor, like: Tensor) -> Tensor:
-        """Return (1, H, N, K), `like` what was taken apart, for (R, H, longest, K)."""
-        x = x.transpose(0, 1).flatten(1, 2)  # (H, R * longest, K)
-        if self.is_full(like.size(2)):
-            return x[None]
-        place = torch.arange(like.size(2), device=x.device)
+    def together(self, x: Tensor, length: int) -> Tensor:
+        """Return (1, H, N, K), N the length of what was taken apart, for (R, H, longest, K)."""
+        if self.is_full(length):
+            return x.transpose(0, 1).flatten(1, 2)[None]
+        place = torch.arange(length, device=x.device)
         row = torch.searchsorted(self.bounds, place, right=True) - 1  # empty sequences have no places
-        return x[:, row * self.longest + place - self.bounds[row]][None]
+        return (
+            _rows(x, row * self.longest + place - self.bounds[row])
+            .unflatten(1, (x.size(1), -1))
+            .transpose(0, 1)[None]
+        )
 
     def real(self) -> Tensor:
         """Return where rows of sequences taken apart (R, longest) hold something of their own.
@@ -58,3 +62,11 @@ class EndToEnd:
     def is_full(self, length: int) -> bool:
         """Tell by the length of the whole row alone that all sequences are equally long."""
         return length == self.longest * (self.bounds.numel() - 1)
+
+
+def _rows(x: Tensor, places: Tensor) -> Tensor:
+    """Return the heads side by side (..., H * K) that (B, H, T, K) has at some of its B * T places.
+
+    Whole rows are copied, as from a table of embeddings, whose gradient is the fastest to gather up again.
+    """
+    return F.embedding(places, x.transpose(1, 2).flatten(2).flatten(0, 1))

@@ -1,8 +1,8 @@
 """One CUDA kernel for a product of a few rows with all that stands around it: norm before, activation and sum after.
 
 A decoding step multiplies a handful of rows by every matrix of a model. The products are small, and what stands
-between them, a kernel each, takes as long as they do. A few rows are multiplied by sums, more in fp32 on tensor cores,
-where each product is made of three in TF32, which together are as exact as one in fp32. Sums are fp32 throughout.
+between them, a kernel each, takes as long as they do. A few rows are multiplied by sums; more, in fp32, on tensor
+cores, where each product is made of three in TF32, which together are as exact as one in fp32. Sums are fp32.
 """
 
 import torch

@@ -4,6 +4,8 @@ from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.labels import LabelObjective, LabelObjectiveSettings
 from regard.objectives.language import LanguageObjective, LanguageObjectiveSettings
 from regard.objectives.loss import Loss, Objective, Part, scaled_total
+from regard.objectives.masked import MaskedObjective, MaskedObjectiveSettings
+from regard.objectives.masked_translation import MaskedTranslationObjective, MaskedTranslationObjectiveSettings
 from regard.objectives.translation import ObjectiveSettings, TranslationObjective
 
 __all__ = [
@@ -12,6 +14,10 @@ __all__ = [
     "LanguageObjective",
     "LanguageObjectiveSettings",
     "Loss",
+    "MaskedObjective",
+    "MaskedObjectiveSettings",
+    "MaskedTranslationObjective",
+    "MaskedTranslationObjectiveSettings",
     "Objective",
     "ObjectiveSettings",
     "Part",

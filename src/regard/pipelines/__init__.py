@@ -21,10 +21,12 @@ from regard.pipelines.load import (
     load_translator,
     read_task,
 )
+from regard.pipelines.masked_translator import MaskedTranslator
 from regard.pipelines.regressor import Rating, Regressor
 from regard.pipelines.tagger import Span, Tagger, Tagging
 from regard.pipelines.text_answers import Continuation, NextToken, TextScore
 from regard.pipelines.translator import Translator
+from regard.pipelines.weights import WeightsCost, weights_cost
 
 __all__ = [
     "Alternative",
@@ -39,6 +41,7 @@ __all__ = [
     "Filler",
     "Filling",
     "Generator",
+    "MaskedTranslator",
     "NextToken",
     "PairScore",
     "Rating",
@@ -52,6 +55,7 @@ __all__ = [
     "TokenVectors",
     "Translation",
     "Translator",
+    "WeightsCost",
     "WordSimilarity",
     "bits_per_byte",
     "load",
@@ -67,5 +71,6 @@ __all__ = [
     "load_translator",
     "perplexity",
     "read_task",
+    "weights_cost",
     "word_perplexity",
 ]

@@ -12,7 +12,8 @@ from regard.errors import CheckpointError, RunError
 from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
 from regard.studies.markdown import code, table
-from regard.studies.passport import checkpoint_hash, passports_of
+from regard.studies.masked_card import masked_data, masked_scores, masked_use
+from regard.studies.passport import checkpoint_hash, decoding_words, passports_of
 from regard.studies.run import Run
 from regard.studies.runs import state_of
 from regard.studies.text_card import text_data, text_scores, text_use
@@ -28,6 +29,7 @@ Section = Callable[[Run], list[str]]
 SECTIONS: dict[str, tuple[Section, Section, Section]] = {
     **dict.fromkeys(("answer", "choose", "classify", "regress", "tag"), (tuning_use, tuning_scores, tuning_data)),
     "language-model": (text_use, lambda run: text_scores(run.record), lambda run: text_data(run.record)),
+    "masked-language-model": (masked_use, masked_scores, masked_data),
 }
 """How to use it, its scores and its data, for tasks whose cards say these differently from a translator's."""
 
@@ -113,14 +115,9 @@ def _scores(run: Run) -> list[str]:
         values = {score["name"]: score["value"] for score in [*facts["scores"], *facts["paper_scores"]]}
         signatures |= {score["name"]: score["signature"] for score in [*facts["scores"], *facts["paper_scores"]]}
         model = "best" if facts["checkpoint"]["sha256"] == best else "an earlier checkpoint"
-        decode = ", ".join(
-            f"{key.replace('_', ' ')} {value}"
-            for key, value in facts["decode"].items()
-            if key in ("beams", "length_penalty")
-        )
         figures = [f"{values[metric]:.2f}" if metric in values else "" for metric in _metric_names(passports)]
         loss = "-" if facts["loss"] is None else f"{facts['loss']:.3f}"
-        rows.append([name, f"{facts['sentences']:,}", *figures, loss, decode, model])
+        rows.append([name, f"{facts['sentences']:,}", *figures, loss, decoding_words(facts["decode"]), model])
     names = _metric_names(passports)
     hashes = [
         (name, code(facts["test_set"]["sources"]), " ".join(map(code, facts["test_set"]["references"])))
@@ -192,8 +189,10 @@ def _machine(record: dict[str, Any], metrics: Sequence[dict[str, float]]) -> lis
     seconds = record.get("seconds", metrics[-1].get("seconds", 0) if metrics else 0)
     speeds = sorted(line["tokens_per_second"] for line in metrics if "tokens_per_second" in line)
     middle = [("target tokens per second", f"{speeds[len(speeds) // 2]:,.0f} (median)")] if speeds else []
-    rows = [("started", record["started"]), ("training", f"{seconds:,.1f} s"), *middle, *record["machine"].items()]
-    return ["## Time and hardware", "", *table(["what", "value"], [*rows, ("regard", record["regard"])])]
+    share = record["waited"] / max(seconds, 1e-9) if "waited" in record else None
+    waiting = [] if share is None else [("of it waiting for data", f"{share:.2%}".replace("%", " %"))]
+    rows = [("started", record["started"]), ("training", f"{seconds:,.1f} s"), *waiting, *middle]
+    return ["## Time and hardware", "", *table(["what", "value"], [*rows, *record["machine"].items()])]
 
 
 def _repeat(run: Run, record: dict[str, Any]) -> list[str]:

@@ -199,7 +199,9 @@ def _open(run: Run, job: Job, prepared: Prepared, machine: dict[str, str | int],
 def _close(
     run: Run, prepared: Prepared, state: LoopState, reason: Reason, progress: Progress, is_scored: bool
 ) -> None:
-    run.note(steps=state.step, best_step=state.best_step, seconds=round(state.seconds, 1))
+    run.note(
+        steps=state.step, best_step=state.best_step, seconds=round(state.seconds, 1), waited=round(state.waited, 3)
+    )
     if reason == "interrupted" or not is_scored:
         run.note(state=reason)
     else:

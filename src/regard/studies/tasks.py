@@ -11,10 +11,13 @@ from regard.errors import ConfigError
 from regard.models import Kind, ModelSettings
 from regard.progress import Progress
 from regard.studies.language import prepare_language
+from regard.studies.masked import prepare_masked
+from regard.studies.masked_scores import score_masked
+from regard.studies.masked_settings import MaskedSettings
 from regard.studies.measure import score_tests
 from regard.studies.prepared import Prepared
 from regard.studies.run import Run
-from regard.studies.settings import LanguageSettings, TranslateSettings
+from regard.studies.settings import LanguageSettings, translate_settings
 from regard.studies.text_scores import score_texts
 from regard.studies.translation import file_hashes, prepare_translation
 from regard.studies.tuning.measure import score_labels
@@ -71,12 +74,20 @@ TASKS = {
         lambda data: {},  # the manifest of the tokenised text knows them, and its hash is compared
         "--text FILE or --text FOLDER",
     ),
+    "masked-language-model": Task(
+        lambda model: MaskedSettings[model],  # type: ignore[valid-type]
+        prepare_masked,
+        ("encoder",),
+        score_masked,
+        lambda data: {},  # as above
+        "--text FILE or --text FOLDER",
+    ),
     "regress": _fine_tuning(RegressSettings, "language-model", "encoder"),
     "tag": _fine_tuning(TagSettings, "encoder"),
     "translate": Task(
-        lambda model: TranslateSettings[model],  # type: ignore[valid-type]
+        translate_settings,
         prepare_translation,
-        ("sequence-to-sequence",),
+        ("sequence-to-sequence", "conditional-masked"),
         score_tests,
         file_hashes,
         "--source FILE --target FILE, or --data FILE",

@@ -21,7 +21,7 @@ from regard.studies.recipes import Recipe, resolve_run
 from regard.studies.run import Run
 from regard.training import choose_device
 
-CLOCKS = ("seconds", "tokens_per_second")
+CLOCKS = ("seconds", "tokens_per_second", "waiting")
 """What no two runs have in common."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.nn import release_memory
+from regard.nn import TokenEmbedding, release_memory
 from regard.objectives import Loss, Objective, scaled_total
 from regard.training.compiled import compile_blocks
 from regard.training.machine import Machine
@@ -20,8 +20,11 @@ class Gradients:
         self.model, self.objective, self.machine = model, objective, machine
         self.counts: dict[str, int] = {}
 
-    def begin(self, counts: dict[str, int]) -> None:
-        """Begin an update with these counts of its parts, all micro-batches and processes together."""
+    def begin(self, counts: dict[str, int], share: int = 1) -> None:
+        """Begin an update with these counts of its parts, all micro-batches and processes together.
+
+        `share` is the number of micro-batches to be added here; a process may have none.
+        """
         self.counts = counts
 
     def add(self, batch: Any) -> Sums:
@@ -60,20 +63,27 @@ class Recording:
 class RecordedGradients(Gradients):
     """Records what a batch sets off on the GPU, once for each shape, and replays it without Python and its launches.
 
-    A step of a small model is a thousand kernels, and takes as long as it takes to ask for them one by one.
+    A step of a small model is a thousand kernels, and takes as long as it takes to ask for them one by one. Gradients
+    lie in places that never move: the first micro-batch of an update writes over the last one's, further ones add.
     """
 
     def __init__(self, model: nn.Module, objective: Objective, machine: Machine) -> None:
         super().__init__(model, objective, machine)
         self._recordings: dict[tuple[int, ...], Recording] = {}
+        self._learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self._places: list[Tensor] = []
+        self._is_first = True
         self._has_room = True
         self._scales = {name: torch.zeros((), device=machine.device) for name in objective.parts}
         self.release()
 
-    def begin(self, counts: dict[str, int]) -> None:
+    def begin(self, counts: dict[str, int], share: int = 1) -> None:
         """Begin an update; a graph finds its counts where they always are."""
         for name, scale in self._scales.items():
             scale.fill_(1 / max(1, counts[name]))
+        self._is_first = True
+        if not share:
+            torch._foreach_zero_(self._places)
 
     def _total(self, loss: Loss) -> Tensor:
         terms = [part.weight * part.sum * self._scales[name] for name, part in loss.items() if part.weight]
@@ -85,30 +95,48 @@ class RecordedGradients(Gradients):
         self._recordings = {}
         self._seen: set[tuple[int, ...]] = set()
         self._pool = torch.cuda.graph_pool_handle()
-        release_memory(self.machine.device)
-        for parameter in self.model.parameters():
-            parameter.grad = torch.zeros_like(parameter)
+        self._is_first = True
+        self._places = []
+        super().release()
+        self._places = [torch.zeros_like(parameter) for parameter in self._learned]
+        for parameter, place in zip(self._learned, self._places, strict=True):
+            parameter.grad = place
 
     def clear(self) -> None:
-        """Set the gradients to 0 where they are: a graph writes to fixed places."""
-        torch._foreach_zero_([parameter.grad for parameter in self.model.parameters() if parameter.grad is not None])
+        """Leave the gradients where they are, as long as they have places: the next update writes over them."""
+        if not self._places:
+            super().clear()
+
+    def _compute(self, batch: Any) -> Sums:
+        with self.machine.autocast():
+            loss = self.objective(self.model, batch)
+        found = torch.autograd.grad(self._total(loss), self._learned, materialize_grads=True)
+        if self._is_first:
+            torch._foreach_copy_(self._places, found)
+        else:
+            torch._foreach_add_(self._places, found)
+        return {name: part.sum.detach() for name, part in loss.items()}
 
     def add(self, batch: Any) -> Sums:
         """Add the gradients of one micro-batch and return the sum of each part."""
         batch = batch.on_grid(getattr(self.model, "max_positions", None))
-        recording = self._recordings.get(batch.shape)
+        kind = (*batch.shape, self._is_first)
+        recording = self._recordings.get(kind)
         if recording is not None:
             for name, value in batch.tensors.items():
                 recording.batch.tensors[name].copy_(value, non_blocking=True)
         elif batch.shape in self._seen and self._has_room:
-            recording = self._record(batch.to(self.machine.device))
+            recording = self._record(batch.to(self.machine.device), kind)
         self._seen.add(batch.shape)
         if recording is None:  # the first time warms up what must not be set up inside a recording
-            return self._compute(batch.to(self.machine.device))
+            sums = self._compute(batch.to(self.machine.device))
+            self._is_first = False
+            return sums
+        self._is_first = False
         recording.graph.replay()
         return {name: torch.as_tensor(value).clone() for name, value in recording.sums.items()}
 
-    def _record(self, batch: Any) -> Recording | None:
+    def _record(self, batch: Any, kind: tuple[int, ...]) -> Recording | None:
         """Return the recording of a batch, nothing computed yet; None, now and ever after, if memory is short."""
         graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
         torch.cuda.synchronize()
@@ -124,12 +152,15 @@ class RecordedGradients(Gradients):
             self._has_room = False
             return None
         torch.cuda.current_stream().wait_stream(stream)
-        recording = self._recordings[batch.shape] = Recording(graph, batch, sums)
+        recording = self._recordings[kind] = Recording(graph, batch, sums)
         return recording
 
 
 def build_gradients(model: nn.Module, objective: Objective, machine: Machine) -> Gradients:
     """Return the way of computing gradients that suits the machine."""
+    for module in model.modules():
+        if isinstance(module, TokenEmbedding):
+            module.is_narrow = machine.has_narrow_sums
     if machine.compiles_blocks:
         compile_blocks(model)
     return (RecordedGradients if machine.has_graphs else Gradients)(model, objective, machine)

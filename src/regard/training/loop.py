@@ -7,7 +7,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -26,6 +25,7 @@ from regard.training.machine import Machine
 from regard.training.memory import smaller_limit, validated
 from regard.training.optimizers import build_optimizer, optimizer_tensors, restore_optimizer
 from regard.training.schedules import learning_rate
+from regard.training.seeds import derived_seed
 from regard.training.settings import TrainSettings
 from regard.training.snapshot import Snapshot
 from regard.training.state import LoopState
@@ -137,10 +137,14 @@ class Trainer:
 
     def _next(self) -> Update:
         """Return the next update; one that is known to do harm is passed over."""
+        started = time.perf_counter()
         update = next(self._updates)
         while self.state.position in self.state.skipped:
             self.state.position = update.following
             update = next(self._updates)
+        waited = time.perf_counter() - started
+        self._window.waited += waited
+        self.state.waited += waited
         return update
 
     def _update(self, update: Update) -> None:
@@ -168,8 +172,9 @@ class Trainer:
         self.average.update(state.step)
         self._window.watch(state.position, norm + sum(sums.values()))
         state.position = update.following
-        state.tokens_seen += max(counts.values())
-        self._window.add(sums, counts, self._elapsed())
+        tokens = max(counts.values()) if update.tokens is None else update.tokens
+        state.tokens_seen += tokens
+        self._window.add(sums, counts, tokens, self._elapsed())
 
     def _elapsed(self) -> float:
         """Return and add up the seconds since the last call: the wall clock, so that a GPU's queue is in it."""
@@ -182,10 +187,10 @@ class Trainer:
         """Leave the gradients of this process' share and return its sums; None: memory ran out on some process."""
         sums: Sums = {}
         is_short = False
-        self.gradients.begin(counts)
+        self.gradients.begin(counts, len(update.micro_batches))
         try:
             for number, batch in enumerate(update.micro_batches):
-                torch.manual_seed(_derived_seed(self.seed, self.state.step, number, self.team.rank))
+                torch.manual_seed(derived_seed(self.seed, self.state.step, number, self.team.rank))
                 sums = total([sums, self.gradients.add(batch)])
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
@@ -226,7 +231,8 @@ class Trainer:
         if not is_due:
             return None
         record = {"step": state.step, "epoch": state.position.epoch, "seconds": round(state.seconds, 3)}
-        self.hooks.record(record | means | {"learning_rate": self._rate(), "tokens_per_second": speed})
+        record |= means | {"learning_rate": self._rate(), "tokens_per_second": speed}
+        self.hooks.record(record | {"waiting": self._window.waiting})
         self._window = Window(self.machine.device)
         return notice_explosion(state, loss)
 
@@ -291,8 +297,3 @@ class Trainer:
         restore_optimizer(self.model, self.optimizer, snapshot.optimizer)
         self.state = LoopState.from_plain(snapshot.facts["loop"])
         self._window = Window.from_plain(snapshot.facts["window"], self.machine.device, self.team)
-
-
-def _derived_seed(*parts: int) -> int:
-    """Return a seed that depends on all parts and on nothing else."""
-    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0])

@@ -29,6 +29,8 @@ class Machine:
     """Whether steps are recorded as CUDA graphs and replayed."""
     compiles_blocks: bool = False
     """Whether blocks are compiled before they are trained."""
+    has_narrow_sums: bool = False
+    """Whether sums that pass from block to block are as narrow as products."""
 
     @property
     def micro_batch_tokens(self) -> int:
@@ -93,7 +95,10 @@ def prepare_machine(settings: MachineSettings) -> Machine:
     has_graphs = settings.cuda_graphs and device.type == "cuda"
     if settings.compiles_blocks and device.type != "cuda":
         raise ConfigError(f"machine.compiles_blocks: is for CUDA devices, and this is {device}; leave it out.")
-    return Machine(device, choose_precision(settings.precision, device), has_graphs, settings.compiles_blocks)
+    precision = choose_precision(settings.precision, device)
+    if settings.has_narrow_sums and precision == "fp32":
+        raise ConfigError("machine.has_narrow_sums: is for bf16, and here the precision is fp32; leave it out.")
+    return Machine(device, precision, has_graphs, settings.compiles_blocks, settings.has_narrow_sums)
 
 
 def choose_device(name: str) -> torch.device:

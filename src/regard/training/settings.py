@@ -67,7 +67,10 @@ class TrainSettings(Settings):
         if self.schedule == "transformer" and self.warmup == 0:
             raise ValueError('warmup: 0 leaves the schedule "transformer" without a peak; set at least 1.')
         if self.schedule in ("cosine", "linear") and self.warmup >= self.steps:
-            raise ValueError(f"warmup: {self.warmup} leaves no step of {self.steps} for the rate to fall.")
+            raise ValueError(
+                f"warmup: {self.warmup} leaves no step of {self.steps} for the rate to fall; lower it, or raise "
+                f"steps."
+            )
         if not all(0 <= beta < 1 for beta in self.betas):
             raise ValueError(f"betas: {list(self.betas)} must lie between 0 and 1.")
         return self
@@ -106,5 +109,7 @@ class MachineSettings(Settings):
     """Whether training steps are recorded on a CUDA device and replayed; costs a little memory for each shape."""
     compiles_blocks: bool = False
     """Whether a model's blocks are compiled for training on a CUDA device: a minute, worth it for a long run."""
+    has_narrow_sums: bool = False
+    """Whether the sums that pass from block to block are bf16 too where products are: less to move on a GPU."""
     is_deterministic: bool = False
     """Whether operations that may differ from run to run are refused (CPU runs repeat exactly without it)."""

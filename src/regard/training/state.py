@@ -14,6 +14,8 @@ class LoopState:
     position: Position = field(default_factory=Position)
     tokens_seen: int = 0
     seconds: float = 0.0
+    waited: float = 0.0
+    """Seconds of these in which the loop waited for data."""
     best: float | None = None
     best_step: int = 0
     stale: int = 0

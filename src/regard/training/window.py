@@ -22,13 +22,14 @@ class Window:
         self.counts: dict[str, int] = {}
         self.tokens = 0
         self.seconds = 0.0
+        self.waited = 0.0
         self._unchecked: list[tuple[Position, Tensor]] = []
 
-    def add(self, sums: Sums, counts: dict[str, int], seconds: float) -> None:
+    def add(self, sums: Sums, counts: dict[str, int], tokens: int, seconds: float) -> None:
         """Add one update."""
         self.sums = total([self.sums, sums])
         self.counts = total([self.counts, counts])
-        self.tokens += max(counts.values())
+        self.tokens += tokens
         self.seconds += seconds
 
     def watch(self, position: Position, sign: Tensor) -> None:
@@ -46,8 +47,13 @@ class Window:
 
     @property
     def tokens_per_second(self) -> float:
-        """Target tokens learned from in a second of training."""
+        """Tokens (target tokens, where there are sources) learned from in a second of training."""
         return round(self.tokens / max(self.seconds, 1e-9), 1)
+
+    @property
+    def waiting(self) -> float:
+        """The share of the time in which the loop waited for data."""
+        return round(self.waited / max(self.seconds, 1e-9), 5)
 
     def totals(self, team: Team) -> dict[str, float]:
         """Return the sum of each part over the window and all processes."""
@@ -56,13 +62,14 @@ class Window:
         return dict(zip(self.counts, team.sum_values(torch.stack(values)).tolist(), strict=True))
 
     def means(self, team: Team) -> dict[str, float]:
-        """Return the mean of each part over the window, the same on every process."""
-        return {name: value / self.counts[name] for name, value in self.totals(team).items()}
+        """Return the mean of each part that occurred in the window, the same on every process."""
+        return {name: value / self.counts[name] for name, value in self.totals(team).items() if self.counts[name]}
 
     def plain(self, team: Team) -> dict[str, Any]:
         """Return it as JSON can hold it, without loss of precision; all processes ask together."""
         sums = self.totals(team) if self.counts else {}
-        return {"sums": sums, "counts": self.counts, "tokens": self.tokens, "seconds": self.seconds}
+        clocks = {"seconds": self.seconds, "waited": self.waited}
+        return {"sums": sums, "counts": self.counts, "tokens": self.tokens} | clocks
 
     @classmethod
     def from_plain(cls, facts: dict[str, Any], device: torch.device, team: Team) -> "Window":
@@ -70,7 +77,7 @@ class Window:
         window = cls(device)
         window.sums = dict(facts["sums"]) if team.is_leader else {}
         window.counts = dict(facts["counts"])
-        window.tokens, window.seconds = facts["tokens"], facts["seconds"]
+        window.tokens, window.seconds, window.waited = facts["tokens"], facts["seconds"], facts.get("waited", 0.0)
         return window
 
 

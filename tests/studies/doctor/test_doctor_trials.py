@@ -106,11 +106,14 @@ def test_memory_that_cannot_be_measured_is_said(ready, monkeypatch):
 
 def test_speed_and_time_are_measured(ready, monkeypatch):
     monkeypatch.setattr(speed, "SECONDS", 0.3)
-    (finding,) = speed_findings(ready)
+    finding, waiting = speed_findings(ready)
+    assert 0 < waiting.figures["share"] < 1 and "of that time goes by waiting for data." in waiting.sentence
     assert finding.severity == "ok" and "500 updates take about " in finding.sentence
     assert math.isclose(finding.figures["seconds"], 500 / finding.figures["updates_per_second"])
-    monkeypatch.setattr(speed, "pace", lambda *_: speed.Pace(3600.0))
-    (finding,) = speed_findings(ready)
+    monkeypatch.setattr(speed, "pace", lambda *_: speed.Pace(3600.0, waiting=0.2))
+    finding, waiting = speed_findings(ready)
+    assert (waiting.severity, waiting.sentence) == ("warning", "20.0 % of that time goes by waiting for data.")
+    assert waiting.remedy and speed._waiting(0.002).severity == "ok" and speed._waiting(0.02).severity == "note"
     assert finding.severity == "warning" and finding.settings == {"train.steps": 6}
     assert "500 updates take about 20.8 days at most, without validation." in finding.sentence
 

@@ -3,7 +3,7 @@
 import copy
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
 
 import torch
@@ -11,7 +11,7 @@ import torch
 from regard.data.feed import Feed, Update
 from regard.data.sampler import Position
 from regard.progress import SILENT, Progress
-from regard.studies.doctor.findings import Finding, graded
+from regard.studies.doctor.findings import Finding, graded, percent
 from regard.studies.doctor.trial import Bench
 from regard.training import Hooks, Trainer
 
@@ -25,6 +25,8 @@ recorded, and from the third time on replayed."""
 LOOKED_THROUGH = 300
 """Updates whose shapes are counted."""
 DAY = 24 * 3600.0
+HARDLY = 0.01
+"""A share of the time that nobody needs to care about."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Pace:
     """Between two updates, once things run warm."""
     once: float = 0.0
     """Seconds that it takes to record all shapes, spread over the run."""
+    waiting: float = 0.0
+    """The share of the time in which the loop waits for data."""
 
     def updates_in(self, seconds: float) -> int:
         """Return how many updates fit into a time."""
@@ -108,11 +112,20 @@ def speed_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
         f"{' at most' if settings.train.patience else ''}, without validation."
     )
     severity = graded(whole, note=DAY / 4, warning=DAY)
+    waiting = _waiting(found.waiting)
     if severity == "ok":
-        return [Finding("machine", "speed", "ok", sentence, figures=figures)]
+        return [Finding("machine", "speed", "ok", sentence, figures=figures), waiting]
     smaller = "take a smaller model (regard presets), or fewer updates"
     steps = {"train.steps": int(0.25 * DAY / seconds)} if severity == "warning" else {}
-    return [Finding("machine", "speed", severity, sentence, (), smaller, steps, figures)]
+    return [Finding("machine", "speed", severity, sentence, (), smaller, steps, figures), waiting]
+
+
+def _waiting(share: float) -> Finding:
+    """Say how much of the time goes by before there is something to learn from."""
+    severity = graded(share, note=HARDLY, warning=0.1)
+    sentence = f"{percent(share, 1)} of that time goes by waiting for data."
+    remedy = "" if severity == "ok" else "keep the data on a faster disk, or leave other programs fewer cores"
+    return Finding("machine", "waiting", severity, sentence, (), remedy, figures={"share": share})
 
 
 def pace(bench: Bench, progress: Progress = SILENT) -> Pace:
@@ -130,8 +143,8 @@ def _plain_pace(bench: Bench, progress: Progress) -> Pace:
     first = feed.moments[WARM] - feed.moments[WARM - 1]
     count = int(min(MOST, max(LEAST, SECONDS / max(first, 1e-6))))
     feed.exact = {WARM + 1, WARM + 1 + count}
-    _go_on(trainer, 1 + count, progress)
-    return Pace((feed.moments[WARM + 1 + count] - feed.moments[WARM + 1]) / count)
+    waiting = _go_on(trainer, 1 + count, progress)
+    return Pace((feed.moments[WARM + 1 + count] - feed.moments[WARM + 1]) / count, waiting=waiting)
 
 
 def recorded_pace(bench: Bench, progress: Progress = SILENT) -> Pace:
@@ -146,11 +159,11 @@ def recorded_pace(bench: Bench, progress: Progress = SILENT) -> Pace:
     feed.moments.clear()
     count = MOST
     feed.exact = {REPEATED, REPEATED + count}
-    _go_on(trainer, REPEATED + count + 1, progress)
+    waiting = _go_on(trainer, REPEATED + count + 1, progress)
     seconds = (feed.moments[REPEATED + count] - feed.moments[REPEATED]) / count
     whole = islice(bench.prepared.feed.updates(Position()), LOOKED_THROUGH)
     known, all_shapes = (_shapes(updates, limit) for updates in (some.updates(Position()), whole))
-    return Pace(seconds, max(0.0, warm - 2 * REPEATED * seconds) * all_shapes / known)
+    return Pace(seconds, max(0.0, warm - 2 * REPEATED * seconds) * all_shapes / known, waiting)
 
 
 def _shapes(updates: Iterator[Update], limit: int | None) -> int:
@@ -174,11 +187,14 @@ def _trainer(bench: Bench, feed: Feed) -> Trainer:
     )
 
 
-def _go_on(trainer: Trainer, count: int, progress: Progress = SILENT) -> None:
+def _go_on(trainer: Trainer, count: int, progress: Progress = SILENT) -> float:
+    """Take so many updates, and return the share of the time that was spent waiting for data."""
+    before = replace(trainer.state)
     trainer.settings = trainer.settings.model_copy(update={"steps": trainer.state.step + count})
     trainer.hooks = Hooks(trainer.hooks.validate, trainer.hooks.save, progress=progress)
     if trainer.run() == "interrupted":  # the loop takes Ctrl-C for a wish to save; here there is nothing to save
         raise KeyboardInterrupt
+    return (trainer.state.waited - before.waited) / max(trainer.state.seconds - before.seconds, 1e-9)
 
 
 def spoken(seconds: float) -> str:

@@ -25,6 +25,17 @@ class Probe(NamedTuple):
     right: str
     wrong: str
 
+    @property
+    def label(self) -> int:
+        """Which of the choices is right, by a hash."""
+        return int(stable_fraction(self.prefix + self.right + self.wrong) * 2)
+
+    @property
+    def choices(self) -> tuple[str, str]:
+        """Both continuations without their spaces, the right one first or second."""
+        texts = self.right.strip(), self.wrong.strip()
+        return texts[::-1] if self.label else texts
+
 
 def probes_of(one: Story) -> list[Probe]:
     """Every probe that a story offers, in the order of its sentences."""

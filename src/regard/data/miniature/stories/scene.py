@@ -39,10 +39,15 @@ class Contrast(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A sentence of a story, and what would have been wrong in its place."""
+    """A sentence of a story, what would have been wrong in its place, and what it speaks of, also by pronouns."""
 
     meaning: Meaning
     contrasts: tuple[Contrast, ...]
+    people: tuple[Name, ...]
+    """First the subject, if it is one person."""
+    has_subject: bool
+    thing: Thing | None
+    place: Noun | None
 
 
 class Scene:
@@ -143,7 +148,7 @@ class Scene:
         if len({sex_of(name) for name in self.cast}) == 1 and (flipped := _flipped(clause)):
             changes.append(("pronoun", flipped))
         contrasts = (Contrast(kind, Meaning(replace(clause, **parts))) for kind, parts in changes)
-        self.told.append(Told(Meaning(clause), tuple(contrasts)))
+        self.told.append(Told(Meaning(clause), tuple(contrasts), people, subject is not None, thing, place))
         self._subject, self._people, self._thing, self._place = subject, people, thing, place
         named = [value.name for value in _nominals(clause) if isinstance(value, Named)]
         self._last_named = named[-1] if named else self._last_named
