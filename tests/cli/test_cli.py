@@ -25,6 +25,7 @@ VERBS = [
         "fill",
         "embed",
         "similar",
+        "features",
         "evaluate",
         "score",
         "average",

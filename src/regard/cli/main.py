@@ -22,6 +22,7 @@ from regard.cli import (
     embed,
     evaluate,
     export,
+    features,
     fill,
     generate,
     import_,
@@ -67,6 +68,7 @@ app.command("choose")(choose.choose)
 app.command("fill")(fill.fill)
 app.command("embed")(embed.embed)
 app.command("similar")(similar.similar)
+app.command("features")(features.features)
 app.command("evaluate")(evaluate.evaluate)
 app.command("score")(score.score)
 app.command("average")(average.average)
