@@ -2,9 +2,10 @@
 
 import gc
 
+import numpy as np
 import torch
 
-from regard.data.batches import EncodedPairs
+from regard.data.feed import Examples
 from regard.data.sampler import Rows, micro_batches, plan_updates
 from regard.progress import SILENT, Progress
 from regard.studies.doctor.findings import Finding, graded
@@ -35,10 +36,10 @@ def memory_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
     return [found]
 
 
-def heaviest(bench: Bench, pairs: EncodedPairs, limit: int) -> Rows:
+def heaviest(bench: Bench, pairs: Examples, limit: int) -> Rows:
     """Return the rows of the micro-batch of the first epoch that takes the most memory."""
     settings = bench.material.settings
-    lengths = pairs.source.lengths, pairs.target.lengths
+    lengths = pairs.lengths
     updates = plan_updates(*lengths, settings.train.tokens_per_update, settings.seed, 0)
     parts = [part for update in updates for part in micro_batches(update, *lengths, limit)]
 
@@ -50,7 +51,7 @@ def heaviest(bench: Bench, pairs: EncodedPairs, limit: int) -> Rows:
     return max(parts, key=size)
 
 
-def _probe(bench: Bench, pairs: EncodedPairs, limit: int) -> Finding:
+def _probe(bench: Bench, pairs: Examples, limit: int) -> Finding:
     device, rows = bench.machine.device, heaviest(bench, pairs, limit)
     gc.collect()
     before = _reset(device)
@@ -61,7 +62,7 @@ def _probe(bench: Bench, pairs: EncodedPairs, limit: int) -> Finding:
     return _verdict(bench, pairs, rows, limit, *measured, reach)
 
 
-def _measure(bench: Bench, pairs: EncodedPairs, rows: Rows, before: int, reach: int) -> tuple[int, int] | None:
+def _measure(bench: Bench, pairs: Examples, rows: Rows, before: int, reach: int) -> tuple[int, int] | None:
     """Return the bytes it takes to learn from some rows, and how many of them are not for the batch; None: too many.
 
     A quarter of the rows is tried first, and all of them only if that does not show that they cannot fit.
@@ -87,20 +88,18 @@ def _reset(device: torch.device) -> int:
     return peak(device) or 0
 
 
-def _twice(trial: Trial, pairs: EncodedPairs, rows: Rows) -> None:
+def _twice(trial: Trial, pairs: Examples, rows: Rows) -> None:
     """Learn twice: the optimizer's moments exist only after the first time."""
     for _ in range(2):
         trial.update([pairs.batch(rows)], rate=1e-9)
 
 
-def _described(pairs: EncodedPairs, rows: Rows) -> str:
-    source, target = (int(side.lengths[rows].max()) for side in (pairs.source, pairs.target))
+def _described(pairs: Examples, rows: Rows) -> str:
+    source, target = (int(side[rows].max()) for side in pairs.lengths)
     return f"the largest micro-batch ({len(rows):,} pairs of up to {source} and {target} tokens)"
 
 
-def _verdict(
-    bench: Bench, pairs: EncodedPairs, rows: Rows, limit: int, needed: int, fixed: int, reach: int
-) -> Finding:
+def _verdict(bench: Bench, pairs: Examples, rows: Rows, limit: int, needed: int, fixed: int, reach: int) -> Finding:
     share = needed / max(reach, 1)
     severity = graded(share, note=2.0, warning=TIGHT, problem=FULL)
     sentence = (
@@ -112,7 +111,7 @@ def _verdict(
         return Finding("machine", "memory", "ok", sentence, figures=figures)
     fits = limit * (ROOM * reach - fixed) / max(1, needed - fixed)
     tokens = int(max(fits, 0) // 256) * 256
-    longest = int((pairs.source.lengths + pairs.target.lengths).max())
+    longest = int(np.add(*pairs.lengths).max())
     if tokens < longest:
         remedy = "take a smaller model or shorter sentences (data.cleaning.max_tokens)"
         return Finding("machine", "memory", severity, sentence, (), remedy, figures=figures)
@@ -120,10 +119,10 @@ def _verdict(
     return Finding("machine", "memory", severity, sentence, (), "compute less at once", settings, figures)
 
 
-def _too_large(bench: Bench, pairs: EncodedPairs, rows: Rows, limit: int, reach: int) -> Finding:
+def _too_large(bench: Bench, pairs: Examples, rows: Rows, limit: int, reach: int) -> Finding:
     """Halve the limit until a batch fits: a remedy that has been tried."""
     sentence = f"{_described(pairs, rows).capitalize()} does not fit into the {gigabytes(reach)} that are free."
-    longest = int((pairs.source.lengths + pairs.target.lengths).max())
+    longest = int(np.add(*pairs.lengths).max())
     while limit // 2 >= longest:
         limit //= 2
         before = _reset(bench.machine.device)
