@@ -76,7 +76,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 @pytest.fixture
-def desk(tmp_path, monkeypatch, quick_run, pairs):
+def desk(tmp_path, monkeypatch, quick_run, masked_run, pairs):
     """A folder with the files the examples name: a finished run, parallel text, and a recipe."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(speed, "SECONDS", 0.2)
@@ -84,10 +84,12 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     monkeypatch.setattr(timing, "LENGTHS", (4, 8))
     for name in ("quickstart", "mine"):
         shutil.copytree(quick_run.path, tmp_path / "runs" / name)
+    shutil.copytree(masked_run.path, tmp_path / "runs" / "student")
     for side, suffix in (("source", "de"), ("target", "en")):
         text = "".join(getattr(pair, side) + "\n" for pair in pairs)
         (tmp_path / f"a.{suffix}").write_text(text)
         (tmp_path / f"b.{suffix}").write_text(text[:400].rsplit("\n", 1)[0] + "\n")
+    shutil.copy(tmp_path / "a.en", tmp_path / "distilled.en")
     lines = min(len((tmp_path / f"b.{suffix}").read_text().splitlines()) for suffix in ("de", "en"))
     for suffix in ("de", "en"):
         path = tmp_path / f"b.{suffix}"

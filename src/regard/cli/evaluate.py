@@ -10,6 +10,7 @@ from regard.cli.options import (
     Device,
     Json,
     LabelColumn,
+    Passes,
     Quiet,
     Run,
     TextColumn,
@@ -48,6 +49,7 @@ def evaluate(
         Path | None, typer.Option(help="Write the score passport here too: a .json file, or a folder.")
     ] = None,
     beams: Beams = None,
+    passes: Passes = None,
     device: Device = None,
     threads: Threads = None,
     quiet: Quiet = False,
@@ -107,7 +109,7 @@ def _evaluate_pairs(flags: dict[str, Any], place: Any) -> None:
         place,
         device=flags["device"] or "auto",
         progress=progress(flags["quiet"]),
-        **{name: flags[name] for name in ("only", "against", "out", "beams")},
+        **{name: flags[name] for name in ("only", "against", "out", "beams", "passes")},
     )
     figures = {outcome.evaluation.name: outcome.plain() for outcome in outcomes}
     if flags["json"]:
@@ -159,7 +161,7 @@ def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:
     from regard.studies import measure_labels
 
     run = flags["run"]
-    if any(flags[name] for name in ("text", "stride", "only", "against", "out", "beams")):
+    if any(flags[name] for name in ("text", "stride", "only", "against", "out", "beams", "passes")):
         raise ConfigError(f"{run}: examples with labels are named with --data alone; leave the other flags out.")
     place = _labelled(task, flags["data"], flags["text_column"], flags["label_column"])
     scores = measure_labels(run, place, device=flags["device"] or "auto", progress=progress(flags["quiet"]))

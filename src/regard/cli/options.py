@@ -37,10 +37,21 @@ LabelColumn = Annotated[str | None, typer.Option(help="To classify or choose: th
 Preset = Annotated[str | None, typer.Option(help="The model (see `regard presets`).")]
 Seed = Annotated[int | None, typer.Option(help="Every random choice follows from it.")]
 Beams = Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; 1 is greedy. Unset: the run's own setting.")]
+Passes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        rich_help_panel="For mask-predict models",
+        help="Times a mask-predict model goes over the whole output. Unset: the run's own setting.",
+    ),
+]
 Ensemble = Annotated[
     list[str] | None, typer.Option(help="Another run to decide with, by the mean of probabilities; may be repeated.")
 ]
 Precision = Annotated[str, typer.Option(help="Arithmetic: fp32, or bf16 (a GPU's fast one, almost the same text).")]
+Weights = Annotated[
+    str, typer.Option(help="For language models on a CPU: full, or int8 (faster; what it costs is printed).")
+]
 Pooling = Annotated[
     str | None,
     typer.Option(help="A text's vector: cls (its first token), mean or max of all; unset: the model's own, or mean."),

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from regard.cli.console import duration, errors, print_json, print_line, print_table
-from regard.studies import Comparison, LabelPlan, Plan, Run, TextPlan
+from regard.studies import Comparison, LabelPlan, Plan, Run, TextPlan, decoding_words
 
 
 def print_run(run: Run, as_json: bool) -> None:
@@ -48,7 +48,7 @@ def print_scores(scores: dict[str, dict[str, Any]]) -> None:
     for number, score in enumerate(first.get("paper_scores", ())):
         each = ", ".join(f"{name} {found['paper_scores'][number]['value']:.2f}" for name, found in scores.items())
         print_line(f"for papers only, {score['name']}: {each} ({score['signature']})")
-    print_line(f"decoding: beams {first['decode']['beams']}, length penalty {first['decode']['length_penalty']}")
+    print_line(f"decoding: {decoding_words(first['decode'])}")
 
 
 def print_text_scores(scores: dict[str, dict[str, Any]]) -> None:

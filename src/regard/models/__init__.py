@@ -4,6 +4,7 @@ from regard.models.families import FAMILIES, Kind, build_model, check_kind, coun
 from regard.models.headed import Headed, HeadSettings, take_over
 from regard.models.interface import (
     IN_EVERY_FAMILY,
+    ConditionalMasked,
     Fixed,
     LanguageModel,
     Layered,
@@ -17,17 +18,20 @@ from regard.models.interface import (
     TextEncoder,
     Vocabularies,
 )
+from regard.models.mask_predict import MaskPredictSettings
 from regard.models.presets import Preset, preset, presets
 
 __all__ = [
     "FAMILIES",
     "IN_EVERY_FAMILY",
+    "ConditionalMasked",
     "Fixed",
     "HeadSettings",
     "Headed",
     "Kind",
     "LanguageModel",
     "Layered",
+    "MaskPredictSettings",
     "Memory",
     "ModelSettings",
     "Preset",

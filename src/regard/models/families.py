@@ -12,16 +12,18 @@ from regard.models.convolutional import Convolutional, ConvolutionalSettings
 from regard.models.gpt import Gpt, GptSettings
 from regard.models.headed import Headed, HeadSettings
 from regard.models.interface import ModelSettings, Vocabularies
+from regard.models.mask_predict import MaskPredict, MaskPredictSettings
 from regard.models.presets import presets
 from regard.models.recurrent import RecurrentSettings, RecurrentTranslator
 from regard.models.recurrent_lm import RecurrentLanguageModel, RecurrentLmSettings
 from regard.models.transformer import Transformer, TransformerSettings
 
-Kind = Literal["sequence-to-sequence", "language-model", "encoder"]
+Kind = Literal["sequence-to-sequence", "conditional-masked", "language-model", "encoder"]
 """Which protocol of `models.interface` a family keeps, and so which tasks have a use for it."""
 
 KINDS: dict[Kind, str] = {
     "sequence-to-sequence": "sequence-to-sequence model",
+    "conditional-masked": "conditional masked language model",
     "language-model": "language model",
     "encoder": "text encoder",
 }
@@ -41,6 +43,7 @@ FAMILIES = {
     "bert": Family(BertSettings, Bert, "encoder"),
     "convolutional": Family(ConvolutionalSettings, Convolutional, "sequence-to-sequence"),
     "gpt": Family(GptSettings, Gpt, "language-model"),
+    "mask-predict": Family(MaskPredictSettings, MaskPredict, "conditional-masked"),
     "recurrent": Family(RecurrentSettings, RecurrentTranslator, "sequence-to-sequence"),
     "recurrent-lm": Family(RecurrentLmSettings, RecurrentLanguageModel, "language-model"),
     "transformer": Family(TransformerSettings, Transformer, "sequence-to-sequence"),

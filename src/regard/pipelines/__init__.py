@@ -17,8 +17,10 @@ from regard.pipelines.load import (
     load_translator,
     read_task,
 )
+from regard.pipelines.masked_translator import MaskedTranslator
 from regard.pipelines.text_answers import Continuation, NextToken, TextScore
 from regard.pipelines.translator import Translator
+from regard.pipelines.weights import WeightsCost, weights_cost
 
 __all__ = [
     "Alternative",
@@ -32,12 +34,14 @@ __all__ = [
     "Filler",
     "Filling",
     "Generator",
+    "MaskedTranslator",
     "NextToken",
     "PairScore",
     "TextScore",
     "TokenVectors",
     "Translation",
     "Translator",
+    "WeightsCost",
     "WordSimilarity",
     "bits_per_byte",
     "load",
@@ -50,5 +54,6 @@ __all__ = [
     "load_translator",
     "perplexity",
     "read_task",
+    "weights_cost",
     "word_perplexity",
 ]

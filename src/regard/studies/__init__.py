@@ -9,7 +9,7 @@ from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.label_scores import measure_labels
 from regard.studies.masked_scores import MaskedEvaluation, measure_masked
 from regard.studies.measure import Outcome, measure
-from regard.studies.passport import Passport, read_passport
+from regard.studies.passport import Passport, decoding_words, read_passport
 from regard.studies.plan import LabelPlan, Plan, TextPlan, plan_run, preset_parameters
 from regard.studies.race.board import Standing
 from regard.studies.race.budget import Budget, parse_budget
@@ -23,6 +23,7 @@ from regard.studies.runs import RunSummary, delete_run, list_runs
 from regard.studies.text_scores import TextEvaluation, measure_text
 from regard.studies.train import train
 from regard.studies.verify import Verification, verify_resume
+from regard.studies.weights import MeasuredCost, measure_weights_cost
 
 __all__ = [
     "Average",
@@ -33,6 +34,7 @@ __all__ = [
     "LabelPlan",
     "Lineup",
     "MaskedEvaluation",
+    "MeasuredCost",
     "Outcome",
     "Passport",
     "Plan",
@@ -47,6 +49,7 @@ __all__ = [
     "Verification",
     "average",
     "compare",
+    "decoding_words",
     "delete_run",
     "doctor",
     "evaluate",
@@ -57,6 +60,7 @@ __all__ = [
     "measure_labels",
     "measure_masked",
     "measure_text",
+    "measure_weights_cost",
     "parse_budget",
     "plan_run",
     "preset_parameters",

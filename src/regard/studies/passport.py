@@ -24,6 +24,8 @@ from regard.version import __version__
 
 FORMAT = 1
 FOLDER = "scores"
+TOLD = ("beams", "length_penalty", "passes", "length_candidates")
+"""The settings of decoding that stand beside a score."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,11 @@ def passports_of(run: Run) -> dict[str, dict[str, Any]]:
         except (DataError, OSError):
             continue
     return found
+
+
+def decoding_words(decode: Mapping[str, Any]) -> str:
+    """Return in words how the outputs of a score came about."""
+    return ", ".join(f"{name.replace('_', ' ')} {decode[name]}" for name in TOLD if name in decode)
 
 
 def passport_path(folder: Path, passport: Passport, usual: Mapping[str, Any]) -> Path:

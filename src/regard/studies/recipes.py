@@ -46,6 +46,7 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
 
 USUAL_FAMILY: dict[Kind, str] = {
     "sequence-to-sequence": "transformer",
+    "conditional-masked": "mask-predict",
     "language-model": "gpt",
     "encoder": "bert",
 }

@@ -21,7 +21,7 @@ from regard.studies.masked_settings import MaskedSettings
 from regard.studies.measure import score_tests
 from regard.studies.prepared import Prepared
 from regard.studies.run import Run
-from regard.studies.settings import LanguageSettings, TranslateSettings
+from regard.studies.settings import LanguageSettings, translate_settings
 from regard.studies.text_scores import score_texts
 from regard.studies.translation import file_hashes, prepare_translation
 from regard.training import Machine
@@ -85,9 +85,9 @@ TASKS = {
         "--text FILE or --text FOLDER",
     ),
     "translate": Task(
-        lambda model: TranslateSettings[model],  # type: ignore[valid-type]
+        translate_settings,
         prepare_translation,
-        ("sequence-to-sequence",),
+        ("sequence-to-sequence", "conditional-masked"),
         score_tests,
         file_hashes,
         "--source FILE --target FILE, or --data FILE",
