@@ -1,6 +1,15 @@
 """Model families, one short file each, behind common protocols."""
 
-from regard.models.families import FAMILIES, Kind, build_model, check_kind, count_parameters, family, presets_of
+from regard.models.families import (
+    FAMILIES,
+    KINDS,
+    Kind,
+    build_model,
+    check_kind,
+    count_parameters,
+    family,
+    presets_of,
+)
 from regard.models.headed import Headed, HeadSettings, take_over
 from regard.models.interface import (
     IN_EVERY_FAMILY,
@@ -24,6 +33,7 @@ from regard.models.presets import Preset, preset, presets
 __all__ = [
     "FAMILIES",
     "IN_EVERY_FAMILY",
+    "KINDS",
     "ConditionalMasked",
     "Fixed",
     "HeadSettings",

@@ -78,8 +78,9 @@ def check_kind(task: str, wanted: Sequence[Kind], name: str, chosen: str | None)
 
 def build_model(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> nn.Module:
     """Return a freshly initialised model, with a head over it where one is asked for."""
-    body = family(settings.family).build(settings, vocabularies)
-    return body if head is None else Headed(body, head)
+    found = family(settings.family)
+    body = found.build(settings, vocabularies)
+    return body if head is None else Headed(body, head, is_encoder=found.kind == "encoder")
 
 
 def count_parameters(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> int:

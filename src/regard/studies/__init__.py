@@ -6,7 +6,6 @@ from regard.studies.compare import Comparison, compare
 from regard.studies.doctor.examine import doctor
 from regard.studies.doctor.findings import Finding, Report
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
-from regard.studies.label_scores import measure_labels
 from regard.studies.masked_scores import MaskedEvaluation, measure_masked
 from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, decoding_words, read_passport
@@ -22,6 +21,7 @@ from regard.studies.run import Run
 from regard.studies.runs import RunSummary, delete_run, list_runs
 from regard.studies.text_scores import TextEvaluation, measure_text
 from regard.studies.train import train
+from regard.studies.tuning.measure import Measured, measure_labels
 from regard.studies.verify import Verification, verify_resume
 from regard.studies.weights import MeasuredCost, measure_weights_cost
 
@@ -34,6 +34,7 @@ __all__ = [
     "LabelPlan",
     "Lineup",
     "MaskedEvaluation",
+    "Measured",
     "MeasuredCost",
     "Outcome",
     "Passport",

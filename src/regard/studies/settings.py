@@ -16,7 +16,16 @@ from regard.training import MachineSettings, TrainSettings
 M = TypeVar("M", bound=ModelSettings)
 
 
-MEASURED_FOR = {"bleu": "translators", "accuracy": "models that label or choose"}
+MEASURED_FOR = {
+    "bleu": "translators",
+    "accuracy": "models that label, tag or choose",
+    "macro_f1": "models that label",
+    "matthews": "models that label",
+    "pearson": "models that say a number",
+    "spearman": "models that say a number",
+    "f1": "models that tag or answer",
+    "exact": "models that answer",
+}
 
 
 def check_figure(train: TrainSettings, *measured: str) -> None:

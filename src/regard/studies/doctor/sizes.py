@@ -103,15 +103,16 @@ def parameter_finding(parameters: int, tokens: int, unit: str, smaller: Mapping[
 
 
 def _steps(material: Material) -> list[Finding]:
-    train = material.settings.train
+    tokens_per_update = material.settings.train.tokens_per_update
     lengths = material.encoded.source.lengths, material.encoded.target.lengths
-    per_epoch = len(plan_updates(*lengths, train.tokens_per_update, material.settings.seed, 0))
+    per_epoch = len(plan_updates(*lengths, tokens_per_update, material.settings.seed, 0))
     tokens = int(lengths[1].sum()) if len(material.train) >= FEW_PAIRS else None
-    return step_findings(train, per_epoch, tokens)
+    return step_findings(material.settings.train, per_epoch, tokens)
 
 
-def step_findings(train: TrainSettings, per_epoch: int, tokens: int | None) -> list[Finding]:
+def step_findings(given: TrainSettings, per_epoch: int, tokens: int | None) -> list[Finding]:
     """Return how steps, epochs, warm-up and validations fit; `tokens` make an epoch (None: too few to speak of)."""
+    train = given.planned(per_epoch)
     epochs = train.steps / per_epoch
     figures = {"updates_per_epoch": per_epoch, "epochs": epochs}
     found = [_epochs(epochs, train.patience, figures)]
