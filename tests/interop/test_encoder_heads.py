@@ -181,7 +181,9 @@ def test_a_classifier_says_what_the_reference_says(tokenizer, tmp_path):
     answers = classifier(texts)
     for text, answer in zip(texts, answers, strict=True):
         with torch.no_grad():
-            expected = theirs(**split(text, return_tensors="pt", truncation=True, max_length=32)).logits.softmax(-1)[0]
+            expected = theirs(**split(text, return_tensors="pt", truncation=True, max_length=32)).logits.softmax(-1)[
+                0
+            ]
         assert answer.label == LABELS[int(expected.argmax())]
         assert list(answer.probabilities.values()) == pytest.approx(expected.tolist(), abs=1e-5)
 

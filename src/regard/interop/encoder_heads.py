@@ -68,7 +68,7 @@ def read_head(config: dict[str, Any], kind: str, where: str) -> tuple[HeadSettin
         facts |= {"center": 0.0, "spread": 1.0}
     if kind == "spans":
         facts |= {"stride": 128, "longest_answer": 30, "may_be_silent": False, "threshold": 0.0}
-    return HeadSettings(kind=kind, outputs=outputs, dropout=dropout), facts  # type: ignore[arg-type]
+    return HeadSettings(kind=kind, outputs=outputs, dropout=dropout), facts
 
 
 def head_to_ours(tensors: Weights, kind: str, where: str) -> Weights:
