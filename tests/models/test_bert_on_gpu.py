@@ -2,12 +2,14 @@
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.testing import assert_close
 
 from regard.models import Vocabularies, build_model
 from regard.models.bert import BertSettings
+from regard.nn import EndToEnd
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
 LENGTHS = [60, 1, 0, 33, 64, 17]
 
@@ -28,15 +30,31 @@ def small_bert(**changes):
     torch.manual_seed(0)
     sizes = {"width": 128, "heads": 2, "feed_forward_width": 256, "layers": 2, "max_positions": 64}
     still = {"dropout": 0.0, "attention_dropout": 0.0, "embedding_dropout": 0.0}
-    return build_model(BertSettings(**(sizes | still | changes)), Vocabularies(300, 300, True)).cuda()
+    return build_model(BertSettings(**(sizes | still | changes)), Vocabularies(300, 300, True))
 
 
+@pytest.mark.parametrize("changes", [{}, {"key_value_heads": 1}, {"positions": "rotary"}], ids=str)
+def test_the_kernel_takes_what_it_is_given(changes, monkeypatch):
+    """Without values, its shapes and those of its gradients can be worked out anywhere."""
+    monkeypatch.setattr(EndToEnd, "has_kernel_for", lambda lay, query: True)
+    with FakeTensorMode():
+        model = small_bert(**changes, attention_dropout=0.1).train()
+        tokens, bounds = torch.zeros(175, dtype=torch.long), torch.zeros(7, dtype=torch.int32)
+        with torch.autocast("cpu", torch.bfloat16):
+            hidden = model.read_packed(tokens, tokens, tokens, bounds, 64)
+        assert hidden.shape == (175, 128)
+        hidden.float().sum().backward()
+        weight = model.blocks[0].attention.query_key_value.weight
+        assert weight.grad.shape == weight.shape
+
+
+@on_gpu
 @pytest.mark.parametrize(
     "changes", [{}, {"key_value_heads": 1}, {"positions": "rotary"}, {"positions": "alibi"}], ids=str
 )
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32], ids=str)
 def test_end_to_end_gives_what_rows_give_and_the_same_gradients(dtype, changes):
-    model = small_bert(**changes)
+    model = small_bert(**changes).cuda()
     (tokens, segments, real), packed = batch()
     found = []
     for read in (
@@ -55,18 +73,20 @@ def test_end_to_end_gives_what_rows_give_and_the_same_gradients(dtype, changes):
         assert (one - other).norm() <= 5e-2 * other.norm() + 1e-5
 
 
+@on_gpu
 def test_dropout_acts_on_attention_in_training_only():
-    model, packed = small_bert(attention_dropout=0.5), batch()[1]
+    model, packed = small_bert(attention_dropout=0.5).cuda(), batch()[1]
     with torch.no_grad(), torch.autocast("cuda", torch.bfloat16):
         calm = model.eval().read_packed(*packed, 64)
         assert torch.equal(model.read_packed(*packed, 64), calm)
         assert not torch.allclose(model.train().read_packed(*packed, 64), calm, atol=1e-2)
 
 
+@on_gpu
 def test_blocks_compile_for_sequences_end_to_end():
     from regard.training.compiled import compile_blocks
 
-    model, packed = small_bert(), batch()[1]
+    model, packed = small_bert().cuda(), batch()[1]
     with torch.autocast("cuda", torch.bfloat16):
         with torch.no_grad():
             expected = model.train().read_packed(*packed, 64).float()
