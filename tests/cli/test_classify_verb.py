@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from commands import bad, good
+from commands import bad, call, good
 from labelled import QUICK, reviews, write_reviews
 from regard.studies import train
 
@@ -47,6 +47,8 @@ def test_texts_are_labelled_one_a_line_and_blank_lines_stay(runs, tmp_path):
     assert good("classify", runs / "a", stdin=f"{one}\n\n{other}\n") == f"{lines[0]}\n\n{lines[1]}\n"
     (tmp_path / "lines.txt").write_text(f"{one}\n  \n{other}\n")
     assert good("classify", runs / "a", "--file", tmp_path / "lines.txt").splitlines() == [lines[0], "", lines[1]]
+    told = call("classify", runs / "a", "so much to say " * 200, one)
+    assert told.stderr.startswith("warning: 1 of the texts are longer than this model reads") and told.exit_code == 0
     found = json.loads(good("classify", runs / "a", one, "--json"))
     assert set(found) == {"texts", "label", "probabilities", "probability", "is_cut"} and found["texts"] == [one]
 

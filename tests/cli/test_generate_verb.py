@@ -141,6 +141,9 @@ def test_score_tells_how_probable_texts_are(run, generator, tmp_path):
     assert lines[-1].startswith("perplexity ") and lines[-1].count("bits per byte") == 1
     (whole,) = json.loads(good("score", run, path, "--whole", "--end", "--json", "-q"))["texts"]
     assert whole["text"] == path.read_text(encoding="utf-8") and whole["tokens"][-1] == "</s>"
+    assert lines[2].split("\t")[:3] == ["0.0000", "0", "-"]
+    row = good("score", run, path, "--whole", "-q").splitlines()[1]
+    assert row.split("\t")[3] == str(path)  # and not all of what is in it
     (said,) = json.loads(good("score", run, "Anna had a dog.", "--text", "--json", "-q"))["texts"]
     assert said["log_probability"] == pytest.approx(first["log_probability"], abs=1e-3)
 

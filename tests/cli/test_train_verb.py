@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from commands import TINY, bad, call, corpus, good, outside
+from regard.data import miniature
 
 
 def test_train_from_two_files(tmp_path):
@@ -69,6 +70,19 @@ def test_a_dry_run_writes_nothing(tmp_path, monkeypatch):
     plan = json.loads(good("train", "translate", *files, "--dry-run", "--json", "--quiet", *TINY))
     assert plan["train_pairs"] + plan["valid_pairs"] == 120 and plan["updates_per_epoch"] >= 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.de", "a.en"]
+
+
+def test_files_that_a_shell_has_found_all_belong_to_the_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = [f"{name}.txt" for name in "abc"]
+    for number, name in enumerate(names):
+        (tmp_path / name).write_text("\n".join(miniature.documents("train", 20 + number)), encoding="utf-8")
+    words = ["train", "language-model", "text.size=400", "--dry-run", "--json", "--quiet"]
+    together = json.loads(good(*words, "--text", *names))
+    assert together == json.loads(good(*words, *(word for name in names for word in ("--text", name))))
+    assert together["train_tokens"] > 2 * json.loads(good(*words, "--text", names[0]))["train_tokens"]
+    sentence = bad(*words, "--text", "a.txt", "--valid-text", "b.txt", "c.txt")
+    assert sentence == '"c.txt" is not a setting: write it as key=value, for example train.steps=1000.'
 
 
 def test_progress_goes_to_standard_error_and_results_to_standard_output(tmp_path):

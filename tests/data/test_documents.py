@@ -109,8 +109,8 @@ def test_data_sets_of_the_datasets_library(tmp_path):
     datasets.Dataset.from_dict({"body": ["eins", "zwei"]}).save_to_disk(str(tmp_path / "set"))
     assert read(f"hf:{tmp_path / 'set'}", field="body") == ["eins", "zwei"]
     assert message(f"hf:{tmp_path / 'set'}") == (
-        f'hf:{tmp_path / "set"}: record 1 has no text under "text" (it has body); name the field that holds it '
-        f"with field."
+        f'hf:{tmp_path / "set"}: record 1 has no text under "text" (it has body); name the field that holds it, '
+        f"such as data.train.field=NAME."
     )
 
 
@@ -158,8 +158,11 @@ def test_json_that_is_none_is_told_with_path_and_line(tmp_path):
     assert message(path) == f"{path}: line 3 is not a JSON object; write one object a line."
     path = written(tmp_path / "c.jsonl", good + '{"body": "x", "id": 1}\n')
     assert message(path) == (
-        f'{path}: line 2 has no text under "text" (it has body, id); name the field that holds it with field.'
+        f'{path}: line 2 has no text under "text" (it has body, id); name the field that holds it, such as '
+        f"data.train.field=NAME."
     )
+    path = written(tmp_path / "f.jsonl", '{"text": 3}\n')
+    assert message(path).startswith(f'{path}: line 1 has no text under "text" (but 3); name the field')
     path = written(tmp_path / "d.jsonl", '{"text": "\\ud800"}\n')
     assert message(path) == (f'{path}: line 1 has half a character (a lone surrogate) under "text"; write it whole.')
     path = written(tmp_path / "e.json", good)

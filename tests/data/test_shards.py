@@ -17,6 +17,7 @@ import tokenizers
 from tokenizers import models, pre_tokenizers
 
 from regard.data import manifest, miniature
+from regard.data import shards as shards_module
 from regard.data.corpus import TextCounts
 from regard.data.documents import PIECE
 from regard.data.inputs import read_documents
@@ -275,6 +276,22 @@ def test_killed_halfway_it_goes_on_and_keeps_what_is_finished(tmp_path, tokenize
     assert {name: (out / f"{name}.ids.npy").stat().st_mtime_ns for name in kept} == times
     assert corpus.counts == tokenise(place, tokenizer, tmp_path / "other").counts
     assert not list(out.glob(".*.aside"))
+
+
+def test_shards_grow_with_what_is_done(tmp_path, tokenizer, monkeypatch):
+    """The first ones are small, so that a kill costs little early on, and none is larger than it may be."""
+    monkeypatch.setattr(shards_module, "FIRST", 1000)
+    (tmp_path / "a.txt").write_text("\n".join(SENTENCES * 12))
+    place = TextSource(paths=(str(tmp_path / "a.txt"),))
+    monkeypatch.setattr(shards_module, "BATCH", 1)
+    corpus = tokenise(place, tokenizer, tmp_path / "out", shard_tokens=6000)
+    names = sorted(json.loads((tmp_path / "out" / "manifest.json").read_text())["shards"])
+    sizes = [len(np.load(tmp_path / "out" / f"{name}.ids.npy")) for name in names]
+    piece = 2000  # what a piece of 4,096 characters comes to at most
+    for place_, size in enumerate(sizes[:-1]):
+        wanted = min(6000, max(1000, sum(sizes[:place_]) // 4))
+        assert wanted <= size < wanted + piece
+    assert sizes[0] < 3000 < sizes[-2] and sum(sizes) == len(corpus)
 
 
 def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path, tokenizer, monkeypatch):

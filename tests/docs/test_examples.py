@@ -46,7 +46,7 @@ QUICK_TEXT = {"model.width": 16, "text.size": 400, "train.steps": 2, "train.warm
 def quick_text(recipe: str) -> dict[str, object]:
     """Return what makes the example of a language model quick."""
     stories = {"data.train.count": 200, "data.valid.count": 5, "data.test.test.count": 5}
-    return QUICK_TEXT | (stories if recipe == "language-miniature" else {})
+    return QUICK_TEXT | (stories if recipe in ("language-miniature", "masked-miniature") else {})
 
 
 QUICK_LABELS = {"train.steps": 2, "train.warmup": 1}
@@ -64,7 +64,7 @@ def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = F
     """Return what makes an example quick; other families have no feed-forward layers."""
     if recipe.startswith(("classify", "choose")):
         return quick_labels(recipe, has_start)
-    if recipe.startswith("language"):
+    if recipe.startswith(("language", "masked")):
         return quick_text(recipe)
     if preset is None or preset.startswith("transformer"):
         return dict(QUICK)
@@ -96,6 +96,8 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     for number, story in enumerate(miniature.documents("train", 60)):
         (tmp_path / "books" / f"{number}.txt").write_text(story)
     (tmp_path / "more.txt").write_text(story)
+    for name, split in (("stories.txt", "train"), ("more-stories.txt", "test")):
+        (tmp_path / name).write_text("\n\n".join(miniature.documents(split, 60)))
     write_reviews(tmp_path / "reviews.csv", 60)
     write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("bytes"), window=24))
     write_bundle(tmp_path / "runs" / "bert", small_encoder_bundle(bert_tokenizer()))

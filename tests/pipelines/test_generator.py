@@ -258,6 +258,7 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
         'window: "trained" is not known of this model; give a number, or leave it out.': (
             lambda: generator("Anna", window="trained")
         ),
+        "score: one text is given where a list of them is expected; write [text].": lambda: generator.score("Anna"),
         "line 2 is not UTF-8 text; convert it first.": lambda: generator(["Anna", "sch\udcf6n"]),
         "tempratur: unknown setting, given as 1 (from the call); did you mean temperature?": (
             lambda: generator("Anna", tempratur=1)

@@ -8,6 +8,7 @@ import pytest
 import regard
 from regard.data.text_settings import TextSource
 from regard.errors import ConfigError, DataError, RunError
+from regard.progress import Progress
 from regard.studies import doctor, find_recipe, measure_text, plan_run, resolve_run, verify_resume
 from regard.studies.language import corpus_folder, sample_text
 
@@ -30,6 +31,18 @@ RECURRENT = {
     "window": 24,
     "train": {"steps": 30, "tokens_per_update": 512, "warmup": 5, "validate_every": 10, "learning_rate": 2e-2},
 }
+
+
+class Telling(Progress):
+    """Keeps what is said."""
+
+    def __init__(self):
+        self.said = []
+
+    def say(self, message):
+        self.said.append(message)
+
+
 STORIES = {"data.train": {"paths": ["miniature:train"], "count": 300}}
 
 
@@ -94,6 +107,31 @@ def test_the_tokenizer_and_the_text_are_made_once(tmp_path, text, monkeypatch):
     assert second.record["data"]["hash"] == first.record["data"]["hash"]
 
 
+def test_what_is_added_is_tokenised_alone(tmp_path, text, monkeypatch):
+    """The tokenizer is kept as long as most of the text is what it was made from, and nothing is read twice."""
+    paths = {"data.train.paths": [str(text)]}
+    train(tmp_path, SMALL, **paths)
+    made = (tmp_path / "corpus" / "tokenizer.json").read_bytes()
+    (text / "999.txt").write_text("Once more, with feeling.\n" * 30, encoding="utf-8")
+    (text / "000.txt").write_text("It was changed.\n" * 9, encoding="utf-8")
+    told, encoded = Telling(), []
+    encode = regard.text.Tokenizer.encode_batch
+    monkeypatch.setattr(
+        "regard.text.Tokenizer.encode_batch", lambda self, texts: encoded.extend(texts) or encode(self, texts)
+    )
+    settings = SMALL | paths | {"data.folder": str(tmp_path / "corpus")}
+    regard.train("language-model", settings, out=tmp_path / "second", progress=told)
+    assert sorted(text.split()[0] for text in encoded) == ["It", "Once"]
+    assert (tmp_path / "corpus" / "tokenizer.json").read_bytes() == made
+    assert told.said[0] == (
+        f"{tmp_path / 'corpus' / 'tokenizer.json'}: made of 119 of these 121 inputs before, and kept, so that only "
+        f"the others are tokenised; delete it to have one made of all."
+    )
+    (text / "big.txt").write_text("Something else entirely.\n" * 3000, encoding="utf-8")
+    regard.train("language-model", settings, out=tmp_path / "third", progress=told)
+    assert (tmp_path / "corpus" / "tokenizer.json").read_bytes() != made
+
+
 def test_a_run_is_measured_on_other_text_and_on_its_own(tmp_path, text):
     run = train(tmp_path, SMALL, **{"data.train.paths": [str(text)]})
     own = measure_text(run.path)["valid"]
@@ -124,6 +162,9 @@ def test_mistakes_are_one_sentence(tmp_path):
         resolved(STORIES | {"train.select_by": "bleu"})
     with pytest.raises(ConfigError, match="window: 64 tokens are more than the 32 places the model has"):
         train(tmp_path, SMALL | STORIES | {"window": 64})
+    (tmp_path / "empty.txt").write_text(" \n")
+    with pytest.raises(DataError, match=r"empty.txt: there is no text in it, only white space or nothing"):
+        train(tmp_path, SMALL | {"data.train.paths": [str(tmp_path / "empty.txt")]})
     with pytest.raises(DataError, match="there is no such file"):
         train(tmp_path, SMALL | {"data.train.paths": [str(tmp_path / "nothing.txt")]})
     with pytest.raises(ConfigError, match="regard doctor is for the task translate"):

@@ -54,17 +54,21 @@ def classify(
         table = label_table(classifier, str(file), [column(word) for word in text_column or []], reporter)
         write_records(table.records(), out) if json else write_cells(table.cells(), out)
         return
-    line = 1
+    line, cut = 1, 0
     for chunk in chunks(texts, file):
         given = _pairs(chunk, line, bool(texts)) if classifier.texts == 2 else chunk
         has_text = ["".join(each or "").strip() != "" for each in given]
         whole = [each for each, is_kept in zip(given, has_text) if is_kept]
         numbers = [line + place for place, is_kept in enumerate(has_text) if is_kept]
-        answers = iter(classifier(whole, lines=numbers, progress=reporter))
+        found = classifier(whole, lines=numbers, progress=reporter)
+        cut += sum(each.is_cut for each in found)
+        answers = iter(found)
         for is_kept in has_text:
             _print_answer(next(answers) if is_kept else None, json)
         sys.stdout.flush()
         line += len(chunk)
+    if cut:
+        reporter.warn(f"{cut:,} of the texts are longer than this model reads, and their ends were left out.")
 
 
 def _pairs(lines: list[str], first: int, is_given: bool) -> Any:

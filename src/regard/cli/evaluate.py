@@ -53,7 +53,7 @@ def evaluate(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Score a run: BLEU, chrF and TER with a score passport, the perplexity of a language model, or accuracy."""
+    """Score a run: BLEU, chrF and TER with a score passport, perplexity, or accuracy (of masked words too)."""
     flags = dict(locals())
     from regard.errors import ConfigError
     from regard.pipelines import read_task
@@ -69,6 +69,9 @@ def evaluate(
         raise ConfigError("--text-column and --label-column are for models that label or choose; leave them out.")
     if task == "language-model" and data is None:
         _evaluate_text(flags)
+        return
+    if task == "masked-language-model":
+        _evaluate_masked(flags)
         return
     if text or stride:
         raise ConfigError(f"--text and --stride are for language models, and {run} is none; leave them out.")
@@ -130,6 +133,23 @@ def _evaluate_text(flags: dict[str, Any]) -> None:
     found = measure_text(flags["run"], place, stride=flags["stride"], device=device, progress=reporter)
     figures = {name: each.figures() for name, each in found.items()}
     print_json(figures) if flags["json"] else print_text_scores(figures)
+
+
+def _evaluate_masked(flags: dict[str, Any]) -> None:
+    from regard.cli.console import print_json, progress
+    from regard.cli.summary import print_masked_scores
+    from regard.data.text_settings import MarkedSource
+    from regard.errors import ConfigError
+    from regard.studies import measure_masked
+
+    run = flags["run"]
+    if any(flags[name] for name in ("data", "stride", "only", "against", "out", "beams")):
+        raise ConfigError(f"{run}: text to mask words of is named with --text alone; leave the other flags out.")
+    place = MarkedSource(paths=tuple(flags["text"])) if flags["text"] else None
+    device, reporter = flags["device"] or "auto", progress(flags["quiet"])
+    found = measure_masked(run, place, device=device, progress=reporter)
+    figures = {name: each.figures() for name, each in found.items()}
+    print_json(figures) if flags["json"] else print_masked_scores(figures)
 
 
 def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:

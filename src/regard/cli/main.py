@@ -45,7 +45,7 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     name="regard",
-    help="Train, look inside and use models of text: from parallel sentences to a translator in one command.",
+    help="Train models on your own text, look inside them and use them: translators, language models, classifiers.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -112,7 +112,7 @@ def main() -> None:
             error.show()
             sys.exit(2)
         where = error.ctx.command_path if error.ctx else "regard"
-        _fail(f"{error.format_message()} See {where} --help.")
+        _fail(f"{error.format_message().rstrip('.')}; see {where} --help.")
     except (typer.Abort, KeyboardInterrupt):
         _fail("stopped.", INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has had enough

@@ -1,5 +1,6 @@
 """Options that several verbs share."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -93,11 +94,22 @@ def column(word: str) -> str | int:
     return int(word) if word.isdigit() else word
 
 
+def _parted(words: list[str], flags: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return settings, and files that stand behind --text: a shell makes `--text *.txt` several words."""
+    if not flags.get("text") or flags.get("valid_text"):
+        return words, []
+    files = [word for word in words if "=" not in word and Path(word).exists()]
+    return [word for word in words if word not in files], files
+
+
 def run_overrides(words: list[str], flags: dict[str, Any]) -> dict[str, Any]:
     """Return the settings a user gave for a run, by dotted name: flags as verbs call them, then key=value words."""
     from regard.config import flatten, parse_overrides
 
     found = {name: flags[flag] for flag, name in RUN_FLAGS.items() if flags.get(flag) is not None}
+    words, files = _parted(words, flags)
+    if files:
+        found[RUN_FLAGS["text"]] = [*flags["text"], *files]
     for role in ("train", "valid") if flags["valid_data"] else ("train",):
         found |= columns(flags["source_column"], flags["target_column"], f"data.{role}.")
         found |= label_columns(flags, f"data.{role}.")

@@ -57,7 +57,7 @@ def score(
         raise ConfigError(f"{run}: this is a language model, which has no translations; give one file of text.")
     texts = [source] if text else _texts(Path(source), whole)
     scores = pipeline.score(texts, stride, alternatives, has_end=end, progress=progress(quiet))
-    _print_texts(scores, json)
+    _print_texts(scores, json, source if whole and not text else None)
 
 
 def _pairs(source: str, target: str, is_text: bool) -> list[Any]:
@@ -98,7 +98,8 @@ def _print_pairs(found: list[Any], json: bool) -> None:
     print_line(f"perplexity {perplexity(found):.4f} over {count:,} tokens, log probability {total:.4f}")
 
 
-def _print_texts(found: list[Any], json: bool) -> None:
+def _print_texts(found: list[Any], json: bool, name: str | None = None) -> None:
+    """Print the figures of each text and of all; a whole file is called by its name."""
     from regard.cli.console import print_json, print_line, print_table
     from regard.pipelines import bits_per_byte, perplexity, word_perplexity
 
@@ -119,7 +120,12 @@ def _print_texts(found: list[Any], json: bool) -> None:
         print_json(figures | {"texts": texts})
         return
     rows = [
-        (f"{each.log_probability:.4f}", str(len(each.tokens)), f"{each.perplexity:.2f}", " ".join(each.text.split()))
+        (
+            f"{each.log_probability:.4f}",
+            str(len(each.tokens)),
+            f"{each.perplexity:.2f}" if each.tokens else "-",
+            name or " ".join(each.text.split()),
+        )
         for each in found
     ]
     print_table(("log probability", "tokens", "perplexity", "text"), rows, right=[0, 1, 2])

@@ -64,6 +64,29 @@ def print_text_scores(scores: dict[str, dict[str, Any]]) -> None:
         print_line(f"read in windows of {found['window']:,} tokens, stride {found['stride']:,}")
 
 
+def print_masked_scores(scores: dict[str, dict[str, Any]]) -> None:
+    """Print one row a text, and under the table how its words were masked."""
+    forms = {
+        "masked_loss": ".4f",
+        "pseudo_perplexity": ".2f",
+        "masked_accuracy": ".4f",
+        "chance": ".4f",
+        "next_sentence_accuracy": ".4f",
+    }
+    rows = [
+        (
+            name,
+            f"{found['masked']:,}",
+            *("-" if found[each] is None else format(found[each], form) for each, form in forms.items()),
+        )
+        for name, found in scores.items()
+    ]
+    header = ("set", "masked tokens", "loss", "pseudo-perplexity", "accuracy", "by chance", "next sentence")
+    print_table(header, rows, right=range(1, 7))
+    for found in islice(scores.values(), 1):
+        print_line(f"masked: {found['rule']}")
+
+
 def print_label_scores(scores: dict[str, dict[str, Any]]) -> None:
     """Print one row a set, and under the table each label of the first set."""
     rows = [
@@ -97,12 +120,14 @@ PRINTERS = {
     "choose": print_label_scores,
     "classify": print_label_scores,
     "language-model": print_text_scores,
+    "masked-language-model": print_masked_scores,
     "translate": print_scores,
 }
 USES = {
     "choose": ("choose", "CONTEXT CHOICE CHOICE"),
     "classify": ("classify", "TEXT"),
     "language-model": ("generate", "TEXT"),
+    "masked-language-model": ("fill", '"A text with a [MASK] in it."'),
     "translate": ("translate", "TEXT"),
 }
 

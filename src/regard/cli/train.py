@@ -34,8 +34,8 @@ def train(
     recipe: Annotated[
         str | None,
         typer.Argument(
-            help="A recipe (see `regard recipes`), a TOML file, or a task: translate, language-model, classify, "
-            "choose."
+            help="A recipe (see `regard recipes`), a TOML file, or a task: translate, language-model, "
+            "masked-language-model, classify, choose."
         ),
     ] = None,
     settings: SettingWords = None,
@@ -61,7 +61,9 @@ def train(
     device: Device = None,
     threads: Threads = None,
     deterministic: Annotated[bool, typer.Option(help="Refuse operations that may differ from run to run.")] = False,
-    dry_run: Annotated[bool, typer.Option(help="Read the data, say what would be done, and write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option(help="Read the data, tokenise text, say what would be done, start no run.")
+    ] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:

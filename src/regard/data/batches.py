@@ -74,9 +74,9 @@ def columns_to_add(length: int, limit: int | None) -> int:
     return more if limit is None else min(more, max(0, limit - length))
 
 
-def rounded_up(size: int) -> int:
-    """Return the next size with at most four significant bits: 8 steps between powers of two."""
-    step = 1 << max(0, size.bit_length() - 4)
+def rounded_up(size: int, bits: int = 4) -> int:
+    """Return the next size with at most so many significant bits; four make 8 steps between powers of two."""
+    step = 1 << max(0, size.bit_length() - bits)
     return -(-size // step) * step
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from regard.data.corpus import Corpus, Ids
 from regard.data.shards import tokenise
-from regard.data.text_settings import TextData
+from regard.data.text_settings import MarkedTextData, TextData
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 from regard.text import Tokenizer
@@ -33,16 +33,15 @@ class TextCorpora:
 
 def tokenise_all(data: TextData, tokenizer: Tokenizer, folder: Path, progress: Progress = SILENT) -> TextCorpora:
     """Return the texts of a run, each kept in a folder of its own inside `folder`."""
-    train = tokenise(data.train, tokenizer, folder / "train", progress, "tokenise")
+    sentences = data.sentences if isinstance(data, MarkedTextData) else None
+    made = lambda place, name, title: tokenise(place, tokenizer, folder / name, progress, title, sentences=sentences)
+    train = made(data.train, "train", "tokenise")
     if data.valid is None:
         train, valid = carve(train, data.valid_share)
         progress.say(f"{len(valid):,} of {len(train) + len(valid):,} tokens are set apart for validation.")
     else:
-        valid = tokenise(data.valid, tokenizer, folder / "valid", progress, "tokenise valid")
-    test = {
-        name: tokenise(place, tokenizer, folder / f"test-{name}", progress, f"tokenise {name}")
-        for name, place in data.test.items()
-    }
+        valid = made(data.valid, "valid", "tokenise valid")
+    test = {name: made(place, f"test-{name}", f"tokenise {name}") for name, place in data.test.items()}
     return TextCorpora(train, valid, test)
 
 
@@ -99,6 +98,6 @@ def _last_cut(corpus: Corpus, wanted: int) -> int:
     if best == 0:
         raise DataError(
             f"There are only {len(corpus)} tokens to learn from, too few to set some apart for validation; add text, "
-            f"or name a validation text with data.valid."
+            f"or name a validation text with --valid-text (data.valid)."
         )
     return best

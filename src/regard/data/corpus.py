@@ -105,6 +105,20 @@ class Corpus:
             place, number = until, number + 1
         return found
 
+    def gather(self, begins: Ids, ends: Ids) -> Ids:
+        """Return the ids of many stretches, laid end to end."""
+        places = np.concatenate([np.zeros(1, np.int64), np.cumsum(ends - begins)]).tolist()
+        found = np.empty(places[-1], np.int64)
+        numbers = np.searchsorted(self.starts, begins, "right") - 1
+        for begin, end, number, place in zip(begins.tolist(), ends.tolist(), numbers.tolist(), places):
+            segment, start = self.segments[number], int(self.starts[number])
+            if end <= start + segment.end - segment.begin:  # as nearly all do
+                shift = segment.begin - start
+                found[place : place + end - begin] = self.shards.ids(segment.shard)[begin + shift : end + shift]
+            else:
+                found[place : place + end - begin] = self.read(begin, end)
+        return found
+
     def pieces(self) -> Iterator[tuple[Ids, Pieces]]:
         """Yield where pieces end in this stream and what is known of them, a segment at a time."""
         shard, known, ends = "", np.empty(0, PIECE_FIELDS), np.empty(0, np.uint32)

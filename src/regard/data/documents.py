@@ -130,9 +130,10 @@ def text_of(row: dict[str, object], field: str, where: str) -> str:
     """Return the text a record holds under a name."""
     value = value_in(row, field)
     if not isinstance(value, str):
+        held = f"it has {', '.join(map(str, row)) or 'nothing'}" if value is None else f"but {value!r:.40}"
         raise DataError(
-            f'{where} has no text under "{field}" (it has {", ".join(map(str, row)) or "nothing"}); name the field '
-            f"that holds it with field."
+            f'{where} has no text under "{field}" ({held}); name the field that holds it, such as '
+            f"data.train.field=NAME."
         )
     if not is_text(value):
         raise DataError(f'{where} has half a character (a lone surrogate) under "{field}"; write it whole.')

@@ -17,6 +17,8 @@ class Update:
     following: Position
     divisible: int = 0
     """Padded tokens of the largest micro-batch (any process') that can be cut further; 0: all hold one example."""
+    tokens: int | None = None
+    """Tokens it is counted by, of all processes; None: as many as have a label."""
 
 
 class Feed(Protocol):

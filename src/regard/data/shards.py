@@ -2,10 +2,10 @@
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +15,48 @@ from regard.data.corpus import PIECE_FIELDS, Corpus, Segment, Shards, ids_file, 
 from regard.data.documents import Piece
 from regard.data.inputs import Input, find_inputs, nothing_in
 from regard.data.manifest import Entry, Manifest, locked, read_manifest, shard_size, write_array
-from regard.data.text_settings import TextSource
+from regard.data.sentences import SentenceEncoder
+from regard.data.text_settings import SentenceRule, TextSource
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 from regard.text import Tokenizer
 
 SHARD = 2**24
-"""Tokens of a shard: some ten seconds of work, which is what a kill may cost."""
+"""Tokens of a shard at most."""
+
+FIRST = 2**19
+"""Tokens of the first shards. Later ones hold a quarter of what is done: a kill costs a fifth of the work at most,
+and a large text is not in many files."""
 
 BATCH = 128
 """Pieces that are encoded together, on all cores."""
 
 MADE_READY = 4
 """Batches that are read, and batches that are encoded, ahead of what is written."""
+
+
+class Encoder(Protocol):
+    """Turns pieces into ids."""
+
+    tokenizer: Tokenizer
+    reading: dict[str, Any]
+    """What a folder of shards must have in common to be used again, besides the tokenizer."""
+
+    def __call__(self, pieces: Sequence[Piece]) -> list[list[int]]:
+        """Return the ids of each piece; behind the last of a document stands the end token."""
+
+
+class PieceEncoder:
+    """Text and nothing else, and end tokens."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.reading: dict[str, Any] = {}
+
+    def __call__(self, pieces: Sequence[Piece]) -> list[list[int]]:
+        """Return the ids of each piece; behind the last of a document stands the end token."""
+        rows = self.tokenizer.encode_batch([piece.text for piece in pieces])
+        return [[*ids, self.tokenizer.end] if piece.is_last else ids for piece, ids in zip(pieces, rows, strict=True)]
 
 
 class Work(NamedTuple):
@@ -48,18 +77,21 @@ def tokenise(
     progress: Progress = SILENT,
     title: str = "tokenise",
     shard_tokens: int = SHARD,
+    sentences: SentenceRule | None = None,
 ) -> Corpus:
     """Return the text of a place as ids, an end token behind each document, out of a folder kept for it.
 
-    Only what is new or changed since the last time is tokenised. A second process waits for the first.
+    Only what is new or changed since the last time is tokenised. A second process waits for the first. Where it is
+    said how to tell sentences apart, they are marked (see `SentenceEncoder`).
     """
     inputs = find_inputs(place)
-    reading = {"documents": place.documents, "field": place.field}
+    encoder: Encoder = PieceEncoder(tokenizer) if sentences is None else SentenceEncoder(tokenizer, sentences)
+    reading = {"documents": place.documents, "field": place.field, **encoder.reading}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder, progress):
             book = read_manifest(folder, hashlib.sha256(tokenizer.to_json().encode()).hexdigest(), reading)
-            _Build(place, inputs, book, folder, shard_tokens).run(tokenizer, progress, title)
+            _Build(place, inputs, book, folder, shard_tokens).run(encoder, progress, title)
     except OSError as error:  # what goes wrong while reading says so itself
         raise DataError(
             f"{folder}: the tokenised text cannot be written ({error.strerror}); what is finished is kept, so make "
@@ -95,14 +127,15 @@ class _Build:
         """What is known of the inputs that were reached; belongs to the thread that reads."""
         self.ids: list[NDArray[Any]] = []
         self.rows: list[tuple[int, int, int, int, int, bool]] = []
-        self.size = 0
+        self.size, self.done = 0, 0
+        """Tokens of the open shard, and of those that are finished."""
         self.firsts: list[tuple[Entry, int]] = []
         """The inputs with pieces in the open shard, and the first piece of each."""
         self.ended: list[Entry] = []
 
-    def run(self, tokenizer: Tokenizer, progress: Progress, title: str) -> None:
+    def run(self, encoder: Encoder, progress: Progress, title: str) -> None:
         """Tokenise what is missing."""
-        book, folder = self.book, self.folder
+        book, folder, tokenizer = self.book, self.folder, encoder.tokenizer
         glances = {name: entry.glance for name, entry in book.inputs.items()}
         found = {each.name: self._known(each) for each in self.inputs}
         known = book.inputs = {name: entry for name, entry in found.items() if entry is not None}
@@ -118,7 +151,7 @@ class _Build:
         with (
             progress.bar(title, total) as bar,
             closing(Ahead(_batches(self._work(dict(known))), MADE_READY)) as read,
-            closing(Ahead(_encoded(read, tokenizer), MADE_READY)) as encoded,
+            closing(Ahead(_encoded(read, encoder), MADE_READY)) as encoded,
         ):
             for batch, rows in encoded:
                 self._add(batch, [np.asarray(ids, dtype) for ids in rows])
@@ -188,7 +221,7 @@ class _Build:
             text = piece.text
             counts = len(text.encode()), len(text.split()), text.count("\n")
             self.rows.append((self.size, *counts, mark, piece.is_last))
-            if self.size >= self.shard_tokens:
+            if self.size >= min(self.shard_tokens, max(FIRST, self.done // 4)):
                 self._finish_shard()
 
     def _finish_shard(self) -> None:
@@ -199,6 +232,7 @@ class _Build:
             write_array(ids_file(folder, name), np.concatenate(self.ids))
             write_array(pieces_file(folder, name), np.array(self.rows, PIECE_FIELDS))
             book.made += 1
+            self.done += self.size
             book.shards[name] = shard_size(folder, name) or 0
             ends = [first for _, first in self.firsts[1:]] + [len(self.rows)]
             for (entry, first), last in zip(self.firsts, ends, strict=True):
@@ -219,11 +253,6 @@ def _batches(work: Iterator[Work]) -> Iterator[list[Work]]:
     yield batch
 
 
-def _encoded(batches: Iterator[list[Work]], tokenizer: Tokenizer) -> Iterator[tuple[list[Work], list[list[int]]]]:
+def _encoded(batches: Iterator[list[Work]], encoder: Encoder) -> Iterator[tuple[list[Work], list[list[int]]]]:
     for batch in batches:
-        pieces = [work.piece for work in batch if work.piece]
-        rows = tokenizer.encode_batch([piece.text for piece in pieces])
-        yield (
-            batch,
-            [[*ids, tokenizer.end] if piece.is_last else ids for piece, ids in zip(pieces, rows, strict=True)],
-        )
+        yield batch, encoder([work.piece for work in batch if work.piece])

@@ -6,6 +6,9 @@ from pydantic import Field, model_validator
 
 from regard.config import Settings
 
+SentenceRule = Literal["marks", "lines"]
+"""How sentences are told apart: by full stops and their like, or a line each."""
+
 
 class TextSource(Settings):
     """Where running text comes from: files, folders of them, or data sets, read in the order given."""
@@ -50,3 +53,36 @@ class TextData(Settings):
                 f'valid: "{self.train.name}" is the training text too; leave it out, and a part is set apart.'
             )
         return self
+
+
+class MarkedSource(TextSource):
+    """Where running text comes from whose documents matter: half of all pairs are of two different ones."""
+
+    documents: Literal["file", "blank-lines", "lines"] = "blank-lines"
+    """What one document is: what blank lines part, a file, or a line; a line of a .jsonl file always is one."""
+
+
+class MarkedTextData(TextData):
+    """The data of a run in which words are masked."""
+
+    train: MarkedSource
+    """What is learned from."""
+    valid: MarkedSource | None = None
+    """What is watched while training; unset: carved out of `train`, always the same documents."""
+    test: dict[str, MarkedSource] = Field(default_factory=dict)  # type: ignore[assignment]
+    """Named sets scored once, at the end."""
+    sentences: SentenceRule = "marks"
+    """How sentences are told apart: by full stops and their like in other scripts, or a line each."""
+
+
+class SequenceSettings(Settings):
+    """How sequences are made of sentences."""
+
+    length: int | None = Field(None, ge=16)
+    """Tokens of a sequence at most; unset: as many as the model has places for."""
+    early_length: int | None = Field(None, ge=16)
+    """Tokens of a sequence at most in the early updates, which go faster so; unset: the same from the start."""
+    early_share: float = Field(0.9, gt=0, lt=1)
+    """Share of the updates that are early, if there is an early length (Devlin et al., 2019, §A.2)."""
+    cut_share: float = Field(0.1, ge=0, lt=1)
+    """Share of sequences cut to a shorter length, drawn at random, so that short texts are known too."""

@@ -4,6 +4,7 @@ from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.labels import LabelObjective, LabelObjectiveSettings
 from regard.objectives.language import LanguageObjective, LanguageObjectiveSettings
 from regard.objectives.loss import Loss, Objective, Part, scaled_total
+from regard.objectives.masked import MaskedObjective, MaskedObjectiveSettings
 from regard.objectives.translation import ObjectiveSettings, TranslationObjective
 
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "LanguageObjective",
     "LanguageObjectiveSettings",
     "Loss",
+    "MaskedObjective",
+    "MaskedObjectiveSettings",
     "Objective",
     "ObjectiveSettings",
     "Part",

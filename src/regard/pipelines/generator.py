@@ -189,6 +189,8 @@ class Generator:
         `alternatives` asks for so many of the most probable tokens in the place of each; with `has_end`, the end
         token behind a text counts too.
         """
+        if isinstance(texts, str):
+            raise ConfigError("score: one text is given where a list of them is expected; write [text].")
         end = self.tokenizer.end
         behind = [end] if has_end else []
         encoded = [[end, *ids, *behind] for ids in self._encode(texts, first_line)]

@@ -38,7 +38,7 @@ VERBS = {
     "choose": "choose and evaluate",
     "classify": "classify and evaluate",
     "language-model": "generate and score",
-    "masked-language-model": "fill, embed and similar",
+    "masked-language-model": "fill, embed, similar and evaluate",
     "translate": "translate, score and evaluate",
 }
 """What such a model is used with on the command line."""

@@ -7,6 +7,7 @@ from regard.studies.doctor.examine import doctor
 from regard.studies.doctor.findings import Finding, Report
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.label_scores import measure_labels
+from regard.studies.masked_scores import MaskedEvaluation, measure_masked
 from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, read_passport
 from regard.studies.plan import LabelPlan, Plan, TextPlan, plan_run, preset_parameters
@@ -31,6 +32,7 @@ __all__ = [
     "Finding",
     "LabelPlan",
     "Lineup",
+    "MaskedEvaluation",
     "Outcome",
     "Passport",
     "Plan",
@@ -53,6 +55,7 @@ __all__ = [
     "list_runs",
     "measure",
     "measure_labels",
+    "measure_masked",
     "measure_text",
     "parse_budget",
     "plan_run",

@@ -13,6 +13,7 @@ from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
 from regard.studies.label_card import choice_use, label_data, label_scores, label_use
 from regard.studies.markdown import code, table
+from regard.studies.masked_card import masked_data, masked_scores, masked_use
 from regard.studies.passport import checkpoint_hash, passports_of
 from regard.studies.run import Run
 from regard.studies.runs import state_of
@@ -29,6 +30,7 @@ SECTIONS: dict[str, tuple[Section, Section, Section]] = {
     "choose": (choice_use, label_scores, label_data),
     "classify": (label_use, label_scores, label_data),
     "language-model": (text_use, lambda run: text_scores(run.record), lambda run: text_data(run.record)),
+    "masked-language-model": (masked_use, masked_scores, masked_data),
 }
 """How to use it, its scores and its data, for tasks whose cards say these differently from a translator's."""
 

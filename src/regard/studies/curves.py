@@ -7,6 +7,13 @@ from typing import Any
 CURVES = "curves.png"
 
 NOT_LOSSES = {"step", "epoch", "seconds", "learning_rate", "tokens_per_second", "waiting"}
+TRANSLATION = ("target token", "valid_loss", "target tokens", "BLEU", "valid_bleu")
+FIGURES = {
+    "label": ("label", "valid_loss", "labels", "accuracy", "valid_accuracy"),
+    "language": ("target token", "valid_loss", "target tokens", "perplexity", "valid_perplexity"),
+    "masked": ("masked token", "valid_masked_loss", "tokens", "accuracy", "valid_masked_accuracy"),
+}
+"""By a part of the loss: what it is of, the same on validation, what speed counts, and a score on validation."""
 COLOURS = {"train": "#4477aa", "valid": "#cc6677"}
 
 
@@ -46,19 +53,14 @@ def panel_lines(metrics: Sequence[dict[str, float]]) -> dict[str, dict[str, tupl
     # The surprise is the plain loss, which validation measures too; the first part may be smoothed.
     names = [name for name in (trained[0] if trained else {}) if name not in NOT_LOSSES]
     loss = "surprise" if "surprise" in names else names[0] if names else ""
-    has_labels, is_text = "label" in names, "language" in names
-    score = (
-        ("accuracy", "valid_accuracy")
-        if has_labels
-        else ("perplexity", "valid_perplexity")
-        if is_text
-        else ("BLEU", "valid_bleu")
-    )
+    of, valid, counted, score, measured = next((FIGURES[name] for name in names if name in FIGURES), TRANSLATION)
+    if "label" in names and "language" in names:
+        counted = "target tokens"
     panels = {
-        f"loss of a {'label' if has_labels else 'target token'}": {"train": loss, "valid": "valid_loss"},
-        f"{score[0]} on validation": {"valid": score[1]},
+        f"loss of a {of}": {"train": loss, "valid": valid},
+        f"{score} on validation": {"valid": measured},
         "learning rate": {"train": "learning_rate"},
-        f"{'labels' if has_labels and not is_text else 'target tokens'} per second": {"train": "tokens_per_second"},
+        f"{counted} per second": {"train": "tokens_per_second"},
     }
     return {
         title: {name: _line(metrics, key) for name, key in lines.items() if any(key in line for line in metrics)}

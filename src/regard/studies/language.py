@@ -13,14 +13,15 @@ from regard.checkpoint import Bundle
 from regard.checkpoint.atomic import write_json
 from regard.data.carving import TextCorpora, tokenise_all
 from regard.data.corpus import Corpus
-from regard.data.inputs import find_inputs
+from regard.data.inputs import Input, find_inputs, nothing_in
 from regard.data.pairs import Pair
 from regard.data.text_settings import TextSource
 from regard.data.windows import WindowFeed
-from regard.errors import ConfigError, DataError
+from regard.errors import ConfigError, DataError, RegardError
 from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
 from regard.objectives import LanguageObjective
 from regard.progress import SILENT, Progress
+from regard.studies.masked_settings import MaskedSettings
 from regard.studies.prepared import Prepared
 from regard.studies.settings import LanguageSettings
 from regard.studies.sizes import check_size
@@ -32,6 +33,8 @@ Settings = LanguageSettings[ModelSettings]
 
 LEARNED_FROM = 64 * 2**20
 """Bytes of text that a tokenizer is trained on at most, taken from all over it."""
+MOST_OF_IT = 0.5
+"""The share of the text that a tokenizer must have been made from to be kept when more text comes."""
 TOKENIZER, MADE_FROM = "tokenizer.json", "tokenizer-made-from.json"
 
 
@@ -63,7 +66,7 @@ def prepare_language(
     )
 
 
-def corpus_folder(settings: Settings) -> Path:
+def corpus_folder(settings: Settings | MaskedSettings[ModelSettings]) -> Path:
     """Return where the tokenised text of a run is kept, for all runs that read the same text in the same way."""
     if settings.data.folder is not None:
         return Path(settings.data.folder)
@@ -73,22 +76,30 @@ def corpus_folder(settings: Settings) -> Path:
     return Path("corpora") / f"{Path(first).name.partition('.')[0] or 'text'}-{mark}"
 
 
-def language_tokenizer(settings: Settings, folder: Path, progress: Progress = SILENT) -> Tokenizer:
-    """Return the tokenizer of a run: a ready-made one, the one made of the same text before, or a new one."""
+def language_tokenizer(
+    settings: Settings | MaskedSettings[ModelSettings], folder: Path, progress: Progress = SILENT
+) -> Tokenizer:
+    """Return the tokenizer of a run: a ready-made one, the one made of (most of) this text before, or a new one."""
     if settings.text.tokenizer:
         return Tokenizer.load(Path(settings.text.tokenizer))
     place = settings.data.train
-    made_from = {
-        "text": settings.text.model_dump(mode="json"),
-        "count": place.count,
-        "inputs": {each.name: each.fingerprint() for each in find_inputs(place)},
-    }
+    inputs, before = find_inputs(place), made_before(folder)
+    reading = {"text": settings.text.model_dump(mode="json"), "count": place.count}
+    made_from = reading | {"inputs": {each.name: sign_of(each, before["inputs"].get(each.name)) for each in inputs}}
+    if {name: before.get(name) for name in reading} == reading:
+        known = [each for each in inputs if _is_same(before["inputs"].get(each.name), made_from["inputs"][each.name])]
+        kept = _kept_tokenizer(folder, inputs, known)
+        if kept is not None:
+            if len(known) < len(inputs):
+                progress.say(
+                    f"{folder / TOKENIZER}: made of {len(known):,} of these {len(inputs):,} inputs before, and kept, "
+                    f"so that only the others are tokenised; delete it to have one made of all."
+                )
+            return kept
     try:
-        if json.loads((folder / MADE_FROM).read_text(encoding="utf-8")) == made_from:
-            return Tokenizer.load(folder / TOKENIZER)
-    except (OSError, ValueError):
-        pass  # there is none yet, or not all of it
-    tokenizer = train_tokenizer(sample_text(place), settings.text, progress)
+        tokenizer = train_tokenizer(sample_text(place), settings.text, progress)
+    except DataError:
+        raise nothing_in(place) from None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MADE_FROM).unlink(missing_ok=True)
@@ -97,6 +108,37 @@ def language_tokenizer(settings: Settings, folder: Path, progress: Progress = SI
     except OSError as error:
         raise DataError(f"{folder}: the tokenizer cannot be written ({error.strerror}); make room there.") from None
     return tokenizer
+
+
+def made_before(folder: Path) -> dict[str, Any]:
+    """Return what the tokenizer of a folder was made from; no inputs where there is none, or not all of it."""
+    try:
+        found = json.loads((folder / MADE_FROM).read_text(encoding="utf-8"))
+        return dict(found) if isinstance(found["inputs"], dict) else {"inputs": {}}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {"inputs": {}}
+
+
+def sign_of(each: Input, before: Any) -> dict[str, Any]:
+    """Return an input's glance and hash; one that looks as it did before is not read for it."""
+    glance = each.glance()
+    if isinstance(before, dict) and before.get("glance") == glance:
+        return before
+    return {"glance": glance, "sha256": each.fingerprint()}
+
+
+def _is_same(before: Any, now: dict[str, Any]) -> bool:
+    return isinstance(before, dict) and before.get("sha256") == now["sha256"]
+
+
+def _kept_tokenizer(folder: Path, inputs: Sequence[Input], known: Sequence[Input]) -> Tokenizer | None:
+    """Return the tokenizer of a folder if the inputs it was made from are most of the text there is now."""
+    if sum(each.size or 1 for each in known) < MOST_OF_IT * sum(each.size or 1 for each in inputs):
+        return None
+    try:
+        return Tokenizer.load(folder / TOKENIZER)
+    except (OSError, RegardError):
+        return None
 
 
 def sample_text(place: TextSource, limit: int = LEARNED_FROM) -> Iterator[str]:

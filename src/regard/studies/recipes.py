@@ -36,6 +36,10 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
         "model": {"preset": "gpt-tiny"},
         "train": {"patience": 8, "optimizer": "adamw", "weight_decay": 0.1, "betas": [0.9, 0.99], "warmup": 200},
     },
+    "masked-language-model": {
+        "model": {"preset": "bert-tiny"},
+        "train": {"optimizer": "adamw", "weight_decay": 0.01, "betas": [0.9, 0.999], "schedule": "linear"},
+    },
     "translate": {"model": {"preset": "transformer-small"}, "train": {"patience": 8}},
 }
 """What a task takes on top of its schema's defaults when it is named instead of a recipe."""

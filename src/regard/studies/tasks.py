@@ -15,6 +15,9 @@ from regard.studies.label_scores import score_labels
 from regard.studies.label_settings import ChooseSettings, ClassifySettings
 from regard.studies.labels import prepare_labels
 from regard.studies.language import prepare_language
+from regard.studies.masked import prepare_masked
+from regard.studies.masked_scores import score_masked
+from regard.studies.masked_settings import MaskedSettings
 from regard.studies.measure import score_tests
 from regard.studies.prepared import Prepared
 from regard.studies.run import Run
@@ -71,6 +74,14 @@ TASKS = {
         ("language-model",),
         score_texts,
         lambda data: {},  # the manifest of the tokenised text knows them, and its hash is compared
+        "--text FILE or --text FOLDER",
+    ),
+    "masked-language-model": Task(
+        lambda model: MaskedSettings[model],  # type: ignore[valid-type]
+        prepare_masked,
+        ("encoder",),
+        score_masked,
+        lambda data: {},  # as above
         "--text FILE or --text FOLDER",
     ),
     "translate": Task(

@@ -53,8 +53,8 @@ def text_scores(record: dict[str, Any]) -> list[str]:
     return ["## Scores", "", *table(header, rows), "", words]
 
 
-def text_data(record: dict[str, Any]) -> list[str]:
-    """Return what the text was."""
+def text_rows(record: dict[str, Any]) -> list[list[str]]:
+    """Return where each set comes from, and how much there is of it."""
     facts, places = record["data"], record["settings"]["data"]
     rows = []
     for role, counts in facts.items():
@@ -63,10 +63,16 @@ def text_data(record: dict[str, Any]) -> list[str]:
         place = places["test"].get(role.removeprefix("test ")) if role.startswith("test ") else places.get(role)
         origin = ", ".join(map(code, place["paths"])) if place else "set apart from train"
         rows.append([role, origin, *(f"{counts[name]:,}" for name in ("documents", "tokens", "bytes", "words"))])
+    return rows
+
+
+def text_data(record: dict[str, Any]) -> list[str]:
+    """Return what the text was."""
+    facts = record["data"]
     return [
         "## Data",
         "",
-        *table(["set", "from", "documents", "tokens", "bytes", "words"], rows),
+        *table(["set", "from", "documents", "tokens", "bytes", "words"], text_rows(record)),
         "",
         f"Read in windows of {facts['window']:,} tokens; hash of the text as it was read: {code(facts['hash'])}.",
     ]

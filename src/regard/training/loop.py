@@ -172,8 +172,9 @@ class Trainer:
         self.average.update(state.step)
         self._window.watch(state.position, norm + sum(sums.values()))
         state.position = update.following
-        state.tokens_seen += max(counts.values())
-        self._window.add(sums, counts, self._elapsed())
+        tokens = max(counts.values()) if update.tokens is None else update.tokens
+        state.tokens_seen += tokens
+        self._window.add(sums, counts, tokens, self._elapsed())
 
     def _elapsed(self) -> float:
         """Return and add up the seconds since the last call: the wall clock, so that a GPU's queue is in it."""

@@ -60,7 +60,10 @@ class TrainSettings(Settings):
         if self.schedule == "transformer" and self.warmup == 0:
             raise ValueError('warmup: 0 leaves the schedule "transformer" without a peak; set at least 1.')
         if self.schedule in ("cosine", "linear") and self.warmup >= self.steps:
-            raise ValueError(f"warmup: {self.warmup} leaves no step of {self.steps} for the rate to fall.")
+            raise ValueError(
+                f"warmup: {self.warmup} leaves no step of {self.steps} for the rate to fall; lower it, or raise "
+                f"steps."
+            )
         if not all(0 <= beta < 1 for beta in self.betas):
             raise ValueError(f"betas: {list(self.betas)} must lie between 0 and 1.")
         return self

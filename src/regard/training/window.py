@@ -25,11 +25,11 @@ class Window:
         self.waited = 0.0
         self._unchecked: list[tuple[Position, Tensor]] = []
 
-    def add(self, sums: Sums, counts: dict[str, int], seconds: float) -> None:
+    def add(self, sums: Sums, counts: dict[str, int], tokens: int, seconds: float) -> None:
         """Add one update."""
         self.sums = total([self.sums, sums])
         self.counts = total([self.counts, counts])
-        self.tokens += max(counts.values())
+        self.tokens += tokens
         self.seconds += seconds
 
     def watch(self, position: Position, sign: Tensor) -> None:
@@ -47,7 +47,7 @@ class Window:
 
     @property
     def tokens_per_second(self) -> float:
-        """Target tokens learned from in a second of training."""
+        """Tokens (target tokens, where there are sources) learned from in a second of training."""
         return round(self.tokens / max(self.seconds, 1e-9), 1)
 
     @property
@@ -62,8 +62,8 @@ class Window:
         return dict(zip(self.counts, team.sum_values(torch.stack(values)).tolist(), strict=True))
 
     def means(self, team: Team) -> dict[str, float]:
-        """Return the mean of each part over the window, the same on every process."""
-        return {name: value / self.counts[name] for name, value in self.totals(team).items()}
+        """Return the mean of each part that occurred in the window, the same on every process."""
+        return {name: value / self.counts[name] for name, value in self.totals(team).items() if self.counts[name]}
 
     def plain(self, team: Team) -> dict[str, Any]:
         """Return it as JSON can hold it, without loss of precision; all processes ask together."""

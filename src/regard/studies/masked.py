@@ -1,0 +1,153 @@
+"""The task `masked-language-model`: running text in, a model that is ready to learn its masked words out."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.checkpoint import Bundle
+from regard.data.carving import TextCorpora, tokenise_all
+from regard.data.corpus import Corpus
+from regard.data.masked import MaskedFeed, Stage
+from regard.data.masking import Masker
+from regard.data.pairs import Pair
+from regard.data.sentence_pairs import Marks, PairMaker
+from regard.data.text_settings import SequenceSettings
+from regard.errors import ConfigError, DataError
+from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
+from regard.objectives import MaskedObjective
+from regard.progress import SILENT, Progress
+from regard.studies.language import corpus_folder, language_tokenizer
+from regard.studies.masked_scores import MaskedText, masked_figures
+from regard.studies.masked_settings import MaskedSettings
+from regard.studies.prepared import Prepared
+from regard.studies.sizes import check_size
+from regard.text import Tokenizer
+from regard.training import Machine
+
+Settings = MaskedSettings[ModelSettings]
+
+WORKERS = 3
+"""Threads that make sequences while a GPU learns from others: it takes two of them to feed a small model."""
+
+
+def prepare_masked(
+    settings: Settings,
+    machine: Machine,
+    progress: Progress = SILENT,
+    resumed: Bundle | None = None,
+    given: Sequence[Pair] | None = None,
+) -> Prepared:
+    """Tokenise the text (or take it as it was tokenised before), and build the model."""
+    if given is not None:
+        raise ConfigError(
+            "Sentence pairs are for the task translate; a masked language model learns from text files."
+        )
+    folder = corpus_folder(settings)
+    tokenizer = resumed.tokenizers["tokenizer"] if resumed else language_tokenizer(settings, folder, progress)
+    corpora = tokenise_all(settings.data, tokenizer, folder, progress)
+    bundle = resumed or new_masked_bundle(settings, tokenizer, machine)
+    has_pairs = bundle.model.following is not None
+    if has_pairs:
+        check_documents(corpora, settings, progress)
+    masker = Masker(settings.masking, tokenizer)
+    texts = {
+        name: MaskedText(PairMaker(corpus, Marks.of(tokenizer), bundle.facts["length"], has_pairs), masker)
+        for name, corpus in {"valid": corpora.valid, **corpora.test}.items()
+    }
+    return Prepared(
+        bundle=bundle,
+        feed=MaskedFeed(
+            stages_of(settings, corpora.train, tokenizer, bundle),
+            masker,
+            settings.train.tokens_per_update,
+            settings.train.micro_batch_tokens or machine.micro_batch_tokens,
+            settings.seed,
+            0 if machine.device.type == "cpu" else WORKERS,
+        ),
+        objective=MaskedObjective(settings.objective.next_sentence_weight if has_pairs else 0.0),
+        width=settings.model.width,
+        validate=_validation(texts["valid"], settings, machine),
+        tests={name: texts[name] for name in corpora.test or ("valid",)},
+        facts=_facts(corpora, bundle, folder),
+    )
+
+
+def new_masked_bundle(settings: Settings, tokenizer: Tokenizer, machine: Machine) -> Bundle:
+    """Return a fresh model with its tokenizer; a size that cannot be trained here is refused."""
+    vocabularies = Vocabularies(tokenizer.size, tokenizer.size, is_shared=True)
+    check_size(count_parameters(settings.model, vocabularies), machine)
+    torch.manual_seed(settings.seed)
+    model: Any = build_model(settings.model, vocabularies)
+    length = length_of(settings.sequences, model.max_positions)
+    early = settings.sequences.early_length
+    facts: dict[str, Any] = {
+        "seed": settings.seed,
+        "length": length,
+        "sentences": settings.data.sentences,
+        "masking": settings.masking.model_dump(mode="json"),
+        # Decided once: a run that is resumed for more steps goes on with long sequences.
+        "early_updates": round(settings.sequences.early_share * settings.train.steps) if early else 0,
+    }
+    return Bundle("masked-language-model", model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts)
+
+
+def length_of(settings: SequenceSettings, bound: int) -> int:
+    """Return how many tokens a sequence has at most."""
+    length = settings.length or bound
+    if length > bound:
+        raise ConfigError(
+            f"sequences.length: {length:,} tokens are more than the {bound:,} places the model has; lower it, or "
+            f"raise model.max_positions."
+        )
+    if settings.early_length is not None and settings.early_length >= length:
+        raise ConfigError(
+            f"sequences.early_length: {settings.early_length:,} tokens are not fewer than the {length:,} of later "
+            f"sequences; lower it, or leave it out."
+        )
+    return length
+
+
+def stages_of(settings: Settings, corpus: Corpus, tokenizer: Tokenizer, bundle: Bundle) -> list[Stage]:
+    """Return how sequences are made: at first short ones, where that is asked for, then long ones."""
+    has_pairs = bundle.model.following is not None
+    made = lambda length: PairMaker(corpus, Marks.of(tokenizer), length, has_pairs, settings.sequences.cut_share)
+    early, updates = settings.sequences.early_length, int(bundle.facts["early_updates"])
+    first = [Stage(made(early), updates)] if early is not None and updates else []
+    return [*first, Stage(made(bundle.facts["length"]))]
+
+
+def check_documents(corpora: TextCorpora, settings: Settings, progress: Progress) -> None:
+    """Refuse text that next sentences cannot be learned from."""
+    if corpora.train.counts.documents < 2:
+        raise DataError(
+            f"{settings.data.train.name}: this is one document, and half of all pairs need another; part it (see "
+            f"data.train.documents, now {settings.data.train.documents}), or say model.has_next_sentence=false."
+        )
+    if corpora.valid.counts.documents < 2 and settings.preflight:
+        progress.warn(
+            "The validation text is one document, so next sentences are not measured there; name another with "
+            "data.valid, or part it (data.train.documents)."
+        )
+
+
+def _validation(text: MaskedText, settings: Settings, machine: Machine) -> Callable[[Any], dict[str, float]]:
+    """Return the function the loop validates with: the same text, with the same masks, each time."""
+    weight = settings.objective.next_sentence_weight
+
+    def validate(model: Any) -> dict[str, float]:
+        return masked_figures(model, text, machine, settings.validation.tokens).named(weight)
+
+    return validate
+
+
+def _facts(corpora: TextCorpora, bundle: Bundle, folder: Path) -> dict[str, Any]:
+    sets = {"train": corpora.train, "valid": corpora.valid} | {f"test {k}": v for k, v in corpora.test.items()}
+    return {name: asdict(corpus.counts) for name, corpus in sets.items()} | {
+        "window": bundle.facts["length"],
+        "folder": str(folder),
+        "hash": hashlib.sha256(f"{corpora.train.fingerprint} {corpora.valid.fingerprint}".encode()).hexdigest(),
+    }

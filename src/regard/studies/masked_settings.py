@@ -1,0 +1,43 @@
+"""A run in which words are masked, as one frozen value."""
+
+from typing import Generic, Literal
+
+from pydantic import Field, model_validator
+
+from regard.config import Settings
+from regard.data.masking import MaskingSettings
+from regard.data.text_settings import MarkedTextData, SequenceSettings
+from regard.objectives import MaskedObjectiveSettings
+from regard.studies.settings import M, TextValidationSettings, check_figure
+from regard.text import MaskedTextSettings
+from regard.training import MachineSettings, TrainSettings
+
+
+class MaskedSettings(Settings, Generic[M]):
+    """Everything about the run of a masked language model; `model` takes the settings of its family.
+
+    Where the model has no head for next sentences (model.has_next_sentence), there are no pairs: sequences are filled
+    with sentences, across documents.
+    """
+
+    task: Literal["masked-language-model"] = "masked-language-model"
+    about: str = ""
+    """What the recipe is for, in one line."""
+    seed: int = Field(1, ge=0, lt=2**32)
+    """Every random choice follows from it."""
+    data: MarkedTextData
+    text: MaskedTextSettings = MaskedTextSettings()
+    sequences: SequenceSettings = SequenceSettings()
+    masking: MaskingSettings = MaskingSettings()
+    model: M
+    objective: MaskedObjectiveSettings = MaskedObjectiveSettings()
+    train: TrainSettings = TrainSettings()
+    validation: TextValidationSettings = TextValidationSettings()
+    machine: MachineSettings = MachineSettings()
+    preflight: bool = True
+    """Whether the data is looked over before training, and what is odd about it said."""
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> "MaskedSettings[M]":
+        check_figure(self.train, "loss")
+        return self

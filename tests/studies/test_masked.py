@@ -1,0 +1,167 @@
+"""Masked language models from text files to figures."""
+
+import json
+import math
+
+import pytest
+
+import regard
+from regard.checkpoint import read_bundle
+from regard.data.text_settings import MarkedSource
+from regard.errors import ConfigError, DataError, RunError
+from regard.progress import Progress
+from regard.studies import find_recipe, measure_masked, plan_run, resolve_run, verify_resume
+from regard.studies.tasks import task
+
+SMALL = {
+    "text.size": 300,
+    "model.preset": "bert-tiny",
+    "model.width": 32,
+    "model.feed_forward_width": 64,
+    "model.layers": 1,
+    "model.max_positions": 64,
+    "train": {"steps": 24, "tokens_per_update": 512, "warmup": 4, "validate_every": 8, "learning_rate": 5e-3},
+}
+STORIES = {"data.train": {"paths": ["miniature:train"], "count": 200}}
+
+
+@pytest.fixture
+def text(tmp_path):
+    """A file of documents that blank lines part."""
+    path = tmp_path / "stories.txt"
+    path.write_text("\n\n".join(regard.data.miniature.documents("train", 150)) + "\n", encoding="utf-8")
+    return path
+
+
+def train(tmp_path, settings, out="run", **more):
+    own = {"data.folder": str(tmp_path / "corpus")}
+    return regard.train("masked-language-model", SMALL | settings | own, out=tmp_path / out, **more)
+
+
+def metrics(run):
+    return [json.loads(line) for line in (run.path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_file_of_documents_becomes_a_model_with_figures_and_a_card(tmp_path, text):
+    run = train(tmp_path, {"data.train.paths": [str(text)], "train.log_every": 4})
+    record = run.record
+    assert record["state"] == "finished" and record["task"] == "masked-language-model"
+    assert record["data"]["train"]["documents"] + record["data"]["valid"]["documents"] == 150
+    found = record["scores"]["valid"]
+    assert found["loss"] == pytest.approx(found["masked_loss"] + found["next_sentence_loss"])
+    assert found["pseudo_perplexity"] == pytest.approx(math.exp(found["masked_loss"]))
+    assert 0 < found["chance"] < 0.5 and 0 <= found["masked_accuracy"] <= 1 and found["pairs"] > 0
+    lines = metrics(run)
+    assert all({"masked", "next_sentence"} <= set(line) for line in lines if "learning_rate" in line)
+    losses = [line["valid_masked_loss"] for line in lines if "valid_masked_loss" in line]
+    assert losses[-1] < losses[0] and "valid_next_sentence_accuracy" in lines[-1]
+    card = (run.path / "README.md").read_text(encoding="utf-8")
+    assert "pseudo-perplexity" in card and "next sentence" in card and str(text) in card
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"sequences.early_length": 24, "sequences.early_share": 0.75},
+        {"model.has_next_sentence": False, "masking.whole_words": True, "train.micro_batch_tokens": 200},
+    ],
+    ids=["pairs", "short-then-long", "no-pairs"],
+)
+def test_an_interruption_changes_nothing(tmp_path, changes):
+    """Also where the sequences grow after the interruption (steps 6 of 8) or two steps before it."""
+    changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus")} | changes
+    assert verify_resume(find_recipe("masked-language-model"), changes, steps=8).is_exact
+
+
+def test_an_interruption_behind_the_switch_changes_nothing(tmp_path):
+    early = {"sequences.early_length": 24, "sequences.early_share": 0.3}
+    changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus")} | early
+    assert verify_resume(find_recipe("masked-language-model"), changes, steps=8).is_exact
+
+
+def test_a_run_that_goes_on_for_longer_keeps_its_switch(tmp_path):
+    early = {"sequences.early_length": 24, "sequences.early_share": 0.5, "train.steps": 8, "train.warmup": 2}
+    run = train(tmp_path, STORIES | early | {"train.validate_every": 4})
+    assert read_bundle(run.latest).facts["early_updates"] == 4
+    regard.resume(run.path, {"train.steps": 12})
+    assert read_bundle(run.latest).facts["early_updates"] == 4
+
+
+def test_evaluation_does_not_depend_on_the_seed_or_the_training(tmp_path, text):
+    paths = {"data.train.paths": [str(text)]}
+    one = train(tmp_path, paths).record["scores"]["valid"]
+    other = train(tmp_path, paths | {"seed": 7}, "other").record["scores"]["valid"]
+    for name in ("tokens", "sequences", "masked", "pairs", "chance", "test_set", "rule"):
+        assert one[name] == other[name]
+    assert one["masked_loss"] != other["masked_loss"]
+
+
+def test_a_run_is_measured_on_other_text_and_on_its_own(tmp_path, text):
+    run = train(tmp_path, {"data.train.paths": [str(text)]})
+    assert measure_masked(run.path)["valid"].figures() == run.record["scores"]["valid"]
+    other = tmp_path / "other.txt"
+    other.write_text("\n\n".join(regard.data.miniature.documents("test", 20)), encoding="utf-8")
+    (found,) = measure_masked(run.path, MarkedSource(paths=(str(other),))).values()
+    assert found.pairs > 5 and found.masked > 100 and found.test_set != run.record["scores"]["valid"]["test_set"]
+    with pytest.raises(RunError, match="a checkpoint alone has no test sets; give --text FILE"):
+        measure_masked(run.best)
+
+
+def test_one_document_is_read_without_pairs_only(tmp_path, text):
+    settings = {"data.train": {"paths": [str(text)], "documents": "file"}}
+    with pytest.raises(DataError, match="this is one document, and half of all pairs need another; part it"):
+        train(tmp_path, settings)
+    run = train(tmp_path, settings | {"model.has_next_sentence": False})
+    found = run.record["scores"]["valid"]
+    assert found["pairs"] == 0 and found["next_sentence_accuracy"] is None
+    assert found["loss"] == found["masked_loss"]
+
+
+def test_text_that_changed_is_refused_unless_it_was_meant_to(tmp_path, text):
+    run = train(tmp_path, {"data.train.paths": [str(text)]})
+    text.write_text(text.read_text(encoding="utf-8") + "\n\nSomething else. And more of it.\n", encoding="utf-8")
+    with pytest.raises(RunError, match="The training data is not what the run began with"):
+        regard.resume(run.path, {"train.steps": 30})
+
+
+class Heard(Progress):
+    def __init__(self):
+        self.warnings = []
+
+    def warn(self, message):
+        self.warnings.append(message)
+
+
+def test_a_validation_text_of_one_document_is_said(tmp_path, text):
+    lone = tmp_path / "lone.txt"
+    lone.write_text("Peter went to the city. He was happy. Eva was there. She sang.", encoding="utf-8")
+    heard = Heard()
+    run = train(tmp_path, {"data.train.paths": [str(text)], "data.valid.paths": [str(lone)]}, progress=heard)
+    assert any("next sentences are not measured there" in each for each in heard.warnings)
+    assert run.record["scores"]["valid"]["next_sentence_accuracy"] is None
+
+
+def test_a_plan_says_how_much_there_is(tmp_path):
+    changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus")}
+    plan = plan_run(resolve_run(find_recipe("masked-language-model"), changes).settings)
+    assert plan.window == 64 and plan.train_tokens > plan.valid_tokens > 0 and plan.vocabulary <= 300
+
+
+def test_mistakes_are_one_sentence(tmp_path):
+    def resolved(changes):
+        return resolve_run(find_recipe("masked-language-model"), changes)
+
+    with pytest.raises(ConfigError, match="it does not say what to learn from; give --text FILE or --text FOLDER"):
+        resolved({})
+    with pytest.raises(ConfigError, match='model.preset: "gpt-tiny" is a language model, but the task masked'):
+        resolved(STORIES | {"model.preset": "gpt-tiny"})
+    with pytest.raises(ConfigError, match='train.select_by: "accuracy" is for models that label or choose'):
+        resolved(STORIES | {"train.select_by": "accuracy"})
+    with pytest.raises(ConfigError, match="sequences.length: 512 tokens are more than the 64 places the model has"):
+        train(tmp_path, STORIES | {"sequences.length": 512})
+    with pytest.raises(ConfigError, match="sequences.early_length: 64 tokens are not fewer than the 64 of later"):
+        train(tmp_path, STORIES | {"sequences.early_length": 64})
+    with pytest.raises(ConfigError, match="Sentence pairs are for the task translate"):
+        settings = resolved(SMALL | STORIES).settings
+        task("masked-language-model").prepare(settings, None, None, None, [])
