@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
-SIDES = ("regard", "generate()", "compiled")
+SIDES = ("regard", "generate()", "compiled", "int8")
 
 LAYERS = {
     "attn.c_attn": "attention.query_key_value",
@@ -77,13 +77,16 @@ def build(task: Task):
     return theirs.to(task.device, dtype), ours.to(task.device, dtype)
 
 
-def build_regard(task: Task):
+def build_regard(task: Task, holds_int8: bool = False):
     """Return a function from prompts to what regard says behind each."""
     from regard.decoding import Ends, GenerateSettings, Job, Prompt, continue_prompts
+    from regard.nn import hold_int8
     from regard.training.machine import keep_freed_memory
 
     keep_freed_memory()
     _, model = build(task)
+    if holds_int8:
+        hold_int8(model)
     settings = GenerateSettings(tokens=task.tokens, min_tokens=task.tokens, temperature=0)
     job = Job(model, Ends(0, 0, ()), settings, model.max_positions)
     return lambda prompts: [rows[0].said for rows in continue_prompts(job, [Prompt(ids) for ids in prompts])]
@@ -113,7 +116,8 @@ def work(side: str, task: Task, pipe: Connection) -> None:
     import torch
 
     torch.set_num_threads(task.threads)
-    said = build_regard(task) if side == "regard" else build_theirs(task, side == "compiled")
+    is_ours = side in ("regard", "int8")
+    said = build_regard(task, side == "int8") if is_ours else build_theirs(task, side == "compiled")
     pipe.send("ready")
     while prompts := pipe.recv():
         started = time.perf_counter()

@@ -12,27 +12,34 @@ import pytest
 from regard.data import miniature
 from regard.studies import Run, train
 
+QUICK = {
+    "data.train.count": 1500,
+    "data.valid.count": 50,
+    "data.test.test.count": 30,
+    **{f"data.test.unseen-{part}.count": 5 for part in ("pairs", "cases", "depth")},
+    "text.size": 700,
+    "model.width": 64,
+    "model.feed_forward_width": 128,
+    "model.encoder_layers": 1,
+    "model.decoder_layers": 1,
+    "train.steps": 60,
+    "train.warmup": 20,
+    "train.validate_every": 30,
+    "validation.bleu_sentences": 10,
+}
+"""What makes a run of a translator quick."""
+
 
 @pytest.fixture(scope="session")
 def quick_run(tmp_path_factory) -> Run:
     """A translator that has learned a little, with everything a real run has."""
-    folder = tmp_path_factory.mktemp("runs") / "quick"
-    overrides = {
-        "data.train.count": 1500,
-        "data.valid.count": 50,
-        "data.test.test.count": 30,
-        **{f"data.test.unseen-{part}.count": 5 for part in ("pairs", "cases", "depth")},
-        "text.size": 700,
-        "model.width": 64,
-        "model.feed_forward_width": 128,
-        "model.encoder_layers": 1,
-        "model.decoder_layers": 1,
-        "train.steps": 60,
-        "train.warmup": 20,
-        "train.validate_every": 30,
-        "validation.bleu_sentences": 10,
-    }
-    return train("translate-miniature", overrides, out=folder)
+    return train("translate-miniature", QUICK, out=tmp_path_factory.mktemp("runs") / "quick")
+
+
+@pytest.fixture(scope="session")
+def masked_run(tmp_path_factory) -> Run:
+    """The same, by a model that fills in masked words."""
+    return train("mask-predict-miniature", QUICK, out=tmp_path_factory.mktemp("runs") / "masked")
 
 
 @pytest.fixture(scope="session")

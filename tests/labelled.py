@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from regard.models import HeadSettings, Vocabularies, build_model
+from regard.models.bert import BertSettings
 from regard.models.gpt import GptSettings
 from regard.models.recurrent_lm import RecurrentLmSettings
 from regard.progress import Progress
@@ -27,6 +28,10 @@ QUICK = {
     "train.learning_rate": 1e-2,
 }
 """What makes a run of seconds out of a task's defaults."""
+
+
+OUTPUTS = {"choices": 1, "number": 1, "spans": 2}
+"""Of heads that have no labels."""
 
 
 class Telling(Progress):
@@ -68,11 +73,14 @@ def word_tokenizer(*texts: str) -> Tokenizer:
 def small_headed(kind="labels", outputs=3, family="gpt", seed=0, **changes):
     """Return a small model with a head, in fp64, whose outputs are far from uniform."""
     torch.manual_seed(seed)
-    if family == "gpt":
-        settings = GptSettings(**(SMALL_GPT | {"width": 16, "dropout": 0.0, "embedding_dropout": 0.0} | changes))
+    plain = {"dropout": 0.0, "embedding_dropout": 0.0, "width": 16}
+    if family == "bert":
+        settings = BertSettings(**(SMALL_GPT | plain | {"attention_dropout": 0.0} | changes))
+    elif family == "gpt":
+        settings = GptSettings(**(SMALL_GPT | plain | changes))
     else:
-        settings = RecurrentLmSettings(**({"width": 16, "dropout": 0.0, "embedding_dropout": 0.0} | changes))
-    head = HeadSettings(kind=kind, outputs=1 if kind == "choices" else outputs, dropout=0.0)
+        settings = RecurrentLmSettings(**(plain | changes))
+    head = HeadSettings(kind=kind, outputs=OUTPUTS.get(kind, outputs), dropout=0.0)
     model = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True), head).double()
     with torch.no_grad():
         for parameter in model.parameters():

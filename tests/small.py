@@ -7,6 +7,7 @@ from regard.data.batches import EncodedPairs
 from regard.data.sequences import Sequences
 from regard.decoding import Ends
 from regard.models import Vocabularies
+from regard.models.mask_predict import MaskPredict, MaskPredictSettings
 from regard.models.transformer import Transformer, TransformerSettings
 
 VOCABULARY = 40
@@ -64,3 +65,15 @@ def ending_model(seed=1, **changes):
         model.head.weight.mul_(0.6)
         model.head.weight[ENDS.end].mul_(2)
     return model
+
+
+def small_mask_predict(seed: int = 0, **changes) -> MaskPredict:
+    """Return a small model that fills in words, whose outputs are far from uniform and of many lengths."""
+    base = {"width": 16, "heads": 4, "feed_forward_width": 32, "encoder_layers": 2, "decoder_layers": 2}
+    torch.manual_seed(seed)
+    settings = MaskPredictSettings(**(base | {"embeddings": "separate", "length_reach": 5} | changes))
+    model = MaskPredict(settings, Vocabularies(VOCABULARY, VOCABULARY, True))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.3)
+    return model.eval()

@@ -42,7 +42,7 @@ OWNERS = {
     "sklearn": ["metrics"],
     "safetensors": ["checkpoint", "interop"],
     "datasets": ["data"],
-    "matplotlib": ["studies/curves.py", "studies/race/pictures.py"],
+    "matplotlib": ["studies/curves.py", "studies/race/pictures.py", "studies/tuning/pictures.py"],
     "transformers": ["interop"],
     "onnx": ["interop"],
     "ctranslate2": ["interop"],

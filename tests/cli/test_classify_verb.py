@@ -35,7 +35,7 @@ def test_train_a_classifier_from_a_table(tmp_path):
     words = ["train", "classify", "--data", path, "--out", tmp_path / "run", *WORDS, "train.steps=6"]
     text = good(*words, "--quiet", "--text-column", "text", "--label-column", "label")
     assert f"Use it: regard classify {tmp_path / 'run'} TEXT" in text
-    assert "set\texamples\tloss\taccuracy\tmacro F1\tby chance" in text and "valid by label:" in text
+    assert "set\texamples\tloss\taccuracy\tmacro F1\tMatthews\tby chance" in text and "valid by label:" in text
     plan = json.loads(good("train", "classify", "--data", path, *WORDS, "--dry-run", "--quiet", "--json"))
     assert plan["labels"] == 2 and plan["train_examples"] + plan["valid_examples"] == 100
 
@@ -135,10 +135,10 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
         f"{runs / 'a.csv'}: no column (text, label) is known to hold the two texts; say --text-column."
     )
     assert bad("classify", runs / "pairs", "a") == (
-        "This model labels pairs of texts, and here are 1; give two for each."
+        "This model reads pairs of texts, and here are 1; give two for each."
     )
     assert bad("classify", runs / "pairs", stdin="a\n") == (
-        "line 1: this model labels pairs of texts; put a tab between the two."
+        "line 1: this model reads pairs of texts; put a tab between the two."
     )
     assert bad("choose", runs / "choices") == "Give either a context and its choices or --file."
     assert bad("choose", run, "a", "b", "c") == (

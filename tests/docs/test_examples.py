@@ -19,6 +19,7 @@ from regard.progress import SILENT
 from regard.studies import Run
 from regard.studies.doctor import rate, speed
 from regard.studies.race import timing
+from tuning import write_questions, write_rated, write_tagged
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -62,7 +63,7 @@ def quick_labels(recipe: str, has_start: bool) -> dict[str, object]:
 
 def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = False) -> dict[str, object]:
     """Return what makes an example quick; other families have no feed-forward layers."""
-    if recipe.startswith(("classify", "choose")):
+    if recipe.startswith(("classify", "regress", "tag", "answer", "choose")):
         return quick_labels(recipe, has_start)
     if recipe.startswith(("language", "masked")):
         return quick_text(recipe)
@@ -76,7 +77,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 @pytest.fixture
-def desk(tmp_path, monkeypatch, quick_run, pairs):
+def desk(tmp_path, monkeypatch, quick_run, masked_run, pairs):
     """A folder with the files the examples name: a finished run, parallel text, and a recipe."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(speed, "SECONDS", 0.2)
@@ -84,10 +85,12 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     monkeypatch.setattr(timing, "LENGTHS", (4, 8))
     for name in ("quickstart", "mine"):
         shutil.copytree(quick_run.path, tmp_path / "runs" / name)
+    shutil.copytree(masked_run.path, tmp_path / "runs" / "student")
     for side, suffix in (("source", "de"), ("target", "en")):
         text = "".join(getattr(pair, side) + "\n" for pair in pairs)
         (tmp_path / f"a.{suffix}").write_text(text)
         (tmp_path / f"b.{suffix}").write_text(text[:400].rsplit("\n", 1)[0] + "\n")
+    shutil.copy(tmp_path / "a.en", tmp_path / "distilled.en")
     lines = min(len((tmp_path / f"b.{suffix}").read_text().splitlines()) for suffix in ("de", "en"))
     for suffix in ("de", "en"):
         path = tmp_path / f"b.{suffix}"
@@ -99,6 +102,9 @@ def desk(tmp_path, monkeypatch, quick_run, pairs):
     for name, split in (("stories.txt", "train"), ("more-stories.txt", "test")):
         (tmp_path / name).write_text("\n\n".join(miniature.documents(split, 60)))
     write_reviews(tmp_path / "reviews.csv", 60)
+    write_rated(tmp_path / "alike.csv", 60)
+    write_tagged(tmp_path / "words.conll", 60)
+    write_questions(tmp_path / "questions.json", 60, silent=0.3)
     write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("bytes"), window=24))
     write_bundle(tmp_path / "runs" / "bert", small_encoder_bundle(bert_tokenizer()))
     (tmp_path / "pairs.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs[:20]))

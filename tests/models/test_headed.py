@@ -1,11 +1,14 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
 
 from labelled import SMALL_GPT, small_headed
 from regard.checkpoint.bundle import weights_of
+from regard.data.reading import Packed, Rows, end_to_end
+from regard.data.sequences import Sequences
 from regard.models import Vocabularies, build_model, count_parameters, take_over
 from regard.models.gpt import GptSettings
 from regard.models.headed import SPREAD, HeadSettings
@@ -20,14 +23,21 @@ FAMILIES = [
 ]
 
 
+def scores(model, tokens, steps, offered):
+    """Return what a model says of rows of tokens, each looked at at one step."""
+    rows, length = tokens.shape
+    places = torch.arange(rows) * length + torch.tensor(steps)
+    return model(Rows(tokens, torch.ones_like(tokens, dtype=torch.bool)), places.view(offered.shape), offered)
+
+
 @pytest.mark.parametrize(("family", "changes"), FAMILIES)
 @pytest.mark.parametrize("kind", ["labels", "choices"])
 def test_padding_behind_changes_nothing(family, changes, kind):
     model = small_headed(kind, family=family, **changes)
     tokens, padded = random_tokens(4, 5), torch.cat((random_tokens(4, 5), random_tokens(4, 3, seed=1)), 1)
-    extracts, offered = torch.tensor([4, 4, 4, 4]), torch.ones(2, 2, dtype=torch.bool)
+    steps, offered = [4, 4, 4, 4], torch.ones(2, 2, dtype=torch.bool)
     with torch.no_grad():
-        assert_close(model(padded, extracts, offered), model(tokens, extracts, offered), atol=1e-12, rtol=0)
+        assert_close(scores(model, padded, steps, offered), scores(model, tokens, steps, offered), atol=1e-12, rtol=0)
 
 
 @pytest.mark.parametrize(("family", "changes"), FAMILIES)
@@ -36,32 +46,74 @@ def test_only_the_token_that_is_looked_at_and_those_before_it_count(family, chan
     tokens = random_tokens(1, 6)
     offered = torch.ones(1, 1, dtype=torch.bool)
     with torch.no_grad():
-        early, late = (model(tokens, torch.tensor([step]), offered) for step in (2, 5))
+        early, late = (scores(model, tokens, [step], offered) for step in (2, 5))
         tokens[0, 4] = 7
-        assert_close(model(tokens, torch.tensor([2]), offered), early, atol=1e-12, rtol=0)
-        assert (model(tokens, torch.tensor([5]), offered) - late).abs().max() > 1e-3
+        assert_close(scores(model, tokens, [2], offered), early, atol=1e-12, rtol=0)
+        assert (scores(model, tokens, [5], offered) - late).abs().max() > 1e-3
 
 
 def test_hidden_states_of_both_orders_are_added_before_they_are_labelled():
     model = small_headed()
-    tokens, extracts = random_tokens(2, 6), torch.tensor([5, 5])
+    tokens, steps, offered = random_tokens(2, 6), [5, 5], torch.ones(1, 2, dtype=torch.bool)
     with torch.no_grad():
-        both = model(tokens, extracts, torch.ones(1, 2, dtype=torch.bool))
-        swapped = model(tokens.flip(0), extracts, torch.ones(1, 2, dtype=torch.bool))
-        hidden = model.read(tokens)[:, -1].sum(0)
+        both = scores(model, tokens, steps, offered)
+        swapped = scores(model, tokens.flip(0), steps, offered)
+        hidden = model.body.read(tokens)[:, -1].sum(0)
     assert_close(both, swapped, atol=1e-12, rtol=0)
     assert_close(both[0], model.output(hidden), atol=1e-12, rtol=0)
 
 
 def test_a_sequence_that_is_not_offered_counts_for_nothing():
     offered = torch.tensor([[True, False]])
-    tokens, extracts = random_tokens(2, 6), torch.tensor([5, 5])
+    tokens = random_tokens(2, 6)
     with torch.no_grad():
         labels = small_headed()
-        alone = labels(tokens[:1], extracts[:1], torch.ones(1, 1, dtype=torch.bool))
-        assert_close(labels(tokens, extracts, offered), alone, atol=1e-12, rtol=0)
-        scores = small_headed("choices")(tokens, extracts, offered)
-    assert scores[0, 1] == -math.inf and scores.softmax(1).tolist() == [[1.0, 0.0]]
+        alone = scores(labels, tokens[:1], [5], torch.ones(1, 1, dtype=torch.bool))
+        assert_close(scores(labels, tokens, [5, 5], offered), alone, atol=1e-12, rtol=0)
+        chosen = scores(small_headed("choices"), tokens, [5, 5], offered)
+    assert chosen[0, 1] == -math.inf and chosen.softmax(1).tolist() == [[1.0, 0.0]]
+
+
+def packed(*rows: list[int]) -> Packed:
+    """Return rows of tokens end to end, the second segment of each from its third token on."""
+    sequences = Sequences.of(rows)
+    return end_to_end(sequences, np.arange(len(rows)), np.full(len(rows), 2))
+
+
+ROWS = [[5, 6, 7, 8, 9], [6, 7, 8], [4, 4, 9, 7]]
+
+
+def alone(model, row):
+    """Return the hidden states of one sequence, read by the body itself."""
+    tokens = torch.tensor([row])
+    segments = (torch.arange(len(row)) >= 2).long()[None]
+    return model.body.read(tokens, segments)[0]
+
+
+@pytest.mark.parametrize("kind", ["labels", "number", "choices"])
+def test_an_encoder_pools_its_first_token(kind):
+    model = small_headed(kind, family="bert")
+    places, offered = torch.tensor([[0], [5], [8]]), torch.ones(3, 1, dtype=torch.bool)
+    with torch.no_grad():
+        found = model(packed(*ROWS), places, offered)
+        pooled = torch.stack([model.body.pool(alone(model, row)[0]) for row in ROWS])
+        expected = model.output(pooled)
+    assert_close(found, expected.squeeze(1) if kind == "number" else expected, atol=1e-12, rtol=0)
+
+
+def test_tags_and_spans_are_told_from_the_tokens_themselves():
+    with torch.no_grad():
+        tags = small_headed("tags", family="bert")
+        found = tags(packed(*ROWS), torch.tensor([[1], [6], [11]]), torch.ones(3, 1, dtype=torch.bool))
+        expected = torch.stack([alone(tags, row)[step] for row, step in zip(ROWS, (1, 1, 3))])
+        assert_close(found, tags.output(expected), atol=1e-12, rtol=0)
+        spans = small_headed("spans", family="bert")
+        offered = torch.tensor([[True, True, True], [True, True, False]])
+        found = spans(packed(*ROWS[:2]), torch.tensor([[0, 3, 4], [5, 7, 0]]), offered)
+        assert found.shape == (2, 3, 2) and found[1, 2].tolist() == [-math.inf, -math.inf]
+        assert_close(found[0], spans.output(alone(spans, ROWS[0])[[0, 3, 4]]), atol=1e-12, rtol=0)
+        assert_close(found[1, :2], spans.output(alone(spans, ROWS[1])[[0, 2]]), atol=1e-12, rtol=0)
+    assert not tags.pools and not spans.pools
 
 
 def test_a_head_has_a_bias_for_labels_only_and_is_counted():

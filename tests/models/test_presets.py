@@ -27,6 +27,9 @@ COUNTS = {
     "gru-attention": 13_383_560,
     "lstm-attention": 17_457_544,
     "convs2s": 16_336_008,
+    "mask-predict-tiny": 4_200_033,
+    "mask-predict-small": 15_035_777,
+    "mask-predict-base": 63_148_673,
     "transformer-tiny": 4_062_944,
     "transformer-small": 15_002_624,
     "transformer-base": 63_082_496,
@@ -72,6 +75,11 @@ def test_base_counted_by_hand():
     assert preset_parameters("transformer-base", 37_000) == 37_000 * 512 + encoder + decoder
 
 
+def test_mask_predict_is_a_transformer_that_also_says_the_length():
+    said = 256 * (2 * 64 + 1) + 2 * 64 + 1
+    assert preset_parameters("mask-predict-small", 37_000) == preset_parameters("transformer-small", 37_000) + said
+
+
 def test_gru_attention_counted_by_hand():
     encoder = 2 * 3 * (256 * 256 + 256 * 256 + 2 * 256)  # two directions of half the width
     decoder = 3 * ((256 + 512) * 512 + 512 * 512 + 2 * 512)
@@ -115,10 +123,7 @@ def test_an_unknown_preset_is_answered_with_the_nearest():
 def test_an_unknown_family_is_answered_with_the_known_ones():
     with pytest.raises(ConfigError) as error:
         family("mamba")
-    assert (
-        str(error.value)
-        == 'model.family: "mamba" is not one of bert, convolutional, gpt, recurrent, recurrent-lm, transformer.'
-    )
+    assert str(error.value) == f'model.family: "mamba" is not one of {", ".join(sorted(FAMILIES))}.'
 
 
 def test_every_preset_is_of_one_kind():
@@ -143,6 +148,19 @@ def test_a_model_of_the_wrong_kind_is_answered_with_those_that_fit(chosen, found
         f"{found} is a language model, but the task translate needs a sequence-to-sequence model; these presets "
         f"are: {FITTING}"
     )
+
+
+def test_a_task_may_have_a_use_for_several_kinds():
+    kinds = ["sequence-to-sequence", "conditional-masked"]
+    check_kind("translate", kinds, "mask-predict", "mask-predict-small")
+    with pytest.raises(
+        ConfigError, match="needs a sequence-to-sequence model or a conditional masked language model;"
+    ):
+        check_kind("translate", kinds, "gpt", None)
+    with pytest.raises(
+        ConfigError, match='"mask-predict-small" is a conditional masked language model, but the task'
+    ):
+        check_kind("language-model", ["language-model"], "mask-predict", "mask-predict-small")
 
 
 def test_a_model_of_the_right_kind_is_taken():

@@ -1,3 +1,8 @@
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 import torch
@@ -61,3 +66,32 @@ def test_two_readings_with_dropout_are_apart_and_the_weight_draws_them_together(
         optimizer.step()
         apart.append(loss["disagreement"].sum.item())
     assert apart[0] > 0 and sum(apart[-5:]) < sum(apart[:5]) / 4
+
+
+CODE = """
+import sys
+import torch
+from regard.objectives.agreement import disagreement
+
+module = sys.modules["regard.objectives.agreement"]
+device = "cuda" if torch.cuda.is_available() else "cpu"
+torch.manual_seed(0)
+shapes = (7, 16), (7, 16), (5001, 16), (5001,)
+leaves = [torch.randn(*shape, device=device, requires_grad=True) for shape in shapes]
+labels = torch.tensor([3, 1, 4, -1, 5, 9, 2], device=device)
+found = []
+for is_fused in (False, True):
+    module.can_fuse = lambda hidden: is_fused
+    apart = disagreement(*leaves, labels)
+    found.append([apart, *torch.autograd.grad(apart, leaves)])
+assert found[0][0] > 1
+for plain, fused in zip(*found, strict=True):
+    torch.testing.assert_close(fused, plain, atol=1e-4, rtol=1e-4)
+"""
+
+
+@pytest.mark.skipif(find_spec("triton") is None, reason="needs triton, which comes with torch for CUDA")
+def test_the_kernel_gives_the_same_sum_and_gradients():
+    interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
+    done = subprocess.run([sys.executable, "-c", CODE], env=os.environ | interpreted, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

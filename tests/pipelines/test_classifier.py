@@ -138,11 +138,11 @@ def test_memory_that_runs_out_makes_smaller_batches(monkeypatch):
     expected = classifier(TEXTS)
     plain, sizes = classifier.model.forward, []
 
-    def short(tokens, extracts, offered):
-        sizes.append(len(tokens))
-        if len(tokens) > 8:
+    def short(reading, places, offered):
+        sizes.append(len(places))
+        if len(places) > 8:
             raise MemoryError
-        return plain(tokens, extracts, offered)
+        return plain(reading, places, offered)
 
     monkeypatch.setattr(classifier.model, "forward", short)
     monkeypatch.setattr(type(classifier), "tokens_at_once", 1200)

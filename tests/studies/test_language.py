@@ -165,6 +165,9 @@ def test_mistakes_are_one_sentence(tmp_path):
     (tmp_path / "empty.txt").write_text(" \n")
     with pytest.raises(DataError, match=r"empty.txt: there is no text in it, only white space or nothing"):
         train(tmp_path, SMALL | {"data.train.paths": [str(tmp_path / "empty.txt")]})
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
+    with pytest.raises(DataError, match=r"latin.txt: line 1 is not UTF-8"):
+        train(tmp_path, SMALL | {"data.train.paths": [str(tmp_path / "latin.txt")]})
     with pytest.raises(DataError, match="there is no such file"):
         train(tmp_path, SMALL | {"data.train.paths": [str(tmp_path / "nothing.txt")]})
     with pytest.raises(ConfigError, match="regard doctor is for the task translate"):

@@ -6,7 +6,7 @@ import math
 import pytest
 
 import regard
-from regard.checkpoint import read_bundle
+from regard.checkpoint import read_bundle, read_training
 from regard.data.text_settings import MarkedSource
 from regard.errors import ConfigError, DataError, RunError
 from regard.progress import Progress
@@ -116,6 +116,25 @@ def test_one_document_is_read_without_pairs_only(tmp_path, text):
     found = run.record["scores"]["valid"]
     assert found["pairs"] == 0 and found["next_sentence_accuracy"] is None
     assert found["loss"] == found["masked_loss"]
+
+
+def test_documents_of_one_sentence_make_no_pairs(tmp_path):
+    path = tmp_path / "lines.txt"
+    lines = [" ".join(["Word"] * (3 + number % 5)) + "." for number in range(300)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    settings = {"data.train": {"paths": [str(path)], "documents": "lines"}, "text.size": 40}
+    with pytest.raises(DataError, match="no document has two sentences, so there are no pairs; see data.train.doc"):
+        train(tmp_path, settings)
+    path.write_text("\n".join(f"{line} And so on." if number % 4 == 0 else line for number, line in enumerate(lines)))
+    heard = Heard()
+    run = train(tmp_path, settings | {"train.steps": 4, "train.warmup": 1}, progress=heard)
+    assert any("of the sequences are pairs, as most documents have one sentence" in each for each in heard.warnings)
+    assert run.record["scores"]["valid"]["pairs"] > 0
+
+
+def test_tokens_are_counted_as_they_are_read(tmp_path):
+    run = train(tmp_path, STORIES | {"train.steps": 6, "train.warmup": 1})
+    assert read_training(run.latest).facts["loop"]["tokens_seen"] == pytest.approx(6 * 512, rel=0.2)
 
 
 def test_text_that_changed_is_refused_unless_it_was_meant_to(tmp_path, text):

@@ -3,6 +3,7 @@ import math
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -15,6 +16,8 @@ from regard.pipelines import load
 from regard.progress import Progress
 from regard.studies import Run, evaluate_run, find_recipe, losses, plan_run, resolve_run, shipped
 from regard.studies.evaluate import encode_pairs
+from regard.studies.translation import prepare_translation
+from regard.training import prepare_machine
 from spelling import trained_bytes
 
 SMALL = {
@@ -134,6 +137,15 @@ def test_every_kind_of_run_goes_through(tmp_path, pairs, changes):
 def test_training_with_dropout_of_pieces_repeats(tmp_path, pairs):
     runs = [regard.train(pairs, SMALL | {"text.dropout": 0.2}, out=tmp_path / name) for name in "ab"]
     assert (runs[0].latest / "model.safetensors").read_bytes() == (runs[1].latest / "model.safetensors").read_bytes()
+
+
+def test_one_side_alone_may_be_split_anew(pairs):
+    changes = SMALL | {"text.dropout": 0.3, "text.target_dropout": 0.0}
+    settings = resolve_run(find_recipe("translate-miniature"), changes).settings
+    prepared = prepare_translation(settings, prepare_machine(settings.machine), given=pairs)
+    first, second = (prepared.feed.corpus(epoch) for epoch in (0, 1))
+    assert not np.array_equal(first.source.ids, second.source.ids)
+    assert np.array_equal(first.target.ids, second.target.ids)
 
 
 def test_a_ready_made_tokenizer_is_taken_over(tmp_path, pairs, quick_run):

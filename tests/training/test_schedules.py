@@ -1,6 +1,7 @@
 import math
 
 import pytest
+from pydantic import ValidationError
 
 from regard.training import TrainSettings, learning_rate
 
@@ -47,3 +48,22 @@ def test_impossible_schedules_are_refused():
         TrainSettings(schedule="cosine", warmup=100, steps=100)
     with pytest.raises(ValueError, match=r"betas: \[0.9, 1.5\] must lie between 0 and 1"):
         TrainSettings(betas=(0.9, 1.5))
+
+
+def test_epochs_and_shares_are_counted_in_updates():
+    settings = TrainSettings(steps=1000, epochs=2.5, warmup=0.1, validate_every=0.25, schedule="linear")
+    assert settings.depends_on_data
+    counted = settings.planned(40)
+    assert (counted.steps, counted.warmup, counted.validate_every, counted.epochs) == (100, 10, 25, None)
+    assert not counted.depends_on_data and counted.planned(7) == counted
+    assert settings.planned(4000).steps == 1000
+    assert settings.model_copy(update={"warmup": 500}).planned(40).warmup == 99
+    assert not TrainSettings().depends_on_data
+
+
+def test_a_share_lies_between_nothing_and_all():
+    for name in ("warmup", "validate_every"):
+        with pytest.raises(ValidationError):
+            TrainSettings(**{name: 1.5})
+        with pytest.raises(ValidationError):
+            TrainSettings(**{name: -0.1})

@@ -10,6 +10,7 @@ from regard.cli.options import (
     Device,
     Json,
     LabelColumn,
+    Passes,
     Quiet,
     Run,
     TextColumn,
@@ -22,7 +23,7 @@ from regard.cli.options import (
 def evaluate(
     run: Run,
     data: Annotated[
-        str | None, typer.Option(help="A .tsv, .csv or .jsonl of pairs (.gz too), hf:NAME, miniature:SPLIT.")
+        str | None, typer.Option(help="Pairs or examples in a file (.gz too), hf:NAME, or miniature:SPLIT.")
     ] = None,
     source: Annotated[str | None, typer.Option(help="File with one source sentence a line (.gz too).")] = None,
     target: Annotated[
@@ -48,12 +49,13 @@ def evaluate(
         Path | None, typer.Option(help="Write the score passport here too: a .json file, or a folder.")
     ] = None,
     beams: Beams = None,
+    passes: Passes = None,
     device: Device = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Score a run: BLEU, chrF and TER with a score passport, perplexity, or accuracy (of masked words too)."""
+    """Score a run: BLEU, perplexity, accuracy, F1 or correlations, with score passports where they are needed."""
     flags = dict(locals())
     from regard.errors import ConfigError
     from regard.pipelines import read_task
@@ -62,7 +64,7 @@ def evaluate(
     use_threads(threads)
     place = _pairs(flags) if source or target or source_column or target_column else None
     task = "translate" if place is not None else read_task(run)
-    if task in ("classify", "choose"):
+    if task in ("answer", "choose", "classify", "regress", "tag"):
         _evaluate_labels(task, flags)
         return
     if text_column or label_column:
@@ -107,7 +109,7 @@ def _evaluate_pairs(flags: dict[str, Any], place: Any) -> None:
         place,
         device=flags["device"] or "auto",
         progress=progress(flags["quiet"]),
-        **{name: flags[name] for name in ("only", "against", "out", "beams")},
+        **{name: flags[name] for name in ("only", "against", "out", "beams", "passes")},
     )
     figures = {outcome.evaluation.name: outcome.plain() for outcome in outcomes}
     if flags["json"]:
@@ -153,29 +155,43 @@ def _evaluate_masked(flags: dict[str, Any]) -> None:
 
 
 def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:
-    from regard.cli.console import print_json, progress
-    from regard.cli.summary import print_label_scores
+    from regard.cli.console import print_json, print_line, progress
+    from regard.cli.summary import print_comparison, print_label_scores
     from regard.errors import ConfigError
     from regard.studies import measure_labels
 
     run = flags["run"]
-    if any(flags[name] for name in ("text", "stride", "only", "against", "out", "beams")):
+    if any(flags[name] for name in ("text", "stride", "beams", "passes")):
         raise ConfigError(f"{run}: examples with labels are named with --data alone; leave the other flags out.")
     place = _labelled(task, flags["data"], flags["text_column"], flags["label_column"])
-    scores = measure_labels(run, place, device=flags["device"] or "auto", progress=progress(flags["quiet"]))
-    print_json(scores) if flags["json"] else print_label_scores(scores)
+    found = measure_labels(
+        run,
+        place,
+        device=flags["device"] or "auto",
+        progress=progress(flags["quiet"]),
+        **{name: flags[name] for name in ("only", "against", "out")},
+    )
+    if flags["json"]:
+        print_json({name: each.plain() for name, each in found.items()})
+        return
+    print_label_scores({name: each.figures for name, each in found.items()})
+    files = [str(file) for each in found.values() for file in each.files]
+    if files:
+        print_line(f"score passports: {', '.join(files)}")
+    for each in found.values():
+        if each.comparison is not None:
+            print_comparison(each.comparison)
 
 
-def _labelled(kind: str, data: str | None, text_column: list[str] | None, label_column: str | None) -> Any:
+def _labelled(task: str, data: str | None, text_column: list[str] | None, label_column: str | None) -> Any:
     """Return where other examples are, if they were named."""
     from regard.config import Layer, resolve
-    from regard.data.label_settings import ChoiceSource, LabelSource
     from regard.errors import ConfigError
+    from regard.studies.tuning.shapes import SOURCES
 
     columns = label_columns({"text_column": text_column, "label_column": label_column})
     if data is None:
         if columns:
             raise ConfigError("--text-column and --label-column are for other examples; give them with --data.")
         return None
-    schema: Any = ChoiceSource if kind == "choose" else LabelSource
-    return resolve(schema, [Layer("the command line", {"path": data} | columns)]).settings
+    return resolve(SOURCES[task], [Layer("the command line", {"path": data} | columns)]).settings

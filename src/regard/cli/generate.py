@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from regard.cli.inputs import chunks
-from regard.cli.options import Device, Json, Precision, Quiet, Run, Threads
+from regard.cli.options import Device, Json, Precision, Quiet, Run, Threads, Weights
 
 GENERATION = (
     *("tokens", "temperature", "top_k", "top_p", "min_p", "samples", "seed", "repetition_penalty"),
@@ -78,6 +78,7 @@ def generate(
     ] = None,
     device: Device = None,
     precision: Precision = "fp32",
+    weights: Weights = "full",
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -89,13 +90,16 @@ def generate(
     flags = dict(locals())
     from regard.cli.console import progress
     from regard.pipelines import load_generator
+    from regard.studies import measure_weights_cost
     from regard.training import use_threads
 
     settings = {name: flags[name] for name in GENERATION} | {"stop": stop or None, "window": _window(window)}
     _check_words(prompts, file)
     use_threads(threads)
-    generator = load_generator(run, device or "auto", precision=precision)
+    generator = load_generator(run, device or "auto", precision=precision, weights=weights)
     reporter = progress(quiet)
+    if weights != "full" and not quiet:
+        reporter.say(str(measure_weights_cost(run, generator, reporter)))
     streams = not json and generator.generation(**settings).samples == 1
     line = 1
     for chunk in chunks(prompts, file):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from regard.cli import (
+    answer,
     average,
     bleu,
     card,
@@ -28,9 +29,11 @@ from regard.cli import (
     quickstart,
     race,
     recipes,
+    regress,
     runs,
     score,
     similar,
+    tag,
     tokenizer,
     train,
     translate,
@@ -57,6 +60,9 @@ app.command("race")(race.race)
 app.command("translate")(translate.translate)
 app.command("generate")(generate.generate)
 app.command("classify")(classify.classify)
+app.command("regress")(regress.regress)
+app.command("tag")(tag.tag)
+app.command("answer")(answer.answer)
 app.command("choose")(choose.choose)
 app.command("fill")(fill.fill)
 app.command("embed")(embed.embed)

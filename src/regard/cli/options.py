@@ -11,7 +11,12 @@ Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda, cuda:N or mps
 Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads; unset: one a core.")]
 Source = Annotated[str | None, typer.Option(help="File with one source sentence a line (.gz too).")]
 Target = Annotated[str | None, typer.Option(help="File with the translations, line by line.")]
-Data = Annotated[str | None, typer.Option(help="A .tsv, .csv or .jsonl of pairs or labels (.gz too), or hf:NAME.")]
+Data = Annotated[
+    str | None,
+    typer.Option(
+        help="A .tsv, .csv or .jsonl of pairs or labels, a .conll of words, SQuAD's .json (.gz too), or hf:NAME."
+    ),
+]
 ValidSource = Annotated[str | None, typer.Option(help="Validation source; unset: carved out.")]
 ValidTarget = Annotated[str | None, typer.Option(help="Validation target.")]
 ValidData = Annotated[str | None, typer.Option(help="Validation pairs, in the forms of --data.")]
@@ -27,20 +32,40 @@ Text = Annotated[
 ]
 ValidText = Annotated[list[str] | None, typer.Option(help="Validation text; unset: set apart.")]
 Start = Annotated[
-    str | None, typer.Option(help="Fine-tune this: a language model's run or checkpoint, or hf:DIR (Hugging Face).")
+    str | None, typer.Option(help="Fine-tune this: a model's run or checkpoint, or hf:DIR (Hugging Face).")
 ]
 TextColumn = Annotated[
     list[str] | None,
-    typer.Option(help="To classify: column (name, or number from 0) or JSON field of the text; twice for pairs."),
+    typer.Option(help="To label or rate: column (name, or number from 0) or JSON field of the text; twice: pairs."),
 ]
-LabelColumn = Annotated[str | None, typer.Option(help="To classify or choose: that of the label.")]
+TextColumns = Annotated[
+    list[str] | None,
+    typer.Option(help="Column of a table (name, or number from 0) with the text; twice: pairs."),
+]
+TextFile = Annotated[
+    Path | None,
+    typer.Option("--file", "-f", help="Take the lines of this file, or the rows of a .csv, .tsv or .jsonl."),
+]
+TableOut = Annotated[Path | None, typer.Option(help="Write the table here; unset: to standard output.")]
+LabelColumn = Annotated[str | None, typer.Option(help="To fine-tune: that of the label, number, tag or answer.")]
 Preset = Annotated[str | None, typer.Option(help="The model (see `regard presets`).")]
 Seed = Annotated[int | None, typer.Option(help="Every random choice follows from it.")]
 Beams = Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; 1 is greedy. Unset: the run's own setting.")]
+Passes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        rich_help_panel="For mask-predict models",
+        help="Times a mask-predict model goes over the whole output. Unset: the run's own setting.",
+    ),
+]
 Ensemble = Annotated[
     list[str] | None, typer.Option(help="Another run to decide with, by the mean of probabilities; may be repeated.")
 ]
 Precision = Annotated[str, typer.Option(help="Arithmetic: fp32, or bf16 (a GPU's fast one, almost the same text).")]
+Weights = Annotated[
+    str, typer.Option(help="For language models on a CPU: full, or int8 (faster; what it costs is printed).")
+]
 Pooling = Annotated[
     str | None,
     typer.Option(help="A text's vector: cls (its first token), mean or max of all; unset: the model's own, or mean."),

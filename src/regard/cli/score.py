@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli.options import Device, Ensemble, Json, Precision, Quiet, Run, Threads
+from regard.cli.options import Device, Ensemble, Json, Precision, Quiet, Run, Threads, Weights
 
 
 def score(
@@ -30,6 +30,7 @@ def score(
     ensemble: Ensemble = None,
     device: Device = None,
     precision: Precision = "fp32",
+    weights: Weights = "full",
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -37,13 +38,13 @@ def score(
     """Score translations, or texts: log probability of each and, with --json, of each token; perplexity of all."""
     from regard.cli.console import progress
     from regard.errors import ConfigError
-    from regard.pipelines import Generator, Translator, load
+    from regard.pipelines import Generator, Translator, load, weights_cost
     from regard.training import use_threads
 
     use_threads(threads)
     if alternatives and not json:
         raise ConfigError(f"--alternatives {alternatives} are listed with --json only; add it, or leave them out.")
-    pipeline = load(run, device or "auto", ensemble=ensemble or (), precision=precision)
+    pipeline = load(run, device or "auto", ensemble=ensemble or (), precision=precision, weights=weights)
     if isinstance(pipeline, Translator):
         if target is None:
             raise ConfigError(f"{run}: this is a translator; give a file of sources and one of translations.")
@@ -57,7 +58,11 @@ def score(
         raise ConfigError(f"{run}: this is a language model, which has no translations; give one file of text.")
     texts = [source] if text else _texts(Path(source), whole)
     scores = pipeline.score(texts, stride, alternatives, has_end=end, progress=progress(quiet))
-    _print_texts(scores, json, source if whole and not text else None)
+    cost = None
+    if weights != "full":
+        full = pipeline.score(texts, stride, has_end=end, full=True, progress=progress(quiet))
+        cost = weights_cost(*([each.log_probabilities for each in found] for found in (full, scores)))
+    _print_texts(scores, cost, json, source if whole and not text else None)
 
 
 def _pairs(source: str, target: str, is_text: bool) -> list[Any]:
@@ -98,7 +103,7 @@ def _print_pairs(found: list[Any], json: bool) -> None:
     print_line(f"perplexity {perplexity(found):.4f} over {count:,} tokens, log probability {total:.4f}")
 
 
-def _print_texts(found: list[Any], json: bool, name: str | None = None) -> None:
+def _print_texts(found: list[Any], cost: Any, json: bool, name: str | None = None) -> None:
     """Print the figures of each text and of all; a whole file is called by its name."""
     from regard.cli.console import print_json, print_line, print_table
     from regard.pipelines import bits_per_byte, perplexity, word_perplexity
@@ -117,7 +122,7 @@ def _print_texts(found: list[Any], json: bool, name: str | None = None) -> None:
             | ({"alternatives": each.alternatives} if each.alternatives else {})
             for each in found
         ]
-        print_json(figures | {"texts": texts})
+        print_json(figures | ({} if cost is None else {"weights_cost": cost.plain()}) | {"texts": texts})
         return
     rows = [
         (
@@ -134,3 +139,5 @@ def _print_texts(found: list[Any], json: bool, name: str | None = None) -> None:
         f"{figures['word_perplexity']:.4f}, {figures['bits_per_byte']:.4f} bits per byte, "
         f"log probability {figures['log_probability']:.4f}"
     )
+    if cost is not None:
+        print_line(str(cost))

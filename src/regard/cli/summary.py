@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from regard.cli.console import duration, errors, print_json, print_line, print_table
-from regard.studies import Comparison, LabelPlan, Plan, Run, TextPlan
+from regard.studies import Comparison, LabelPlan, Plan, Run, TextPlan, decoding_words
 
 
 def print_run(run: Run, as_json: bool) -> None:
@@ -48,7 +48,7 @@ def print_scores(scores: dict[str, dict[str, Any]]) -> None:
     for number, score in enumerate(first.get("paper_scores", ())):
         each = ", ".join(f"{name} {found['paper_scores'][number]['value']:.2f}" for name, found in scores.items())
         print_line(f"for papers only, {score['name']}: {each} ({score['signature']})")
-    print_line(f"decoding: beams {first['decode']['beams']}, length penalty {first['decode']['length_penalty']}")
+    print_line(f"decoding: {decoding_words(first['decode'])}")
 
 
 def print_text_scores(scores: dict[str, dict[str, Any]]) -> None:
@@ -87,45 +87,64 @@ def print_masked_scores(scores: dict[str, dict[str, Any]]) -> None:
         print_line(f"masked: {found['rule']}")
 
 
+SHOWN = {
+    "f1": "F1",
+    "exact": "exact match",
+    "precision": "precision",
+    "recall": "recall",
+    "spearman": "Spearman",
+    "pearson": "Pearson",
+    "accuracy": "accuracy",
+    "macro_f1": "macro F1",
+    "matthews": "Matthews",
+    "chance": "by chance",
+}
+"""Figures of models that were fine-tuned, in the order they are shown."""
+
+
 def print_label_scores(scores: dict[str, dict[str, Any]]) -> None:
-    """Print one row a set, and under the table each label of the first set."""
+    """Print one row a set with the intervals of its figures, and under the table each label of the first set."""
+    names = [name for name in SHOWN if any(name in found for found in scores.values())]
     rows = [
-        (
-            name,
-            f"{found['examples']:,}",
-            f"{found['loss']:.4f}",
-            f"{found['accuracy']:.4f}",
-            f"{found['macro_f1']:.4f}" if "macro_f1" in found else "-",
-            f"{found['chance']:.4f}",
-        )
+        (name, f"{found['examples']:,}", f"{found['loss']:.4f}", *(_figure(found, each) for each in names))
         for name, found in scores.items()
     ]
-    print_table(("set", "examples", "loss", "accuracy", "macro F1", "by chance"), rows, right=range(1, 6))
+    header = ("set", "examples", "loss", *(SHOWN[name] for name in names))
+    print_table(header, rows, right=range(1, len(header)))
+    print_line("In brackets: 95 % intervals by bootstrap over the set.")
     for name, found in islice(scores.items(), 1):
-        if "classes" not in found:
-            return
-        print_line(f"\n{name} by label:")
         classes = [
             (
                 each["label"],
                 f"{each['count']:,}",
                 *(f"{each[figure]:.4f}" for figure in ("precision", "recall", "f1")),
             )
-            for each in found["classes"]
+            for each in found.get("classes", ())
         ]
-        print_table(("label", "examples", "precision", "recall", "F1"), classes, right=range(1, 5))
+        if classes:
+            print_line(f"\n{name} by label:")
+            print_table(("label", "examples", "precision", "recall", "F1"), classes, right=range(1, 5))
+
+
+def _figure(found: dict[str, Any], name: str) -> str:
+    if name not in found:
+        return "-"
+    interval = found["intervals"].get(name)
+    return f"{found[name]:.4f}" + (f" [{interval[0]:.4f}, {interval[1]:.4f}]" if interval else "")
 
 
 PRINTERS = {
-    "choose": print_label_scores,
-    "classify": print_label_scores,
+    **dict.fromkeys(("answer", "choose", "classify", "regress", "tag"), print_label_scores),
     "language-model": print_text_scores,
     "masked-language-model": print_masked_scores,
     "translate": print_scores,
 }
 USES = {
+    "answer": ("answer", "QUESTION TEXT"),
     "choose": ("choose", "CONTEXT CHOICE CHOICE"),
     "classify": ("classify", "TEXT"),
+    "regress": ("regress", "TEXT"),
+    "tag": ("tag", "TEXT"),
     "language-model": ("generate", "TEXT"),
     "masked-language-model": ("fill", '"A text with a [MASK] in it."'),
     "translate": ("translate", "TEXT"),

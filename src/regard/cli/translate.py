@@ -7,15 +7,17 @@ from typing import Annotated, Any
 import typer
 
 from regard.cli.inputs import chunks
-from regard.cli.options import Beams, Device, Ensemble, Json, Precision, Quiet, Run, Threads
+from regard.cli.options import Beams, Device, Ensemble, Json, Passes, Precision, Quiet, Run, Threads
 
 DECODING = (
     *("beams", "temperature", "top_k", "top_p", "seed", "repetition_penalty", "no_repeat_ngram"),
     *("min_length", "max_length", "length_penalty", "length_alpha", "coverage_penalty"),
+    *("passes", "length_candidates"),
 )
 """The flags that are called as the settings under decode."""
 
 LENGTH, SAMPLING, CONSTRAINTS = "Length and coverage", "Sampling", "Constraints"
+FILLING = "For mask-predict models"
 
 
 def translate(
@@ -75,6 +77,10 @@ def translate(
     coverage_penalty: Annotated[
         float | None, typer.Option(rich_help_panel=LENGTH, help="Weight of source words that got little attention.")
     ] = None,
+    passes: Passes = None,
+    length_candidates: Annotated[
+        int | None, typer.Option(min=1, rich_help_panel=FILLING, help="Lengths of the output that are tried.")
+    ] = None,
     device: Device = None,
     precision: Precision = "fp32",
     threads: Threads = None,
@@ -95,7 +101,7 @@ def translate(
     translator = load_translator(run, device or "auto", ensemble=ensemble or (), precision=precision)
     decoding = {name: flags[name] for name in DECODING}
     decoding |= {"method": "sample", "samples": n_best} if sample else {}
-    _check_candidates(n_best, json, translator.decoding(**decoding).hypotheses)
+    _check_candidates(n_best, json, translator.decoding(**decoding))
     if alternatives is not None and texts:
         _print_alternatives(translator.alternatives(texts[0], prefix or "", alternatives, **decoding), json)
         return
@@ -120,11 +126,13 @@ def _check_words(flags: dict[str, Any]) -> None:
         raise ConfigError(f"--n-best {flags['n_best']} has no meaning with --alternatives; leave one of them out.")
 
 
-def _check_candidates(wanted: int, json: bool, hypotheses: int) -> None:
+def _check_candidates(wanted: int, json: bool, settings: Any) -> None:
     from regard.errors import ConfigError
 
-    if wanted > hypotheses:
-        raise ConfigError(f"--n-best {wanted} is more than the {hypotheses} beams; raise --beams.")
+    if wanted > settings.hypotheses:
+        names = "length candidates" if hasattr(settings, "length_candidates") else "beams"
+        flag = "--" + names.replace(" ", "-")
+        raise ConfigError(f"--n-best {wanted} is more than the {settings.hypotheses} {names}; raise {flag}.")
     if wanted > 1 and not json:
         raise ConfigError(f"--n-best {wanted} lists candidates with --json only; add it, or leave --n-best out.")
 

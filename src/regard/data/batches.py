@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -32,30 +32,31 @@ class TranslationBatch:
     @property
     def tensors(self) -> dict[str, Tensor]:
         """All tensors by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "label_count"}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, Tensor)}
 
     @property
     def shape(self) -> tuple[int, ...]:
         """B, S, T and N."""
         return (*self.source.shape, self.target.size(1), self.labels.numel())
 
-    def to(self, device: torch.device) -> "TranslationBatch":
+    def to(self, device: torch.device) -> Self:
         """Return the same batch on another device."""
         moved: dict[str, Any] = {name: value.to(device, non_blocking=True) for name, value in self.tensors.items()}
         return replace(self, **moved)
 
-    def on_grid(self, limit: int | None = None) -> "TranslationBatch":
+    def on_grid(self, limit: int | None = None) -> Self:
         """Return the same examples with all sizes rounded up, so that few different shapes occur.
 
         Added rows have one token on each side and no label: they cost a little time and change nothing. No sequence
         grows past `limit` tokens, where a model has no place for more.
         """
-        B, _, _, N = self.shape
+        B, _, T, N = self.shape
         rows = rounded_up(B) - B
         wider = lambda x: F.pad(x, (0, columns_to_add(x.size(1), limit), 0, rows))
         source_real, target_real = wider(self.source_real), wider(self.target_real)
         source_real[B:, 0] = True  # attention to nothing at all has no value
-        places = target_real.flatten().nonzero().squeeze(1)
+        places = self.label_places // T * target_real.size(1) + self.label_places % T
         more = rounded_up(N) - N
         return replace(
             self,

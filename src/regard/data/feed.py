@@ -48,20 +48,29 @@ class Examples(Protocol):
 class PairFeed:
     """Updates of pairs or other examples; `corpus(epoch)` may encode anew for each epoch (BPE dropout).
 
-    Examples of `pool` updates are sorted by length together.
+    Examples of `pool` updates are sorted by length together. An update may be a number of examples instead of tokens.
     """
 
     def __init__(
-        self, corpus: Callable[[int], Examples], tokens: int, limit: int, seed: int, pool: int = POOL
+        self,
+        corpus: Callable[[int], Examples],
+        tokens: int,
+        limit: int,
+        seed: int,
+        pool: int = POOL,
+        counts_examples: bool = False,
     ) -> None:
         self.corpus = corpus
         self.tokens = tokens
         self.limit = limit
         self.seed = seed
         self.pool = pool
+        self.counts_examples = counts_examples
 
     def _plan(self, examples: Examples, epoch: int) -> list[Rows]:
-        return plan_updates(*examples.lengths, self.tokens, self.seed, epoch, self.pool)
+        lengths = examples.lengths
+        sizes = np.ones_like(lengths[1]) if self.counts_examples else None
+        return plan_updates(*lengths, self.tokens, self.seed, epoch, self.pool, sizes)
 
     def updates_in(self, epoch: int) -> int:
         """Return how many updates an epoch has."""
@@ -80,5 +89,6 @@ class PairFeed:
                 is_last = index + 1 == len(plan)
                 following = Position(position.epoch + is_last, 0 if is_last else index + 1)
                 divisible = max((padded_size(part, *lengths) for part in parts if len(part) > 1), default=0)
-                yield Update([examples.batch(part) for part in parts[rank::world]], following, divisible)
+                tokens = int(lengths[1][plan[index]].sum()) if self.counts_examples else None
+                yield Update([examples.batch(part) for part in parts[rank::world]], following, divisible, tokens)
             position = Position(position.epoch + 1, 0)

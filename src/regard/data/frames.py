@@ -1,4 +1,4 @@
-"""One sequence out of one text or several, by the tokens around and between them (Radford et al., 2018, §3.3)."""
+"""One sequence out of one text or several, by the tokens around and between them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,21 +6,25 @@ from dataclasses import dataclass
 from regard.text import Tokenizer
 
 START, DELIMITER, EXTRACT = FRAME_TOKENS = ("<|start|>", "<|delimiter|>", "<|extract|>")
-"""The special tokens a language model learns when it is fine-tuned."""
+"""The special tokens a language model learns when it is fine-tuned (Radford et al., 2018, §3.3)."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The ids of the tokens that stand before, between and behind texts; the last one is looked at."""
+    """The ids of the tokens that stand before, between and behind texts, and who reads them."""
 
     start: int
     delimiter: int
     extract: int
     padding: int
+    is_for_encoder: bool = False
+    """Whether it is read in both directions, so that the first token knows of all others, and not only the last."""
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer) -> "Frame":
-        """Return the frame that a tokenizer has tokens for."""
+    def of(cls, tokenizer: Tokenizer, is_for_encoder: bool = False) -> "Frame":
+        """Return the frame that a tokenizer has tokens for: an encoder's begin and end texts anyway."""
+        if is_for_encoder:
+            return cls(tokenizer.start, tokenizer.end, tokenizer.end, tokenizer.padding, True)
         start, delimiter, extract = (tokenizer.number(token) for token in FRAME_TOKENS)
         return cls(start, delimiter, extract, tokenizer.padding)
 
@@ -30,11 +34,15 @@ class Frame:
         return texts + 1
 
     def around(self, texts: Sequence[Sequence[int]]) -> list[int]:
-        """Return <start> text <delimiter> text <extract>."""
+        """Return <start> text <delimiter> text <extract>, which is [CLS] text [SEP] text [SEP] for an encoder."""
         ids = [self.start, *texts[0]]
         for text in texts[1:]:
             ids += [self.delimiter, *text]
         return [*ids, self.extract]
+
+    def second(self, texts: Sequence[Sequence[int]]) -> int:
+        """Return the step at which the second text begins: behind all, where there is none."""
+        return len(texts[0]) + 2
 
 
 def cut_ends(texts: Sequence[Sequence[int]], room: int) -> list[Sequence[int]]:

@@ -21,18 +21,25 @@ class Position:
 
 
 def plan_updates(
-    source_lengths: Rows, target_lengths: Rows, tokens: int, seed: int, epoch: int, pool: int = POOL
+    source_lengths: Rows,
+    target_lengths: Rows,
+    tokens: int,
+    seed: int,
+    epoch: int,
+    pool: int = POOL,
+    sizes: Rows | None = None,
 ) -> list[Rows]:
     """Return the updates of an epoch: rows of examples of similar length, about `tokens` target tokens each.
 
-    Every row is in exactly one update.
+    Every row is in exactly one update. What an example adds to an update may also be said apart, as `sizes`.
     """
     draw = np.random.default_rng([seed, epoch])
     rows = draw.permutation(len(target_lengths))
+    sizes = target_lengths if sizes is None else sizes
     updates: list[Rows] = []
-    for part in cut_evenly(rows, target_lengths, tokens * pool):
+    for part in cut_evenly(rows, sizes, tokens * pool):
         order = np.lexsort((source_lengths[part], target_lengths[part]))
-        updates += cut_evenly(part[order], target_lengths, tokens)
+        updates += cut_evenly(part[order], sizes, tokens)
     return [updates[place] for place in draw.permutation(len(updates))]
 
 

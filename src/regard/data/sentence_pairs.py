@@ -113,12 +113,22 @@ class PairMaker:
         self.index = DocumentIndex(corpus)
 
     @cached_property
-    def tokens_in_window(self) -> float:
-        """How many tokens the sequences of a window have, on average over some from all over the corpus."""
+    def _sample(self) -> tuple[int, Rows]:
+        """Some windows from all over the corpus: how many, and what is made of them."""
         count = -(-len(self.corpus) // self.window)
         windows = np.unique(np.linspace(0, count - 1, SAMPLED).astype(np.int64))
-        rows = self.rows(windows * self.window, keys_at(key_of(SAMPLED), windows))
-        return max(1.0, int(rows.bounds[-1]) / len(windows))
+        return len(windows), self.rows(windows * self.window, keys_at(key_of(SAMPLED), windows))
+
+    @property
+    def tokens_in_window(self) -> float:
+        """How many tokens the sequences of a window have, on average over some of them."""
+        windows, rows = self._sample
+        return max(1.0, int(rows.bounds[-1]) / windows)
+
+    @property
+    def pair_share(self) -> float:
+        """The share of sequences that are pairs, among those of some windows."""
+        return float((self._sample[1].following != NO_LABEL).mean())
 
     def rows(self, begins: Ids, keys: Keys) -> Rows:
         """Return the sequences of windows that begin at some places (the first also before 0), a key for each."""

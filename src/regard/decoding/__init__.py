@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -12,25 +12,37 @@ from regard.decoding.constraints import Constraints
 from regard.decoding.continuation import Continuing, Job, continue_prompts
 from regard.decoding.coverage import Coverage
 from regard.decoding.generate_settings import DRAWING_ONLY, GenerateSettings
+from regard.decoding.mask_predict import Pass, likely_lengths, mask_predict
 from regard.decoding.reading import window_begin
 from regard.decoding.recorded import build_stepper
 from regard.decoding.recorded_beam import Rules, recorded_beam_search
-from regard.decoding.recording import can_record, forget_recordings
+from regard.decoding.recorded_masks import recorded_mask_predict
+from regard.decoding.recording import can_record, can_record_passes, forget_recordings
 from regard.decoding.rollout import greedy, sample
 from regard.decoding.rows import FinishedBy, Prompt, Row
 from regard.decoding.scoring import next_log_probabilities, target_log_probabilities
-from regard.decoding.settings import SAMPLING_ONLY, SEARCH_ONLY, DecodeSettings, length_penalty
+from regard.decoding.settings import (
+    MASKED_ONLY,
+    SAMPLING_ONLY,
+    SEARCH_ONLY,
+    AnyDecodeSettings,
+    DecodeSettings,
+    MaskPredictDecodeSettings,
+    length_penalty,
+)
 from regard.decoding.stepper import Ends, Hypothesis, Stepper
 from regard.decoding.text_scoring import LabelScores, label_scores
 from regard.errors import DataError
-from regard.models import SequenceToSequence
+from regard.models import ConditionalMasked, SequenceToSequence
 from regard.nn import is_out_of_memory, packed, release_memory, threads_for
 from regard.text import Prefix
 
 __all__ = [
     "DRAWING_ONLY",
+    "MASKED_ONLY",
     "SAMPLING_ONLY",
     "SEARCH_ONLY",
+    "AnyDecodeSettings",
     "Constraints",
     "Continuing",
     "DecodeSettings",
@@ -40,6 +52,8 @@ __all__ = [
     "Hypothesis",
     "Job",
     "LabelScores",
+    "MaskPredictDecodeSettings",
+    "Pass",
     "Prompt",
     "Row",
     "Stepper",
@@ -50,6 +64,8 @@ __all__ = [
     "greedy",
     "label_scores",
     "length_penalty",
+    "likely_lengths",
+    "mask_predict",
     "next_log_probabilities",
     "sample",
     "target_log_probabilities",
@@ -59,18 +75,19 @@ __all__ = [
 
 @torch.inference_mode()
 def decode(
-    models: SequenceToSequence | Sequence[SequenceToSequence],
+    models: Any | Sequence[Any],
     source: Tensor,
     real: Tensor,
     ends: Ends,
-    settings: DecodeSettings,
+    settings: AnyDecodeSettings,
     prefixes: Sequence[Prefix | None] | None = None,
     lines: Sequence[int] | None = None,
 ) -> list[list[Hypothesis]]:
     """Return the hypotheses of each source (B, S), best first, by the method the settings ask for.
 
-    Several models are an ensemble. `prefixes` are what outputs must begin with; `lines` the numbers that draws
-    follow from, unset: 0, 1, ... Where memory runs out, fewer sources are decoded together.
+    Several models that say one token after the other are an ensemble. `prefixes` are what their outputs must begin
+    with; `lines` the numbers that draws follow from, unset: 0, 1, ... Where memory runs out, fewer sources are
+    decoded together.
     """
     members = models if isinstance(models, Sequence) else [models]
     prefixes = prefixes or [None] * len(source)
@@ -84,9 +101,10 @@ def decode(
         forget_recordings(member)
     release_memory(source.device)
     if len(source) == 1:
+        fewer = "length candidates" if isinstance(settings, MaskPredictDecodeSettings) else "beams"
         raise DataError(
             f"Memory runs out on a single text of {int(real.sum()):,} tokens with {settings.hypotheses} hypotheses; "
-            f"split it, or ask for fewer beams."
+            f"split it, or ask for fewer {fewer}."
         )
     parts = (slice(None, len(source) // 2), slice(len(source) // 2, None))
     halves = (decode(members, source[p], real[p], ends, settings, prefixes[p], lines[p]) for p in parts)
@@ -94,25 +112,36 @@ def decode(
 
 
 def _decode_together(
-    members: Sequence[SequenceToSequence],
+    members: Sequence[Any],
     source: Tensor,
     real: Tensor,
     ends: Ends,
-    settings: DecodeSettings,
+    settings: AnyDecodeSettings,
     prefixes: Sequence[Prefix | None],
     lines: Sequence[int],
 ) -> list[list[Hypothesis]]:
-    bound = min((member.max_positions for member in members if member.max_positions is not None), default=None)
-    limits = [
-        settings.limit(length, bound, len(prefix.choices) if prefix else 0)
-        for length, prefix in zip(real.sum(1).tolist(), prefixes, strict=True)
-    ]
-    constraints = Constraints(settings, ends, prefixes, source.device)
+    fills_in = isinstance(settings, MaskPredictDecodeSettings)
     with ExitStack() as stack:
         for member in members:
+            rows = (source.numel() if fills_in else len(source)) * settings.hypotheses
             stack.enter_context(packed(cast(nn.Module, member)))
-            stack.enter_context(threads_for(cast(nn.Module, member), len(source) * settings.hypotheses))
-        return _decode(members, source, real, limits, constraints, lines)
+            stack.enter_context(threads_for(cast(nn.Module, member), rows))
+        if isinstance(settings, MaskPredictDecodeSettings):
+            return _fill_in(members[0], source, real, ends, settings)
+        assert isinstance(settings, DecodeSettings), "there are two ways"
+        bound = min((member.max_positions for member in members if member.max_positions is not None), default=None)
+        limits = [
+            settings.limit(length, bound, len(prefix.choices) if prefix else 0)
+            for length, prefix in zip(real.sum(1).tolist(), prefixes, strict=True)
+        ]
+        return _decode(members, source, real, limits, Constraints(settings, ends, prefixes, source.device), lines)
+
+
+def _fill_in(
+    model: ConditionalMasked, source: Tensor, real: Tensor, ends: Ends, settings: MaskPredictDecodeSettings
+) -> list[list[Hypothesis]]:
+    found = recorded_mask_predict(model, source, real, ends, settings) if can_record_passes(model) else None
+    return mask_predict(model, source, real, ends, settings) if found is None else found
 
 
 def _decode(

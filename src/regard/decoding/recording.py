@@ -53,6 +53,9 @@ def power_of_two(size: int) -> int:
 class Recording:
     """One step in fixed places: what goes in, what comes out, and the graph between (without CUDA: the step)."""
 
+    pool: Any = None
+    """Where the graph has what it needs on the way, if it shares that place with other graphs."""
+
     def __init__(self, model: Recordable, shape: Shape, device: torch.device) -> None:
         self.shape: Any = shape
         self.fixed: Fixed = model.fixed(shape.sentences, shape.length, shape.hypotheses, shape.steps)
@@ -63,6 +66,11 @@ class Recording:
         self.logits = torch.zeros(0)  # (R, V)
         self._graphs: dict[str, torch.cuda.CUDAGraph] = {}
 
+    @property
+    def size(self) -> int:
+        """Bytes held."""
+        return self.fixed.size
+
     def record(self) -> None:
         """Do everything once, which sets up what must not be set up in a recording, and then record it."""
         for name in self.parts:
@@ -71,7 +79,7 @@ class Recording:
             torch.cuda.synchronize(self.tokens.device)
             for name, part in self.parts.items():
                 graph = torch.cuda.CUDAGraph()
-                with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+                with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):
                     part()
                 self._graphs[name] = graph
 
@@ -105,6 +113,15 @@ class Recordings:
         # Walking through a model takes longer than a step; its modules with weights of their own are soon asked.
         self._owners = [module for module in model.modules() if module._parameters]
         self._places = self._find_weights()
+        self._noticed: set[Any] = set()
+        self.pool: Any = None
+        """A place that recordings which run one after the other may share."""
+
+    def is_new(self, what: Any) -> bool:
+        """Tell whether this is asked for the first time: what comes once is not worth a recording."""
+        is_known = what in self._noticed
+        self._noticed.add(what)
+        return not is_known
 
     def _find_weights(self) -> list[int]:
         """Return where in memory the weights stand, and the recordings read them."""
@@ -148,7 +165,7 @@ class Recordings:
         if device.type != "cuda":
             return
         limit = MEMORY_SHARE * torch.cuda.get_device_properties(device).total_memory
-        while self._kept and sum(each.fixed.size for each in self._kept.values()) > limit:
+        while self._kept and sum(each.size for each in self._kept.values()) > limit:
             self._kept.popitem(last=False)
 
 
@@ -174,3 +191,8 @@ def forget_recordings(model: Any) -> None:
 def can_record(model: Any) -> bool:
     """Tell whether the steps of a model are recorded: on a CUDA device, unless someone listens."""
     return isinstance(model, Recordable) and next(model.parameters()).is_cuda and not recordings_of(model).is_heard  # type: ignore[attr-defined]
+
+
+def can_record_passes(model: Any) -> bool:
+    """Tell whether the passes of a model over its outputs are recorded: on a CUDA device, unless someone listens."""
+    return next(model.parameters()).is_cuda and not recordings_of(model).is_heard

@@ -8,10 +8,44 @@ from regard.config import Settings
 
 SAMPLING_ONLY = ("samples", "temperature", "top_k", "top_p")
 SEARCH_ONLY = ("beams", "coverage_penalty")
+MASKED_ONLY = ("passes", "length_candidates", "merges_repeats")
 
 
-class DecodeSettings(Settings):
-    """How a target sequence is chosen."""
+class AnyDecodeSettings(Settings):
+    """What every way of decoding says."""
+
+    max_source_length: int = Field(1024, ge=1)
+    """Longest source in tokens, its end token included: attention over more would fill the memory."""
+
+    @property
+    def hypotheses(self) -> int:
+        """How many outputs of each source are under way at once."""
+        return 1
+
+    @property
+    def longest(self) -> int | None:
+        """The most tokens of an output, its end token included, whatever the source; None where that is not said."""
+        return None
+
+
+class MaskPredictDecodeSettings(AnyDecodeSettings):
+    """How the words of a target are filled in (Ghazvininejad et al., 2019, §3)."""
+
+    passes: int = Field(4, ge=1, le=256)
+    """How often the decoder goes over the whole output; from the second time on it says the least sure words anew."""
+    length_candidates: int = Field(3, ge=1, le=64)
+    """Most probable lengths of the output that are tried side by side; the one that is surest is taken."""
+    merges_repeats: bool = False
+    """Whether a token that is said twice or more in a row is said once; do not for characters or digits."""
+
+    @property
+    def hypotheses(self) -> int:
+        """How many outputs of each source are under way at once."""
+        return self.length_candidates
+
+
+class DecodeSettings(AnyDecodeSettings):
+    """How a target sequence is chosen, one token after the other."""
 
     method: Literal["beam", "sample"] = "beam"
     """Look for the most probable sequence, or draw one."""
@@ -45,8 +79,6 @@ class DecodeSettings(Settings):
     """Longest output for each source token ..."""
     max_length_extra: int = Field(16, ge=1)
     """... and this many tokens more."""
-    max_source_length: int = Field(1024, ge=1)
-    """Longest source in tokens, its end token included: attention over more would fill the memory."""
 
     @model_validator(mode="before")
     @classmethod
@@ -70,6 +102,11 @@ class DecodeSettings(Settings):
     def hypotheses(self) -> int:
         """How many outputs of each source are under way at once."""
         return self.beams if self.method == "beam" else self.samples
+
+    @property
+    def longest(self) -> int | None:
+        """The most tokens of an output, its end token included, whatever the source."""
+        return self.max_length
 
     def limit(self, source_length: int, bound: int | None = None, prefix: int = 0) -> int:
         """Return the longest output, in tokens with the end token, for one source; never past the model's bound.

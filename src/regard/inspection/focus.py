@@ -8,6 +8,7 @@ from torch import Tensor
 
 from regard.data.batches import TranslationBatch
 from regard.inspection.record import only_user
+from regard.models import ConditionalMasked
 from regard.nn import Listener, listening, probes
 
 CROSS = "*.cross.weights"
@@ -36,5 +37,9 @@ def attention_focus(model: Any, batch: TranslationBatch) -> float | None:
     if not heads or not counts.any():
         return None
     with only_user(model), listening(heads):
-        model.decode(batch.target, model.encode(batch.source, batch.source_real))
+        memory = model.encode(batch.source, batch.source_real)
+        if isinstance(model, ConditionalMasked):
+            model.decode(batch.target, memory, batch.target_real)
+        else:
+            model.decode(batch.target, memory)
     return max(focuses)

@@ -12,16 +12,18 @@ from regard.models.convolutional import Convolutional, ConvolutionalSettings
 from regard.models.gpt import Gpt, GptSettings
 from regard.models.headed import Headed, HeadSettings
 from regard.models.interface import ModelSettings, Vocabularies
+from regard.models.mask_predict import MaskPredict, MaskPredictSettings
 from regard.models.presets import presets
 from regard.models.recurrent import RecurrentSettings, RecurrentTranslator
 from regard.models.recurrent_lm import RecurrentLanguageModel, RecurrentLmSettings
 from regard.models.transformer import Transformer, TransformerSettings
 
-Kind = Literal["sequence-to-sequence", "language-model", "encoder"]
+Kind = Literal["sequence-to-sequence", "conditional-masked", "language-model", "encoder"]
 """Which protocol of `models.interface` a family keeps, and so which tasks have a use for it."""
 
 KINDS: dict[Kind, str] = {
     "sequence-to-sequence": "sequence-to-sequence model",
+    "conditional-masked": "conditional masked language model",
     "language-model": "language model",
     "encoder": "text encoder",
 }
@@ -41,6 +43,7 @@ FAMILIES = {
     "bert": Family(BertSettings, Bert, "encoder"),
     "convolutional": Family(ConvolutionalSettings, Convolutional, "sequence-to-sequence"),
     "gpt": Family(GptSettings, Gpt, "language-model"),
+    "mask-predict": Family(MaskPredictSettings, MaskPredict, "conditional-masked"),
     "recurrent": Family(RecurrentSettings, RecurrentTranslator, "sequence-to-sequence"),
     "recurrent-lm": Family(RecurrentLmSettings, RecurrentLanguageModel, "language-model"),
     "transformer": Family(TransformerSettings, Transformer, "sequence-to-sequence"),
@@ -75,8 +78,9 @@ def check_kind(task: str, wanted: Sequence[Kind], name: str, chosen: str | None)
 
 def build_model(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> nn.Module:
     """Return a freshly initialised model, with a head over it where one is asked for."""
-    body = family(settings.family).build(settings, vocabularies)
-    return body if head is None else Headed(body, head)
+    found = family(settings.family)
+    body = found.build(settings, vocabularies)
+    return body if head is None else Headed(body, head, is_encoder=found.kind == "encoder")
 
 
 def count_parameters(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> int:

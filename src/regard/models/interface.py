@@ -159,6 +159,39 @@ class TextEncoder(Protocol):
         """Return logits (..., V) of the words that were masked."""
 
 
+@runtime_checkable
+class ConditionalMasked(Protocol):
+    """A model of how long a target is, and of its masked words given the source and all words that are known."""
+
+    head: VocabularyHead
+    max_positions: int | None
+    """The longest sequence it takes, None where there is no bound."""
+    length_reach: int
+    """How many tokens shorter or longer than its source a target may be."""
+
+    def encode(self, source: Tensor, real: Tensor) -> Memory:
+        """Read source tokens (B, S); `real` is True where one is no padding."""
+
+    def length_scores(self, memory: Any) -> Tensor:
+        """Return the logits (B, C) of how many tokens longer than its source a target is.
+
+        The first stands for the most that it may be shorter; end tokens are counted on both sides.
+        """
+
+    def ready(self, memory: Any) -> Memory:
+        """Return the memory with all that does not change from pass to pass."""
+
+    def decode(self, target: Tensor, memory: Any, real: Tensor) -> Tensor:
+        """Return hidden states (R, T, D) of target tokens (R, T), one row for each of the memory.
+
+        Masked words are given as the start token, which has no other use here. `real` is False where padding stands
+        behind the tokens of a row.
+        """
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Return logits (..., V)."""
+
+
 class SequenceToSequence(Protocol):
     """A model of p(target | source)."""
 

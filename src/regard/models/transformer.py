@@ -28,10 +28,9 @@ from regard.nn import (
 )
 
 
-class TransformerSettings(BlockSettings, ModelSettings):
-    """Everything that shapes a Transformer but the vocabularies."""
+class EncoderDecoderSettings(BlockSettings, ModelSettings):
+    """What shapes an encoder and a decoder of attention blocks."""
 
-    family: Literal["transformer"] = "transformer"
     encoder_layers: int = Field(6, ge=1)
     """Blocks of the encoder."""
     decoder_layers: int = Field(6, ge=1)
@@ -50,15 +49,28 @@ class TransformerSettings(BlockSettings, ModelSettings):
     """Dropout on the sum of embeddings and positions."""
 
     @model_validator(mode="after")
-    def _positions_fit(self) -> "TransformerSettings":
+    def _positions_fit(self) -> "EncoderDecoderSettings":
         check_widths(self.positions, self.width, self.width_of_head)
         return self
+
+
+class TransformerSettings(EncoderDecoderSettings):
+    """Everything that shapes a Transformer but the vocabularies."""
+
+    family: Literal["transformer"] = "transformer"
+
+
+def position_embedding(settings: EncoderDecoderSettings, table: nn.Embedding, is_causal: bool) -> TokenEmbedding:
+    """Return what turns the tokens of one side into vectors that know their positions."""
+    s = settings
+    positions = build_positions(s.positions, s.width, s.heads, s.width_of_head, s.max_positions, is_causal)
+    return TokenEmbedding(table, positions, s.scales_embeddings, s.embedding_dropout)
 
 
 class Encoder(nn.Module):
     """Blocks of self-attention over the whole source."""
 
-    def __init__(self, settings: TransformerSettings, embedding: TokenEmbedding) -> None:
+    def __init__(self, settings: EncoderDecoderSettings, embedding: TokenEmbedding) -> None:
         super().__init__()
         self.embedding = embedding
         self.blocks = nn.ModuleList(EncoderBlock(settings) for _ in range(settings.encoder_layers))
@@ -122,15 +134,10 @@ class Transformer(nn.Module):
         super().__init__()
         self.settings = settings
         source, target, output = build_tables(settings.embeddings, vocabularies, settings.width)
-        self.encoder = Encoder(settings, self._embedding(source, is_causal=False))
-        self.decoder = Decoder(settings, self._embedding(target, is_causal=True))
+        self.encoder = Encoder(settings, position_embedding(settings, source, is_causal=False))
+        self.decoder = Decoder(settings, position_embedding(settings, target, is_causal=True))
         self.head = VocabularyHead(output, settings.has_output_bias)
         self.max_positions = self.decoder.embedding.positions.limit
-
-    def _embedding(self, table: nn.Embedding, is_causal: bool) -> TokenEmbedding:
-        s = self.settings
-        positions = build_positions(s.positions, s.width, s.heads, s.width_of_head, s.max_positions, is_causal)
-        return TokenEmbedding(table, positions, s.scales_embeddings, s.embedding_dropout)
 
     def encode(self, source: Tensor, real: Tensor) -> TransformerMemory:
         """Read source tokens (B, S)."""

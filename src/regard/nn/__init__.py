@@ -16,6 +16,7 @@ from regard.nn.convolution import GatedConvolution
 from regard.nn.dropout import Dropout
 from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
 from regard.nn.end_to_end import EndToEnd
+from regard.nn.int8 import can_multiply_int8, drop_int8, hold_int8, own_weights
 from regard.nn.linear import build_linear
 from regard.nn.masks import as_bias, behind_padding_mask, branch_mask, causal_mask, padding_mask
 from regard.nn.memory import is_out_of_memory, release_memory, with_less_at_once
@@ -68,11 +69,15 @@ __all__ = [
     "build_norm",
     "build_positions",
     "build_table",
+    "can_multiply_int8",
     "causal_mask",
     "check_widths",
+    "drop_int8",
     "forget_packed",
+    "hold_int8",
     "is_out_of_memory",
     "listening",
+    "own_weights",
     "packed",
     "padding_mask",
     "probes",

@@ -1,6 +1,7 @@
 """Tokens to vectors that know their positions, and vectors back to scores over the vocabulary."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -42,6 +43,7 @@ class VocabularyHead(nn.Module):
 
     packed: Tensor | None = None  # the weight in another layout (see `nn.packed`)
     single: Tensor | None = None  # and that for single rows
+    int8: Callable[[Tensor], Tensor] | None = None  # the product with the rounded weight (see `nn.int8`)
 
     def __init__(self, table: nn.Embedding, has_bias: bool = False) -> None:
         super().__init__()
@@ -50,4 +52,6 @@ class VocabularyHead(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V) of hidden states (..., D)."""
+        if self.int8 is not None:
+            return self.int8(hidden)
         return product(hidden, self.weight, self.bias, self.packed, self.single)

@@ -1,6 +1,6 @@
 """Linear layers, filled the same way everywhere."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -10,13 +10,17 @@ from torch.nn import functional as F
 
 
 class Linear(nn.Linear):
-    """A linear layer that can be lent its weight in another layout (see `nn.packed`)."""
+    """A linear layer that can be lent its weight in another layout (see `nn.packed`), or hold it in int8."""
 
     packed: Tensor | None = None
     single: Tensor | None = None
+    int8: Callable[[Tensor], Tensor] | None = None
+    """The product with a rounded weight, and the bias (see `nn.int8`)."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return x Wᵀ + b."""
+        if self.int8 is not None:
+            return self.int8(x)
         return product(x, self.weight, self.bias, self.packed, self.single)
 
 

@@ -62,7 +62,8 @@ def _copies_of(model: nn.Module) -> _Copies:
         return _Copies({}, [])
     layers = [layer for layer in model.modules() if isinstance(layer, Linear | VocabularyHead)]
     weights = [layer.weight for layer in layers]
-    if any(weight.device.type != "cpu" or weight.dtype != torch.float32 for weight in weights):
+    is_held = any(layer.int8 is not None for layer in layers)  # then the weights themselves are not multiplied by
+    if is_held or any(weight.device.type != "cpu" or weight.dtype != torch.float32 for weight in weights):
         return _Copies({}, [])
     # An optimizer's step and the loading of weights count as versions of a tensor.
     state = [(weight.data_ptr(), 0 if weight.is_inference() else weight._version) for weight in weights]

@@ -5,6 +5,7 @@ from regard.objectives.labels import LabelObjective, LabelObjectiveSettings
 from regard.objectives.language import LanguageObjective, LanguageObjectiveSettings
 from regard.objectives.loss import Loss, Objective, Part, scaled_total
 from regard.objectives.masked import MaskedObjective, MaskedObjectiveSettings
+from regard.objectives.masked_translation import MaskedTranslationObjective, MaskedTranslationObjectiveSettings
 from regard.objectives.translation import ObjectiveSettings, TranslationObjective
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "Loss",
     "MaskedObjective",
     "MaskedObjectiveSettings",
+    "MaskedTranslationObjective",
+    "MaskedTranslationObjectiveSettings",
     "Objective",
     "ObjectiveSettings",
     "Part",

@@ -1,10 +1,12 @@
 """The objective of translation: every target token from the source and the target tokens before it."""
 
 from pydantic import Field
+from torch import Tensor
 
 from regard.config import Settings
 from regard.data.batches import TranslationBatch
 from regard.models import SequenceToSequence
+from regard.nn import VocabularyHead
 from regard.objectives.agreement import disagreement
 from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.loss import Loss, Part
@@ -40,19 +42,22 @@ class TranslationObjective:
         readings = 2 if self.agreement else 1
         memory = model.encode(batch.source.repeat(readings, 1), batch.source_real.repeat(readings, 1))
         hidden = model.decode(batch.target.repeat(readings, 1), memory)  # (readings * B, T, D)
-        said = (
-            hidden.unflatten(0, (readings, -1)).flatten(1, 2).index_select(1, batch.label_places)
-        )  # (readings, N, D)
-        head, labels = model.head, batch.labels
-        sums = cross_entropy(
-            said.flatten(0, 1), head.weight, head.bias, labels.repeat(readings), self.label_smoothing
-        )
-        count = batch.label_count
-        loss = {
-            "translation": Part(sums.smoothed / readings, count),
-            "surprise": Part(sums.plain / readings, count, weight=0.0),
-        }
-        if self.agreement:
-            apart = disagreement(said[0], said[1], head.weight, head.bias, labels)
-            loss["disagreement"] = Part(apart, count, self.agreement)
-        return loss
+        return word_parts(hidden, model.head, batch, self.label_smoothing, self.agreement)
+
+
+def word_parts(
+    hidden: Tensor, head: VocabularyHead, batch: TranslationBatch, label_smoothing: float, agreement: float
+) -> Loss:
+    """Return what is learned from the words of a batch, for hidden states (readings * B, T, D)."""
+    readings, count = 2 if agreement else 1, batch.label_count
+    said = hidden.unflatten(0, (readings, -1)).flatten(1, 2).index_select(1, batch.label_places)  # (readings, N, D)
+    labels = batch.labels.repeat(readings)
+    sums = cross_entropy(said.flatten(0, 1), head.weight, head.bias, labels, label_smoothing)
+    loss = {
+        "translation": Part(sums.smoothed / readings, count),
+        "surprise": Part(sums.plain / readings, count, weight=0.0),
+    }
+    if agreement:
+        apart = disagreement(said[0], said[1], head.weight, head.bias, batch.labels)
+        loss["disagreement"] = Part(apart, count, agreement)
+    return loss

@@ -1,5 +1,6 @@
 """A checkpoint and raw text in, answers out."""
 
+from regard.pipelines.answerer import Answerer, Reply, SpanAnswer
 from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation
 from regard.pipelines.classifier import Chooser, Classification, Classifier, Decision
 from regard.pipelines.encoder import Encoder
@@ -8,20 +9,28 @@ from regard.pipelines.figures import bits_per_byte, perplexity, word_perplexity
 from regard.pipelines.generator import Generator
 from regard.pipelines.load import (
     load,
+    load_answerer,
     load_chooser,
     load_classifier,
     load_encoder,
     load_generator,
     load_masked,
+    load_regressor,
+    load_tagger,
     load_tokenizer,
     load_translator,
     read_task,
 )
+from regard.pipelines.masked_translator import MaskedTranslator
+from regard.pipelines.regressor import Rating, Regressor
+from regard.pipelines.tagger import Span, Tagger, Tagging
 from regard.pipelines.text_answers import Continuation, NextToken, TextScore
 from regard.pipelines.translator import Translator
+from regard.pipelines.weights import WeightsCost, weights_cost
 
 __all__ = [
     "Alternative",
+    "Answerer",
     "Candidate",
     "Chooser",
     "Classification",
@@ -32,23 +41,36 @@ __all__ = [
     "Filler",
     "Filling",
     "Generator",
+    "MaskedTranslator",
     "NextToken",
     "PairScore",
+    "Rating",
+    "Regressor",
+    "Reply",
+    "Span",
+    "SpanAnswer",
+    "Tagger",
+    "Tagging",
     "TextScore",
     "TokenVectors",
     "Translation",
     "Translator",
+    "WeightsCost",
     "WordSimilarity",
     "bits_per_byte",
     "load",
+    "load_answerer",
     "load_chooser",
     "load_classifier",
     "load_encoder",
     "load_generator",
     "load_masked",
+    "load_regressor",
+    "load_tagger",
     "load_tokenizer",
     "load_translator",
     "perplexity",
     "read_task",
+    "weights_cost",
     "word_perplexity",
 ]

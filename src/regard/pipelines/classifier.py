@@ -2,20 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import overload
 
-from regard.checkpoint import Bundle
 from regard.data.choices import Choice
-from regard.data.examples import EncodedExamples, encode_choices, encode_texts
-from regard.data.lines import is_text
+from regard.data.examples import encode_choices, encode_texts
 from regard.errors import DataError
-from regard.inspection import only_user
-from regard.pipelines.labelling import Probabilities, answer_probabilities
+from regard.pipelines.answering import Answering, Lines, check_count, check_texts
+from regard.pipelines.labelling import softmax
 from regard.progress import SILENT, Progress
 
-TOKENS_AT_ONCE = {"cpu": 8192, "cuda": 65536}
-
-Lines = Sequence[int] | None
 Texts = str | tuple[str, str]
 """One text, or the two of a pair."""
 
@@ -56,33 +51,7 @@ class Decision:
         return self.probabilities[self.number]
 
 
-class _Answering:
-    """A model with a head, and its tokenizer."""
-
-    def __init__(self, bundle: Bundle) -> None:
-        self.bundle = bundle
-        self.model: Any = bundle.model
-        self.tokenizer = bundle.tokenizers["tokenizer"]
-        self.device = next(bundle.model.parameters()).device
-        self.max_length = int(bundle.facts["max_length"])
-        """Tokens of a sequence at most, with those around and between texts."""
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """The settings of the model and what its task remembers."""
-        return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
-
-    @property
-    def tokens_at_once(self) -> int:
-        """Padded tokens that are read together."""
-        return TOKENS_AT_ONCE.get(self.device.type, TOKENS_AT_ONCE["cpu"])
-
-    def _answer(self, examples: EncodedExamples, progress: Progress) -> list[Probabilities]:
-        with only_user(self.model):
-            return answer_probabilities(self.model, examples, self.device, self.tokens_at_once, progress)
-
-
-class Classifier(_Answering):
+class Classifier(Answering):
     """Gives texts, or pairs of texts, one of the labels it has learned."""
 
     @property
@@ -123,20 +92,20 @@ class Classifier(_Answering):
     def _classify(self, given: Sequence[Texts], lines: Sequence[int], progress: Progress) -> list[Classification]:
         rows = [(each,) if isinstance(each, str) else tuple(each) for each in given]
         for line, texts in zip(lines, rows, strict=True):
-            if len(texts) != self.texts:
-                raise DataError(f"line {line:,}: this model labels {_count(self.texts)}, and here are {len(texts)}.")
-            _check(texts, f"line {line:,}")
+            check_count(texts, self.texts, f"line {line:,}", "labels")
+            check_texts(texts, f"line {line:,}")
         both_orders = self.bundle.facts["pairs"] == "both-orders"
         stripped = [tuple(text.strip() for text in texts) for texts in rows]  # as they were learned from
-        encoded = encode_texts(stripped, [0] * len(rows), self.tokenizer, self.max_length, both_orders)
-        found = self._answer(encoded, progress)
+        nothing = [0] * len(rows)
+        encoded = encode_texts(stripped, nothing, self.tokenizer, self.frame, self.max_length, both_orders)
+        found = [softmax(each) for each in self._scores(encoded, progress)]
         return [
             Classification(texts, self.labels[int(each.argmax())], dict(zip(self.labels, each.tolist())), is_cut)
             for texts, each, is_cut in zip(rows, found, encoded.is_cut.tolist(), strict=True)
         ]
 
 
-class Chooser(_Answering):
+class Chooser(Answering):
     """Chooses what follows a context."""
 
     @overload
@@ -162,24 +131,13 @@ class Chooser(_Answering):
         for line, example in enumerate(examples, start=1):
             if len(example.choices) < 2:
                 raise DataError(f"example {line:,}: it has {len(example.choices)} choices; give two or more.")
-            _check((example.context, *example.choices), f"example {line:,}")
+            check_texts((example.context, *example.choices), f"example {line:,}")
         stripped = [
             Choice(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1) for each in examples
         ]
-        found = self._answer(encode_choices(stripped, self.tokenizer, self.max_length), progress)
+        encoded = encode_choices(stripped, self.tokenizer, self.frame, self.max_length)
+        found = [softmax(each) for each in self._scores(encoded, progress)]
         return [
             Decision(example.context, example.choices, int(each.argmax()), tuple(each.tolist()))
             for example, each in zip(examples, found, strict=True)
         ]
-
-
-def _check(texts: Sequence[str], where: str) -> None:
-    for text in texts:
-        if not text.strip():
-            raise DataError(f"{where} is empty; give it words.")
-        if not is_text(text):
-            raise DataError(f"{where} is not UTF-8 text; convert it first.")
-
-
-def _count(texts: int) -> str:
-    return "one text" if texts == 1 else "pairs of texts"

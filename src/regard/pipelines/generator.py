@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, overload
 
@@ -26,9 +27,10 @@ from regard.decoding import (
 )
 from regard.errors import ConfigError, DataError
 from regard.inspection import only_user, record_lens, record_text
-from regard.nn import Trace, forget_packed, probes
+from regard.nn import Trace, forget_packed, own_weights, probes
 from regard.pipelines.text_answers import Continuation, NextToken, TextScore
 from regard.pipelines.text_scoring import Found, plan_windows, text_log_probabilities
+from regard.pipelines.weights import WeightsCost, use_weights, weights_cost
 from regard.progress import SILENT, Progress
 from regard.text import Tokenizer, first_stop, text_behind
 
@@ -39,10 +41,12 @@ TOKENS_AT_ONCE = {"cpu": 16384, "cuda": 65536}
 class Generator:
     """A language model with its tokenizer and its defaults of generation."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, weights: str = "full") -> None:
         self.bundle = bundle
         self.model: Any = bundle.model
+        self.weights = weights
         forget_packed(self.model)
+        use_weights(self.model, weights)
         self.tokenizer: Tokenizer = bundle.tokenizers["tokenizer"]
         self.device = next(bundle.model.parameters()).device
 
@@ -180,6 +184,7 @@ class Generator:
         alternatives: int = 0,
         *,
         has_end: bool = False,
+        full: bool = False,
         first_line: int = 1,
         progress: Progress = SILENT,
     ) -> list[TextScore]:
@@ -187,22 +192,37 @@ class Generator:
 
         One that is longer than the model's window is read in windows, `stride` tokens apart (unset: half a window).
         `alternatives` asks for so many of the most probable tokens in the place of each; with `has_end`, the end
-        token behind a text counts too.
+        token behind a text counts too; `full` scores with the model's own weights, whatever it was loaded with.
         """
         if isinstance(texts, str):
             raise ConfigError("score: one text is given where a list of them is expected; write [text].")
         end = self.tokenizer.end
         behind = [end] if has_end else []
         encoded = [[end, *ids, *behind] for ids in self._encode(texts, first_line)]
+        found = self._found(encoded, stride, alternatives, full, progress)
+        return [self._score(text, ids[1:], each) for text, ids, each in zip(texts, encoded, found, strict=True)]
+
+    def _found(
+        self, encoded: Sequence[Sequence[int]], stride: int | None, alternatives: int, full: bool, progress: Progress
+    ) -> list[list[Found]]:
+        """Return what each token but the first is given, of texts as ids."""
         windows = plan_windows([len(ids) for ids in encoded], self.reach, stride)
         if not windows:
-            return [TextScore(text, (), (), ()) for text in texts]
-        with only_user(self.model):
-            sequences = Sequences.of(encoded)
-            found = text_log_probabilities(
-                self.model, sequences, windows, self._tokens_at_once, alternatives, progress
+            return [[] for _ in encoded]
+        with only_user(self.model), own_weights(self.model) if full else nullcontext():
+            return text_log_probabilities(
+                self.model, Sequences.of(encoded), windows, self._tokens_at_once, alternatives, progress
             )
-        return [self._score(text, ids[1:], each) for text, ids, each in zip(texts, encoded, found, strict=True)]
+
+    def weights_cost(self, texts: Sequence[str | Sequence[int]], progress: Progress = SILENT) -> WeightsCost:
+        """Return what the weights this model was loaded with cost on texts, or on their ids."""
+        if self.weights == "full":
+            raise ConfigError("weights: this model has its full ones, which cost nothing; load it with int8 weights.")
+        ids = [self._encode([text], line)[0] if isinstance(text, str) else text for line, text in enumerate(texts, 1)]
+        rows = [[self.tokenizer.end, *each] for each in ids]
+        both = [self._found(rows, None, 0, full, progress) for full in (True, False)]
+        full, held = ([[value for value, _ in text] for text in found] for found in both)
+        return weights_cost(full, held)
 
     @property
     def reach(self) -> int | None:

@@ -1,47 +1,102 @@
-"""A table in, the same table with labels and probabilities out."""
+"""A table in, the same table with labels, numbers, spans or answers out."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regard.pipelines.classifier import Classification, Classifier
+from regard.pipelines.answerer import Answerer
+from regard.pipelines.classifier import Classifier
+from regard.pipelines.regressor import Regressor
+from regard.pipelines.tagger import Tagger
 from regard.pipelines.text_tables import TextTable, read_text_table
 from regard.progress import SILENT, Progress
 
 
 @dataclass(frozen=True)
-class LabelledTable:
-    """A table, and the answer to each of its rows; None where the text is blank."""
+class AnsweredTable:
+    """A table, and the answer to each of its rows; None where a text is blank."""
 
     table: TextTable
-    answers: list[Classification | None]
-    labels: tuple[str, ...]
+    answers: list[Any]
+    names: list[str]
+    """The columns that are added."""
+    as_cells: Callable[[Any], list[str]]
+    as_record: Callable[[Any], dict[str, Any]]
 
     def cells(self) -> list[list[str]]:
         """Return the header and all rows as cells of text."""
-        names = ["label", *(f"probability_{each}" for each in self.labels)]
-        blank = [""] * len(names)
-        return self.table.cells(
-            names,
-            (
-                [answer.label, *(f"{value:.6f}" for value in answer.probabilities.values())] if answer else blank
-                for answer in self.answers
-            ),
-        )
+        blank = [""] * len(self.names)
+        return self.table.cells(self.names, (self.as_cells(each) if each else blank for each in self.answers))
 
     def records(self) -> list[dict[str, Any]]:
         """Return all rows with what was added, by name."""
-        return self.table.records(
-            {"label": answer and answer.label, "probabilities": answer and answer.probabilities}
-            for answer in self.answers
-        )
+        known = next((each for each in self.answers if each), None)
+        nothing = dict.fromkeys(self.as_record(known)) if known else {}
+        return self.table.records(self.as_record(each) if each else nothing for each in self.answers)
 
 
 def label_table(
     classifier: Classifier, path: str, columns: Sequence[str | int] = (), progress: Progress = SILENT
-) -> LabelledTable:
+) -> AnsweredTable:
     """Label the rows of a .csv, .tsv or .jsonl file (.gz too); `columns` name the texts if they cannot be guessed."""
     table = read_text_table(path, columns, classifier.texts)
+    return AnsweredTable(
+        table,
+        _answers(classifier, table, progress),
+        ["label", *(f"probability_{each}" for each in classifier.labels)],
+        lambda each: [each.label, *(f"{value:.6f}" for value in each.probabilities.values())],
+        lambda each: {"label": each.label, "probabilities": each.probabilities},
+    )
+
+
+def rate_table(
+    regressor: Regressor, path: str, columns: Sequence[str | int] = (), progress: Progress = SILENT
+) -> AnsweredTable:
+    """Give the rows of a table their numbers."""
+    table = read_text_table(path, columns, regressor.texts)
+    return AnsweredTable(
+        table,
+        _answers(regressor, table, progress),
+        ["number"],
+        lambda each: [f"{each.number:.6f}"],
+        lambda each: {"number": each.number},
+    )
+
+
+def tag_table(
+    tagger: Tagger, path: str, columns: Sequence[str | int] = (), progress: Progress = SILENT
+) -> AnsweredTable:
+    """Tag the text of each row: its words, their tags, and the spans (as JSON in a cell)."""
+    table = read_text_table(path, columns, 1)
+    spans = lambda each: [vars(span) for span in each.spans]
+    return AnsweredTable(
+        table,
+        _answers(tagger, table, progress),
+        ["words", "tags", "spans"],
+        lambda each: [" ".join(each.words), " ".join(each.tags), json.dumps(spans(each), ensure_ascii=False)],
+        lambda each: {"words": each.words, "tags": each.tags, "spans": spans(each)},
+    )
+
+
+def answer_table(
+    answerer: Answerer, path: str, threshold: float | None = None, progress: Progress = SILENT
+) -> AnsweredTable:
+    """Answer the question of each row about its context."""
+    table = read_text_table(path, ["question", "context"], 2)
+    asked: Any = [texts for texts in table.texts if all(texts)]
+    replies = iter(answerer(asked, threshold=threshold, progress=progress))
+    return AnsweredTable(
+        table,
+        [next(replies) if all(texts) else None for texts in table.texts],
+        ["answer", "probability"],
+        lambda each: [each.text, f"{each.answer.probability:.6f}"],
+        lambda each: {"answer": each.text, "probability": each.answer.probability},
+    )
+
+
+def _answers(pipeline: Any, table: TextTable, progress: Progress) -> list[Any]:
+    """Return the answer to each row; None where a text is blank."""
     given: Any = [texts[0] if len(texts) == 1 else texts for texts in table.texts if all(texts)]
-    answers = iter(classifier(given, progress=progress))
-    return LabelledTable(table, [next(answers) if all(texts) else None for texts in table.texts], classifier.labels)
+    answers = iter(pipeline(given, progress=progress))
+    return [next(answers) if all(texts) else None for texts in table.texts]

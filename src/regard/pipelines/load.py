@@ -10,35 +10,49 @@ from regard.errors import CheckpointError, ConfigError
 from regard.interop import read as read_hugging_face
 from regard.interop import read_task as read_hugging_face_task
 from regard.models import family
+from regard.pipelines.answerer import Answerer
 from regard.pipelines.classifier import Chooser, Classifier
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.generator import Generator
+from regard.pipelines.masked_translator import build_translator
+from regard.pipelines.regressor import Regressor
+from regard.pipelines.tagger import Tagger
 from regard.pipelines.translator import Translator, translation_tokenizers
+from regard.pipelines.weights import check_weights
 from regard.text import Tokenizer
 from regard.training import choose_device
 from regard.training.machine import choose_precision, keep_freed_memory
 
-Pipeline = Chooser | Classifier | Encoder | Generator | Translator
+Pipeline = Answerer | Chooser | Classifier | Encoder | Generator | Regressor | Tagger | Translator
 PIPELINES: dict[str, Callable[[Bundle], Pipeline]] = {
+    "answer": Answerer,
     "choose": Chooser,
     "classify": Classifier,
     "language-model": Generator,
     "masked-language-model": Encoder,
-    "translate": Translator,
+    "regress": Regressor,
+    "tag": Tagger,
+    "translate": build_translator,
 }
 KINDS = {
+    "answer": "a model that answers questions",
     "choose": "a model that chooses",
     "classify": "a classifier",
     "language-model": "a language model",
     "masked-language-model": "a masked language model",
+    "regress": "a model that says a number",
+    "tag": "a tagger",
     "translate": "a translator",
 }
 """What the model of a task is called in a sentence."""
 VERBS = {
+    "answer": "answer and evaluate",
     "choose": "choose and evaluate",
     "classify": "classify and evaluate",
     "language-model": "generate and score",
     "masked-language-model": "fill, embed, similar and evaluate",
+    "regress": "regress and evaluate",
+    "tag": "tag and evaluate",
     "translate": "translate, score and evaluate",
 }
 """What such a model is used with on the command line."""
@@ -46,21 +60,35 @@ DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
 def load(
-    path: str | Path, device: str = "auto", *, ensemble: Sequence[str | Path] = (), precision: str = "fp32"
+    path: str | Path,
+    device: str = "auto",
+    *,
+    ensemble: Sequence[str | Path] = (),
+    precision: str = "fp32",
+    weights: str = "full",
 ) -> Pipeline:
     """Return the pipeline of a run (its best checkpoint), a checkpoint folder, or hf: and a Hugging Face folder.
 
     Further ones make an ensemble of translators: the mean of their probabilities decides. In precision bf16 weights
     and sums are rounded to three digits: twice as fast where the model is large, the same text only almost always.
+    A language model on a CPU is faster with int8 weights, for a little more perplexity (see `weights_cost`).
     """
+    if weights != "full":
+        check_weights(weights, choose_device(device), precision)
+        task = read_task(path)
+        _check_task(path, task, None)
+        if task != "language-model":
+            raise ConfigError(
+                f"weights: {path} is {KINDS[task]}, and only language models take {weights}; leave it out."
+            )
     first = _bundle(path, device, precision)
     if not ensemble:
-        return PIPELINES[first.task](first)
+        return Generator(first, weights) if first.task == "language-model" else PIPELINES[first.task](first)
     if first.task != "translate":
         raise ConfigError(
             f"ensemble: {path} is {KINDS[first.task]}, and only translators decide together; leave it out."
         )
-    return Translator(first, _others(str(path), first, ensemble, device, precision))
+    return build_translator(first, _others(str(path), first, ensemble, device, precision))
 
 
 def load_translator(
@@ -68,12 +96,15 @@ def load_translator(
 ) -> Translator:
     """Return the translator at a path as `load` does, and refuse a model of another task."""
     first = _bundle(path, device, precision, "translate")
-    return Translator(first, _others(str(path), first, ensemble, device, precision))
+    return build_translator(first, _others(str(path), first, ensemble, device, precision))
 
 
-def load_generator(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Generator:
+def load_generator(
+    path: str | Path, device: str = "auto", *, precision: str = "fp32", weights: str = "full"
+) -> Generator:
     """Return the language model at a path as `load` does, and refuse a model of another task."""
-    return Generator(_bundle(path, device, precision, "language-model"))
+    check_weights(weights, choose_device(device), precision)
+    return Generator(_bundle(path, device, precision, "language-model"), weights)
 
 
 def load_classifier(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Classifier:
@@ -81,9 +112,24 @@ def load_classifier(path: str | Path, device: str = "auto", *, precision: str = 
     return Classifier(_bundle(path, device, precision, "classify"))
 
 
+def load_regressor(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Regressor:
+    """Return the model that says a number at a path as `load` does, and refuse a model of another task."""
+    return Regressor(_bundle(path, device, precision, "regress"))
+
+
 def load_chooser(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Chooser:
     """Return the model that chooses at a path as `load` does, and refuse a model of another task."""
     return Chooser(_bundle(path, device, precision, "choose"))
+
+
+def load_tagger(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Tagger:
+    """Return the tagger at a path as `load` does, and refuse a model of another task."""
+    return Tagger(_bundle(path, device, precision, "tag"))
+
+
+def load_answerer(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Answerer:
+    """Return the model that answers questions at a path as `load` does, and refuse a model of another task."""
+    return Answerer(_bundle(path, device, precision, "answer"))
 
 
 def load_masked(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder:

@@ -16,8 +16,10 @@ from regard.data.lines import is_text
 from regard.data.sampler import micro_batches
 from regard.data.sequences import Sequences
 from regard.decoding import (
+    MASKED_ONLY,
     SAMPLING_ONLY,
     SEARCH_ONLY,
+    AnyDecodeSettings,
     DecodeSettings,
     Ends,
     Hypothesis,
@@ -58,12 +60,17 @@ class Translator:
         """The tokenizer of the target, which is that of the source too where they share one."""
         return self.target_tokenizer
 
-    def decoding(self, **overrides: Any) -> DecodeSettings:
+    def decoding(self, **overrides: Any) -> AnyDecodeSettings:
         """Return the checkpoint's decoding settings with some of them changed.
 
         A call that asks for the other method leaves behind what the checkpoint says about its own.
         """
         changes = {name: value for name, value in overrides.items() if value is not None}
+        if name := next((each for each in changes if each in MASKED_ONLY), None):
+            raise ConfigError(
+                f"{name}: {changes[name]} is for models that fill in masked words (mask-predict), and this one says "
+                f"one word after the other; leave it out."
+            )
         own = dict(self.bundle.facts.get("decode", {}))
         if changes.get("method", own.get("method", "beam")) != own.get("method", "beam"):
             own = {name: value for name, value in own.items() if name not in (*SAMPLING_ONLY, *SEARCH_ONLY)}
@@ -110,7 +117,7 @@ class Translator:
         return answers[0] if isinstance(text, str) else answers
 
     def _prefixes(
-        self, prefix: str | Sequence[str | None] | None, count: int, settings: DecodeSettings
+        self, prefix: str | Sequence[str | None] | None, count: int, settings: AnyDecodeSettings
     ) -> list[Prefix | None]:
         """Return the prefix of each text; one that leaves no room for more is told."""
         texts = [prefix] * count if prefix is None or isinstance(prefix, str) else list(prefix)
@@ -119,7 +126,7 @@ class Translator:
                 f"prefix: there are {len(texts)} prefixes for {count} texts; give one for each, or one."
             )
         known = {text: prefix_of(self.target_tokenizer, text) for text in set(texts) if text}
-        bounds = [bound for bound in (settings.max_length, self.bound) if bound is not None]
+        bounds = [bound for bound in (settings.longest, self.bound) if bound is not None]
         for text, found in known.items():
             if bounds and len(found.choices) >= min(bounds):
                 raise ConfigError(
@@ -155,7 +162,7 @@ class Translator:
         texts: list[str],
         prefixes: Sequence[Prefix | None],
         first_line: int,
-        settings: DecodeSettings,
+        settings: AnyDecodeSettings,
         progress: Progress,
     ) -> list[Translation]:
         """Translate texts in batches of like length, and put the answers back in order; blank stays blank."""
@@ -183,7 +190,7 @@ class Translator:
         return answers
 
     def _encode(
-        self, tokenizer: Tokenizer, texts: Sequence[str], lines: Sequence[int], settings: DecodeSettings
+        self, tokenizer: Tokenizer, texts: Sequence[str], lines: Sequence[int], settings: AnyDecodeSettings
     ) -> Sequences:
         """Return the texts as ids with an end token each; one that is too long is named by its line."""
         for line, text in zip(lines, texts, strict=True):

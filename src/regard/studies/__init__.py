@@ -6,10 +6,9 @@ from regard.studies.compare import Comparison, compare
 from regard.studies.doctor.examine import doctor
 from regard.studies.doctor.findings import Finding, Report
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
-from regard.studies.label_scores import measure_labels
 from regard.studies.masked_scores import MaskedEvaluation, measure_masked
 from regard.studies.measure import Outcome, measure
-from regard.studies.passport import Passport, read_passport
+from regard.studies.passport import Passport, decoding_words, read_passport
 from regard.studies.plan import LabelPlan, Plan, TextPlan, plan_run, preset_parameters
 from regard.studies.race.board import Standing
 from regard.studies.race.budget import Budget, parse_budget
@@ -22,7 +21,9 @@ from regard.studies.run import Run
 from regard.studies.runs import RunSummary, delete_run, list_runs
 from regard.studies.text_scores import TextEvaluation, measure_text
 from regard.studies.train import train
+from regard.studies.tuning.measure import Measured, measure_labels
 from regard.studies.verify import Verification, verify_resume
+from regard.studies.weights import MeasuredCost, measure_weights_cost
 
 __all__ = [
     "Average",
@@ -33,6 +34,8 @@ __all__ = [
     "LabelPlan",
     "Lineup",
     "MaskedEvaluation",
+    "Measured",
+    "MeasuredCost",
     "Outcome",
     "Passport",
     "Plan",
@@ -47,6 +50,7 @@ __all__ = [
     "Verification",
     "average",
     "compare",
+    "decoding_words",
     "delete_run",
     "doctor",
     "evaluate",
@@ -57,6 +61,7 @@ __all__ = [
     "measure_labels",
     "measure_masked",
     "measure_text",
+    "measure_weights_cost",
     "parse_budget",
     "plan_run",
     "preset_parameters",

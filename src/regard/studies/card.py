@@ -11,13 +11,13 @@ from regard.config import flatten, parse_overrides
 from regard.errors import CheckpointError, RunError
 from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
-from regard.studies.label_card import choice_use, label_data, label_scores, label_use
 from regard.studies.markdown import code, table
 from regard.studies.masked_card import masked_data, masked_scores, masked_use
-from regard.studies.passport import checkpoint_hash, passports_of
+from regard.studies.passport import checkpoint_hash, decoding_words, passports_of
 from regard.studies.run import Run
 from regard.studies.runs import state_of
 from regard.studies.text_card import text_data, text_scores, text_use
+from regard.studies.tuning.card import tuning_data, tuning_scores, tuning_use
 from regard.training.reports import METRICS, read_metrics
 
 CARD = "README.md"
@@ -27,8 +27,7 @@ MARK = "<!-- Written by regard; `regard card` writes it anew, so changes made he
 Section = Callable[[Run], list[str]]
 
 SECTIONS: dict[str, tuple[Section, Section, Section]] = {
-    "choose": (choice_use, label_scores, label_data),
-    "classify": (label_use, label_scores, label_data),
+    **dict.fromkeys(("answer", "choose", "classify", "regress", "tag"), (tuning_use, tuning_scores, tuning_data)),
     "language-model": (text_use, lambda run: text_scores(run.record), lambda run: text_data(run.record)),
     "masked-language-model": (masked_use, masked_scores, masked_data),
 }
@@ -116,14 +115,9 @@ def _scores(run: Run) -> list[str]:
         values = {score["name"]: score["value"] for score in [*facts["scores"], *facts["paper_scores"]]}
         signatures |= {score["name"]: score["signature"] for score in [*facts["scores"], *facts["paper_scores"]]}
         model = "best" if facts["checkpoint"]["sha256"] == best else "an earlier checkpoint"
-        decode = ", ".join(
-            f"{key.replace('_', ' ')} {value}"
-            for key, value in facts["decode"].items()
-            if key in ("beams", "length_penalty")
-        )
         figures = [f"{values[metric]:.2f}" if metric in values else "" for metric in _metric_names(passports)]
         loss = "-" if facts["loss"] is None else f"{facts['loss']:.3f}"
-        rows.append([name, f"{facts['sentences']:,}", *figures, loss, decode, model])
+        rows.append([name, f"{facts['sentences']:,}", *figures, loss, decoding_words(facts["decode"]), model])
     names = _metric_names(passports)
     hashes = [
         (name, code(facts["test_set"]["sources"]), " ".join(map(code, facts["test_set"]["references"])))

@@ -9,11 +9,13 @@ CURVES = "curves.png"
 NOT_LOSSES = {"step", "epoch", "seconds", "learning_rate", "tokens_per_second", "waiting"}
 TRANSLATION = ("target token", "valid_loss", "target tokens", "BLEU", "valid_bleu")
 FIGURES = {
-    "label": ("label", "valid_loss", "labels", "accuracy", "valid_accuracy"),
+    "label": ("label", "valid_loss", "tokens", "accuracy", "valid_accuracy"),
     "language": ("target token", "valid_loss", "target tokens", "perplexity", "valid_perplexity"),
     "masked": ("masked token", "valid_masked_loss", "tokens", "accuracy", "valid_masked_accuracy"),
 }
 """By a part of the loss: what it is of, the same on validation, what speed counts, and a score on validation."""
+LABEL_FIGURES = {"f1": "F1", "spearman": "Spearman's correlation"}
+"""What models that were fine-tuned are watched by, where it is not accuracy."""
 COLOURS = {"train": "#4477aa", "valid": "#cc6677"}
 
 
@@ -54,8 +56,9 @@ def panel_lines(metrics: Sequence[dict[str, float]]) -> dict[str, dict[str, tupl
     names = [name for name in (trained[0] if trained else {}) if name not in NOT_LOSSES]
     loss = "surprise" if "surprise" in names else names[0] if names else ""
     of, valid, counted, score, measured = next((FIGURES[name] for name in names if name in FIGURES), TRANSLATION)
-    if "label" in names and "language" in names:
-        counted = "target tokens"
+    for figure, words in LABEL_FIGURES.items():
+        if "label" in names and any(f"valid_{figure}" in line for line in metrics):
+            score, measured = words, f"valid_{figure}"
     panels = {
         f"loss of a {of}": {"train": loss, "valid": valid},
         f"{score} on validation": {"valid": measured},

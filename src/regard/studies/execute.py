@@ -77,13 +77,16 @@ def execute(run: Run, job: Job, progress: Progress = SILENT) -> Run:
         bundle = read_bundle(begin[0], machine.device) if begin else None
         prepare = job.prepare or task(settings.task).prepare
         prepared = prepare(settings, machine, progress, bundle, job.pairs)
+        counted = settings.train
+        if counted.depends_on_data:
+            counted = counted.planned(prepared.feed.updates_in(epoch=0))
         trainer = Trainer(
             prepared.bundle.model,
             prepared.feed,
             prepared.objective,
-            settings.train,
+            counted,
             machine,
-            _hooks(run, prepared, settings.train, team, progress),
+            _hooks(run, prepared, counted, team, progress),
             seed=settings.seed,
             width=prepared.width,
             team=team,
@@ -97,7 +100,7 @@ def execute(run: Run, job: Job, progress: Progress = SILENT) -> Run:
         if team.is_leader:
             if begin:
                 _step_back(run, *begin, trainer.state.step, progress)
-            _open(run, job, prepared, _describe(machine, team))
+            _open(run, job, prepared, _describe(machine, team), counted.steps)
         reason = _train(run, trainer, job.stop_at)
         if team.is_leader:
             _close(run, prepared, trainer.state, reason, progress, job.is_scored)
@@ -177,13 +180,14 @@ def _step_back(run: Run, folder: Path, damages: Sequence[Exception], step: int, 
         run.checkpoints.forget_after(folder)
 
 
-def _open(run: Run, job: Job, prepared: Prepared, machine: dict[str, str | int]) -> None:
+def _open(run: Run, job: Job, prepared: Prepared, machine: dict[str, str | int], updates: int) -> None:
     """Note that training begins; an old run makes room only now."""
     facts = {
         "state": "running",
         **job.begins,
         "data": prepared.facts,
         "machine": machine,
+        "updates": updates,
         "parameters": sum(parameter.numel() for parameter in prepared.bundle.model.parameters()),
     }
     if job.start == "replace":

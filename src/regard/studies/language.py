@@ -96,10 +96,10 @@ def language_tokenizer(
                     f"so that only the others are tokenised; delete it to have one made of all."
                 )
             return kept
-    try:
-        tokenizer = train_tokenizer(sample_text(place), settings.text, progress)
-    except DataError:
-        raise nothing_in(place) from None
+    sample = list(sample_text(place))
+    if not sample:
+        raise nothing_in(place)
+    tokenizer = train_tokenizer(sample, settings.text, progress)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MADE_FROM).unlink(missing_ok=True)

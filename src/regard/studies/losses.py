@@ -6,19 +6,21 @@ import numpy as np
 import torch
 
 from regard.data.batches import EncodedPairs
+from regard.data.masked_pairs import MaskedPairs
 from regard.data.sampler import micro_batches
-from regard.models import SequenceToSequence
+from regard.models import ConditionalMasked, SequenceToSequence
 from regard.nn import with_less_at_once
-from regard.objectives import TranslationObjective
+from regard.objectives import MaskedTranslationObjective, Objective, TranslationObjective
 
 
 @torch.inference_mode()
 def mean_surprise(
-    model: SequenceToSequence, pairs: EncodedPairs, device: torch.device, limit: int
+    model: SequenceToSequence | ConditionalMasked, pairs: EncodedPairs, device: torch.device, limit: int
 ) -> dict[str, float]:
     """Return the mean negative log probability of a target token as `loss`, and its exponential as `perplexity`.
 
-    Where memory runs out, fewer pairs are looked at together.
+    For a model that fills in words they are those of masked words, always the same, and `length_loss` is that of the
+    lengths. Where memory runs out, fewer pairs are looked at together.
     """
     if not len(pairs):
         return {"loss": math.nan, "perplexity": math.nan}  # nothing fits the model
@@ -27,11 +29,21 @@ def mean_surprise(
 
 
 def _mean_surprise(
-    model: SequenceToSequence, pairs: EncodedPairs, device: torch.device, limit: int
+    model: SequenceToSequence | ConditionalMasked, pairs: EncodedPairs, device: torch.device, limit: int
 ) -> dict[str, float]:
-    objective = TranslationObjective(label_smoothing=0.0)
-    total, count = 0.0, 0
+    objective: Objective = TranslationObjective(label_smoothing=0.0)
+    examples: EncodedPairs | MaskedPairs = pairs
+    if isinstance(model, ConditionalMasked):
+        objective, examples = MaskedTranslationObjective(label_smoothing=0.0), fixed_masks(pairs)
+    totals, counts = dict.fromkeys(objective.parts, 0.0), dict.fromkeys(objective.parts, 0)
     for rows in micro_batches(np.arange(len(pairs)), pairs.source.lengths, pairs.target.lengths, limit):
-        part = objective(model, pairs.batch(rows).to(device))["surprise"]
-        total, count = total + float(part.sum), count + part.count
-    return {"loss": total / count, "perplexity": math.exp(min(total / count, 700.0))}
+        for name, part in objective(model, examples.batch(rows).to(device)).items():
+            totals[name], counts[name] = totals[name] + float(part.sum), counts[name] + part.count
+    means = {name: totals[name] / counts[name] if counts[name] else math.nan for name in objective.parts}
+    found = {"loss": means["surprise"], "perplexity": math.exp(min(means["surprise"], 700.0))}
+    return found | ({"length_loss": means["length"]} if "length" in means else {})
+
+
+def fixed_masks(pairs: EncodedPairs) -> MaskedPairs:
+    """Return pairs with words masked that are the same whenever a model is looked at."""
+    return MaskedPairs(pairs, seed=0, epoch=0)

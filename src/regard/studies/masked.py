@@ -32,6 +32,8 @@ Settings = MaskedSettings[ModelSettings]
 
 WORKERS = 3
 """Threads that make sequences while a GPU learns from others: it takes two of them to feed a small model."""
+FEW_PAIRS = 0.5
+"""Share of pairs among sequences under which something is odd about the documents."""
 
 
 def prepare_masked(
@@ -53,6 +55,9 @@ def prepare_masked(
     has_pairs = bundle.model.following is not None
     if has_pairs:
         check_documents(corpora, settings, progress)
+    stages = stages_of(settings, corpora.train, tokenizer, bundle)
+    if has_pairs:
+        check_pairs(stages[-1].pairs, settings, progress)
     masker = Masker(settings.masking, tokenizer)
     texts = {
         name: MaskedText(PairMaker(corpus, Marks.of(tokenizer), bundle.facts["length"], has_pairs), masker)
@@ -61,7 +66,7 @@ def prepare_masked(
     return Prepared(
         bundle=bundle,
         feed=MaskedFeed(
-            stages_of(settings, corpora.train, tokenizer, bundle),
+            stages,
             masker,
             settings.train.tokens_per_update,
             settings.train.micro_batch_tokens or machine.micro_batch_tokens,
@@ -131,6 +136,21 @@ def check_documents(corpora: TextCorpora, settings: Settings, progress: Progress
         progress.warn(
             "The validation text is one document, so next sentences are not measured there; name another with "
             "data.valid, or part it (data.train.documents)."
+        )
+
+
+def check_pairs(pairs: PairMaker, settings: Settings, progress: Progress) -> None:
+    """Refuse text without pairs, and say where there are few."""
+    share, name = pairs.pair_share, settings.data.train.name
+    if share == 0:
+        raise DataError(
+            f"{name}: no document has two sentences, so there are no pairs; see data.train.documents (now "
+            f"{settings.data.train.documents}) and data.sentences, or say model.has_next_sentence=false."
+        )
+    if share < FEW_PAIRS and settings.preflight:
+        progress.warn(
+            f"{name}: only {share:.0%} of the sequences are pairs, as most documents have one sentence; see "
+            f"data.train.documents (now {settings.data.train.documents}) and data.sentences."
         )
 
 

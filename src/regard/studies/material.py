@@ -8,10 +8,10 @@ from regard.data.cleaning import CleaningReport
 from regard.data.pairs import Pair
 from regard.models import ModelSettings
 from regard.pipelines.translator import translation_tokenizers
-from regard.studies.settings import TranslateSettings
+from regard.studies.settings import MaskedTranslateSettings, TranslateSettings
 from regard.text import Tokenizer
 
-Settings = TranslateSettings[ModelSettings]
+Settings = TranslateSettings[ModelSettings] | MaskedTranslateSettings[ModelSettings]
 
 
 @dataclass(frozen=True)

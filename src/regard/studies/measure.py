@@ -13,7 +13,7 @@ from regard.pipelines import Translator, load_translator
 from regard.progress import SILENT, Progress
 from regard.studies.compare import Comparison, check_same_set, compare
 from regard.studies.evaluate import Evaluation, HeldOut, evaluate, held_out_sets
-from regard.studies.passport import FOLDER, Passport, issue, passport_path, read_passport
+from regard.studies.passport import Passport, issue, keep_passport, read_passport
 from regard.studies.prepared import Prepared
 from regard.studies.run import Run
 
@@ -85,24 +85,7 @@ def write_passport(
     passport: Passport, translator: Translator, path: Path, out: Path | None = None, progress: Progress = SILENT
 ) -> tuple[Path, ...]:
     """Write a passport beside its run, where that can be written to, and to `out`; return the files."""
-    files = []
-    usual = translator.decoding().model_dump(mode="json")
-    if out is not None:
-        files.append(out if out.suffix == ".json" else passport_path(out, passport, usual))
-        passport.write(files[-1])
-    if Run(path).exists:
-        beside = passport_path(path / FOLDER, passport, usual)
-        try:
-            passport.write(beside)
-            files.append(beside)
-        except OSError as error:
-            if out is None:
-                progress.warn(
-                    f"{path}: no passport could be written here ({error.strerror}); name a place with --out."
-                )
-    elif out is None:
-        progress.say(f"{path}: this is a checkpoint, not a run, so no passport was written; name a file with --out.")
-    return tuple(files)
+    return keep_passport(passport, translator.decoding().model_dump(mode="json"), path, out, progress)
 
 
 def _check_room(sets: list[HeldOut], out: Path | None, rival: "_Rival | None") -> None:

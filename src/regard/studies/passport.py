@@ -17,6 +17,7 @@ from regard.data.lines import lines_hash, read_lines
 from regard.errors import DataError
 from regard.metrics import Score
 from regard.pipelines import Translator
+from regard.progress import SILENT, Progress
 from regard.studies.evaluate import Evaluation
 from regard.studies.run import Run
 from regard.training import Machine
@@ -24,6 +25,8 @@ from regard.version import __version__
 
 FORMAT = 1
 FOLDER = "scores"
+TOLD = ("beams", "length_penalty", "passes", "length_candidates")
+"""The settings of decoding that stand beside a score."""
 
 
 @dataclass(frozen=True)
@@ -51,24 +54,31 @@ class Passport:
 
 def issue(evaluation: Evaluation, translator: Translator, checkpoint: Path, origin: str) -> Passport:
     """Return the passport of an evaluation."""
-    figures = {name: _known(value) for name, value in evaluation.figures().items()}
-    dtype = str(next(translator.model.parameters()).dtype).removeprefix("torch.")
-    machine = Machine(translator.device, dtype).describe()
+    figures = {name: known(value) for name, value in evaluation.figures().items()}
     facts = {
         "set": figures.pop("name"),
         **figures,
         "scores": [_with_casing(score) for score in evaluation.scores],
+        **surroundings(translator, checkpoint),
+    }
+    return Passport(origin, facts, evaluation.hypotheses)
+
+
+def surroundings(pipeline: Any, checkpoint: Path) -> dict[str, Any]:
+    """Return with what, and where, a pipeline has given its answers."""
+    dtype = str(next(pipeline.model.parameters()).dtype).removeprefix("torch.")
+    machine = Machine(pipeline.device, dtype).describe()
+    return {
         "checkpoint": {"path": str(checkpoint), "sha256": checkpoint_hash(checkpoint)},
-        "seed": translator.bundle.facts.get("seed"),
+        "seed": pipeline.bundle.facts.get("seed"),
         "regard": __version__,
         "torch": machine["torch"],
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine,
     }
-    return Passport(origin, facts, evaluation.hypotheses)
 
 
-def _known(value: Any) -> Any:
+def known(value: Any) -> Any:
     """Return a figure, None where it is no number (nothing fits the model): JSON knows no NaN."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
@@ -121,6 +131,11 @@ def passports_of(run: Run) -> dict[str, dict[str, Any]]:
     return found
 
 
+def decoding_words(decode: Mapping[str, Any]) -> str:
+    """Return in words how the outputs of a score came about."""
+    return ", ".join(f"{name.replace('_', ' ')} {decode[name]}" for name in TOLD if name in decode)
+
+
 def passport_path(folder: Path, passport: Passport, usual: Mapping[str, Any]) -> Path:
     """Return where a passport is kept: under the set's name, with the decoding settings that are not the `usual`."""
     facts = passport.facts
@@ -133,3 +148,33 @@ def passport_path(folder: Path, passport: Passport, usual: Mapping[str, Any]) ->
     except (DataError, OSError):
         is_taken = False
     return folder / f"{stem}-{facts['test_set']['sources'][:8]}.json" if is_taken else path
+
+
+def keep_passport(
+    passport: Passport,
+    usual: Mapping[str, Any],
+    path: Path,
+    out: Path | None = None,
+    progress: Progress = SILENT,
+) -> tuple[Path, ...]:
+    """Write a passport beside its run, where that can be written to, and to `out`; return the files.
+
+    `usual` are the decoding settings that its name need not say.
+    """
+    files = []
+    if out is not None:
+        files.append(out if out.suffix == ".json" else passport_path(out, passport, usual))
+        passport.write(files[-1])
+    if Run(path).exists:
+        beside = passport_path(path / FOLDER, passport, usual)
+        try:
+            passport.write(beside)
+            files.append(beside)
+        except OSError as error:
+            if out is None:
+                progress.warn(
+                    f"{path}: no passport could be written here ({error.strerror}); name a place with --out."
+                )
+    elif out is None:
+        progress.say(f"{path}: this is a checkpoint, not a run, so no passport was written; name a file with --out.")
+    return tuple(files)

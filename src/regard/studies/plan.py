@@ -69,6 +69,7 @@ def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan | La
     machine = prepare_machine(settings.machine)
     prepared = task(settings.task).prepare(settings, machine, progress, None, None)
     per_epoch = prepared.feed.updates_in(epoch=0)
+    updates = settings.train.planned(per_epoch).steps
     if hasattr(settings, "start"):
         return LabelPlan(
             task=settings.task,
@@ -81,9 +82,9 @@ def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan | La
             valid_examples=prepared.facts["valid"]["kept"],
             cut=prepared.facts["train"]["cut"],
             dropped=prepared.facts["train"]["dropped"],
-            updates=settings.train.steps,
+            updates=updates,
             updates_per_epoch=per_epoch,
-            epochs=round(settings.train.steps / per_epoch, 1),
+            epochs=round(updates / per_epoch, 1),
             device=str(machine.device),
         )
     if "window" in prepared.facts:
@@ -95,9 +96,9 @@ def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan | La
             train_tokens=prepared.facts["train"]["tokens"],
             valid_tokens=prepared.facts["valid"]["tokens"],
             window=prepared.facts["window"],
-            updates=settings.train.steps,
+            updates=updates,
             updates_per_epoch=per_epoch,
-            epochs=round(settings.train.steps / per_epoch, 1),
+            epochs=round(updates / per_epoch, 1),
             device=str(machine.device),
         )
     return Plan(
@@ -108,9 +109,9 @@ def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan | La
         train_pairs=prepared.facts["train"]["kept"],
         valid_pairs=prepared.facts["valid"]["kept"],
         dropped=prepared.facts["train"]["dropped"],
-        updates=settings.train.steps,
+        updates=updates,
         updates_per_epoch=per_epoch,
-        epochs=round(settings.train.steps / per_epoch, 1),
+        epochs=round(updates / per_epoch, 1),
         device=str(machine.device),
     )
 

@@ -11,27 +11,32 @@ from typing import Any
 from regard.config import Layer, Resolved, nested, resolve
 from regard.errors import ConfigError
 from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
-from regard.studies.start import begin_with
 from regard.studies.tasks import task
+from regard.studies.tuning.start import begin_with, usual_length
 
 FINE_TUNING: dict[str, Any] = {
-    "model": {"preset": "gpt-tiny"},
-    "train": {
-        "steps": 2000,
-        "tokens_per_update": 2048,
-        "optimizer": "adamw",
-        "weight_decay": 0.01,
-        "betas": [0.9, 0.999],
-        "warmup": 100,
-        "schedule": "linear",
-        "validate_every": 100,
-        "patience": 5,
-    },
+    "optimizer": "adamw",
+    "weight_decay": 0.01,
+    "betas": [0.9, 0.999],
+    "epsilon": 1e-8,
+    "schedule": "linear",
+    "examples_per_update": 32,
+    "warmup": 0.1,
+    "validate_every": 0.1,
 }
 
+
+def _fine_tuning(preset: str, select_by: str) -> dict[str, Any]:
+    """Return the defaults of a task that puts a head on a model; how long it learns depends on the start."""
+    return {"model": {"preset": preset}, "train": FINE_TUNING | {"select_by": select_by}}
+
+
 TASK_DEFAULTS: dict[str, dict[str, Any]] = {
-    "choose": FINE_TUNING,
-    "classify": FINE_TUNING,
+    "answer": _fine_tuning("bert-mini", "f1"),
+    "choose": _fine_tuning("gpt-tiny", "accuracy"),
+    "classify": _fine_tuning("gpt-tiny", "accuracy"),
+    "regress": _fine_tuning("bert-mini", "spearman"),
+    "tag": _fine_tuning("bert-mini", "f1"),
     "language-model": {
         "model": {"preset": "gpt-tiny"},
         "train": {"patience": 8, "optimizer": "adamw", "weight_decay": 0.1, "betas": [0.9, 0.99], "warmup": 200},
@@ -46,6 +51,7 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
 
 USUAL_FAMILY: dict[Kind, str] = {
     "sequence-to-sequence": "transformer",
+    "conditional-masked": "mask-predict",
     "language-model": "gpt",
     "encoder": "bert",
 }
@@ -105,7 +111,7 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     if not isinstance(name, str):
         raise ConfigError(f'{recipe.origin}: it does not say its task; add task = "translate".')
     kind_of_run = task(name)
-    start = begin_with(values, changes) if kind_of_run.has_start else None
+    start = begin_with(name, kind_of_run.models, values, changes) if kind_of_run.has_start else None
     base, kind = _base(name, values, changes) if start is None else (start, str(start.values["model"]["family"]))
     if not {"train"} & {*_table(values, "data"), *_table(changes, "data")}:
         raise ConfigError(
@@ -113,9 +119,10 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
             f"(data.train in a recipe)."
         )
     schema = kind_of_run.settings(family(kind).settings)
-    return resolve(
-        schema, [*([base] if base else []), Layer(recipe.origin, values), Layer("the command line", changes)]
-    )
+    layers = [*([base] if base else []), Layer(recipe.origin, values), Layer("the command line", changes)]
+    if kind_of_run.has_start:
+        layers.insert(0, usual_length(recipe.origin, start is not None, values, changes))
+    return resolve(schema, layers)
 
 
 def check_task(settings: Any, verb: str, wanted: str = "translate") -> None:

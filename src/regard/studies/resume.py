@@ -14,6 +14,7 @@ from regard.studies.tasks import Prepare, task
 
 MAY_CHANGE = (
     "train.steps",
+    "train.epochs",
     "train.patience",
     "train.log_every",
     "train.save_every",
@@ -50,10 +51,10 @@ def resume(
             raise ConfigError(
                 f"{name}: a resumed run cannot change this setting (only {', '.join(MAY_CHANGE)}*); start a new run."
             )
-    if record["state"] == "finished" and settings.train.steps <= record["steps"]:
-        raise RunError(
-            f"{path}: this run is finished at step {record['steps']:,}; to go on, give train.steps=N above that."
-        )
+    is_longer = {"train.steps", "train.epochs"} & set(changed) or record.get("updates", 0) > record.get("steps", 0)
+    if record["state"] == "finished" and (settings.train.steps <= record["steps"] or not is_longer):
+        way = "train.steps=N above that" if settings.train.epochs is None else "train.epochs=N above those it has had"
+        raise RunError(f"{path}: this run is finished at step {record['steps']:,}; to go on, give {way}.")
     _compare_files(record, settings, progress, force)
     sources = record["sources"] | dict.fromkeys(changed, "the command line")
     has_checkpoint = run.has_checkpoint
@@ -63,6 +64,11 @@ def resume(
         progress.warn(
             f"train.steps: the {settings.train.schedule} schedule is stretched from {old['train']['steps']:,} to "
             f"{settings.train.steps:,} steps, so the learning rate jumps here."
+        )
+    elif settings.train.schedule in ("cosine", "linear") and "train.epochs" in changed:
+        progress.warn(
+            f"train.epochs: the {settings.train.schedule} schedule is stretched from {old['train']['epochs']} to "
+            f"{settings.train.epochs} epochs, so the learning rate jumps here."
         )
     start: Start = "resume" if has_checkpoint else "again"
     return execute(run, Job(Resolved(settings, sources), start=start, is_forced=force, prepare=prepare), progress)

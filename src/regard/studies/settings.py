@@ -7,16 +7,25 @@ from pydantic import Field, model_validator
 from regard.config import Settings
 from regard.data.settings import PairData
 from regard.data.text_settings import TextData
-from regard.decoding import DecodeSettings, GenerateSettings
-from regard.models import ModelSettings
-from regard.objectives import LanguageObjectiveSettings, ObjectiveSettings
+from regard.decoding import DecodeSettings, GenerateSettings, MaskPredictDecodeSettings
+from regard.models import MaskPredictSettings, ModelSettings
+from regard.objectives import LanguageObjectiveSettings, MaskedTranslationObjectiveSettings, ObjectiveSettings
 from regard.text import CorpusTextSettings, TextSettings
 from regard.training import MachineSettings, TrainSettings
 
 M = TypeVar("M", bound=ModelSettings)
 
 
-MEASURED_FOR = {"bleu": "translators", "accuracy": "models that label or choose"}
+MEASURED_FOR = {
+    "bleu": "translators",
+    "accuracy": "models that label, tag or choose",
+    "macro_f1": "models that label",
+    "matthews": "models that label",
+    "pearson": "models that say a number",
+    "spearman": "models that say a number",
+    "f1": "models that tag or answer",
+    "exact": "models that answer",
+}
 
 
 def check_figure(train: TrainSettings, *measured: str) -> None:
@@ -68,8 +77,8 @@ class LanguageSettings(Settings, Generic[M]):
         return self
 
 
-class TranslateSettings(Settings, Generic[M]):
-    """Everything about a translation run; `model` takes the settings of its family."""
+class PairRunSettings(Settings, Generic[M]):
+    """What all translation runs have in common; `model` takes the settings of its family."""
 
     task: Literal["translate"] = "translate"
     about: str = ""
@@ -79,16 +88,14 @@ class TranslateSettings(Settings, Generic[M]):
     data: PairData
     text: TextSettings = TextSettings()
     model: M
-    objective: ObjectiveSettings = ObjectiveSettings()
     train: TrainSettings = TrainSettings()
     validation: ValidationSettings = ValidationSettings()
-    decode: DecodeSettings = DecodeSettings()
     machine: MachineSettings = MachineSettings()
     preflight: bool = True
     """Whether the data is looked over before training, and what is odd about it said."""
 
     @model_validator(mode="after")
-    def _parts_fit(self) -> "TranslateSettings[M]":
+    def _parts_fit(self) -> "PairRunSettings[M]":
         check_figure(self.train, "loss", "bleu")
         if self.train.select_by == "bleu" and self.validation.bleu_sentences == 0:
             raise ValueError('train.select_by: "bleu" needs sentences to translate; raise validation.bleu_sentences.')
@@ -98,3 +105,24 @@ class TranslateSettings(Settings, Generic[M]):
                 'or model.embeddings="target".'
             )
         return self
+
+
+class TranslateSettings(PairRunSettings[M], Generic[M]):
+    """Everything about the run of a translator that says one token after the other."""
+
+    objective: ObjectiveSettings = ObjectiveSettings()
+    decode: DecodeSettings = DecodeSettings()
+
+
+class MaskedTranslateSettings(PairRunSettings[M], Generic[M]):
+    """Everything about the run of a translator that fills in masked words."""
+
+    objective: MaskedTranslationObjectiveSettings = MaskedTranslationObjectiveSettings()
+    decode: MaskPredictDecodeSettings = MaskPredictDecodeSettings()
+
+
+def translate_settings(model: type[ModelSettings]) -> type[Settings]:
+    """Return the settings of a translation run for a model of some family."""
+    if issubclass(model, MaskPredictSettings):
+        return MaskedTranslateSettings[model]  # type: ignore[valid-type]
+    return TranslateSettings[model]  # type: ignore[valid-type]

@@ -10,10 +10,6 @@ from regard.data.pairs import Pair
 from regard.errors import ConfigError
 from regard.models import Kind, ModelSettings
 from regard.progress import Progress
-from regard.studies.label_data import example_files
-from regard.studies.label_scores import score_labels
-from regard.studies.label_settings import ChooseSettings, ClassifySettings
-from regard.studies.labels import prepare_labels
 from regard.studies.language import prepare_language
 from regard.studies.masked import prepare_masked
 from regard.studies.masked_scores import score_masked
@@ -21,9 +17,20 @@ from regard.studies.masked_settings import MaskedSettings
 from regard.studies.measure import score_tests
 from regard.studies.prepared import Prepared
 from regard.studies.run import Run
-from regard.studies.settings import LanguageSettings, TranslateSettings
+from regard.studies.settings import LanguageSettings, translate_settings
 from regard.studies.text_scores import score_texts
 from regard.studies.translation import file_hashes, prepare_translation
+from regard.studies.tuning.measure import score_labels
+from regard.studies.tuning.prepare import prepare_labels
+from regard.studies.tuning.sets import example_files
+from regard.studies.tuning.settings import (
+    AnswerSettings,
+    ChooseSettings,
+    ClassifySettings,
+    RegressSettings,
+    TagSettings,
+    settings_of,
+)
 from regard.training import Machine
 
 Prepare = Callable[[Any, Machine, Progress, Bundle | None, Sequence[Pair] | None], Prepared]
@@ -49,25 +56,16 @@ class Task:
     """Whether it may begin with a model that has learned already."""
 
 
+def _fine_tuning(settings: Any, *models: Kind) -> Task:
+    """Return a task that puts a head on a model."""
+    build = lambda model: settings_of(settings, model)
+    return Task(build, prepare_labels, models, score_labels, example_files, "--data FILE", has_start=True)
+
+
 TASKS = {
-    "choose": Task(
-        lambda model: ChooseSettings[model],  # type: ignore[valid-type]
-        prepare_labels,
-        ("language-model",),
-        score_labels,
-        example_files,
-        "--data FILE",
-        has_start=True,
-    ),
-    "classify": Task(
-        lambda model: ClassifySettings[model],  # type: ignore[valid-type]
-        prepare_labels,
-        ("language-model",),
-        score_labels,
-        example_files,
-        "--data FILE",
-        has_start=True,
-    ),
+    "answer": _fine_tuning(AnswerSettings, "encoder"),
+    "choose": _fine_tuning(ChooseSettings, "language-model", "encoder"),
+    "classify": _fine_tuning(ClassifySettings, "language-model", "encoder"),
     "language-model": Task(
         lambda model: LanguageSettings[model],  # type: ignore[valid-type]
         prepare_language,
@@ -84,10 +82,12 @@ TASKS = {
         lambda data: {},  # as above
         "--text FILE or --text FOLDER",
     ),
+    "regress": _fine_tuning(RegressSettings, "language-model", "encoder"),
+    "tag": _fine_tuning(TagSettings, "encoder"),
     "translate": Task(
-        lambda model: TranslateSettings[model],  # type: ignore[valid-type]
+        translate_settings,
         prepare_translation,
-        ("sequence-to-sequence",),
+        ("sequence-to-sequence", "conditional-masked"),
         score_tests,
         file_hashes,
         "--source FILE --target FILE, or --data FILE",

@@ -175,8 +175,23 @@ def _texts(
     run = Run(path)
     if not run.exists:
         raise RunError(f"{path}: a checkpoint alone has no test sets; give --text FILE.")
-    data = TextData.model_validate_json(json.dumps(run.record["settings"]["data"]))
-    kept = Path(run.record["data"]["folder"])
+    data, kept = _data_of(run)
     if data.test:
         return {name: tokenise(each, tokenizer, kept / f"test-{name}", progress) for name, each in data.test.items()}
     return {"valid": tokenise_all(data, tokenizer, kept, progress).valid}
+
+
+def validation_text(run: Run, tokenizer: Tokenizer, progress: Progress = SILENT) -> Corpus:
+    """Return what a run watches, if its text is still where it was tokenised."""
+    data, kept = _data_of(run)
+    if not kept.is_dir():
+        raise DataError(f"{kept}: the tokenised text of {run.path} is not here any more.")
+    if data.valid is not None:
+        return tokenise(data.valid, tokenizer, kept / "valid", progress)
+    return tokenise_all(data, tokenizer, kept, progress).valid
+
+
+def _data_of(run: Run) -> tuple[TextData, Path]:
+    """Return where a run's text comes from, and where it is kept tokenised."""
+    record = run.record
+    return TextData.model_validate_json(json.dumps(record["settings"]["data"])), Path(record["data"]["folder"])

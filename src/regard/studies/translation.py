@@ -13,7 +13,8 @@ from regard.checkpoint import Bundle
 from regard.checkpoint.atomic import fingerprint
 from regard.data.batches import EncodedPairs
 from regard.data.cleaning import CleaningReport, carve_validation, clean, drop_held_out
-from regard.data.feed import PairFeed
+from regard.data.feed import Examples, PairFeed
+from regard.data.masked_pairs import MaskedPairs
 from regard.data.pairs import Pair
 from regard.data.readers import read_pairs, read_references
 from regard.data.sequences import Sequences, encode
@@ -21,12 +22,18 @@ from regard.data.settings import PairData, PairSource
 from regard.errors import DataError
 from regard.inspection import attention_focus
 from regard.metrics import translation_scores
-from regard.models import Vocabularies, build_model, count_parameters
-from regard.objectives import TranslationObjective
-from regard.pipelines.translator import Translator, translation_tokenizers
+from regard.models import ConditionalMasked, Vocabularies, build_model, count_parameters
+from regard.objectives import (
+    MaskedTranslationObjective,
+    MaskedTranslationObjectiveSettings,
+    Objective,
+    TranslationObjective,
+)
+from regard.pipelines.masked_translator import build_translator
+from regard.pipelines.translator import translation_tokenizers
 from regard.progress import SILENT, Progress
 from regard.studies.doctor.preflight import preflight
-from regard.studies.losses import mean_surprise
+from regard.studies.losses import fixed_masks, mean_surprise
 from regard.studies.material import Material, Read, Settings
 from regard.studies.prepared import Prepared
 from regard.studies.sizes import check_size
@@ -75,13 +82,18 @@ def gather(
 def make_ready(material: Material, machine: Machine) -> Prepared:
     """Return what the loop needs."""
     settings, bundle, encoded = material.settings, material.bundle, material.encoded
-    has_dropout = settings.text.dropout > 0
+    has_dropout = any(settings.text.dropouts)
     corpus = _with_dropout(material.train, encoded, settings, bundle.tokenizers) if has_dropout else lambda _: encoded
+    examples: Callable[[int], Examples] = corpus
+    objective: Objective = TranslationObjective(settings.objective.label_smoothing, settings.objective.agreement)
+    if isinstance(settings.objective, MaskedTranslationObjectiveSettings):
+        examples = lambda epoch: MaskedPairs(corpus(epoch), settings.seed, epoch)
+        objective = MaskedTranslationObjective(**settings.objective.model_dump())
     micro_batch = settings.train.micro_batch_tokens or machine.micro_batch_tokens
     return Prepared(
         bundle=bundle,
-        feed=PairFeed(corpus, settings.train.tokens_per_update, micro_batch, settings.seed),
-        objective=TranslationObjective(settings.objective.label_smoothing, settings.objective.agreement),
+        feed=PairFeed(examples, settings.train.tokens_per_update, micro_batch, settings.seed),
+        objective=objective,
         width=settings.model.width,
         validate=_validation(bundle, material.watched, material.valid, settings, machine),
         tests=material.read.tests or {"valid": material.valid},
@@ -176,7 +188,8 @@ def _with_dropout(
     train: list[Pair], pairs: EncodedPairs, settings: Settings, tokenizers: dict[str, Tokenizer]
 ) -> Callable[[int], EncodedPairs]:
     """Return a function that encodes the corpus anew for each epoch; a text that outgrows the limit stays."""
-    encoders = (DropoutEncoder(each, settings.text.dropout) for each in translation_tokenizers(tokenizers))
+    sides = zip(translation_tokenizers(tokenizers), settings.text.dropouts, strict=True)
+    encoders = (DropoutEncoder(*side) for side in sides)
     texts = [pair.source for pair in train], [pair.target for pair in train]
     corpora = [DropoutCorpus(*each) for each in zip(texts, encoders, strict=True)]
     limit = int(max(pairs.source.lengths.max(), pairs.target.lengths.max()))
@@ -203,8 +216,10 @@ def _validation(
     count = min(settings.validation.bleu_sentences, len(valid))
     sample = [valid[place] for place in np.linspace(0, len(valid) - 1, count).astype(int)]
     longest = max(settings.decode.max_source_length, int(encoded.source.lengths.max()))
-    greedily: dict[str, Any] = {"method": "beam", "beams": 1, "max_source_length": longest}
-    looked_at = encoded.batch(np.arange(min(LOOKED_AT, len(encoded)))).to(machine.device)
+    is_masked = isinstance(bundle.model, ConditionalMasked)
+    greedily: dict[str, Any] = {} if is_masked else {"method": "beam", "beams": 1}
+    seen: Examples = fixed_masks(encoded) if is_masked else encoded
+    looked_at = seen.batch(np.arange(min(LOOKED_AT, len(encoded)))).to(machine.device)
 
     def validate(model: Any) -> dict[str, float]:
         measured = mean_surprise(model, encoded, machine.device, machine.micro_batch_tokens)
@@ -212,7 +227,8 @@ def _validation(
         if focus is not None:
             measured["attention_focus"] = focus
         if sample:
-            translations = Translator(bundle)([pair.source for pair in sample], **greedily)
+            sources = [pair.source for pair in sample]
+            translations = build_translator(bundle)(sources, max_source_length=longest, **greedily)
             hypotheses = [translation.text for translation in translations]
             references = [pair.target for pair in sample]
             measured["bleu"] = translation_scores(hypotheses, [[text] for text in references], ["BLEU"])[0].value

@@ -54,6 +54,7 @@ def verify_resume(
     middle = steps // 2
     changes |= {
         "train.steps": steps,
+        "train.epochs": None,
         "train.warmup": min(warmup, middle),
         "train.validate_every": max(1, steps // 3),
         "train.log_every": next(every for every in count(2) if middle % every),  # stop between two reports

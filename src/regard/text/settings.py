@@ -93,13 +93,21 @@ class TextSettings(TokenizerSettings):
     """One tokenizer for both languages, or one for each."""
     dropout: float = Field(0.0, ge=0.0, lt=1.0)
     """Share of BPE merges left out at random while training (Provilkov et al., 2020); drawn from the seed."""
+    target_dropout: float | None = Field(None, ge=0.0, lt=1.0)
+    """The same on the target side; unset: as much as on the source side."""
     tokenizer: str | None = None
     """Path of a ready-made tokenizer.json to use instead of training one."""
 
     @model_validator(mode="after")
     def _dropout_is_for_bpe(self) -> "TextSettings":
-        if self.dropout and self.kind != "bpe":
-            raise ValueError(f'dropout: {self.dropout} needs kind "bpe", not "{self.kind}".')
+        for share in self.dropouts:
+            if share and self.kind != "bpe":
+                raise ValueError(f'dropout: {share} needs kind "bpe", not "{self.kind}".')
         if self.tokenizer and self.vocabularies == "separate":
             raise ValueError("tokenizer: one ready-made tokenizer serves both languages; say vocabularies=shared.")
         return self
+
+    @property
+    def dropouts(self) -> tuple[float, float]:
+        """The dropout of both sides after the default has been worked out."""
+        return self.dropout, self.dropout if self.target_dropout is None else self.target_dropout

@@ -87,6 +87,10 @@ class Tokenizer:
         grown.add_special_tokens(list(tokens))
         return Tokenizer(grown)
 
+    def has(self, token: str) -> bool:
+        """Tell whether there is a token of that name."""
+        return self.backend.token_to_id(token) is not None
+
     def number(self, token: str) -> int:
         """Return the id of a special token of a task."""
         found = self.backend.token_to_id(token)
@@ -119,6 +123,21 @@ class Tokenizer:
         """Return the ids of a text, without start and end."""
         encoding = self.backend.encode(text, add_special_tokens=False)
         return Encoding(encoding.ids, encoding.tokens, encoding.offsets)
+
+    def encode_with_offsets(self, texts: Sequence[str]) -> list[Encoding]:
+        """Return the ids of many texts and where they lie, on all cores."""
+        found = self.backend.encode_batch(texts, add_special_tokens=False)
+        return [Encoding(each.ids, each.tokens, each.offsets) for each in found]
+
+    def encode_words(self, sentences: Sequence[Sequence[str]]) -> list[list[list[int]]]:
+        """Return the ids of each word of sentences that come as words; a word without any is unknown."""
+        found = self.backend.encode_batch(sentences, is_pretokenized=True, add_special_tokens=False)
+        words: list[list[list[int]]] = [[[] for _ in sentence] for sentence in sentences]
+        for pieces, encoding in zip(words, found, strict=True):
+            for number, word in zip(encoding.ids, encoding.word_ids, strict=True):
+                if word is not None:
+                    pieces[word].append(number)
+        return [[piece or [self.unknown] for piece in pieces] for pieces in words]
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of many texts, on all cores."""

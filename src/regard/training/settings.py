@@ -1,10 +1,15 @@
 """What can be said about training in a recipe."""
 
-from typing import Literal
+import math
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from regard.config import Settings
+
+Share = Annotated[float, Field(gt=0, lt=1)]
+Figure = Literal["loss", "bleu", "accuracy", "macro_f1", "matthews", "pearson", "spearman", "f1", "exact"]
+"""What a task may measure on its validation set."""
 
 
 class TrainSettings(Settings):
@@ -12,6 +17,8 @@ class TrainSettings(Settings):
 
     steps: int = Field(20_000, ge=1)
     """Updates at most."""
+    epochs: float | None = Field(None, gt=0)
+    """Passes over the data at most; unset: only `steps` says when it ends."""
     tokens_per_update: int = Field(4096, ge=1)
     """Real target tokens that make an update, whatever the memory or the number of devices."""
     micro_batch_tokens: int | None = Field(None, ge=1)
@@ -22,8 +29,8 @@ class TrainSettings(Settings):
     """The peak rate (unset: 0.001); for schedule "transformer" a factor on the paper's formula (unset: 1)."""
     schedule: Literal["transformer", "inverse-sqrt", "cosine", "linear", "constant"] = "inverse-sqrt"
     """How the rate goes after the warm-up."""
-    warmup: int = Field(1000, ge=0)
-    """Updates over which the rate climbs from 0."""
+    warmup: Annotated[int, Field(ge=0)] | Share = 1000
+    """Updates over which the rate climbs from 0; below 1, a share of all updates."""
     betas: tuple[float, float] = (0.9, 0.98)
     """Adam's decay rates of the first and second moment."""
     epsilon: float = Field(1e-9, gt=0)
@@ -34,8 +41,8 @@ class TrainSettings(Settings):
     """Momentum of plain gradient descent."""
     clip_norm: float = Field(1.0, ge=0)
     """Largest norm of the gradient of an update; 0: never clipped."""
-    validate_every: int = Field(500, ge=1)
-    """Updates between two validations; each one also saves a checkpoint."""
+    validate_every: Annotated[int, Field(ge=1)] | Share = 500
+    """Updates between two validations, each of which also saves a checkpoint; below 1, a share of all updates."""
     save_every: int = Field(0, ge=0)
     """Updates between two further checkpoints, for long ways between validations; 0: none."""
     keep_best: int = Field(1, ge=1)
@@ -48,7 +55,7 @@ class TrainSettings(Settings):
     """Returns to the last good state, since the last improvement, of a loss that explodes or is no number."""
     patience: int = Field(0, ge=0)
     """Stop after so many validations without improvement; 0: go on to the last step."""
-    select_by: Literal["loss", "bleu", "accuracy"] = "loss"
+    select_by: Figure = "loss"
     """The validation figure that decides which checkpoint is best."""
     log_every: int = Field(20, ge=1)
     """Updates between two lines of metrics.jsonl."""
@@ -67,6 +74,21 @@ class TrainSettings(Settings):
         if not all(0 <= beta < 1 for beta in self.betas):
             raise ValueError(f"betas: {list(self.betas)} must lie between 0 and 1.")
         return self
+
+    @property
+    def depends_on_data(self) -> bool:
+        """Whether it takes the data to know how many updates there are and which of them do what."""
+        return self.epochs is not None or self.warmup % 1 > 0 or self.validate_every % 1 > 0
+
+    def planned(self, updates_in_epoch: int) -> "TrainSettings":
+        """Return the same settings with all updates counted, for data of so many in an epoch."""
+        steps = self.steps if self.epochs is None else min(self.steps, math.ceil(self.epochs * updates_in_epoch))
+        counted = lambda value: value if isinstance(value, int) else math.ceil(value * steps)
+        warmup = counted(self.warmup)
+        if self.schedule in ("cosine", "linear"):
+            warmup = min(warmup, steps - 1)
+        update = {"steps": steps, "epochs": None, "warmup": warmup, "validate_every": counted(self.validate_every)}
+        return self.model_copy(update=update)
 
     @property
     def peak_rate(self) -> float:

@@ -78,8 +78,10 @@ def sweep(bench: Bench, progress: Progress = SILENT, updates: int = UPDATES) -> 
 def rate_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
     """Return the peak rate that a sweep suggests, and how the set one compares."""
     settings = bench.material.settings.train
+    if settings.depends_on_data:
+        settings = settings.planned(bench.prepared.feed.updates_in(epoch=0))
     found = sweep(bench, progress)
-    peak = learning_rate(settings, max(1, settings.warmup), bench.prepared.width)
+    peak = learning_rate(settings, max(1, int(settings.warmup)), bench.prepared.width)
     compared: tuple[Severity, str] = ("ok", "close to that")
     if peak > found.turning:
         compared = "warning", "so high that the loss rises"
@@ -110,5 +112,5 @@ def rate_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
 def as_setting(settings: TrainSettings, peak: float, width: int) -> float:
     """Return the value of train.learning_rate that gives this peak."""
     # With the schedule of the paper the setting is a factor on its formula, elsewhere the peak itself.
-    one = learning_rate(settings.model_copy(update={"learning_rate": 1.0}), max(1, settings.warmup), width)
+    one = learning_rate(settings.model_copy(update={"learning_rate": 1.0}), max(1, int(settings.warmup)), width)
     return float(f"{peak / one:.1e}")

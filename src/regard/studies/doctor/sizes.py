@@ -92,9 +92,10 @@ def _parameters(material: Material) -> Finding:
 
 
 def _steps(material: Material) -> list[Finding]:
-    train = material.settings.train
+    tokens_per_update = material.settings.train.tokens_per_update
     lengths = material.encoded.source.lengths, material.encoded.target.lengths
-    per_epoch = len(plan_updates(*lengths, train.tokens_per_update, material.settings.seed, 0))
+    per_epoch = len(plan_updates(*lengths, tokens_per_update, material.settings.seed, 0))
+    train = material.settings.train.planned(per_epoch)
     epochs = train.steps / per_epoch
     figures = {"updates_per_epoch": per_epoch, "epochs": epochs}
     found = [_epochs(epochs, train.patience, figures)]

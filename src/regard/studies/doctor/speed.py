@@ -96,7 +96,9 @@ def speed_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
     """Return how long the run will take, from a few real updates on a copy of the model."""
     settings = bench.material.settings
     found = pace(bench, progress)
-    seconds, whole = found.seconds, found.seconds * settings.train.steps + found.once
+    train = settings.train
+    updates = train.planned(bench.prepared.feed.updates_in(0)).steps if train.depends_on_data else train.steps
+    seconds, whole = found.seconds, found.seconds * updates + found.once
     per_update = min(settings.train.tokens_per_update, int(bench.material.encoded.target.lengths.sum()))
     figures = {
         "updates_per_second": 1 / seconds,
@@ -106,7 +108,7 @@ def speed_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
     machine = bench.machine.describe()
     sentence = (
         f"{1 / seconds:.2f} updates a second ({per_update / seconds:,.0f} target tokens) on {machine['device']} with "
-        f"{machine['threads']} threads: {settings.train.steps:,} updates take about {spoken(whole)}"
+        f"{machine['threads']} threads: {updates:,} updates take about {spoken(whole)}"
         f"{' at most' if settings.train.patience else ''}, without validation."
     )
     severity = graded(whole, note=DAY / 4, warning=DAY)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from regard.data.batches import EncodedPairs
 from regard.data.pairs import Pair
 from regard.errors import ConfigError, DataError
-from regard.pipelines import Translator
+from regard.pipelines import MaskedTranslator, Translator
 
 READABLE = range(7, 15)
 """Source tokens, the end token among them, of a sentence whose picture can be read."""
@@ -33,8 +33,8 @@ def alignment(translator: Translator, pair: Pair) -> dict[str, Any] | None:
         return None
     name = max(seen, key=lambda each: _focus(seen[each]))
     tokens = {side: [_readable(piece) for piece in pieces] for side, pieces in trace.tokens.items()}
-    # The weights of a row lead to the word said next, so rows are named by that.
-    said = [*tokens["target"][1:], "</s>"]
+    # The weights of a row lead to the word said next, so rows are named by that; words that are filled in are there.
+    said = tokens["target"] if isinstance(translator, MaskedTranslator) else [*tokens["target"][1:], "</s>"]
     return {"probe": name, "source": tokens["source"], "target": said, "weights": seen[name].round(4).tolist()}
 
 

@@ -69,7 +69,10 @@ def within(resolved: Resolved[Any], steps: int, limit: int) -> Resolved[Any]:
     train = resolved.settings.train
     wanted = {
         "train.steps": steps,
-        "train.warmup": min(math.ceil(train.warmup * steps / train.steps), max(0, steps - 1)),
+        "train.epochs": None,
+        "train.warmup": train.warmup
+        if isinstance(train.warmup, float)
+        else min(math.ceil(train.warmup * steps / train.steps), max(0, steps - 1)),
         "train.validate_every": math.ceil(steps / POINTS),
         "train.patience": 0,  # everybody uses the whole budget
     }

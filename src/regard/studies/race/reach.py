@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.data.batches import EncodedPairs
+from regard.models import ConditionalMasked
 
 PAIRS = 24
 POSITIONS = 4
@@ -32,8 +33,10 @@ def gradient_reach(model: Any, pairs: EncodedPairs, device: torch.device) -> dic
 
     A source word's distance is counted through the rest of the source and the target so far. The norm itself depends
     on how a model scales its embeddings; over the sentence's own mean it does not. None where the words of a side
-    are looked up in no `nn.Embedding`.
+    are looked up in no `nn.Embedding`, and where words have no order in which they are said.
     """
+    if isinstance(model, ConditionalMasked):
+        return dict.fromkeys(WIDTHS)
     found: dict[str, dict[int, list[float]]] = {side: defaultdict(list) for side in WIDTHS}
     was_training = model.training
     model.eval()

@@ -9,6 +9,7 @@ from string import Template
 from typing import Any
 
 from regard.checkpoint import write_text
+from regard.studies.passport import decoding_words
 from regard.studies.race.folder import REPORT
 from regard.studies.race.pictures import Picture, draw_pictures
 
@@ -103,8 +104,9 @@ def _table(results: dict[str, Any]) -> str:
     head = "".join(f"<th>{name}</th>" for name in HEADER)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     published = results["published"]
+    ways = " or ".join(dict.fromkeys(decoding_words(each["decode"]) for each in results["members"]))
     note = (
-        f"BLEU {html.escape(results['signature'])}, beam {results['decode']['beams']}; loss is the mean surprise of "
+        f"BLEU {html.escape(results['signature'])}, {ways}; loss is the mean surprise of "
         f"a target token in nats; tokens/s are target tokens while training. The last column is "
         f"“{published['title']}” ({published['about']}), whatever this race is on: shown for the order of the rungs."
     )

@@ -96,6 +96,7 @@ def _member(run: Run, planned: dict[str, Any], measured: dict[str, Any]) -> dict
         "name": run.path.name,
         "run": str(Path("runs") / run.path.name),
         "preset": record["settings"]["model"]["preset"],
+        "decode": record["settings"]["decode"],
         "parameters": record["parameters"],
         "state": record["state"],
         "steps": record["steps"],

@@ -10,10 +10,11 @@ import torch
 
 from regard.data.batches import EncodedPairs
 from regard.data.sequences import Sequences
-from regard.decoding import build_stepper
-from regard.models import Vocabularies
+from regard.decoding import Ends, MaskPredictDecodeSettings, build_stepper, mask_predict
+from regard.models import ConditionalMasked, Vocabularies
 from regard.nn import packed
-from regard.objectives import TranslationObjective
+from regard.objectives import MaskedTranslationObjective, Objective, TranslationObjective
+from regard.studies.losses import fixed_masks
 
 LENGTHS = (8, 16, 32, 64, 128)
 ROWS = 8
@@ -26,7 +27,7 @@ SPECIAL = 4
 
 
 def time_by_length(model: Any, vocabularies: Vocabularies, device: torch.device) -> dict[str, Any]:
-    """Return, for each length, milliseconds of a training step and of decoding one sentence token by token."""
+    """Return, for each length, milliseconds of a training step and of decoding one sentence, by tokens or passes."""
     bound = model.max_positions
     lengths = [length for length in LENGTHS if bound is None or length <= bound]
     training = _until_impatient(lengths, lambda length: _step(model, vocabularies, length, device), device)
@@ -65,8 +66,10 @@ def _wait(device: torch.device) -> None:
 
 def _step(model: Any, vocabularies: Vocabularies, length: int, device: torch.device) -> Callable[[], None]:
     """Return what computes the gradients of one training step."""
-    batch = random_pairs(vocabularies, ROWS, length).batch(np.arange(ROWS)).to(device)
-    objective = TranslationObjective(label_smoothing=0.1)
+    pairs = random_pairs(vocabularies, ROWS, length)
+    is_masked = isinstance(model, ConditionalMasked)
+    batch = (fixed_masks(pairs) if is_masked else pairs).batch(np.arange(ROWS)).to(device)
+    objective: Objective = (MaskedTranslationObjective if is_masked else TranslationObjective)(label_smoothing=0.1)
 
     def step() -> None:
         model.train()
@@ -77,12 +80,17 @@ def _step(model: Any, vocabularies: Vocabularies, length: int, device: torch.dev
 
 
 def _sentence(model: Any, vocabularies: Vocabularies, length: int, device: torch.device) -> Callable[[], None]:
-    """Return what decodes as many tokens as the source has, each after the one before."""
+    """Return what decodes as many tokens as the source has: each after the one before, or all in the usual passes."""
     batch = random_pairs(vocabularies, 1, length).batch(np.arange(1)).to(device)
+    lengths = torch.full((1, 1), length, device=device)
 
     @torch.inference_mode()
     def sentence() -> None:
         with packed(model):
+            if isinstance(model, ConditionalMasked):
+                ends, settings = Ends(int(batch.target[0, 0]), 0, ()), MaskPredictDecodeSettings()
+                mask_predict(model, batch.source, batch.source_real, ends, settings, lengths=lengths)
+                return
             stepper = build_stepper([model], batch.source, batch.source_real)
             tokens = batch.target[:, 0]
             for _ in range(length):

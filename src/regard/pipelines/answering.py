@@ -1,0 +1,66 @@
+"""What all pipelines over a model with a head have in common."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from regard.checkpoint import Bundle
+from regard.data.frames import Frame
+from regard.data.lines import is_text
+from regard.errors import DataError
+from regard.inspection import only_user
+from regard.models import family
+from regard.pipelines.labelling import Encoded, Scores, raw_scores
+from regard.progress import Progress
+
+TOKENS_AT_ONCE = {"cpu": 8192, "cuda": 65536}
+
+Lines = Sequence[int] | None
+
+
+def frame_of(bundle: Bundle) -> Frame:
+    """Return what stands around the texts that a model reads."""
+    is_encoder = family(bundle.settings.family).kind == "encoder"
+    return Frame.of(bundle.tokenizers["tokenizer"], is_encoder)
+
+
+class Answering:
+    """A model with a head, and its tokenizer."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        self.model: Any = bundle.model
+        self.tokenizer = bundle.tokenizers["tokenizer"]
+        self.frame = frame_of(bundle)
+        self.device = next(bundle.model.parameters()).device
+        self.max_length = int(bundle.facts["max_length"])
+        """Tokens of a sequence at most, with those around and between texts."""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The settings of the model and what its task remembers."""
+        return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
+
+    @property
+    def tokens_at_once(self) -> int:
+        """Padded tokens that are read together."""
+        return TOKENS_AT_ONCE.get(self.device.type, TOKENS_AT_ONCE["cpu"])
+
+    def _scores(self, examples: Encoded, progress: Progress) -> list[Scores]:
+        with only_user(self.model):
+            return raw_scores(self.model, examples, self.device, self.tokens_at_once, progress)
+
+
+def check_texts(texts: Sequence[str], where: str) -> None:
+    """Refuse what holds no words."""
+    for text in texts:
+        if not text.strip():
+            raise DataError(f"{where} is empty; give it words.")
+        if not is_text(text):
+            raise DataError(f"{where} is not UTF-8 text; convert it first.")
+
+
+def check_count(texts: Sequence[str], wanted: int, where: str, verb: str) -> None:
+    """Refuse a text where a pair belongs, and the reverse."""
+    if len(texts) != wanted:
+        what = "one text" if wanted == 1 else "pairs of texts"
+        raise DataError(f"{where}: this model {verb} {what}, and here are {len(texts)}.")

@@ -1,0 +1,85 @@
+"""Contexts with several ways to go on, one of them right: the task `choose`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from regard.checkpoint import Bundle
+from regard.data.choices import Choice, read_choices
+from regard.data.examples import EncodedExamples, encode_choices
+from regard.data.label_settings import ChoiceSource
+from regard.metrics import Statistic
+from regard.pipelines.answering import frame_of
+from regard.pipelines.labelling import Scores, softmax, surprise
+from regard.progress import SILENT, Progress
+from regard.studies.tuning.shape import Answers, Facts, Mistake, ScoreName, Shape
+
+
+class ChoiceShape(Shape[Choice]):
+    """A context, and choices of its own for each example."""
+
+    head = "choices"
+    watched = ("accuracy",)
+    scores = (ScoreName("accuracy", "accuracy %"),)
+    loses = "the beginning of the context of each is not read"
+
+    def read(self, place: ChoiceSource, progress: Progress) -> list[Choice]:
+        """Return the examples of a place."""
+        return read_choices(place, progress)
+
+    def reason_to_drop(self, example: Choice) -> str | None:
+        """Return why nothing can be learned from an example."""
+        return None if example.context else "empty"
+
+    def texts(self, example: Choice) -> tuple[str, ...]:
+        """Return the context and the choices, in any order the same."""
+        return (example.context, *sorted(example.choices))
+
+    def counted(self, examples: Sequence[Choice]) -> Counter[str]:
+        """Return how often the right choice is the first, the second and so on."""
+        return Counter(str(each.label) for each in examples)
+
+    def vocabulary(self, example: Choice) -> tuple[str, ...]:
+        """Return the context and the choices."""
+        return (example.context, *example.choices)
+
+    def answer(self, example: Choice) -> str:
+        """Return the right choice."""
+        return " ".join(example.choices[example.label].split())
+
+    def facts(self, settings: Any, train: Sequence[Choice], labels: Sequence[str]) -> dict[str, Any]:
+        """Return nothing: every example brings its own choices."""
+        return {}
+
+    def encode(self, examples: Sequence[Choice], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
+        """Return examples as ids."""
+        limit = int(bundle.facts["max_length"])
+        return encode_choices(examples, bundle.tokenizers["tokenizer"], frame_of(bundle), limit, progress)
+
+    def say(
+        self, examples: Sequence[Choice], encoded: EncodedExamples, scores: list[Scores], facts: Facts
+    ) -> Answers:
+        """Return the likeliest choices."""
+        found = [softmax(each) for each in scores]
+        chosen = [example.choices[int(each.argmax())] for example, each in zip(examples, found, strict=True)]
+        lines = [" ".join(choice.split()) for choice in chosen]
+        return Answers(lines, [float(each.max()) for each in found], surprise(found, encoded.labels))
+
+    def figures(self, examples: Sequence[Choice], answers: Answers, facts: Facts) -> dict[str, Any]:
+        """Return the accuracy, and that of taking any of the choices."""
+        right = [self.is_right(*each) for each in zip(examples, answers.lines, strict=True)]
+        return {
+            "accuracy": sum(right) / len(right),
+            "chance": float(np.mean([1 / len(each.choices) for each in examples])),
+        }
+
+    def statistics(self, examples: Sequence[Choice], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
+        """Return the accuracy as a function of how often each example counts."""
+        right = np.array([self.is_right(*each) for each in zip(examples, lines, strict=True)], float)
+        return {"accuracy": lambda counts: float(counts @ right / counts.sum())}
+
+    def mistake(self, example: Choice, line: str, sureness: float) -> Mistake:
+        """Return a wrong choice behind its context."""
+        return Mistake([example.context], self.answer(example), line, sureness)

@@ -1,0 +1,171 @@
+"""The tasks that fine-tune: examples in, a model that is ready to learn from them out."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.checkpoint import Bundle
+from regard.data.feed import PairFeed
+from regard.data.frames import FRAME_TOKENS
+from regard.data.pairs import Pair
+from regard.errors import ConfigError
+from regard.models import Vocabularies, build_model, count_parameters, family, take_over
+from regard.objectives import LabelObjective
+from regard.progress import SILENT, Progress
+from regard.studies.prepared import Prepared
+from regard.studies.sizes import check_size
+from regard.studies.tuning.measure import ScoredSet
+from regard.studies.tuning.sets import (
+    ExampleSets,
+    check_sets,
+    example_files,
+    gather_examples,
+    say_counts,
+    say_cuts,
+    say_oddities,
+)
+from regard.studies.tuning.shape import Encoding, Shape
+from regard.studies.tuning.shapes import SHAPES
+from regard.studies.tuning.start import body_weights, read_start, start_hash
+from regard.text import Tokenizer, train_tokenizer
+from regard.training import Machine
+
+USUAL_LENGTH = 512
+"""Tokens of a sequence at most, for a model that has no bound."""
+LANGUAGE_WEIGHT = 0.5
+"""Of the next token beside the label, for a language model that is told nothing else (Radford et al., 2018, §4.1)."""
+POOL = 4
+"""Updates' worth of examples that are sorted by length together: few, because lengths may tell labels apart, and an
+update should hold a mixture of them. Where there is no padding, none are."""
+
+
+def prepare_labels(
+    settings: Any,
+    machine: Machine,
+    progress: Progress = SILENT,
+    resumed: Bundle | None = None,
+    given: Sequence[Pair] | None = None,
+) -> Prepared:
+    """Read the examples, take over or train a tokenizer, and put a head on the model to begin with or a new one."""
+    if given is not None:
+        raise ConfigError(
+            f"Sentence pairs are for the task translate; {settings.task} learns from a file (data.train)."
+        )
+    shape = SHAPES[settings.task]
+    sets = gather_examples(shape, settings.data, progress, resumed.facts.get("labels") if resumed else None)
+    bundle = resumed or new_label_bundle(shape, settings, sets, machine, progress)
+    check_sets(shape, sets, bundle.facts)
+    encoded = {name: shape.encode(examples, bundle, progress) for name, examples in sets.sets.items()}
+    for name, each in encoded.items():
+        sets.reports[name].cut = int(each.is_cut.sum())
+    say_counts(shape, sets, progress)
+    if settings.preflight and resumed is None:
+        say_oddities(shape, sets, progress)
+        say_cuts(shape, sets, int(bundle.facts["max_length"]), progress)
+    watched = ScoredSet(sets.valid, encoded["valid"])
+    tests = {name: ScoredSet(it, encoded[f"test {name}"]) for name, it in sets.tests.items()}
+    return Prepared(
+        bundle=bundle,
+        feed=_feed(settings, encoded["train"], machine),
+        objective=LabelObjective(_language_weight(settings)),
+        width=settings.model.width,
+        validate=_validation(shape, bundle, watched, machine),
+        tests=tests or {"valid": watched},
+        facts=_facts(settings, sets, encoded["train"], bundle),
+    )
+
+
+def _is_encoder(settings: Any) -> bool:
+    return family(settings.model.family).kind == "encoder"
+
+
+def _feed(settings: Any, learned: Encoding, machine: Machine) -> PairFeed:
+    """Return the updates: so many examples each, or so many tokens."""
+    train = settings.train
+    micro_batch = train.micro_batch_tokens or machine.micro_batch_tokens
+    pool = 1 if _is_encoder(settings) else POOL
+    examples = train.examples_per_update
+    size = train.tokens_per_update if examples is None else examples
+    return PairFeed(lambda epoch: learned, size, micro_batch, settings.seed, pool, examples is not None)
+
+
+def _language_weight(settings: Any) -> float:
+    """Return the weight of the next token beside the label; whoever reads in both directions has none."""
+    given = settings.objective.language_weight
+    if not _is_encoder(settings):
+        return LANGUAGE_WEIGHT if given is None else float(given)
+    if given:
+        raise ConfigError(
+            f"objective.language_weight: {given} is for language models; a text encoder has seen the next token "
+            f"already, so leave it out."
+        )
+    return 0.0
+
+
+def new_label_bundle(
+    shape: Shape[Any], settings: Any, sets: ExampleSets, machine: Machine, progress: Progress
+) -> Bundle:
+    """Return the model to begin with, or a fresh one, under a head and with the tokens it takes to frame texts."""
+    facts: dict[str, Any] = {"seed": settings.seed} | shape.facts(settings, sets.train, sets.labels)
+    start = None if settings.start is None else read_start(settings.start)
+    base = start.tokenizers["tokenizer"] if start else _new_tokenizer(shape, settings, sets, progress)
+    tokenizer = base if _is_encoder(settings) else base.with_special(FRAME_TOKENS)
+    new = [] if _is_encoder(settings) else [tokenizer.number(token) for token in FRAME_TOKENS if not base.has(token)]
+    size = max(tokenizer.size, *(number + 1 for number in new), start.vocabularies.target if start else 0)
+    vocabularies = Vocabularies(size, size, is_shared=True)
+    head = shape.head_settings(facts, settings.head_dropout)
+    check_size(count_parameters(settings.model, vocabularies, head), machine)
+    torch.manual_seed(settings.seed)
+    model: Any = build_model(settings.model, vocabularies, head)
+    if start:
+        take_over(model.body, body_weights(start), new)
+        facts["start"] = {"path": settings.start, "sha256": start_hash(settings.start)}
+    facts["max_length"] = _max_length(settings, model.max_positions)
+    return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts, head)
+
+
+def _new_tokenizer(shape: Shape[Any], settings: Any, sets: ExampleSets, progress: Progress) -> Tokenizer:
+    if settings.text.tokenizer:
+        return Tokenizer.load(Path(settings.text.tokenizer))
+    texts = dict.fromkeys(text for each in sets.train for text in shape.vocabulary(each))
+    return train_tokenizer(texts, settings.text, progress)
+
+
+def _max_length(settings: Any, bound: int | None) -> int:
+    wanted: int | None = settings.max_length
+    if wanted is None:
+        return bound or USUAL_LENGTH
+    if bound is not None and wanted > bound:
+        if wanted == type(settings).model_fields["max_length"].default:  # a task's usual length, not a user's wish
+            return bound
+        raise ConfigError(
+            f"max_length: {wanted:,} tokens are more than the {bound:,} places the model has; lower it."
+        )
+    return wanted
+
+
+def _validation(
+    shape: Shape[Any], bundle: Bundle, watched: ScoredSet, machine: Machine
+) -> Callable[[Any], dict[str, float]]:
+    """Return the function the loop validates with: the loss, and the figures of the task."""
+    facts, limit = bundle.facts, machine.micro_batch_tokens
+
+    def validate(model: Any) -> dict[str, float]:
+        with machine.autocast():
+            answers = shape.ask(model, facts, watched.examples, watched.encoded, machine.device, limit)
+        answers = shape.tune(watched.examples, answers, facts)
+        figures = shape.figures(watched.examples, answers, facts)
+        return {"loss": answers.loss} | {name: float(figures[name]) for name in shape.watched}
+
+    return validate
+
+
+def _facts(settings: Any, sets: ExampleSets, learned: Encoding, bundle: Bundle) -> dict[str, Any]:
+    return {name: report.plain() for name, report in sets.reports.items()} | {
+        "files": example_files(settings.data),
+        "hash": learned.fingerprint(),
+        "texts": bundle.facts.get("texts", 1),
+        **({"start": bundle.facts["start"]} if "start" in bundle.facts else {}),
+    }

@@ -1,0 +1,110 @@
+"""The settings of runs that fine-tune: a body, perhaps one that has learned already, under a small head."""
+
+from functools import cache
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import Field, create_model, model_validator
+
+from regard.config import Settings
+from regard.data.label_settings import ChoiceSource, ExampleData, LabelSource, QuestionSource, TagSource
+from regard.models import FAMILIES, ModelSettings
+from regard.objectives import LabelObjectiveSettings
+from regard.studies.settings import check_figure
+from regard.studies.tuning.shapes import SHAPES
+from regard.text import CorpusTextSettings, MaskedTextSettings
+from regard.training import MachineSettings, TrainSettings
+
+M = TypeVar("M", bound=ModelSettings)
+
+
+class TuningTrainSettings(TrainSettings):
+    """How a model learns from examples."""
+
+    examples_per_update: int | None = Field(None, ge=1)
+    """Examples (windows, for questions) that make an update; unset: tokens_per_update says how much."""
+
+
+class FineTuneSettings(Settings, Generic[M]):
+    """What all fine-tuning has in common; `model` takes the settings of its family."""
+
+    about: str = ""
+    """What the recipe is for, in one line."""
+    seed: int = Field(1, ge=0, lt=2**32)
+    """Every random choice follows from it."""
+    start: str | None = None
+    """What to begin with: a model's run or checkpoint, or hf:DIR; unset: nothing that has learned yet."""
+    text: CorpusTextSettings = CorpusTextSettings()
+    """The tokenizer, where there is no start that brings its own."""
+    max_length: int | None = Field(None, ge=8)
+    """Tokens of a sequence at most; unset: as many as the model has places for, and 512 where it has no bound."""
+    model: M
+    head_dropout: float = Field(0.1, ge=0, lt=1)
+    """Dropout before the linear layer of the head."""
+    objective: LabelObjectiveSettings = LabelObjectiveSettings()
+    train: TuningTrainSettings = TuningTrainSettings()
+    machine: MachineSettings = MachineSettings()
+    preflight: bool = True
+    """Whether what is odd about the data is said before training."""
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> "FineTuneSettings[M]":
+        check_figure(self.train, "loss", *SHAPES[self.task].watched)  # type: ignore[attr-defined]
+        if self.start is not None and self.text != type(self.text)():
+            raise ValueError(f'text: the tokenizer comes from the start "{self.start}"; leave these settings out.')
+        return self
+
+
+class TextsSettings(FineTuneSettings[M], Generic[M]):
+    """What runs on single texts and on pairs have in common."""
+
+    data: ExampleData[LabelSource]
+    pairs: Literal["one-order", "both-orders"] = "one-order"
+    """How pairs are read: as they stand, or in both orders, for pairs whose order means nothing."""
+
+
+class ClassifySettings(TextsSettings[M], Generic[M]):
+    """Everything about the run of a classifier."""
+
+    task: Literal["classify"] = "classify"
+
+
+class RegressSettings(TextsSettings[M], Generic[M]):
+    """Everything about the run of a model that gives texts a number."""
+
+    task: Literal["regress"] = "regress"
+
+
+class ChooseSettings(FineTuneSettings[M], Generic[M]):
+    """Everything about the run of a model that chooses what follows a context."""
+
+    task: Literal["choose"] = "choose"
+    data: ExampleData[ChoiceSource]
+
+
+class TagSettings(FineTuneSettings[M], Generic[M]):
+    """Everything about the run of a model that gives every word a tag."""
+
+    task: Literal["tag"] = "tag"
+    data: ExampleData[TagSource]
+
+
+class AnswerSettings(FineTuneSettings[M], Generic[M]):
+    """Everything about the run of a model that finds answers in texts."""
+
+    task: Literal["answer"] = "answer"
+    data: ExampleData[QuestionSource]
+    max_length: int | None = Field(384, ge=32)
+    """Tokens of a window at most, the question's included."""
+    stride: int = Field(128, ge=1)
+    """Tokens between the beginnings of two windows of a text that is longer than one."""
+    longest_answer: int = Field(30, ge=1)
+    """Tokens of an answer at most."""
+
+
+@cache
+def settings_of(task: Any, model: type[ModelSettings]) -> type[Settings]:
+    """Return the settings of a task with a model of some family; an encoder's tokenizer is BERT's, unless told."""
+    schema: Any = task[model]
+    if next(each.kind for each in FAMILIES.values() if each.settings is model) != "encoder":
+        return schema
+    return create_model(schema.__name__, __base__=schema, text=(MaskedTextSettings, MaskedTextSettings()))

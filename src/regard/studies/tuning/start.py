@@ -1,0 +1,101 @@
+"""A model that has learned already, to begin with."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
+from regard.checkpoint.bundle import weights_of
+from regard.config import Layer
+from regard.errors import ConfigError
+from regard.interop import read as read_hugging_face
+from regard.models import KINDS, Kind, family
+from regard.studies.passport import checkpoint_hash
+
+HUGGING_FACE = "hf:"
+BODY = "body."
+"""How the names of a headed model's weights begin, its head's left out."""
+
+RATES: dict[Kind, float] = {"language-model": 6.25e-5, "encoder": 3e-5}
+USUAL_WIDTH = 768
+"""The rates that GPT (Radford et al., 2018, §4.1) and BERT (Devlin et al., 2019, A.3) are fine-tuned with, and the
+width of both: half as wide, twice the rate."""
+EPOCHS, EPOCHS_FROM_NOTHING = 3, 10
+"""Passes over the examples that fine-tuning takes (both papers), and that learning from nothing else takes."""
+NO_BOUND = 10**7
+"""Updates at most, where epochs say when it ends."""
+
+
+def read_start(start: str) -> Bundle:
+    """Return the model to begin with, on the CPU."""
+    if start.startswith(HUGGING_FACE):
+        return read_hugging_face(Path(start.removeprefix(HUGGING_FACE)))
+    return read_bundle(find_checkpoint(Path(start)))
+
+
+def body_weights(start: Bundle) -> dict[str, Tensor]:
+    """Return the weights of a model by name; those of its head, if it has one, are left behind."""
+    weights = weights_of(start.model)
+    if start.head is None:
+        return weights
+    return {name.removeprefix(BODY): each for name, each in weights.items() if name.startswith(BODY)}
+
+
+def start_hash(start: str) -> str | None:
+    """Return a hash of the model to begin with; None for one of another library's."""
+    return None if start.startswith(HUGGING_FACE) else checkpoint_hash(find_checkpoint(Path(start)))
+
+
+def _model_of(start: str) -> dict[str, Any]:
+    """Return the model settings of the model to begin with, its weights unread where that is possible."""
+    if start.startswith(HUGGING_FACE):
+        return read_start(start).settings.model_dump(mode="json")
+    return dict(read_config(find_checkpoint(Path(start)))["model"])
+
+
+def begin_with(task: str, models: Sequence[Kind], values: dict[str, Any], changes: Mapping[str, Any]) -> Layer | None:
+    """Return the layer of settings that a start brings along, if there is one; what contradicts it is refused.
+
+    A start named on the command line takes the place of a recipe's own model and tokenizer.
+    """
+    start = changes.get("start", values.get("start"))
+    if not isinstance(start, str):
+        return None
+    theirs = _model_of(start)
+    kind = family(theirs["family"]).kind
+    if kind not in models:
+        needed = " or a ".join(KINDS[each] for each in models)
+        raise ConfigError(f"start: {start} is a {KINDS[kind]}, but the task {task} begins with a {needed}.")
+    if "start" in changes:
+        values.pop("text", None)
+        values["model"] = {name: value for name, value in _table(values, "model").items() if name.endswith("dropout")}
+    for name, value in (*_table(values, "model").items(), *_table(changes, "model").items()):
+        if name == "preset" and value != theirs.get("preset"):
+            raise ConfigError(
+                f'model.preset: "{value}" cannot be chosen, the model comes from {start}; leave it out.'
+            )
+        if name in theirs and not name.endswith("dropout") and value != theirs[name]:
+            raise ConfigError(f"model.{name}: {value} contradicts {start}, where it is {theirs[name]}; leave it out.")
+    rate = float(f"{RATES[kind] * USUAL_WIDTH / theirs['width']:.3g}")
+    return Layer(f"start {start}", {"model": theirs, "train": {"learning_rate": rate}})
+
+
+def usual_length(origin: str, has_start: bool, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer:
+    """Return the layer that says how long a run learns where nobody does: weaker than anything else.
+
+    A user's tokens_per_update takes the place of a task's own examples_per_update.
+    """
+    theirs, given = _table(values, "train"), _table(changes, "train")
+    if "tokens_per_update" in given and "examples_per_update" not in given:
+        theirs.pop("examples_per_update", None)
+    if {"steps", "epochs"} & {*theirs, *given}:
+        return Layer(origin, {} if "steps" in {*theirs, *given} else {"train": {"steps": NO_BOUND}})
+    epochs = EPOCHS if has_start else EPOCHS_FROM_NOTHING
+    return Layer(origin, {"train": {"steps": NO_BOUND, "epochs": epochs}})
+
+
+def _table(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    table = values.get(name)
+    return table if isinstance(table, dict) else {}

@@ -1,0 +1,221 @@
+"""Texts, or pairs of them, with a label or a number: the tasks `classify` and `regress`."""
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from regard.checkpoint import Bundle
+from regard.data.examples import EncodedExamples, encode_texts
+from regard.data.label_settings import LabelSource
+from regard.data.labelled import Labelled, read_labelled
+from regard.errors import ConfigError, DataError
+from regard.metrics import Statistic, label_scores, label_statistics, number_scores, number_statistics
+from regard.pipelines.answering import frame_of
+from regard.pipelines.labelling import Scores, softmax, surprise
+from regard.progress import SILENT, Progress
+from regard.studies.tuning.shape import Answers, Facts, Mistake, ScoreName, Shape
+
+FEW_LABELS = 20
+"""Up to here nobody wonders how many labels there are."""
+
+
+class TextShape(Shape[Labelled]):
+    """Texts, or pairs of them."""
+
+    def reason_to_drop(self, example: Labelled) -> str | None:
+        """Return why nothing can be learned from an example."""
+        return "empty" if not all(example.texts) else "without a label" if example.label == "" else None
+
+    def texts(self, example: Labelled) -> tuple[str, ...]:
+        """Return the one text, or both."""
+        return example.texts
+
+    def answer(self, example: Labelled) -> str:
+        """Return the label."""
+        return example.label
+
+    def facts(self, settings: Any, train: Sequence[Labelled], labels: Sequence[str]) -> dict[str, Any]:
+        """Return how many texts an example has, and how they are read."""
+        texts = len(train[0].texts)
+        if settings.pairs == "both-orders" and texts == 1:
+            raise ConfigError('pairs: "both-orders" is for two texts an example, and these have one; leave it out.')
+        return {"texts": texts, "pairs": settings.pairs}
+
+    def check(self, name: str, examples: Sequence[Labelled], facts: Facts) -> None:
+        """Refuse other numbers of texts than the training set has."""
+        for each in examples:
+            if len(each.texts) != facts["texts"]:
+                raise DataError(
+                    f"{name}: it has {len(each.texts)} texts an example, but the training set has {facts['texts']}; "
+                    f"name the columns of both."
+                )
+
+    def _encode(
+        self, examples: Sequence[Labelled], labels: Any, bundle: Bundle, progress: Progress
+    ) -> EncodedExamples:
+        facts = bundle.facts
+        return encode_texts(
+            [each.texts for each in examples],
+            labels,
+            bundle.tokenizers["tokenizer"],
+            frame_of(bundle),
+            int(facts["max_length"]),
+            facts["pairs"] == "both-orders",
+            progress,
+        )
+
+
+class LabelShape(TextShape):
+    """Texts with one of several labels."""
+
+    head = "labels"
+    watched = ("accuracy", "macro_f1", "matthews")
+    scores = (
+        ScoreName("accuracy", "accuracy %"),
+        ScoreName("macro_f1", "macro F1 %"),
+        ScoreName("matthews", "Matthews %"),
+    )
+
+    def read(self, place: LabelSource, progress: Progress) -> list[Labelled]:
+        """Return the examples of a place."""
+        return read_labelled(place, progress)
+
+    def labels(self, train: Sequence[Labelled], name: str) -> list[str]:
+        """Return the labels that occur, by number or by the alphabet; what can be no labels is refused."""
+        found = {each.label for each in train}
+        if len(found) == 1:
+            raise DataError(
+                f'{name}: every example has the label "{found.pop()}", so there is nothing to tell apart.'
+            )
+        if len(found) > max(FEW_LABELS, len(train) // 2):
+            raise DataError(
+                f"{name}: {len(found):,} labels for {len(train):,} examples are no labels; name the right column "
+                f"with label_column."
+            )
+        return sorted(found, key=int) if all(each.isdecimal() for each in found) else sorted(found)
+
+    def facts(self, settings: Any, train: Sequence[Labelled], labels: Sequence[str]) -> dict[str, Any]:
+        """Return the labels too."""
+        return {"labels": list(labels)} | super().facts(settings, train, labels)
+
+    def check(self, name: str, examples: Sequence[Labelled], facts: Facts) -> None:
+        """Refuse labels that nobody has learned."""
+        super().check(name, examples, facts)
+        check_labels(name, Counter(each.label for each in examples), facts["labels"])
+
+    def outputs(self, facts: Facts) -> int:
+        """Return how many labels there are."""
+        return len(facts["labels"])
+
+    def encode(self, examples: Sequence[Labelled], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
+        """Return examples as ids."""
+        numbers = numbered(bundle.facts)
+        return self._encode(examples, [numbers[each.label] for each in examples], bundle, progress)
+
+    def say(
+        self, examples: Sequence[Labelled], encoded: EncodedExamples, scores: list[Scores], facts: Facts
+    ) -> Answers:
+        """Return the likeliest labels."""
+        found = [softmax(each) for each in scores]
+        lines = [facts["labels"][int(each.argmax())] for each in found]
+        return Answers(lines, [float(each.max()) for each in found], surprise(found, encoded.labels))
+
+    def figures(self, examples: Sequence[Labelled], answers: Answers, facts: Facts) -> dict[str, Any]:
+        """Return accuracy, F1 and Matthews' correlation, and the figures of each label."""
+        numbers = numbered(facts)
+        truth, said = [numbers[each.label] for each in examples], [numbers[line] for line in answers.lines]
+        found = label_scores(truth, said, facts["labels"])
+        return {
+            "accuracy": found.accuracy,
+            "chance": Counter(truth).most_common(1)[0][1] / len(truth),
+            "micro_f1": found.micro_f1,
+            "macro_f1": found.macro_f1,
+            "matthews": found.matthews,
+            "classes": [asdict(each) for each in found.classes],
+            "confusion": [list(row) for row in found.confusion],
+        }
+
+    def statistics(self, examples: Sequence[Labelled], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
+        """Return figures as functions of how often each example counts."""
+        numbers = numbered(facts)
+        truth = [numbers[each.label] for each in examples]
+        return label_statistics(truth, [numbers[line] for line in lines], len(numbers))
+
+
+class NumberShape(TextShape):
+    """Texts, or pairs, with a number."""
+
+    head = "number"
+    watched = ("spearman", "pearson", "mean_squared_error")
+    scores = (ScoreName("spearman", "Spearman %"), ScoreName("pearson", "Pearson %"))
+
+    def read(self, place: LabelSource, progress: Progress) -> list[Labelled]:
+        """Return the examples of a place."""
+        return read_labelled(place, progress, is_number=True)
+
+    def counted(self, examples: Sequence[Labelled]) -> Counter[str]:
+        """Return nothing: numbers are no labels."""
+        return Counter()
+
+    def facts(self, settings: Any, train: Sequence[Labelled], labels: Sequence[str]) -> dict[str, Any]:
+        """Return the mean of the numbers and their spread, in which the head counts."""
+        numbers = [float(each.label) for each in train]
+        spread = statistics.pstdev(numbers)
+        if not spread:
+            where = settings.data.train.name
+            raise DataError(
+                f"{where}: every example has the number {numbers[0]:g}, so there is nothing to tell apart."
+            )
+        return super().facts(settings, train, labels) | {"center": statistics.fmean(numbers), "spread": spread}
+
+    def encode(self, examples: Sequence[Labelled], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
+        """Return examples as ids, their numbers in the units of the head."""
+        facts = bundle.facts
+        labels = [(float(each.label) - facts["center"]) / facts["spread"] for each in examples]
+        return self._encode(examples, labels, bundle, progress)
+
+    def say(
+        self, examples: Sequence[Labelled], encoded: EncodedExamples, scores: list[Scores], facts: Facts
+    ) -> Answers:
+        """Return the numbers that were said."""
+        found = np.array([float(each) for each in scores])
+        loss = float(np.mean((found - encoded.labels) ** 2))
+        return Answers([repr(facts["center"] + facts["spread"] * each) for each in found.tolist()], [], loss)
+
+    def figures(self, examples: Sequence[Labelled], answers: Answers, facts: Facts) -> dict[str, Any]:
+        """Return correlations and errors."""
+        return asdict(number_scores([float(each.label) for each in examples], list(map(float, answers.lines))))
+
+    def statistics(self, examples: Sequence[Labelled], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
+        """Return figures as functions of how often each example counts."""
+        return number_statistics([float(each.label) for each in examples], list(map(float, lines)))
+
+    def mistakes(self, examples: Sequence[Labelled], answers: Answers, count: int) -> list[Mistake]:
+        """Return the numbers that are furthest off."""
+        pairs = [(float(each.label), float(line)) for each, line in zip(examples, answers.lines, strict=True)]
+        furthest = sorted(range(len(pairs)), key=lambda row: -abs(pairs[row][0] - pairs[row][1]))[:count]
+        return [
+            Mistake(list(examples[row].texts), f"{right:.4g}", f"{said:.4g}", None)
+            for row in furthest
+            for right, said in [pairs[row]]
+        ]
+
+
+def check_labels(name: str, found: Counter[str], known: Sequence[str]) -> None:
+    """Refuse labels that do not occur in the training set."""
+    for label, count in found.items():
+        if label not in known:
+            times = "once" if count == 1 else f"{count:,} times"
+            raise DataError(
+                f'{name}: the label "{label}" ({times}) does not occur in the training set '
+                f"({', '.join(known)}); add examples of it there, or leave these out."
+            )
+
+
+def numbered(facts: Facts) -> dict[str, int]:
+    """Return the number of each label."""
+    return {label: number for number, label in enumerate(facts["labels"])}

@@ -1,0 +1,117 @@
+"""Examples of every shape that a small encoder learns in seconds, for tests."""
+
+import csv
+import json
+import random
+from pathlib import Path
+
+SMALL_BERT = {
+    "width": 32,
+    "heads": 4,
+    "feed_forward_width": 64,
+    "layers": 2,
+    "max_positions": 64,
+    "dropout": 0.0,
+    "attention_dropout": 0.0,
+    "embedding_dropout": 0.0,
+}
+BERT = {
+    "model.preset": "bert-tiny",
+    **{f"model.{name}": value for name, value in SMALL_BERT.items()},
+    "text.size": 300,
+    "train.steps": 120,
+    "train.warmup": 10,
+    "train.examples_per_update": 32,
+    "train.validate_every": 60,
+    "train.learning_rate": 3e-3,
+}
+"""What makes a run of seconds out of a task's defaults, with an encoder from scratch."""
+
+NAMES, TOWNS = ("anna", "ben", "carla", "dora"), ("rome", "paris", "oslo", "kiel")
+THINGS = ("key", "hat", "book", "cup", "bag")
+
+
+def tagged(count: int, seed: int = 0) -> list[list[tuple[str, str]]]:
+    """Return sentences with people and places, of one word or two."""
+    draw = random.Random(seed)
+    found = []
+    for _ in range(count):
+        name = [(draw.choice(NAMES), "B-PER"), *([("smith", "I-PER")] if draw.random() < 0.5 else [])]
+        town = [*([("new", "B-LOC")] if draw.random() < 0.3 else []), (draw.choice(TOWNS), "B-LOC")]
+        town = [(word, "I-LOC" if place else "B-LOC") for place, (word, _) in enumerate(town)]
+        verb = (draw.choice(("sees", "likes", "leaves")), "O")
+        end = (draw.choice((".", "!", "today")), "O")
+        found.append([*name, verb, *town, end] if draw.random() < 0.7 else [("the", "O"), *town, verb, *name, end])
+    return found
+
+
+def write_tagged(path: Path, count: int = 200, seed: int = 0) -> str:
+    text = "\n".join("".join(f"{word}\t{tag}\n" for word, tag in sentence) for sentence in tagged(count, seed))
+    path.write_text(text)
+    return str(path)
+
+
+def write_rated(path: Path, count: int = 240, seed: int = 0) -> str:
+    """Write pairs of texts, and 10 times the share of words of the second that are in the first, plus 100."""
+    draw = random.Random(seed)
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(("sentence1", "sentence2", "score"))
+        for _ in range(count):
+            one, other = draw.choices(THINGS[:3], k=3), draw.choices(THINGS[:3], k=2)
+            rows.writerow((" ".join(one), " ".join(other), 100 + 10 * sum(word == "key" for word in other)))
+    return str(path)
+
+
+def asked(count: int, seed: int = 0, silent: float = 0.0) -> list[dict]:
+    """Return questions about who has what where; some ask for what is not said."""
+    draw = random.Random(seed)
+    found = []
+    for number in range(count):
+        parts = {"who": draw.choice(NAMES), "what": f"{draw.choice(THINGS)} of {draw.choice(THINGS)}"}
+        parts["where"] = draw.choice(TOWNS)
+        said = {
+            "who": f"a friend called {parts['who']}",
+            "what": f"has the {parts['what']}",
+            "where": f"here in {parts['where']}",
+        }
+        wanted = draw.choice(list(parts))
+        if not (has_answer := draw.random() >= silent):
+            del said[wanted]
+        clauses = list(said.values())
+        draw.shuffle(clauses)
+        context = " , ".join(clauses) + " ."
+        answer = {"text": parts[wanted], "answer_start": context.find(parts[wanted])}
+        found.append(
+            {
+                "id": str(number),
+                "question": f"{wanted} is it ?",
+                "context": context,
+                "answers": [answer] if has_answer else [],
+            }
+        )
+    return found
+
+
+def write_questions(path: Path, count: int = 400, seed: int = 0, silent: float = 0.0) -> str:
+    """Write questions as SQuAD does."""
+    paragraphs = []
+    for each in asked(count, seed, silent):
+        question = {name: each[name] for name in ("id", "question", "answers")}
+        paragraphs.append({"context": each["context"], "qas": [question | {"is_impossible": not each["answers"]}]})
+    path.write_text(json.dumps({"version": "v2.0", "data": [{"title": "t", "paragraphs": paragraphs}]}))
+    return str(path)
+
+
+def write_choices(path: Path, count: int = 300, seed: int = 0) -> str:
+    """Write contexts, each with a way to go on and the same in disorder."""
+    draw = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        right = f"has the {draw.choice(THINGS)} of {draw.choice(NAMES)}"
+        choices = [right, " ".join(reversed(right.split()))]
+        draw.shuffle(choices)
+        context = f"a friend called {draw.choice(NAMES)} of {draw.choice(TOWNS)}"
+        rows.append({"context": context, "choices": choices, "label": choices.index(right)})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
