@@ -8,6 +8,7 @@ import torch
 from torch.testing import assert_close
 
 import regard
+from commands import good
 from encoder_folders import TEXTS, bert_tokenizer, small_encoder_bundle, their_encoder
 from language_folders import shaken
 from regard.checkpoint import Bundle, read_bundle, write_bundle
@@ -186,6 +187,17 @@ def test_a_classifier_says_what_the_reference_says(tokenizer, tmp_path):
             ]
         assert answer.label == LABELS[int(expected.argmax())]
         assert list(answer.probabilities.values()) == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+def test_heads_are_imported_on_the_command_line(tokenizer, tmp_path):
+    verbs = {"labels": "classify", "number": "regress", "tags": "tag", "spans": "answer", "choices": "choose"}
+    for kind, verb in verbs.items():
+        write(headed_bundle(tokenizer, kind), tmp_path / kind)
+        text = good("import", tmp_path / kind, "--out", tmp_path / f"{kind} here")
+        assert text.splitlines()[1].startswith(f"Use it: regard {verb} {tmp_path / kind} here ")
+    their_encoder(tmp_path / "body", "BertModel", tokenizer)
+    text = good("import", tmp_path / "body", "--out", tmp_path / "body here")
+    assert text.splitlines()[1] == f"Use it: regard embed {tmp_path / 'body'} here TEXT"
 
 
 def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
