@@ -14,6 +14,10 @@ from regard.data.sentence_pairs import Marks, PairMaker
 from regard.models import Vocabularies, build_model
 from regard.models.bert import BertSettings
 from regard.objectives import MaskedObjective, scaled_total
+from regard.training import MachineSettings, prepare_machine
+from regard.training.gradients import build_gradients
+
+needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
 SIZES = {"width": 16, "heads": 2, "feed_forward_width": 32, "layers": 2, "max_positions": 64}
 
@@ -113,3 +117,24 @@ def test_the_weight_of_next_sentences_is_a_setting(told):
     one, two = (scaled_total(MaskedObjective(weight)(bert, batch), counts) for weight in (1.0, 3.0))
     part = MaskedObjective()(bert, batch)["next_sentence"]
     assert_close(two - one, 2 * part.sum / part.count)
+
+
+@needs_cuda
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("precision, error", [("fp32", 1e-4), ("bf16", 0.05)])
+def test_a_gpu_finds_the_same_gradients(told, precision, error, is_compiled):
+    """Padded, in fp64 and on a CPU, they are what they are end to end on a grid, recorded and replayed."""
+    parts, objective = update(told, 250), MaskedObjective()
+    counts = {name: sum(objective.counts(batch)[name] for batch in parts) for name in objective.parts}
+    wanted = gradients(model(told), parts, counts)
+    settings = MachineSettings(device="cuda", precision=precision, compiles_blocks=is_compiled)
+    bert = model(told).float().cuda().train()
+    found = build_gradients(bert, objective, prepare_machine(settings))
+    for _ in range(3):  # computed, recorded, replayed
+        found.begin(counts, len(parts))
+        for batch in parts:
+            found.add(batch)
+        for one, other in zip(wanted, bert.parameters(), strict=True):
+            gap = (other.grad.double().cpu() - one).norm() / one.norm().clamp_min(1e-3)
+            assert float(gap) < error
+        found.clear()
