@@ -187,7 +187,7 @@ def test_a_hugging_face_folder_is_used_and_written(run, encoder, tmp_path):
     assert out.splitlines()[0] == f"{tmp_path / 'again'}: a BertForPreTraining with its tokenizer."
     assert f'transformers.AutoModelForPreTraining.from_pretrained("{tmp_path / "again"}")' in out
     text = good("import", tmp_path / "again", "--out", tmp_path / "checkpoint")
-    assert text.splitlines()[1] == f"Use it: regard embed {tmp_path / 'checkpoint'} TEXT"
+    assert text.splitlines()[1].startswith(f"Use it: regard fill {tmp_path / 'checkpoint'} ")
 
 
 def test_minilm_on_the_command_line():

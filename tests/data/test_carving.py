@@ -52,6 +52,13 @@ def test_a_document_stays_on_its_side_in_whatever_order(tmp_path, tokenizer):
     assert len(sides[0] & sides[1]) >= 0.98 * len(sides[0])  # but for those at the very limit
 
 
+@pytest.mark.parametrize("share", [0.03, 0.05, 0.1])
+def test_copies_of_a_document_stay_together(tmp_path, tokenizer, share):
+    corpus = corpus_of(tmp_path, tokenizer, ["\n".join(SENTENCES[:150] * 7)], documents="lines")
+    train, valid = (documents(part, tokenizer) for part in carve(corpus, share))
+    assert valid and not set(train) & set(valid)
+
+
 def test_of_one_long_document_the_last_part_is_set_apart(tmp_path, tokenizer):
     text = "\n".join(SENTENCES)
     for shard_tokens in (3000, 10**6):
@@ -81,7 +88,7 @@ def test_too_little_text_is_told(tmp_path, tokenizer):
         carve(corpus, 0.02)
     assert str(error.value) == (
         f"There are only {len(corpus)} tokens to learn from, too few to set some apart for validation; add text, or "
-        f"name a validation text with data.valid."
+        f"name a validation text with --valid-text (data.valid)."
     )
 
 

@@ -19,6 +19,7 @@ from regard.progress import SILENT
 from regard.studies import Run
 from regard.studies.doctor import rate, speed
 from regard.studies.race import timing
+from regard.studies.tasks import TASKS
 from tuning import write_questions, write_rated, write_tagged
 
 ROOT = Path(__file__).parents[2]
@@ -158,7 +159,8 @@ def test_commands_run(page, desk):
         if words[0] == "verify-resume":
             words = [*words, *(f"{name}={value}" for name, value in quick_for(None, words[1]).items())]
         if words[0] == "doctor":
-            words = [*words, *(f"{name}={value}" for name, value in QUICK.items() if name in SIZES)]
+            sizes = {} if "--start" in words else quick_for(None, words[1]) if words[1] in TASKS else QUICK
+            words = [*words, *(f"{name}={value}" for name, value in sizes.items() if name in SIZES)]
         if words[0] == "race":
             quick = {name: value for name, value in QUICK.items() if name != "train.steps"}
             if "race-miniature" in words:

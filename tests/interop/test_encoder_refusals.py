@@ -82,7 +82,8 @@ READING = {
     "another architecture": (
         with_json("config.json", architectures=["BertLMHeadModel"]),
         '{folder}/config.json: architecture "BertLMHeadModel" is not one that can be read (BertForPreTraining, '
-        "BertForMaskedLM, BertForNextSentencePrediction, BertModel).",
+        "BertForMaskedLM, BertForNextSentencePrediction, BertModel, BertForSequenceClassification, "
+        "BertForTokenClassification, BertForQuestionAnswering, BertForMultipleChoice).",
     ),
     "another kind of positions": (
         with_json("config.json", position_embedding_type="relative_key"),

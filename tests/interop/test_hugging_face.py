@@ -198,7 +198,7 @@ def test_other_refusals_of_writing(tokenizer, tmp_path):
         write(Bundle("tag", bundle.model, bundle.settings, bundle.vocabularies, bundle.tokenizers), tmp_path / "hf")
     assert str(error.value) == (
         'task, model.family: "tag" with "transformer" fits no Hugging Face form; "translate" with "transformer", '
-        '"language-model" with "gpt" and "masked-language-model" with "bert" do.'
+        '"language-model" with "gpt" and the tasks of "bert" do.'
     )
 
 

@@ -70,7 +70,7 @@ def test_other_refusals_of_writing(tokenizer, tmp_path):
         write(Bundle("language-model", model, settings, vocabularies, bundle.tokenizers), tmp_path / "hf")
     assert str(error.value) == (
         'task, model.family: "language-model" with "recurrent-lm" fits no Hugging Face form; "translate" with '
-        '"transformer", "language-model" with "gpt" and "masked-language-model" with "bert" do.'
+        '"transformer", "language-model" with "gpt" and the tasks of "bert" do.'
     )
 
 

@@ -9,7 +9,7 @@ import regard
 from regard.data.text_settings import TextSource
 from regard.errors import ConfigError, DataError, RunError
 from regard.progress import Progress
-from regard.studies import doctor, find_recipe, measure_text, plan_run, resolve_run, verify_resume
+from regard.studies import find_recipe, measure_text, plan_run, resolve_run, verify_resume
 from regard.studies.language import corpus_folder, sample_text
 
 SMALL = {
@@ -170,8 +170,6 @@ def test_mistakes_are_one_sentence(tmp_path):
         train(tmp_path, SMALL | {"data.train.paths": [str(tmp_path / "latin.txt")]})
     with pytest.raises(DataError, match="there is no such file"):
         train(tmp_path, SMALL | {"data.train.paths": [str(tmp_path / "nothing.txt")]})
-    with pytest.raises(ConfigError, match="regard doctor is for the task translate"):
-        doctor("language-model", SMALL | STORIES)
     with pytest.raises(ConfigError, match="Sentence pairs are for the task translate"):
         plan = find_recipe("language-model")
         regard.studies.tasks.task("language-model").prepare(

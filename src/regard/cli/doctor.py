@@ -8,18 +8,23 @@ from regard.cli.options import (
     Data,
     Device,
     Json,
+    LabelColumn,
     Preset,
     Quiet,
     Seed,
     SettingWords,
     Source,
     SourceColumn,
+    Start,
     Target,
     TargetColumn,
+    Text,
+    TextColumn,
     Threads,
     ValidData,
     ValidSource,
     ValidTarget,
+    ValidText,
     run_overrides,
 )
 
@@ -27,7 +32,7 @@ STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "problem": "red"}
 
 
 def doctor(
-    recipe: Annotated[str, typer.Argument(help="A recipe's name, a TOML file, or a task: translate.")],
+    recipe: Annotated[str, typer.Argument(help="A recipe's name, a TOML file, or a task, as for `regard train`.")],
     settings: SettingWords = None,
     source: Source = None,
     target: Target = None,
@@ -37,6 +42,11 @@ def doctor(
     valid_data: ValidData = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
+    text: Text = None,
+    valid_text: ValidText = None,
+    start: Start = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
     preset: Preset = None,
     find_rate: Annotated[bool, typer.Option("--find-rate", help="Also sweep the learning rate upwards.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Only look at the data; try nothing out.")] = False,
@@ -49,6 +59,7 @@ def doctor(
     """Look a run over before it begins; exit code 1 when there is a problem.
 
     Examples: regard doctor translate --source a.de --target a.en · regard doctor translate-miniature --find-rate
+    · regard doctor language-model --text books/
     """
     flags = dict(locals())
     from regard.cli.console import print_json, progress

@@ -7,9 +7,6 @@ import typer
 
 from regard.cli.options import Json
 
-VERBS = {"translate": "translate", "language-model": "generate", "masked-language-model": "embed"}
-"""What a model of a task is used with first of all."""
-
 
 def import_(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Hugging Face folder.")],
@@ -21,6 +18,7 @@ def import_(
     """Turn a Hugging Face model into a checkpoint of regard."""
     from regard.checkpoint import write_bundle
     from regard.cli.console import print_json, print_line
+    from regard.cli.summary import USES
     from regard.errors import CheckpointError
     from regard.interop import read
 
@@ -34,4 +32,7 @@ def import_(
         return
     what = "target tokens" if bundle.task == "translate" else "tokens"
     print_line(f"{out}: {parameters:,} parameters, {bundle.vocabularies.target:,} {what}.")
-    print_line(f"Use it: regard {VERBS[bundle.task]} {out} TEXT")
+    has_no_words = "masked words" in bundle.facts.get("untrained", ())
+    is_bare = bundle.task == "masked-language-model" and has_no_words
+    verb, words = ("embed", "TEXT") if is_bare else USES[bundle.task]
+    print_line(f"Use it: regard {verb} {out} {words}")

@@ -1,6 +1,7 @@
 """The texts of a run, tokenised; where there is none to validate on, some is set apart, always the same."""
 
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -61,21 +62,27 @@ def carve(corpus: Corpus, share: float) -> tuple[Corpus, Corpus]:
 
 
 def _chosen(corpus: Corpus, budget: int) -> Ids:
-    """Return (begin, end) of the documents with the lowest marks that are within the budget, in their order."""
-    documents = _documents(corpus, max(4 * budget / len(corpus), WEIGHED / max(1, corpus.counts.documents)))
+    """Return (begin, end) of the documents with the lowest marks that are within the budget, in their order.
+
+    Documents that begin alike have one mark and stay together, so a copy of what is set apart is not learned from.
+    """
+    documents = documents_of(corpus, max(4 * budget / len(corpus), WEIGHED / max(1, corpus.counts.documents)))
     chosen: list[list[int]] = []
     left = budget
-    for begin, end, _ in documents[np.argsort(documents[:, 2], kind="stable")].tolist():
-        if end - begin <= left:
-            chosen.append([begin, end])
-            left -= end - begin
+    in_order = documents[np.argsort(documents[:, 2], kind="stable")].tolist()
+    for _, alike in groupby(in_order, key=lambda each: each[2]):
+        places = [[begin, end] for begin, end, _ in alike]
+        size = sum(end - begin for begin, end in places)
+        if size <= left:
+            chosen += places
+            left -= size
         elif left < budget // 2:
             break
     return np.array(sorted(chosen), np.int64).reshape(-1, 2)
 
 
-def _documents(corpus: Corpus, limit: float) -> Ids:
-    """Return (begin, end, mark) of the documents whose mark is below a limit between 0 and 1."""
+def documents_of(corpus: Corpus, limit: float = 1.0) -> Ids:
+    """Return (begin, end, mark) of the whole documents whose mark is below a limit between 0 and 1."""
     found = [np.empty((0, 3), np.int64)]
     begin = 0
     for ends, rows in corpus.pieces():

@@ -1,6 +1,6 @@
 """Models that go to other libraries or come from there: name tables as data."""
 
-from regard.interop.encoder_forms import ENCODER_FORMS, EncoderForm
+from regard.interop.encoder_forms import ENCODER_FORMS, HEADED_FORMS, EncoderForm
 from regard.interop.forms import FORMS, Form, config_for, form_for
 from regard.interop.language_forms import LANGUAGE_FORMS, LanguageForm, language_form_for
 from regard.interop.read import read, read_task
@@ -10,6 +10,7 @@ from regard.interop.write import write
 __all__ = [
     "ENCODER_FORMS",
     "FORMS",
+    "HEADED_FORMS",
     "LANGUAGE_FORMS",
     "EncoderForm",
     "Form",

@@ -17,7 +17,9 @@ class EncoderForm:
     architecture: str
     auto: str
     parts: frozenset[str]
-    """Which of the heads below it has for certain."""
+    """Which of the parts below it has for certain."""
+    head: str | None = None
+    """The kind of head for a task it has instead of those of pretraining, as `HeadSettings` calls it."""
 
     name = "BERT"
     model_type = "bert"
@@ -32,7 +34,17 @@ ENCODER_FORMS = (
     EncoderForm("BertForNextSentencePrediction", "AutoModel", frozenset((POOLER, NEXT_SENTENCE))),
     EncoderForm("BertModel", "AutoModel", frozenset()),
 )
-"""The first of which a model has all parts is written."""
+"""Bodies, and heads of pretraining; the first of which a model has all parts is written."""
+
+HEADED_FORMS = (
+    EncoderForm(
+        "BertForSequenceClassification", "AutoModelForSequenceClassification", frozenset((POOLER,)), "labels"
+    ),
+    EncoderForm("BertForTokenClassification", "AutoModelForTokenClassification", frozenset(), "tags"),
+    EncoderForm("BertForQuestionAnswering", "AutoModelForQuestionAnswering", frozenset(), "spans"),
+    EncoderForm("BertForMultipleChoice", "AutoModelForMultipleChoice", frozenset((POOLER,)), "choices"),
+)
+"""Heads of tasks; the first also gives numbers, where it has one label."""
 
 NUMBERS = (
     Number("hidden_size", "width"),
@@ -67,10 +79,10 @@ ONLY = {"position_embedding_type": "absolute", "is_decoder": False, "add_cross_a
 def encoder_form(config: dict[str, Any], where: str) -> EncoderForm:
     """Return the architecture that a config.json of BERT names; one that names none has no head for certain."""
     named = config.get("architectures") or ["BertModel"]
-    for form in ENCODER_FORMS:
+    for form in (*ENCODER_FORMS, *HEADED_FORMS):
         if named[0] == form.architecture:
             return form
-    known = ", ".join(form.architecture for form in ENCODER_FORMS)
+    known = ", ".join(form.architecture for form in (*ENCODER_FORMS, *HEADED_FORMS))
     raise CheckpointError(f'{where}: architecture "{named[0]}" is not one that can be read ({known}).')
 
 

@@ -50,8 +50,13 @@ def _layers(settings: BertSettings) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield f"blocks.{number}.{ours}", tuple(f"encoder.layer.{number}.{name}" for name in theirs)
 
 
-def encoder_to_theirs(weights: Weights, settings: BertSettings, parts: frozenset[str]) -> Weights:
-    """Return their tensors for the weights of a model of ours, with these of its heads; a tied table stands once."""
+def encoder_to_theirs(
+    weights: Weights, settings: BertSettings, parts: frozenset[str], has_head: bool = False
+) -> Weights:
+    """Return their tensors for the weights of a model of ours, with these of its parts; a tied table stands once.
+
+    Where there is a head of another kind above it, the body has its prefix too.
+    """
     found = {theirs: weights[ours] for ours, theirs in TABLES.items()}
     layers = [*_layers(settings), *(("pooler", ("pooler.dense",)) for _ in parts & {POOLER})]
     for ours, theirs in layers:
@@ -61,7 +66,7 @@ def encoder_to_theirs(weights: Weights, settings: BertSettings, parts: frozenset
             for name, one in zip(theirs, value.chunk(len(theirs)), strict=True):
                 found[f"{name}.{part}"] = one
     heads = parts - {POOLER}
-    if heads:
+    if heads or has_head:
         found = {PREFIX + name: value for name, value in found.items()}
     for head in heads:
         for ours, name in PARTS[head].items():

@@ -1,4 +1,4 @@
-"""A text encoder to and from a Hugging Face folder (BERT, with the heads of pretraining or without)."""
+"""A text encoder to and from a Hugging Face folder (BERT, with heads or without)."""
 
 from pathlib import Path
 from typing import Any
@@ -12,24 +12,41 @@ from regard.interop.encoder_forms import (
     MASKED_WORDS,
     NEXT_SENTENCE,
     POOLER,
-    TASK,
     EncoderForm,
     check_encoder,
     encoder_config,
     encoder_settings,
     lost_in_encoder,
 )
+from regard.interop.encoder_heads import (
+    REMEMBERED,
+    head_config,
+    head_kind,
+    head_to_ours,
+    head_to_theirs,
+    headed_form,
+    read_head,
+    remembered,
+    task_of,
+)
 from regard.interop.encoder_tensors import encoder_to_ours, encoder_to_theirs, parts_in, with_new_names
 from regard.interop.encoder_tokens import read_encoder_tokenizer, write_encoder_tokenizer
-from regard.interop.folder import CONFIG, fill, read_tensors, write_tensors, write_whole
+from regard.interop.folder import CONFIG, fill, read_json, read_tensors, write_tensors, write_whole
 from regard.interop.forms import checked
 from regard.interop.sentences import sentence_facts
-from regard.models import Vocabularies, build_model
+from regard.interop.tensors import Weights
+from regard.models import HeadSettings, Vocabularies, build_model
 from regard.models.bert import BertSettings
 from regard.progress import Progress
 
 UNTRAINED = "untrained"
 """The fact that names the parts of a model which its folder did not hold: what they give means nothing."""
+
+OWN = "regard.json"
+"""What else a model from here remembers; `transformers` does not look at it."""
+
+BODY = "body."
+"""Before the names of a body's weights, where it has a head above it."""
 
 
 def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bundle:
@@ -37,9 +54,8 @@ def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bun
     where = str(folder / CONFIG)
     tensors = with_new_names(read_tensors(folder))
     parts = parts_in(tensors) | form.parts
-    settings = checked(
-        BertSettings, encoder_settings(config, where) | {"has_next_sentence": NEXT_SENTENCE in parts}, where
-    )
+    values = encoder_settings(config, where) | {"has_next_sentence": NEXT_SENTENCE in parts}
+    settings = checked(BertSettings, values, where)
     weights = encoder_to_ours(tensors, settings, parts, str(folder))
     tokenizer = read_encoder_tokenizer(folder)
     tokens = len(weights["embedding.table.weight"])
@@ -49,34 +65,69 @@ def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bun
             f"{where}: the model has {tokens:,} tokens, but the tokenizer {needed:,}; put the tokenizer it was "
             f"trained with beside it."
         )
+    untrained = [part for part in (POOLER, MASKED_WORDS) if part not in parts]
+    facts: dict[str, Any] = {UNTRAINED: untrained} if untrained else {}
+    head: HeadSettings | None = None
+    kind = head_kind(form, config)
+    if kind is None:
+        facts |= sentence_facts(folder)
+    else:
+        head, usual = read_head(config, kind, where)
+        facts |= usual
+        weights = {BODY + name: value for name, value in weights.items()} | head_to_ours(tensors, kind, str(folder))
+    task = task_of(form, config)
+    facts |= _own(folder / OWN, task)
     vocabularies = Vocabularies(tokens, tokens, is_shared=True)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(0)
-        model = build_model(settings, vocabularies).eval()
-    untrained = [part for part in (POOLER, MASKED_WORDS) if part not in parts]
+        model = build_model(settings, vocabularies, head).eval()
     fill(model, model.state_dict() | weights, folder)
-    facts = ({UNTRAINED: untrained} if untrained else {}) | sentence_facts(folder)
-    return Bundle(TASK, model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
+    return Bundle(task, model, settings, vocabularies, {"tokenizer": tokenizer}, facts, head)
+
+
+def _own(path: Path, task: str) -> dict[str, Any]:
+    """Return what a model that was written here remembers besides."""
+    found = read_json(path) if path.is_file() else {}
+    return {name: found[name] for name in REMEMBERED[task] if name in found}
 
 
 def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress: Progress) -> EncoderForm:
-    """Write a model with its tokenizer, with the heads that have learned something, and return its form."""
+    """Write a model with its tokenizer, with the head of its task or those of pretraining, and return its form."""
     check_encoder(settings)
-    had = {POOLER, MASKED_WORDS} - set(bundle.facts.get(UNTRAINED, ()))
-    had |= {NEXT_SENTENCE} if settings.has_next_sentence else set()
-    form = next(form for form in ENCODER_FORMS if form.parts <= had)
-    parts = form.parts or frozenset(had & {POOLER})
+    form, parts = _form(bundle, settings)
     tokenizer = bundle.tokenizers["tokenizer"]
     config = encoder_config(settings, bundle.vocabularies.target, form) | {"pad_token_id": tokenizer.padding}
     for name in lost_in_encoder(settings):
         progress.warn(f"model.{name}: {getattr(settings, name)} is not written, BERT has no such setting.")
     weights = {name: tensor.float().cpu() for name, tensor in bundle.model.state_dict().items()}
-    tensors = encoder_to_theirs(weights, settings, parts)
+    if bundle.head is None:
+        tensors = encoder_to_theirs(weights, settings, parts)
+    else:
+        config |= head_config(bundle)
+        tensors = encoder_to_theirs(_body(weights), settings, parts, has_head=True) | head_to_theirs(weights, bundle)
 
     def write(aside: Path) -> None:
         write_json(aside / CONFIG, config)
         write_tensors(aside, tensors)
         write_encoder_tokenizer(aside, tokenizer, settings.max_positions)
+        own = remembered(bundle)
+        if own:
+            write_json(aside / OWN, own)
 
     write_whole(folder, write)
     return form
+
+
+def _form(bundle: Bundle, settings: BertSettings) -> tuple[EncoderForm, frozenset[str]]:
+    """Return the form of a model, and which of its parts are written: those that have learned something."""
+    if bundle.head is not None:
+        form = headed_form(bundle)
+        return form, form.parts
+    had = {POOLER, MASKED_WORDS} - set(bundle.facts.get(UNTRAINED, ()))
+    had |= {NEXT_SENTENCE} if settings.has_next_sentence else set()
+    form = next(form for form in ENCODER_FORMS if form.parts <= had)
+    return form, form.parts or frozenset(had & {POOLER})
+
+
+def _body(weights: Weights) -> Weights:
+    return {name.removeprefix(BODY): value for name, value in weights.items() if name.startswith(BODY)}

@@ -7,7 +7,8 @@ import torch
 
 from regard.checkpoint import Bundle
 from regard.errors import CheckpointError
-from regard.interop.encoder_forms import TASK, EncoderForm
+from regard.interop.encoder_forms import EncoderForm
+from regard.interop.encoder_heads import task_of
 from regard.interop.encoders import read_encoder
 from regard.interop.folder import CONFIG, GENERATION, fill, read_config, read_json, read_tensors
 from regard.interop.forms import Form, checked, form_of, settings_of
@@ -23,9 +24,10 @@ from regard.text import Tokenizer
 
 def read_task(folder: str | Path) -> str:
     """Return the task of a model, from its config alone."""
-    form = form_of(read_config(Path(folder)), str(Path(folder) / CONFIG))
+    config = read_config(Path(folder))
+    form = form_of(config, str(Path(folder) / CONFIG))
     if isinstance(form, EncoderForm):
-        return TASK
+        return task_of(form, config)
     return "language-model" if isinstance(form, LanguageForm) else "translate"
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from regard.checkpoint import Bundle, write_json
 from regard.errors import ConfigError
-from regard.interop.encoder_forms import TASK, EncoderForm
+from regard.interop.encoder_forms import EncoderForm
+from regard.interop.encoder_heads import REMEMBERED
 from regard.interop.encoders import write_encoder
 from regard.interop.folder import CONFIG, GENERATION, write_tensors, write_whole
 from regard.interop.forms import Form, config_for, form_for
@@ -24,12 +25,12 @@ def write(bundle: Bundle, folder: str | Path, progress: Progress = SILENT) -> Fo
     folder, settings, vocabularies = Path(folder), bundle.settings, bundle.vocabularies
     if bundle.task == "language-model" and isinstance(settings, GptSettings):
         return write_language_model(bundle, settings, folder, progress)
-    if bundle.task == TASK and isinstance(settings, BertSettings):
+    if bundle.task in REMEMBERED and isinstance(settings, BertSettings):
         return write_encoder(bundle, settings, folder, progress)
     if bundle.task != "translate" or not isinstance(settings, TransformerSettings):
         raise ConfigError(
             f'task, model.family: "{bundle.task}" with "{settings.family}" fits no Hugging Face form; "translate" '
-            f'with "transformer", "language-model" with "gpt" and "{TASK}" with "bert" do.'
+            f'with "transformer", "language-model" with "gpt" and the tasks of "bert" do.'
         )
     form = form_for(settings, vocabularies)
     target = bundle.tokenizers["tokenizer" if vocabularies.is_shared else "target"]

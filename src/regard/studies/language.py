@@ -21,7 +21,9 @@ from regard.errors import ConfigError, DataError, RegardError
 from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
 from regard.objectives import LanguageObjective
 from regard.progress import SILENT, Progress
+from regard.studies.doctor.preflight import preflight
 from regard.studies.masked_settings import MaskedSettings
+from regard.studies.material import TextMaterial
 from regard.studies.prepared import Prepared
 from regard.studies.settings import LanguageSettings
 from regard.studies.sizes import check_size
@@ -53,9 +55,8 @@ def prepare_language(
     corpora = tokenise_all(settings.data, tokenizer, folder, progress)
     bundle = resumed or new_language_bundle(settings, tokenizer, machine)
     window = window_of(settings, bundle.model)
-    _check_length(corpora.train, window, settings, progress)
     micro_batch = settings.train.micro_batch_tokens or machine.micro_batch_tokens
-    return Prepared(
+    prepared = Prepared(
         bundle=bundle,
         feed=WindowFeed(corpora.train, window, settings.train.tokens_per_update, micro_batch, settings.seed),
         objective=LanguageObjective(settings.objective.label_smoothing),
@@ -64,6 +65,19 @@ def prepare_language(
         tests=corpora.test or {"valid": corpora.valid},
         facts=_facts(corpora, window, folder),
     )
+    if settings.preflight and resumed is None and progress is not SILENT:  # nobody would hear it
+        preflight(text_material(settings, prepared, corpora), progress)
+    return prepared
+
+
+def text_material(
+    settings: Settings | MaskedSettings[ModelSettings], prepared: Prepared, corpora: TextCorpora | None = None
+) -> TextMaterial:
+    """Return the text of a run that is made ready, for checks; it is tokenised already."""
+    bundle = prepared.bundle
+    found = corpora or tokenise_all(settings.data, bundle.tokenizers["tokenizer"], corpus_folder(settings))
+    window = int(prepared.facts["window"] if "window" in prepared.facts else bundle.facts["length"])
+    return TextMaterial(settings, found, bundle, window, prepared.feed.updates_in(epoch=0))
 
 
 def corpus_folder(settings: Settings | MaskedSettings[ModelSettings]) -> Path:
@@ -180,11 +194,6 @@ def window_of(settings: Settings, model: Any) -> int:
             f"raise model.max_positions."
         )
     return settings.window
-
-
-def _check_length(train: Corpus, window: int, settings: Settings, progress: Progress) -> None:
-    if len(train) <= window and settings.preflight:
-        progress.warn(f"The whole text has {len(train):,} tokens, less than a window of {window:,}; add text.")
 
 
 def _validation(

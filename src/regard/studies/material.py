@@ -1,10 +1,13 @@
-"""The data of a translation run, read, cleaned and encoded, before anything is learned from it."""
+"""The data of a run, read, cleaned and encoded, before anything is learned from it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from regard.checkpoint import Bundle
 from regard.data.batches import EncodedPairs
+from regard.data.carving import TextCorpora
 from regard.data.cleaning import CleaningReport
+from regard.data.corpus import Corpus
 from regard.data.pairs import Pair
 from regard.models import ModelSettings
 from regard.pipelines.translator import translation_tokenizers
@@ -57,3 +60,34 @@ class Material:
     def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
         """The tokenizer of the source and that of the target, which may be one."""
         return translation_tokenizers(self.bundle.tokenizers)
+
+
+@dataclass(frozen=True)
+class TextMaterial:
+    """Running text, tokenised, with the model that is to learn from it."""
+
+    settings: Any
+    corpora: TextCorpora
+    bundle: Bundle
+    window: int
+    """How many tokens are read at once."""
+    per_epoch: int
+    """How many updates an epoch has."""
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The one tokenizer of all text."""
+        return self.bundle.tokenizers["tokenizer"]
+
+    @property
+    def held_out(self) -> dict[str, Corpus]:
+        """Every set that is not learned from, under the name that people are told."""
+        tests = {f"test set {name}": corpus for name, corpus in self.corpora.test.items()}
+        return {"validation set": self.corpora.valid} | tests
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Data that nothing but its settings is told of."""
+
+    settings: Any

@@ -6,7 +6,8 @@ import torch
 
 from regard.data.sampler import Position
 from regard.studies.doctor import machine, memory, speed
-from regard.studies.doctor.machine import heaviest, memory_findings
+from regard.studies.doctor.heaviest import heaviest, heaviest_rows
+from regard.studies.doctor.machine import memory_findings
 from regard.studies.doctor.rate import Sweep, as_setting, rate_findings, sweep
 from regard.studies.doctor.speed import speed_findings, spoken
 from regard.studies.doctor.trial import Trial
@@ -30,7 +31,9 @@ def test_the_memory_of_the_largest_batch_is_measured(ready):
 def test_the_largest_batch_is_the_largest(ready):
     pairs = ready.material.encoded
     lengths = pairs.source.lengths, pairs.target.lengths
-    rows = heaviest(ready, pairs, limit=300)
+    rows = heaviest_rows(ready.prepared.feed, pairs, limit=300, width=16)
+    heavy = heaviest(ready, limit=300)
+    assert heavy.rows == len(rows) and heavy.part(1).target.size(0) == 1
     size = len(rows) * sum(int(side[rows].max()) for side in lengths)
     sizes = [
         batch.source.numel() + batch.target.numel()
@@ -113,7 +116,7 @@ def test_speed_and_time_are_measured(ready, monkeypatch):
     monkeypatch.setattr(speed, "pace", lambda *_: speed.Pace(3600.0, waiting=0.2))
     finding, waiting = speed_findings(ready)
     assert (waiting.severity, waiting.sentence) == ("warning", "20.0 % of that time goes by waiting for data.")
-    assert waiting.remedy and speed._waiting(0.002).severity == "ok" and speed._waiting(0.02).severity == "note"
+    assert waiting.remedy and speed._waiting(0.002).severity == "ok" and speed._waiting(0.06).severity == "note"
     assert finding.severity == "warning" and finding.settings == {"train.steps": 6}
     assert "500 updates take about 20.8 days at most, without validation." in finding.sentence
 

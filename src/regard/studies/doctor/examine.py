@@ -1,22 +1,59 @@
 """The whole examination of a run before it begins."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from regard.progress import SILENT, Progress
+from regard.progress import SILENT, Bar, Progress
 from regard.studies.doctor.findings import Finding, Report
 from regard.studies.doctor.machine import memory_findings
-from regard.studies.doctor.preflight import look_over
+from regard.studies.doctor.preflight import CHECKS, look_over
 from regard.studies.doctor.rate import rate_findings
 from regard.studies.doctor.speed import speed_findings
 from regard.studies.doctor.trial import Bench
-from regard.studies.recipes import Recipe, check_task, find_recipe, resolve_run
+from regard.studies.language import text_material
+from regard.studies.material import Plain
+from regard.studies.recipes import Recipe, find_recipe, resolve_run
+from regard.studies.tasks import task
 from regard.studies.translation import gather, make_ready
-from regard.training import prepare_machine
+from regard.training import Machine, prepare_machine
 
 TRIALS: tuple[Callable[[Bench, Progress], list[Finding]], ...] = (memory_findings, speed_findings)
 """What is tried out on the machine, on copies of the model."""
+
+
+class Listener(Progress):
+    """Hands everything on but warnings, which become findings."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.findings: list[Finding] = []
+
+    def say(self, message: str) -> None:
+        """Hand a message on."""
+        self.progress.say(message)
+
+    def warn(self, message: str) -> None:
+        """Keep what is odd."""
+        self.findings.append(Finding("examples", "odd", "warning", message))
+
+    @contextmanager
+    def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
+        """Hand a bar on."""
+        with self.progress.bar(title, total, done) as bar:
+            yield bar
+
+
+def make_bench(settings: Any, machine: Machine, progress: Progress = SILENT) -> Bench:
+    """Return all it takes to look a run over and to try it out, of whatever task."""
+    if settings.task == "translate":
+        material = gather(settings, machine, progress)
+        return Bench(material, make_ready(material, machine), machine)
+    is_looked_over = settings.task in CHECKS  # and then need not look for itself
+    own = settings.model_copy(update={"preflight": settings.preflight and not is_looked_over})
+    prepared = task(settings.task).prepare(own, machine, progress, None, None)
+    return Bench(text_material(settings, prepared) if is_looked_over else Plain(settings), prepared, machine)
 
 
 def doctor(
@@ -37,11 +74,11 @@ def doctor(
     else:
         found = find_recipe(str(recipe))
     settings = resolve_run(found, overrides or {}).settings
-    check_task(settings, "doctor")
     machine = prepare_machine(settings.machine)
-    material = gather(settings, machine, progress)
-    findings = look_over(material, is_quick, progress)
-    bench = Bench(material, make_ready(material, machine), machine)
+    heard = Listener(progress)
+    bench = make_bench(settings, machine, heard)
+    looked = [] if isinstance(bench.material, Plain) else look_over(bench.material, is_quick, progress)
+    findings = heard.findings + looked
     for trial in () if is_quick else TRIALS:
         findings += trial(bench, progress)
     if find_rate:

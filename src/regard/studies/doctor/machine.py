@@ -1,13 +1,13 @@
 """A trial on the machine: does the largest micro-batch fit?"""
 
 import gc
+from typing import Any
 
 import torch
 
-from regard.data.batches import EncodedPairs
-from regard.data.sampler import Rows, micro_batches, plan_updates
 from regard.progress import SILENT, Progress
 from regard.studies.doctor.findings import Finding, graded
+from regard.studies.doctor.heaviest import SHORTER, Heaviest, heaviest
 from regard.studies.doctor.memory import gigabytes, peak, within_reach
 from regard.studies.doctor.trial import Bench, Trial, trying
 
@@ -26,55 +26,39 @@ def memory_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
         sentence = f"The memory of {device} cannot be measured here."
         return [Finding("machine", "memory", "note", sentence)]
     limit = bench.material.settings.train.micro_batch_tokens or bench.machine.micro_batch_tokens
-    pairs = bench.prepared.feed.corpus(0)  # type: ignore[attr-defined]
     with progress.bar("try the largest batch", 1) as bar:
-        found = _probe(bench, pairs, limit)
+        found = _probe(bench, limit)
         bar.advance()
     if device.type == "cuda":
         torch.cuda.empty_cache()
     return [found]
 
 
-def heaviest(bench: Bench, pairs: EncodedPairs, limit: int) -> Rows:
-    """Return the rows of the micro-batch of the first epoch that takes the most memory."""
-    settings = bench.material.settings
-    lengths = pairs.source.lengths, pairs.target.lengths
-    updates = plan_updates(*lengths, settings.train.tokens_per_update, settings.seed, 0)
-    parts = [part for update in updates for part in micro_batches(update, *lengths, limit)]
-
-    def size(rows: Rows) -> float:
-        source, target = (int(side[rows].max()) for side in lengths)
-        # Attention weights grow with the square of the length where no fused kernel hides them.
-        return len(rows) * (source + target + (source**2 + target**2 + source * target) / settings.model.width)
-
-    return max(parts, key=size)
-
-
-def _probe(bench: Bench, pairs: EncodedPairs, limit: int) -> Finding:
-    device, rows = bench.machine.device, heaviest(bench, pairs, limit)
+def _probe(bench: Bench, limit: int) -> Finding:
+    device, heavy = bench.machine.device, heaviest(bench, limit)
     gc.collect()
     before = _reset(device)
     reach = within_reach(device) or 0
-    measured = _measure(bench, pairs, rows, before, reach)
+    measured = _measure(bench, heavy, before, reach)
     if measured is None:
-        return _too_large(bench, pairs, rows, limit, reach)
-    return _verdict(bench, pairs, rows, limit, *measured, reach)
+        return _too_large(bench, heavy, limit, reach)
+    return _verdict(bench, heavy, limit, *measured, reach)
 
 
-def _measure(bench: Bench, pairs: EncodedPairs, rows: Rows, before: int, reach: int) -> tuple[int, int] | None:
-    """Return the bytes it takes to learn from some rows, and how many of them are not for the batch; None: too many.
+def _measure(bench: Bench, heavy: Heaviest, before: int, reach: int) -> tuple[int, int] | None:
+    """Return the bytes it takes to learn from a batch, and how many of them are not for its rows; None: too many.
 
     A quarter of the rows is tried first, and all of them only if that does not show that they cannot fit.
     """
     device = bench.machine.device
     try:
         with trying(bench) as trial:
-            _twice(trial, pairs, rows[: max(1, len(rows) // 4)])
+            _twice(trial, heavy.part(max(1, heavy.rows // 4)))
             fixed = before + COPIES * sum(parameter.numel() for parameter in trial.model.parameters())
-            expected = fixed + 4 * max(0, (peak(device) or 0) - fixed)
+            expected = fixed + min(4, heavy.rows) * max(0, (peak(device) or 0) - fixed)
             if device.type == "cpu" and expected > reach:  # running it would bring the whole machine to its knees
                 return expected, fixed
-            _twice(trial, pairs, rows)
+            _twice(trial, heavy.part(heavy.rows))
             return peak(device) or 0, fixed
     except torch.OutOfMemoryError:
         return None  # only outside of this function is everything that was allocated let go of
@@ -87,48 +71,42 @@ def _reset(device: torch.device) -> int:
     return peak(device) or 0
 
 
-def _twice(trial: Trial, pairs: EncodedPairs, rows: Rows) -> None:
+def _twice(trial: Trial, batch: Any) -> None:
     """Learn twice: the optimizer's moments exist only after the first time."""
     for _ in range(2):
-        trial.update([pairs.batch(rows)], rate=1e-9)
+        trial.update([batch], rate=1e-9)
 
 
-def _described(pairs: EncodedPairs, rows: Rows) -> str:
-    source, target = (int(side.lengths[rows].max()) for side in (pairs.source, pairs.target))
-    return f"the largest micro-batch ({len(rows):,} pairs of up to {source} and {target} tokens)"
-
-
-def _verdict(
-    bench: Bench, pairs: EncodedPairs, rows: Rows, limit: int, needed: int, fixed: int, reach: int
-) -> Finding:
+def _verdict(bench: Bench, heavy: Heaviest, limit: int, needed: int, fixed: int, reach: int) -> Finding:
     share = needed / max(reach, 1)
     severity = graded(share, note=2.0, warning=TIGHT, problem=FULL)
     sentence = (
-        f"Learning from {_described(pairs, rows)} takes {gigabytes(needed)} of the {gigabytes(reach)} that "
-        f"{bench.machine.device} has."
+        f"Learning from the largest micro-batch ({heavy.words}) takes {gigabytes(needed)} of the {gigabytes(reach)} "
+        f"that {bench.machine.device} has."
     )
     figures = {"peak_bytes": needed, "available_bytes": reach}
     if severity in ("ok", "note"):
         return Finding("machine", "memory", "ok", sentence, figures=figures)
     fits = limit * (ROOM * reach - fixed) / max(1, needed - fixed)
     tokens = int(max(fits, 0) // 256) * 256
-    longest = int((pairs.source.lengths + pairs.target.lengths).max())
-    if tokens < longest:
-        remedy = "take a smaller model or shorter sentences (data.cleaning.max_tokens)"
-        return Finding("machine", "memory", severity, sentence, (), remedy, figures=figures)
+    if tokens < heavy.longest:
+        return Finding("machine", "memory", severity, sentence, (), _smaller(bench), figures=figures)
     settings = {"train.micro_batch_tokens": tokens}
     return Finding("machine", "memory", severity, sentence, (), "compute less at once", settings, figures)
 
 
-def _too_large(bench: Bench, pairs: EncodedPairs, rows: Rows, limit: int, reach: int) -> Finding:
+def _smaller(bench: Bench) -> str:
+    shorter = SHORTER.get(bench.material.settings.task, "shorter texts (max_length)")
+    return f"take a smaller model or {shorter}"
+
+
+def _too_large(bench: Bench, heavy: Heaviest, limit: int, reach: int) -> Finding:
     """Halve the limit until a batch fits: a remedy that has been tried."""
-    sentence = f"{_described(pairs, rows).capitalize()} does not fit into the {gigabytes(reach)} that are free."
-    longest = int((pairs.source.lengths + pairs.target.lengths).max())
-    while limit // 2 >= longest:
+    sentence = f"The largest micro-batch ({heavy.words}) does not fit into the {gigabytes(reach)} that are free."
+    while limit // 2 >= heavy.longest:
         limit //= 2
         before = _reset(bench.machine.device)
-        if _measure(bench, pairs, heaviest(bench, pairs, limit), before, reach) is not None:
+        if _measure(bench, heaviest(bench, limit), before, reach) is not None:
             settings = {"train.micro_batch_tokens": limit}
             return Finding("machine", "memory", "problem", sentence, (), "compute less at once", settings)
-    remedy = "take a smaller model or shorter sentences (data.cleaning.max_tokens)"
-    return Finding("machine", "memory", "problem", sentence, (), remedy)
+    return Finding("machine", "memory", "problem", sentence, (), _smaller(bench))

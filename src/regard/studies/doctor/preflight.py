@@ -2,16 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from regard.progress import SILENT, Progress
 from regard.studies.doctor.alignment import alignment_findings, quick_alignment_findings
+from regard.studies.doctor.documents import document_findings, passage_findings
 from regard.studies.doctor.findings import Finding, Report
+from regard.studies.doctor.running_text import running_text_findings
 from regard.studies.doctor.sizes import size_findings
 from regard.studies.doctor.splits import split_findings
 from regard.studies.doctor.text import text_findings
-from regard.studies.material import Material
+from regard.studies.doctor.text_sizes import text_size_findings
+from regard.studies.material import Material, TextMaterial
 
-Look = Callable[[Material], list[Finding]]
+Look = Callable[[Any], list[Finding]]
 
 
 @dataclass(frozen=True)
@@ -23,25 +27,39 @@ class Check:
     quick: Look
 
 
-CHECKS = (
-    Check("text", text_findings, text_findings),
-    Check("splits", split_findings, split_findings),
-    Check("alignment", alignment_findings, quick_alignment_findings),
-    Check("sizes", size_findings, size_findings),
+RUNNING_TEXT = (
+    Check("text", running_text_findings, running_text_findings),
+    Check("splits", lambda it: document_findings(it) + passage_findings(it), document_findings),
+    Check("sizes", text_size_findings, text_size_findings),
 )
 
+CHECKS: dict[str, tuple[Check, ...]] = {
+    "language-model": RUNNING_TEXT,
+    "masked-language-model": RUNNING_TEXT,
+    "translate": (
+        Check("text", text_findings, text_findings),
+        Check("splits", split_findings, split_findings),
+        Check("alignment", alignment_findings, quick_alignment_findings),
+        Check("sizes", size_findings, size_findings),
+    ),
+}
+"""By task; others check their examples themselves while they read them."""
 
-def look_over(material: Material, is_quick: bool = False, progress: Progress = SILENT) -> list[Finding]:
+
+def look_over(
+    material: Material | TextMaterial, is_quick: bool = False, progress: Progress = SILENT
+) -> list[Finding]:
     """Return what the checks of the data find."""
     found: list[Finding] = []
-    with progress.bar("look over", len(CHECKS)) as bar:
-        for check in CHECKS:
+    checks = CHECKS[material.settings.task]
+    with progress.bar("look over", len(checks)) as bar:
+        for check in checks:
             found += (check.quick if is_quick else check.whole)(material)
             bar.advance()
     return found
 
 
-def preflight(material: Material, progress: Progress) -> None:
+def preflight(material: Material | TextMaterial, progress: Progress) -> None:
     """Say what the quick checks find that needs attention; nothing when all is well."""
     findings = Report(tuple(look_over(material, is_quick=True))).of("warning", "problem")
     for finding in findings:

@@ -1,5 +1,8 @@
 """Checks of sizes against each other: data, model, vocabulary, steps, validation."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from regard.data.cleaning import reason_to_drop
@@ -7,7 +10,10 @@ from regard.data.pairs import Pair
 from regard.data.sampler import plan_updates
 from regard.studies.doctor.findings import Finding, graded, percent, shown_pair, some
 from regard.studies.material import Material
+from regard.text import CorpusTextSettings, TextSettings
+from regard.training import TrainSettings
 
+EMPTY: Mapping[str, str] = MappingProxyType({})
 FEW_PAIRS = 1000
 FEW_WATCHED = 50
 SOME_WATCHED = 200
@@ -16,8 +22,9 @@ SOME_WATCHED = 200
 
 def size_findings(material: Material) -> list[Finding]:
     """Return which sizes do not fit each other."""
-    found = [*_few(material), *_too_long(material), *_vocabulary(material), _parameters(material), *_steps(material)]
-    return [*found, _validation(material)]
+    size = max(tokenizer.size for tokenizer in material.tokenizers)
+    found = [*_few(material), *_too_long(material), *vocabulary_findings(material.settings.text, size)]
+    return [*found, _parameters(material), *_steps(material), _validation(material)]
 
 
 def _few(material: Material) -> list[Finding]:
@@ -59,21 +66,27 @@ def _too_long(material: Material) -> list[Finding]:
     ]
 
 
-def _vocabulary(material: Material) -> list[Finding]:
-    text = material.settings.text
-    sizes = {tokenizer.size for tokenizer in material.tokenizers}
-    if text.tokenizer or text.kind == "char" or max(sizes) > 0.7 * text.size:
+def vocabulary_findings(text: TextSettings | CorpusTextSettings, size: int) -> list[Finding]:
+    """Return whether a vocabulary is much smaller than was asked for."""
+    if text.tokenizer or text.kind == "char" or size > 0.7 * text.size:
         return []
-    sentence = f"text.size asks for {text.size:,} tokens, but this text has only {max(sizes):,}."
-    return [Finding("sizes", "vocabulary", "note", sentence, figures={"size": max(sizes)})]
+    sentence = f"text.size asks for {text.size:,} tokens, but this text has only {size:,}."
+    return [Finding("sizes", "vocabulary", "note", sentence, figures={"size": size})]
 
 
 def _parameters(material: Material) -> Finding:
     parameters = sum(parameter.numel() for parameter in material.bundle.model.parameters())
     tokens = int(material.encoded.target.lengths.sum())
+    smaller = "transformer-small" if tokens > 200_000 else "transformer-tiny"
+    is_known = material.settings.model.family == "transformer"
+    return parameter_finding(parameters, tokens, "target tokens", {"model.preset": smaller} if is_known else {})
+
+
+def parameter_finding(parameters: int, tokens: int, unit: str, smaller: Mapping[str, str] = EMPTY) -> Finding:
+    """Return how many parameters a model has for each token it learns from; `smaller` chooses a smaller one."""
     ratio = parameters / tokens
     severity = graded(ratio, note=60, warning=250)
-    facts = f"{parameters:,} parameters learn from {tokens:,} target tokens"
+    facts = f"{parameters:,} parameters learn from {tokens:,} {unit}"
     figures = {"parameters": parameters, "tokens": tokens}
     if severity == "ok":
         return Finding("sizes", "parameters", "ok", f"{facts}.", figures=figures)
@@ -84,9 +97,7 @@ def _parameters(material: Material) -> Finding:
         f"{facts}, {ratio:,.0f} for each: such a model learns its text by heart.",
         (),
         "take a smaller model, or more dropout",
-        {}
-        if severity == "note" or material.settings.model.family != "transformer"
-        else {"model.preset": "transformer-small" if tokens > 200_000 else "transformer-tiny"},
+        smaller if severity == "warning" else {},
         figures,
     )
 
@@ -95,12 +106,17 @@ def _steps(material: Material) -> list[Finding]:
     tokens_per_update = material.settings.train.tokens_per_update
     lengths = material.encoded.source.lengths, material.encoded.target.lengths
     per_epoch = len(plan_updates(*lengths, tokens_per_update, material.settings.seed, 0))
-    train = material.settings.train.planned(per_epoch)
+    tokens = int(lengths[1].sum()) if len(material.train) >= FEW_PAIRS else None
+    return step_findings(material.settings.train, per_epoch, tokens)
+
+
+def step_findings(given: TrainSettings, per_epoch: int, tokens: int | None) -> list[Finding]:
+    """Return how steps, epochs, warm-up and validations fit; `tokens` make an epoch (None: too few to speak of)."""
+    train = given.planned(per_epoch)
     epochs = train.steps / per_epoch
     figures = {"updates_per_epoch": per_epoch, "epochs": epochs}
     found = [_epochs(epochs, train.patience, figures)]
-    if per_epoch < 10 and len(material.train) >= FEW_PAIRS:
-        tokens = int(lengths[1].sum())
+    if per_epoch < 10 and tokens is not None:
         sentence = f"An update takes {percent(1, per_epoch)} of the training set: an epoch has only {per_epoch}."
         smaller = {"train.tokens_per_update": max(256, tokens // 50)}
         found.append(

@@ -25,8 +25,8 @@ recorded, and from the third time on replayed."""
 LOOKED_THROUGH = 300
 """Updates whose shapes are counted."""
 DAY = 24 * 3600.0
-HARDLY = 0.01
-"""A share of the time that nobody needs to care about."""
+MUCH, TOO_MUCH = 0.05, 0.2
+"""Shares of the time that the wait for data may take before it is worth a word, and before it is a pity."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Pace:
     """Seconds that it takes to record all shapes, spread over the run."""
     waiting: float = 0.0
     """The share of the time in which the loop waits for data."""
+    tokens: float = 0.0
+    """Tokens that an update learns from."""
 
     def updates_in(self, seconds: float) -> int:
         """Return how many updates fit into a time."""
@@ -99,15 +101,16 @@ def speed_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
     train = settings.train
     updates = train.planned(bench.prepared.feed.updates_in(0)).steps if train.depends_on_data else train.steps
     seconds, whole = found.seconds, found.seconds * updates + found.once
-    per_update = min(settings.train.tokens_per_update, int(bench.material.encoded.target.lengths.sum()))
+    per_update = found.tokens
     figures = {
         "updates_per_second": 1 / seconds,
         "tokens_per_second": per_update / seconds,
         "seconds": whole,
     }
     machine = bench.machine.describe()
+    unit = "target tokens" if settings.task == "translate" else "tokens"
     sentence = (
-        f"{1 / seconds:.2f} updates a second ({per_update / seconds:,.0f} target tokens) on {machine['device']} with "
+        f"{1 / seconds:.2f} updates a second ({per_update / seconds:,.0f} {unit}) on {machine['device']} with "
         f"{machine['threads']} threads: {updates:,} updates take about {spoken(whole)}"
         f"{' at most' if settings.train.patience else ''}, without validation."
     )
@@ -122,7 +125,7 @@ def speed_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
 
 def _waiting(share: float) -> Finding:
     """Say how much of the time goes by before there is something to learn from."""
-    severity = graded(share, note=HARDLY, warning=0.1)
+    severity = graded(share, note=MUCH, warning=TOO_MUCH)
     sentence = f"{percent(share, 1)} of that time goes by waiting for data."
     remedy = "" if severity == "ok" else "keep the data on a faster disk, or leave other programs fewer cores"
     return Finding("machine", "waiting", severity, sentence, (), remedy, figures={"share": share})
@@ -144,7 +147,8 @@ def _plain_pace(bench: Bench, progress: Progress) -> Pace:
     count = int(min(MOST, max(LEAST, SECONDS / max(first, 1e-6))))
     feed.exact = {WARM + 1, WARM + 1 + count}
     waiting = _go_on(trainer, 1 + count, progress)
-    return Pace((feed.moments[WARM + 1 + count] - feed.moments[WARM + 1]) / count, waiting=waiting)
+    seconds = (feed.moments[WARM + 1 + count] - feed.moments[WARM + 1]) / count
+    return Pace(seconds, waiting=waiting, tokens=trainer.state.tokens_seen / trainer.state.step)
 
 
 def recorded_pace(bench: Bench, progress: Progress = SILENT) -> Pace:
@@ -163,7 +167,8 @@ def recorded_pace(bench: Bench, progress: Progress = SILENT) -> Pace:
     seconds = (feed.moments[REPEATED + count] - feed.moments[REPEATED]) / count
     whole = islice(bench.prepared.feed.updates(Position()), LOOKED_THROUGH)
     known, all_shapes = (_shapes(updates, limit) for updates in (some.updates(Position()), whole))
-    return Pace(seconds, max(0.0, warm - 2 * REPEATED * seconds) * all_shapes / known, waiting)
+    once = max(0.0, warm - 2 * REPEATED * seconds) * all_shapes / known
+    return Pace(seconds, once, waiting, trainer.state.tokens_seen / trainer.state.step)
 
 
 def _shapes(updates: Iterator[Update], limit: int | None) -> int:
@@ -174,7 +179,7 @@ def _shapes(updates: Iterator[Update], limit: int | None) -> int:
 
 def _trainer(bench: Bench, feed: Feed) -> Trainer:
     """Return a trainer of a copy of the model that saves nothing."""
-    nothing = {"loss": 0.0, "bleu": 0.0}
+    nothing = {"loss": 0.0, bench.material.settings.train.select_by: 0.0}
     return Trainer(
         copy.deepcopy(bench.prepared.bundle.model),
         feed,

@@ -4,15 +4,19 @@ import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from regard.studies.doctor.findings import Finding, graded, percent, shown, some
 from regard.studies.material import Material
-from regard.text import TextSettings, Tokenizer
+from regard.text import CorpusTextSettings, TextSettings, Tokenizer
+
+AnyText = TextSettings | CorpusTextSettings
 
 UNSPACED = 20
 """Characters a word from which a script is taken to have no spaces between words."""
-RESIDUES = re.compile(r"&(?:[a-z]{2,6}|#\d{2,5});|</?[a-zA-Z][^<>]*>|\ufffd|\u00c3[\u0080-\u00bf]")
-"""Entities and tags of HTML, the mark of a character that was lost, and UTF-8 that was read as Latin-1."""
+RESIDUES = re.compile(r"&(?:[a-z]{2,6}|#\d{2,5});|</?(?!unk>)[a-zA-Z][^<>]*>|\ufffd|\u00c3[\u0080-\u00bf]")
+"""Entities and tags of HTML (but <unk>, which stands for a word that was left out), the mark of a character that was
+lost, and UTF-8 that was read as Latin-1."""
 SELDOM = 5
 """Occurrences under which the vector of a piece hardly leaves its random start."""
 OFTEN = 10
@@ -52,13 +56,13 @@ def _unknown(material: Material, side: int, name: str) -> list[Finding]:
             graded(share, note=0.0, warning=1e-3, problem=0.1),
             f"{percent(share, 1)} of the {name} tokens of the {worst} are unknown, so their meaning is lost.",
             some(examples),
-            *_spelling(material.settings.text),
+            *spelling(material.settings.text),
             figures={f"{title} share": value for title, value in shares.items()},
         )
     ]
 
 
-def _spelling(text: TextSettings) -> tuple[str, dict[str, str | int]]:
+def spelling(text: AnyText) -> tuple[str, dict[str, str | int]]:
     """Return the remedy for texts that cannot be spelled."""
     if text.tokenizer:
         return "leave out text.tokenizer, so that one is trained on this text", {}
@@ -87,7 +91,7 @@ def _new_characters(material: Material, side: int, name: str) -> list[Finding]:
         new = set().union(*new_in.values())
         sentence = (
             f"{len(new):,} character{'s' if len(new) > 1 else ''} in the {name} of the {title} never "
-            f"occur{'' if len(new) > 1 else 's'} in training: {_few(sorted(new))} (in {len(odd):,} of {len(texts):,} "
+            f"occur{'' if len(new) > 1 else 's'} in training: {few(sorted(new))} (in {len(odd):,} of {len(texts):,} "
             f"sentences)."
         )
         found.append(
@@ -109,7 +113,7 @@ def _normalizer(tokenizer: Tokenizer) -> Callable[[str], str]:
     return normalizer.normalize_str if normalizer is not None else str
 
 
-def _few(characters: Sequence[str], most: int = 12) -> str:
+def few(characters: Sequence[str], most: int = 12) -> str:
     more = " …" if len(characters) > most else ""
     return " ".join(characters[:most]) + more
 
@@ -127,7 +131,7 @@ def _residues(material: Material, side: int, name: str) -> list[Finding]:
             "residues",
             graded(share, note=0.0, warning=0.01),
             f"{len(odd):,} {name} texts of the training set ({percent(share, 1)}) hold remains of another format: "
-            f"{_few(kinds)}.",
+            f"{few(kinds)}.",
             some(map(shown, odd)),
             "convert the file again, or replace them",
             figures={"count": len(odd), "share": share},
@@ -140,13 +144,19 @@ def _pieces(material: Material, side: int, name: str) -> Finding:
     pieces = int(lengths.sum()) - len(lengths)  # an end token stands behind each sentence
     words = sum(len(pair[side].split()) for pair in material.train)
     characters = sum(len(pair[side]) for pair in material.train)
-    text = material.settings.text
-    figures = {"pieces_per_word": pieces / words, "characters_per_piece": characters / pieces}
-    if characters / words > UNSPACED or text.kind == "char":
-        sentence = f"A {name} piece covers {characters / pieces:.1f} characters."
+    return piece_finding(f"{name} ", pieces, words, (characters, "character"), material.settings.text)
+
+
+def piece_finding(name: str, pieces: int, words: int, extent: tuple[int, str], text: AnyText) -> Finding:
+    """Return how finely words are cut; `extent` is how long the text is, and in which unit."""
+    size, unit = extent
+    figures = {"pieces_per_word": pieces / max(1, words), f"{unit}s_per_piece": size / pieces}
+    if size / max(1, words) > UNSPACED or text.kind == "char":
+        sentence = f"A {name}piece covers {size / pieces:.1f} {unit}s."
         return Finding("text", "pieces-per-word", "ok", sentence, figures=figures)
     ratio = pieces / words
-    sentence = f"A {name} word is {ratio:.2f} pieces long."
+    covers = f", and a piece covers {size / pieces:.1f} {unit}s" if unit == "byte" else ""
+    sentence = f"A {name}word is {ratio:.2f} pieces long{covers}."
     severity = graded(ratio, note=2.5, warning=3.5)
     if severity == "ok":
         return Finding("text", "pieces-per-word", "ok", sentence, figures=figures)
@@ -154,7 +164,7 @@ def _pieces(material: Material, side: int, name: str) -> Finding:
         remedy: tuple[str, dict[str, int]] = "leave out text.tokenizer, so that one is trained on this text", {}
     else:
         remedy = "have longer pieces", {"text.size": text.size * 2}
-    sentence = f"A {name} word is cut into {ratio:.2f} pieces, which makes sentences long and words hard to learn."
+    sentence = f"A {name}word is cut into {ratio:.2f} pieces, which makes sentences long and words hard to learn."
     return Finding("text", "pieces-per-word", severity, sentence, (), *remedy, figures=figures)
 
 
@@ -166,24 +176,28 @@ def _rare_pieces(material: Material) -> list[Finding]:
         counted = {"": (source, np.concatenate(sides))}
     else:
         counted = {" source": (source, sides[0]), " target": (target, sides[1])}
-    found = []
-    for name, (tokenizer, ids) in counted.items():
-        counts = np.bincount(ids, minlength=tokenizer.size)
-        rare = int((counts < SELDOM).sum()) - len(tokenizer.specials)
-        share = max(0, rare) / tokenizer.size
-        size = round(int((counts >= OFTEN).sum()), -2)
-        is_trained = material.settings.text.tokenizer is None and 100 <= size < tokenizer.size
-        found.append(
-            Finding(
-                "text",
-                "rare-pieces",
-                graded(share, note=0.5, warning=0.65),
-                f"{percent(share, 1)} of the {tokenizer.size:,} pieces of the{name} vocabulary occur fewer than "
-                f"{SELDOM} times in training{'' if share < 0.5 else ', too seldom to be learned'}.",
-                (),
-                "have fewer pieces" if is_trained and share >= 0.5 else "",
-                {"text.size": size} if is_trained and share >= 0.5 else {},
-                {"share": share, "size": tokenizer.size},
-            )
-        )
-    return found
+    return [
+        rare_finding(np.bincount(ids, minlength=tokenizer.size), tokenizer, name, material.settings.text)
+        for name, (tokenizer, ids) in counted.items()
+    ]
+
+
+def rare_finding(
+    counts: NDArray[np.int64], tokenizer: Tokenizer, name: str, text: AnyText, looked_at: float = 1.0
+) -> Finding:
+    """Return how many pieces occur too seldom, from how often each does in a share of the text."""
+    rare = int((counts < SELDOM * looked_at).sum()) - len(tokenizer.specials)
+    share = max(0, rare) / tokenizer.size
+    size = round(int((counts >= OFTEN * looked_at).sum()), -2)
+    is_trained = text.tokenizer is None and 100 <= size < tokenizer.size
+    return Finding(
+        "text",
+        "rare-pieces",
+        graded(share, note=0.5, warning=0.65),
+        f"{percent(share, 1)} of the {tokenizer.size:,} pieces of the{name} vocabulary occur fewer than "
+        f"{SELDOM} times in training{'' if share < 0.5 else ', too seldom to be learned'}.",
+        (),
+        "have fewer pieces" if is_trained and share >= 0.5 else "",
+        {"text.size": size} if is_trained and share >= 0.5 else {},
+        {"share": share, "size": tokenizer.size},
+    )

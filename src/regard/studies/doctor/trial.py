@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from regard.objectives import scaled_total
-from regard.studies.material import Material
+from regard.studies.material import Material, Plain, TextMaterial
 from regard.studies.prepared import Prepared
 from regard.training import Machine
 from regard.training.optimizers import build_optimizer
@@ -19,7 +19,7 @@ from regard.training.optimizers import build_optimizer
 class Bench:
     """All it takes to try a run out."""
 
-    material: Material
+    material: Material | TextMaterial | Plain
     prepared: Prepared
     machine: Machine
 

@@ -54,7 +54,7 @@ def plan_member(member: Member, budget: Budget, shared: SharedData, progress: Pr
     if budget.kind == "epochs":
         steps = budget.amount * per_epoch
     elif budget.kind == "tokens":
-        steps = budget.amount / (int(bench.material.encoded.target.lengths.sum()) / per_epoch)
+        steps = budget.amount * per_epoch / shared.tokens
     else:
         steps = budget.amount
     return Planned(max(LEAST_STEPS if budget.kind != "steps" else 1, round(steps)), parameters)

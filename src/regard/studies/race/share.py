@@ -34,6 +34,11 @@ class SharedData:
         return self._material
 
     @property
+    def tokens(self) -> int:
+        """How many target tokens an epoch has."""
+        return int(self.material.encoded.target.lengths.sum())
+
+    @property
     def held_out(self) -> HeldOut:
         """The set that members are measured on: the first test set, or the validation set where there is none."""
         for name, pairs in self.material.read.tests.items():

@@ -1,0 +1,220 @@
+"""Heads of tasks over a BERT go to Hugging Face and come from there: the same scores and the same answers."""
+
+import json
+import shutil
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+import regard
+from commands import good
+from encoder_folders import TEXTS, bert_tokenizer, small_encoder_bundle, their_encoder
+from language_folders import shaken
+from regard.checkpoint import Bundle, read_bundle, write_bundle
+from regard.data.reading import Packed
+from regard.errors import CheckpointError, ConfigError
+from regard.interop import read, read_task, write
+from regard.models import HeadSettings, build_model
+
+LABELS = ["kind", "unkind", "neither"]
+KINDS = {
+    "labels": ("classify", "BertForSequenceClassification", 3, {"labels": LABELS, "texts": 1, "pairs": "one-order"}),
+    "number": (
+        "regress",
+        "BertForSequenceClassification",
+        1,
+        {"texts": 2, "pairs": "one-order", "center": 2.5, "spread": 1.5},
+    ),
+    "tags": ("tag", "BertForTokenClassification", 3, {"labels": ["O", "B-A", "I-A"]}),
+    "spans": (
+        "answer",
+        "BertForQuestionAnswering",
+        2,
+        {"stride": 8, "longest_answer": 5, "may_be_silent": True, "threshold": 0.5},
+    ),
+    "choices": ("choose", "BertForMultipleChoice", 1, {}),
+}
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return bert_tokenizer()
+
+
+def headed_bundle(tokenizer, kind, **facts):
+    """Return a small encoder with a head of some kind, ready to be written."""
+    task, _, outputs, own = KINDS[kind]
+    base = small_encoder_bundle(tokenizer)
+    head = HeadSettings(kind=kind, outputs=outputs)
+    torch.manual_seed(3)
+    model = shaken(build_model(base.settings, base.vocabularies, head))
+    remembered = {"max_length": 24, "seed": 1, "start": {"path": "somewhere"}} | own | facts
+    return Bundle(task, model, base.settings, base.vocabularies, base.tokenizers, remembered, head)
+
+
+def pairs(size, rows=4, length=18):
+    draw = torch.Generator().manual_seed(3)
+    tokens = torch.randint(5, size, (rows, length), generator=draw)
+    real = torch.arange(length) < torch.tensor([length, 7, 13, 5])[:, None]
+    return torch.where(real, tokens, 0), (torch.arange(length) >= 4).long().expand(rows, -1), real
+
+
+def scores(model, tokens, segments, real):
+    """Return what our head gives: for each row, for each token, or for pairs of rows that are choices."""
+    lengths = real.sum(1)
+    bounds = torch.cat((torch.zeros(1, dtype=torch.long), lengths.cumsum(0)))
+    positions = torch.arange(tokens.size(1)).expand_as(tokens)
+    reading = Packed(tokens[real], segments[real], positions[real], bounds.int(), tokens.size(1))
+    if model.kind in ("labels", "number"):
+        places = bounds[:-1, None]
+    elif model.kind == "choices":
+        places = bounds[:-1].view(-1, 2)
+    elif model.kind == "tags":
+        places = torch.arange(int(bounds[-1]))[:, None]
+    else:
+        places = (bounds[:-1, None] + torch.arange(tokens.size(1))).clamp_max(int(bounds[-1]) - 1)
+    offered = real if model.kind == "spans" else torch.ones_like(places, dtype=torch.bool)
+    with torch.no_grad():
+        return model(reading, places, offered)
+
+
+def their_scores(theirs, tokens, segments, real, kind):
+    inputs = {"input_ids": tokens, "token_type_ids": segments, "attention_mask": real.long()}
+    if kind == "choices":
+        inputs = {name: value.view(2, 2, -1) for name, value in inputs.items()}
+    with torch.no_grad():
+        found = theirs(**inputs)
+    if kind == "spans":
+        return torch.stack((found.start_logits, found.end_logits), 2)
+    return found.logits[real] if kind == "tags" else found.logits
+
+
+def assert_the_same(bundle, theirs, kind):
+    """Compare scores; what is added to all choices, or to all tokens, makes no difference."""
+    batch = pairs(theirs.config.vocab_size)
+    ours, expected = scores(bundle.model, *batch), their_scores(theirs, *batch, kind)
+    if kind == "number":
+        ours = (bundle.facts["center"] + bundle.facts["spread"] * ours)[:, None]
+    if kind == "spans":
+        ours, expected = (each.masked_fill(~batch[2][:, :, None], 0) for each in (ours, expected))
+        shift = (ours - expected)[:, :1] * batch[2][:, :, None]
+        ours = ours - shift
+    if kind == "choices":
+        ours, expected = ours.log_softmax(-1), expected.log_softmax(-1)
+    assert expected.std() > 0.1
+    assert_close(ours, expected, atol=3e-5, rtol=0)
+
+
+def loaded(folder):
+    import transformers
+
+    architecture = json.loads((folder / "config.json").read_text())["architectures"][0]
+    theirs, report = getattr(transformers, architecture).from_pretrained(folder, output_loading_info=True)
+    assert not any(report.values()), report
+    return theirs.eval()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_gives_the_same_scores_there_and_comes_back(kind, tokenizer, tmp_path):
+    bundle = headed_bundle(tokenizer, kind)
+    task, architecture, _, own = KINDS[kind]
+    form = write(bundle, tmp_path / "hf")
+    assert form.architecture == architecture
+    assert_the_same(bundle, loaded(tmp_path / "hf"), kind)
+    back = read(tmp_path / "hf")
+    assert back.task == read_task(tmp_path / "hf") == task
+    assert (back.head, back.settings.model_dump(exclude={"has_next_sentence"})) == (
+        bundle.head if kind != "spans" else bundle.head.model_copy(update={"dropout": 0.0}),
+        bundle.settings.model_dump(exclude={"has_next_sentence"}),
+    )
+    assert_the_same(back, loaded(tmp_path / "hf"), kind)
+    units = {"center": 0.0, "spread": 1.0} if kind == "number" else {}
+    untrained = ["masked words"] if "pooler" in form.parts else ["pooler", "masked words"]
+    assert back.facts == own | units | {"max_length": 24, "untrained": untrained}
+    write_bundle(tmp_path / "checkpoint", back)
+    assert read_bundle(tmp_path / "checkpoint").facts == back.facts
+    assert "somewhere" not in (tmp_path / "hf" / "regard.json").read_text()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_read_gives_their_scores(kind, tokenizer, tmp_path):
+    _, architecture, outputs, own = KINDS[kind]
+    names = own.get("labels") or ["number"]
+    more = {"num_labels": outputs} if kind in ("spans", "choices") else {}
+    more |= {"id2label": dict(enumerate(names))} if kind in ("labels", "tags", "number") else {}
+    theirs = their_encoder(tmp_path / "theirs", architecture, tokenizer, classifier_dropout=0.25, **more)
+    bundle = read(tmp_path / "theirs")
+    assert_the_same(bundle, theirs, kind)
+    assert bundle.head.kind == kind and bundle.head.outputs == outputs
+    assert bundle.head.dropout == (0.0 if kind == "spans" else 0.25)
+    assert bundle.facts["max_length"] == 32 and bundle.facts.get("labels") == own.get("labels")
+    assert regard.load(f"hf:{tmp_path / 'theirs'}").bundle.task == bundle.task
+
+
+@pytest.mark.parametrize(
+    "names, texts",
+    [
+        (["negative", "positive"], 1),
+        (["ENTAILMENT", "NEUTRAL", "CONTRADICTION"], 2),
+        (["not_duplicate", "duplicate"], 2),
+        (None, 1),
+    ],
+)
+def test_labels_tell_whether_they_are_those_of_pairs(names, texts, tokenizer, tmp_path):
+    more = {} if names is None else {"id2label": dict(enumerate(names))}
+    their_encoder(tmp_path / "theirs", "BertForSequenceClassification", tokenizer, **more)
+    assert read(tmp_path / "theirs").facts["texts"] == texts
+    (tmp_path / "theirs" / "regard.json").write_text(json.dumps({"texts": 3 - texts, "other": 1}))
+    facts = read(tmp_path / "theirs").facts
+    assert facts["texts"] == 3 - texts and "other" not in facts
+
+
+def test_a_classifier_says_what_the_reference_says(tokenizer, tmp_path):
+    import transformers
+
+    theirs = their_encoder(
+        tmp_path / "theirs", "BertForSequenceClassification", tokenizer, id2label=dict(enumerate(LABELS))
+    )
+    split = transformers.AutoTokenizer.from_pretrained(tmp_path / "theirs")
+    classifier = regard.load(f"hf:{tmp_path / 'theirs'}")
+    texts = [text for text in TEXTS[30:60] if text.strip()]
+    answers = classifier(texts)
+    for text, answer in zip(texts, answers, strict=True):
+        with torch.no_grad():
+            expected = theirs(**split(text, return_tensors="pt", truncation=True, max_length=32)).logits.softmax(-1)[
+                0
+            ]
+        assert answer.label == LABELS[int(expected.argmax())]
+        assert list(answer.probabilities.values()) == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+def test_heads_are_imported_on_the_command_line(tokenizer, tmp_path):
+    verbs = {"labels": "classify", "number": "regress", "tags": "tag", "spans": "answer", "choices": "choose"}
+    for kind, verb in verbs.items():
+        write(headed_bundle(tokenizer, kind), tmp_path / kind)
+        text = good("import", tmp_path / kind, "--out", tmp_path / f"{kind} here")
+        assert text.splitlines()[1].startswith(f"Use it: regard {verb} {tmp_path / kind} here ")
+    their_encoder(tmp_path / "body", "BertModel", tokenizer)
+    text = good("import", tmp_path / "body", "--out", tmp_path / "body here")
+    assert text.splitlines()[1] == f"Use it: regard embed {tmp_path / 'body'} here TEXT"
+
+
+def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
+    with pytest.raises(ConfigError) as error:
+        write(headed_bundle(tokenizer, "labels", texts=2, pairs="both-orders"), tmp_path / "hf")
+    assert str(error.value) == 'pairs: "both-orders" fits no Hugging Face form; "one-order" does.'
+    folder = tmp_path / "theirs"
+    their_encoder(folder, "BertForSequenceClassification", tokenizer, problem_type="multi_label_classification")
+    with pytest.raises(CheckpointError) as error:
+        read(folder)
+    assert str(error.value) == (
+        f"{folder / 'config.json'}: problem_type is multi_label_classification, and here a text has one label."
+    )
+    shutil.rmtree(folder)
+    their_encoder(folder, "BertModel", tokenizer)
+    config = json.loads((folder / "config.json").read_text()) | {"architectures": ["BertForTokenClassification"]}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(CheckpointError) as error:
+        read(folder)
+    assert str(error.value) == f"{folder}: classifier.weight is missing, so the model is not whole; copy it again."
