@@ -178,7 +178,14 @@ def ours(job: Job, pipe: Connection) -> None:
 
     hooks = Hooks(validate, lambda *_: None, progress=Watched())
     trainer = Trainer(
-        prepared.bundle.model, prepared.feed, prepared.objective, counted, machine, hooks, seed=1, width=prepared.width
+        prepared.bundle.model,
+        prepared.feed,
+        prepared.objective,
+        counted,
+        machine,
+        hooks,
+        seed=1,
+        width=prepared.width,
     )
     trainer.run()
     if job.valid:
@@ -222,7 +229,9 @@ def main() -> None:
     parser.add_argument("--model", help=f"a Hugging Face BERT folder; unset: that of the package {PACKAGE}")
     parser.add_argument("--text", default="sentence", help="the column of the text")
     parser.add_argument("--label", default="label", help="that of the label")
-    parser.add_argument("--examples", type=int, default=8, help="examples that make an update (the Trainer's default)")
+    parser.add_argument(
+        "--examples", type=int, default=8, help="examples that make an update (the Trainer's default)"
+    )
     parser.add_argument("--chunk", type=int, default=20, help="updates of a turn")
     parser.add_argument("--chunks", type=int, default=11, help="turns of each side; the first is not counted")
     parser.add_argument("--count", type=int, help="only so many examples of each table")
@@ -236,9 +245,7 @@ def main() -> None:
         folder, given.train, valid, given.text, given.label, given.examples, given.chunk, given.threads, given.count
     )
     seconds, said = race(job, None if given.epoch else given.chunks)
-    speeds = {
-        name: [job.chunk * job.examples / each for each in values[1:]] for name, values in seconds.items()
-    }
+    speeds = {name: [job.chunk * job.examples / each for each in values[1:]] for name, values in seconds.items()}
     ratios = [one / other for one, other in zip(*speeds.values())]
     figures = {
         "machine": f"{platform.processor() or platform.machine()}, {job.threads} threads",
