@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from regard.cli.race import is_interrupted
 from regard.errors import ConfigError, RunError
 from regard.studies import Lineup, Run, race
 from regard.studies.race import execute as course
+from regard.studies.race.disciplines import DISCIPLINES
 from regard.studies.race.report import page
 
 
@@ -111,7 +113,8 @@ def test_a_race_stopped_while_measuring_goes_on(straight, tmp_path, lineup, monk
 
     out = tmp_path / "stopped" / "it"
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(course, "measure_member", stop)
+        translating = replace(DISCIPLINES["translate"], measure=stop)
+        patched.setitem(DISCIPLINES, "translate", translating)
         race(lineup, "12 steps", out=out)
     assert results_of(race(lineup, "12 steps", out=out)) == results_of(straight)
 
