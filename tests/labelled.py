@@ -30,7 +30,7 @@ QUICK = {
 """What makes a run of seconds out of a task's defaults."""
 
 
-OUTPUTS = {"choices": 1, "number": 1, "spans": 2}
+OUTPUTS = {"choices": 1, "number": 1, "likeness": 1, "spans": 2}
 """Of heads that have no labels."""
 
 
@@ -70,7 +70,7 @@ def word_tokenizer(*texts: str) -> Tokenizer:
     return train_tokenizer(words, TokenizerSettings(kind="word", size=200, minimum_frequency=1))
 
 
-def small_headed(kind="labels", outputs=3, family="gpt", seed=0, **changes):
+def small_headed(kind="labels", outputs=3, family="gpt", seed=0, pooling="token", **changes):
     """Return a small model with a head, in fp64, whose outputs are far from uniform."""
     torch.manual_seed(seed)
     plain = {"dropout": 0.0, "embedding_dropout": 0.0, "width": 16}
@@ -80,7 +80,7 @@ def small_headed(kind="labels", outputs=3, family="gpt", seed=0, **changes):
         settings = GptSettings(**(SMALL_GPT | plain | changes))
     else:
         settings = RecurrentLmSettings(**(plain | changes))
-    head = HeadSettings(kind=kind, outputs=OUTPUTS.get(kind, outputs), dropout=0.0)
+    head = HeadSettings(kind=kind, outputs=OUTPUTS.get(kind, outputs), dropout=0.0, pooling=pooling)
     model = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True), head).double()
     with torch.no_grad():
         for parameter in model.parameters():

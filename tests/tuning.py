@@ -51,15 +51,19 @@ def write_tagged(path: Path, count: int = 200, seed: int = 0) -> str:
     return str(path)
 
 
-def write_rated(path: Path, count: int = 240, seed: int = 0) -> str:
-    """Write pairs of texts, and 10 times the share of words of the second that are in the first, plus 100."""
+def write_rated(path: Path, count: int = 240, seed: int = 0, alike: bool = False) -> str:
+    """Write pairs of texts, and 100 plus 10 for each key in the second; or 110 for pairs about the same, else 100."""
     draw = random.Random(seed)
     with path.open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(("sentence1", "sentence2", "score"))
         for _ in range(count):
             one, other = draw.choices(THINGS[:3], k=3), draw.choices(THINGS[:3], k=2)
-            rows.writerow((" ".join(one), " ".join(other), 100 + 10 * sum(word == "key" for word in other)))
+            score = 100 + 10 * sum(word == "key" for word in other)
+            if alike:
+                one, other = ([draw.choice(kind)] * 2 for kind in draw.choices((THINGS[:2], THINGS[2:4]), k=2))
+                score = 110 if (one[0] in THINGS[:2]) == (other[0] in THINGS[:2]) else 100
+            rows.writerow((" ".join(one), " ".join(other), score))
     return str(path)
 
 

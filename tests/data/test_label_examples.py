@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -54,7 +56,7 @@ def test_texts_are_framed(tokenizer, frame):
 
 
 def test_both_orders_are_two_sequences_of_one_example(tokenizer, frame):
-    found = encode_texts([("a b", "c"), ("d", "e")], [1, 0], tokenizer, frame, 20, both_orders=True)
+    found = encode_texts([("a b", "c"), ("d", "e")], [1, 0], tokenizer, frame, 20, pairs="both-orders")
     assert [words(tokenizer, found.sequences[row]) for row in range(2)] == [
         "<|start|> a b <|delimiter|> c <|extract|>",
         "<|start|> c <|delimiter|> a b <|extract|>",
@@ -167,3 +169,16 @@ def test_sequences_end_to_end_on_the_grid_are_followed_by_others(bert):
     assert (bounds.diff() > 0).all()
     for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist()):
         assert grown.reading.positions[begin:end].tolist() == list(range(end - begin))
+
+
+def test_texts_apart_are_looked_at_as_wholes(bert):
+    tokenizer, frame = bert
+    found = encode_texts([("a b c", "d"), ("e f", "g")], [0.5, 1.0], tokenizer, frame, 4, "apart")
+    assert found.is_cut.tolist() == [True, False]
+    batch = replace(found, looks_at_all=True).batch(np.array([1, 0]))
+    assert (
+        words(tokenizer, batch.reading.tokens.tolist())
+        == "[CLS] e f [SEP] [CLS] g [SEP] [CLS] a b [SEP] [CLS] d [SEP]"
+    )
+    assert not batch.reading.segments.any()
+    assert batch.places.tolist() == [[0, 1], [2, 3]] and batch.labels.tolist() == [1.0, 0.5]

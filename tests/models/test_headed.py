@@ -101,6 +101,20 @@ def test_an_encoder_pools_its_first_token(kind):
     assert_close(found, expected.squeeze(1) if kind == "number" else expected, atol=1e-12, rtol=0)
 
 
+def test_the_mean_of_all_tokens_may_stand_for_a_text():
+    with torch.no_grad():
+        labels = small_headed("labels", family="bert", pooling="mean")
+        found = labels(packed(*ROWS), torch.tensor([[0], [1], [2]]), torch.ones(3, 1, dtype=torch.bool))
+        means = torch.stack([alone(labels, row).mean(0) for row in ROWS])
+        assert_close(found, labels.output(means), atol=1e-12, rtol=0)
+        likeness = small_headed("likeness", family="bert", pooling="mean")
+        found = likeness(packed(*ROWS), torch.tensor([[0, 1], [2, 2]]), torch.ones(2, 2, dtype=torch.bool))
+        one, other = (alone(likeness, row).mean(0) for row in ROWS[:2])
+    assert_close(found[0], one @ other / (one.norm() * other.norm()), atol=1e-12, rtol=0)
+    assert_close(found[1], torch.ones(()).double(), atol=1e-12, rtol=0)
+    assert not any(name.startswith("output") for name, _ in likeness.named_parameters())
+
+
 def test_tags_and_spans_are_told_from_the_tokens_themselves():
     with torch.no_grad():
         tags = small_headed("tags", family="bert")

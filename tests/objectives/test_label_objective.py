@@ -60,17 +60,22 @@ SHAPES = [
     ("bert", "labels", 2),
     ("bert", "choices", 3),
     ("bert", "number", 1),
+    ("bert", "likeness", 2),
     ("bert", "tags", 1),
     ("bert", "spans", 3),
 ]
+
+
+def model_of(family, kind):
+    return small_headed(kind, family=family, pooling="mean" if kind == "likeness" else "token")
 
 
 def made(family, kind, sequences, count=19):
     """Return examples for a kind of head; a choice among sequences stands in for one among tokens."""
     found = examples(count, sequences, is_for_encoder=family == "bert")
     draw = np.random.default_rng(1)
-    if kind == "number":
-        return replace(found, labels=draw.normal(size=count))
+    if kind in ("number", "likeness"):
+        return replace(found, labels=draw.normal(size=count), looks_at_all=kind == "likeness")
     return replace(found, labels=draw.integers(0, 3, (count, 2))) if kind == "spans" else found
 
 
@@ -80,7 +85,7 @@ def test_every_parameter_learns_from_a_batch_on_the_grid_as_from_the_batch(famil
     objective = LabelObjective(0.5 if family == "gpt" else 0.0)
     gradients = []
     for each in (batch, batch.on_grid(64)):
-        model = small_headed(kind, family=family)
+        model = model_of(family, kind)
         scaled_total(objective(model, each), objective.counts(batch)).backward()
         gradients.append({name: parameter.grad for name, parameter in model.named_parameters()})
     unused = ("body.head.bias", "body.transform", "body.following") + (() if model.pools else ("body.pooler",))
@@ -91,7 +96,7 @@ def test_every_parameter_learns_from_a_batch_on_the_grid_as_from_the_batch(famil
 
 
 def trained(limit, family, kind, sequences, machine=CPU, dtype=torch.float64, **changes):
-    found, model = made(family, kind, sequences, 60), small_headed(kind, family=family).to(dtype)
+    found, model = made(family, kind, sequences, 60), model_of(family, kind).to(dtype)
     given = {"steps": 12, "tokens_per_update": 150, "warmup": 2, "validate_every": 100, "log_every": 50}
     settings = TrainSettings(**(given | changes))
     hooks = Hooks(lambda model: {"loss": 1.0}, lambda *_: None)

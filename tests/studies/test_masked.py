@@ -175,7 +175,7 @@ def test_mistakes_are_one_sentence(tmp_path):
         resolved({})
     with pytest.raises(ConfigError, match='model.preset: "gpt-tiny" is a language model, but the task masked'):
         resolved(STORIES | {"model.preset": "gpt-tiny"})
-    with pytest.raises(ConfigError, match='train.select_by: "accuracy" is for models that label or choose'):
+    with pytest.raises(ConfigError, match='train.select_by: "accuracy" is for models that label, tag or choose'):
         resolved(STORIES | {"train.select_by": "accuracy"})
     with pytest.raises(ConfigError, match="sequences.length: 512 tokens are more than the 64 places the model has"):
         train(tmp_path, STORIES | {"sequences.length": 512})

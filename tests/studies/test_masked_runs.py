@@ -11,7 +11,8 @@ from regard.checkpoint import read_bundle
 from regard.data.pairs import Pair
 from regard.decoding import MaskPredictDecodeSettings
 from regard.errors import ConfigError
-from regard.studies import Lineup, Run, find_recipe, race, resolve_run, verify_resume
+from regard.studies import Lineup, Run, doctor, find_recipe, race, resolve_run, verify_resume
+from regard.studies.doctor import speed
 from regard.studies.evaluate import encode_pairs
 from regard.studies.losses import mean_surprise
 from regard.studies.race import timing
@@ -89,6 +90,15 @@ def test_settings_of_the_other_way_are_unknown_here():
         resolve_run(find_recipe("translate-miniature"), {"decode.passes": 2})
     settings = resolve_run(recipe, {"decode.passes": 2, "objective.length_weight": 0.5}).settings
     assert (settings.decode.passes, settings.objective.length_weight, settings.task) == (2, 0.5, "translate")
+
+
+def test_the_doctor_tries_it_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(speed, "SECONDS", 0.2)
+    corpus(tmp_path)
+    files = {"source": str(tmp_path / "a.de"), "target": str(tmp_path / "a.en")}
+    found = doctor("translate", SMALL | {"data.train": files})
+    healthy = {each.name for each in found.findings if each.severity == "ok"}
+    assert {"memory", "speed"} <= healthy
 
 
 def test_a_student_learns_from_what_its_teacher_says(quick_run, tmp_path):

@@ -345,7 +345,8 @@ def test_evaluation_of_a_run_on_its_own_sets_and_on_others(quick_run, tmp_path):
 
 
 def test_shipped_recipes_resolve_and_say_what_they_are_for():
-    own = {"translate": {"data.train.path": "a.tsv"}, "language-model": {"data.train.paths": ["a.txt"]}}
+    text = {"data.train.paths": ["a.txt"]}
+    own = {"translate": {"data.train.path": "a.tsv"}, "language-model": text, "masked-language-model": text}
     for recipe in shipped().values():
         has_data = "train" in recipe.values.get("data", {})
         assert resolve_run(recipe, {} if has_data else own[recipe.values["task"]]).settings.about
@@ -405,8 +406,8 @@ def test_a_model_that_cannot_translate_is_refused_by_its_name(changes):
     with pytest.raises(ConfigError) as error:
         resolve_run(find_recipe("translate-miniature"), changes)
     assert str(error.value).startswith(
-        f'{name}: "{value}" is a language model, but the task translate needs a sequence-to-sequence model; these '
-        f"presets are: convs2s, rnn, gru, "
+        f'{name}: "{value}" is a language model, but the task translate needs a sequence-to-sequence model or a '
+        f"conditional masked language model; these presets are: convs2s, mask-predict-tiny, "
     )
 
 

@@ -2,12 +2,13 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
 import regard
 from labelled import Telling, write_reviews
-from regard.checkpoint import read_bundle
+from regard.checkpoint import read_bundle, write_bundle
 from regard.data.label_settings import LabelSource, TagSource
 from regard.errors import ConfigError, DataError
 from regard.studies import find_recipe, measure_labels, plan_run, resolve_run, train, verify_resume
@@ -250,3 +251,41 @@ def test_numbers_that_are_all_the_same_teach_nothing(tmp_path):
     (tmp_path / "a.csv").write_text("text,score\n" + "".join(f"word {n},3\n" for n in range(60)))
     with pytest.raises(DataError, match="every example has the number 3"):
         train("regress", BERT | {"data.train.path": str(tmp_path / "a.csv")}, out=tmp_path / "run")
+
+
+def test_texts_read_apart_are_as_alike_as_their_vectors(tmp_path):
+    path = write_rated(tmp_path / "a.csv", 200, alike=True)
+    changes = {"data.train.path": path, "pairs": "apart", "train.steps": 60}
+    run = train("regress", BERT | changes, out=tmp_path / "run")
+    assert run.record["scores"]["valid"]["spearman"] > 0.8
+    bundle, regressor = read_bundle(run.best), regard.load(run.path)
+    assert bundle.head.kind == "likeness" and bundle.head.pooling == "mean"
+    one, other = regressor([("key hat", "cup"), ("cup", "key hat")])
+    assert one.number == pytest.approx(other.number, abs=1e-3)
+    assert regressor(("key hat", "key hat")).number == pytest.approx(110, abs=1e-3)
+
+
+def test_how_pairs_are_read_must_fit(folder, tmp_path):
+    place = {"data.train.path": str(write_reviews(tmp_path / "a.csv", 30))}
+    (tmp_path / "b.csv").write_text("text,score\n" + "".join(f"word {n},{n % 5}\n" for n in range(60)))
+    with pytest.raises(ConfigError, match='pairs: "apart" is for two texts an example, and these have one'):
+        changes = BERT | {"data.train.path": str(tmp_path / "b.csv"), "pairs": "apart"}
+        train("regress", changes, out=tmp_path / "run")
+    with pytest.raises(ConfigError, match='pooling: "mean" is for text encoders'):
+        train("classify", place | {"model.preset": "gpt-tiny", "pooling": "mean"}, out=tmp_path / "run")
+
+
+def test_a_model_made_for_vectors_is_tuned_as_it_was_made(tmp_path, rated, folder):
+    bundle = read_bundle(rated.best)
+    made = replace(
+        bundle, task="masked-language-model", model=bundle.model.body, facts={"embed": {"pooling": "mean"}}, head=None
+    )
+    write_bundle(tmp_path / "start", made)
+    quick = {"start": str(tmp_path / "start"), "train.steps": 2, "train.warmup": 1, "train.validate_every": 2}
+    pairs = train("regress", quick | {"data.train.path": str(folder / "pairs.csv")}, out=tmp_path / "pairs")
+    assert read_bundle(pairs.best).facts["pairs"] == "apart"
+    reviews = str(write_reviews(tmp_path / "reviews.csv", 40))
+    labels = train("classify", quick | {"data.train.path": reviews}, out=tmp_path / "labels")
+    assert read_bundle(labels.best).head.pooling == "mean"
+    told = {"data.train.path": reviews, "pooling": "token"}
+    assert read_bundle(train("classify", quick | told, out=tmp_path / "told").best).head.pooling == "token"

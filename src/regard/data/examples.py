@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import torch
@@ -19,6 +20,9 @@ from regard.progress import SILENT, Progress
 from regard.text import Tokenizer
 
 CHUNK = 4096
+
+Pairs = Literal["one-order", "both-orders", "apart"]
+"""How two texts are read: as one sequence, as two sequences of both, or as two sequences of one each."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,8 @@ class EncodedExamples:
     labels: NDArray[np.int64] | NDArray[np.float64]
     is_cut: NDArray[np.bool_]
     """Which examples were too long, and lost a part."""
+    looks_at_all: bool = False
+    """Whether a sequence is looked at as a whole, by its number, and not by the place of one token."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -133,7 +139,7 @@ class EncodedExamples:
         # An encoder's first token has seen all others; a language model's last one has.
         steps = 0 if self.framed.frame.is_for_encoder else self.sequences.lengths[chosen] - 1
         places = np.zeros(offered.shape, np.int64)
-        places[offered] = reading.begins + steps
+        places[offered] = np.arange(len(chosen)) if self.looks_at_all else reading.begins + steps
         said = next_places(reading.real.numpy()) if isinstance(reading, Rows) else np.zeros(0, np.int64)
         return LabelBatch(
             reading,
@@ -160,19 +166,25 @@ def encode_texts(
     tokenizer: Tokenizer,
     frame: Frame,
     limit: int,
-    both_orders: bool = False,
+    pairs: Pairs = "one-order",
     progress: Progress = SILENT,
 ) -> EncodedExamples:
-    """Return texts, or pairs of them (if asked for in both orders), as framed sequences of `limit` tokens at most."""
+    """Return texts, or pairs of them, as framed sequences of `limit` tokens at most."""
     size = len(texts[0]) if texts else 1
     ids = encode_all([text for each in texts for text in each], tokenizer, progress)
     found, cut = list[list[Sequence[int]]](), list[bool]()
     for first in range(0, len(ids), size):
-        parts, room = ids[first : first + size], limit - frame.size(size)
+        parts = ids[first : first + size]
+        if pairs == "apart":
+            room = limit - frame.size(1)
+            cut.append(max(map(len, parts)) > room)
+            found += [[part[:room]] for part in parts]
+            continue
+        room = limit - frame.size(size)
         cut.append(sum(map(len, parts)) > room)
         kept = cut_ends(parts, room)
-        found += [kept, kept[::-1]] if both_orders else [kept]
-    firsts = np.arange(len(texts) + 1) * (2 if both_orders else 1)
+        found += [kept, kept[::-1]] if pairs == "both-orders" else [kept]
+    firsts = np.arange(len(texts) + 1) * (1 if pairs == "one-order" else 2)
     return EncodedExamples(Framed.of(frame, found), firsts, np.asarray(labels), np.asarray(cut, bool))
 
 

@@ -86,9 +86,9 @@ class MaskPredict(nn.Module):
 
         They are made of what the encoder knows at the last token of a source, its end: the place of a summary.
         """
-        last = (memory.real.sum(1) - 1).clamp_min(0)
-        rows = torch.arange(last.numel(), device=last.device)
-        return self.length(memory.states[rows, last])
+        B, S, _ = memory.states.shape
+        last = torch.arange(B, device=memory.real.device) * S + (memory.real.sum(1) - 1).clamp_min(0)
+        return self.length(memory.states.flatten(0, 1).index_select(0, last))
 
     def ready(self, memory: TransformerMemory) -> TransformerMemory:
         """Return the memory with all that does not change from pass to pass."""

@@ -49,7 +49,7 @@ class LabelObjective:
 
 def _wrongness(kind: str, scores: Tensor, labels: Tensor) -> Tensor:
     """Return the sum over all answers."""
-    if kind == "number":
+    if kind in ("number", "likeness"):
         # Where there is no label there is no error: the score stands in, as a number without a past.
         right = torch.where(labels.isnan(), scores.detach(), labels.to(scores.dtype))
         return (scores - right).square().sum()

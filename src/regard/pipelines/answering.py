@@ -1,16 +1,18 @@
 """What all pipelines over a model with a head have in common."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from regard.checkpoint import Bundle
+from regard.data.examples import EncodedExamples, encode_texts
 from regard.data.frames import Frame
 from regard.data.lines import is_text
 from regard.errors import DataError
 from regard.inspection import only_user
 from regard.models import family
 from regard.pipelines.labelling import Encoded, Scores, raw_scores
-from regard.progress import Progress
+from regard.progress import SILENT, Progress
 
 TOKENS_AT_ONCE = {"cpu": 8192, "cuda": 65536}
 
@@ -21,6 +23,15 @@ def frame_of(bundle: Bundle) -> Frame:
     """Return what stands around the texts that a model reads."""
     is_encoder = family(bundle.settings.family).kind == "encoder"
     return Frame.of(bundle.tokenizers["tokenizer"], is_encoder)
+
+
+def encode_pairs(
+    bundle: Bundle, texts: Sequence[Sequence[str]], labels: Sequence[Any], progress: Progress = SILENT
+) -> EncodedExamples:
+    """Return texts, or pairs of them, as a model with a head over whole texts reads them."""
+    tokenizer, limit = bundle.tokenizers["tokenizer"], int(bundle.facts["max_length"])
+    found = encode_texts(texts, labels, tokenizer, frame_of(bundle), limit, bundle.facts["pairs"], progress)
+    return replace(found, looks_at_all=bundle.head is not None and bundle.head.pooling == "mean")
 
 
 class Answering:

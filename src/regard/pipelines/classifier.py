@@ -1,13 +1,13 @@
 """Text in, a label out; or a context and choices in, and the likeliest of them out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import overload
 
 from regard.data.choices import Choice
-from regard.data.examples import encode_choices, encode_texts
+from regard.data.examples import encode_choices
 from regard.errors import DataError
-from regard.pipelines.answering import Answering, Lines, check_count, check_texts
+from regard.pipelines.answering import Answering, Lines, check_count, check_texts, encode_pairs
 from regard.pipelines.labelling import softmax
 from regard.progress import SILENT, Progress
 
@@ -94,10 +94,8 @@ class Classifier(Answering):
         for line, texts in zip(lines, rows, strict=True):
             check_count(texts, self.texts, f"line {line:,}", "labels")
             check_texts(texts, f"line {line:,}")
-        both_orders = self.bundle.facts["pairs"] == "both-orders"
         stripped = [tuple(text.strip() for text in texts) for texts in rows]  # as they were learned from
-        nothing = [0] * len(rows)
-        encoded = encode_texts(stripped, nothing, self.tokenizer, self.frame, self.max_length, both_orders)
+        encoded = encode_pairs(self.bundle, stripped, [0] * len(rows))
         found = [softmax(each) for each in self._scores(encoded, progress)]
         return [
             Classification(texts, self.labels[int(each.argmax())], dict(zip(self.labels, each.tolist())), is_cut)
@@ -135,7 +133,9 @@ class Chooser(Answering):
         stripped = [
             Choice(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1) for each in examples
         ]
+        is_mean = self.bundle.head is not None and self.bundle.head.pooling == "mean"
         encoded = encode_choices(stripped, self.tokenizer, self.frame, self.max_length)
+        encoded = replace(encoded, looks_at_all=is_mean)
         found = [softmax(each) for each in self._scores(encoded, progress)]
         return [
             Decision(example.context, example.choices, int(each.argmax()), tuple(each.tolist()))

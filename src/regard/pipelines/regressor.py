@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from regard.data.examples import encode_texts
-from regard.pipelines.answering import Answering, Lines, check_count, check_texts
+from regard.pipelines.answering import Answering, Lines, check_count, check_texts, encode_pairs
 from regard.pipelines.classifier import Texts
 from regard.progress import SILENT, Progress
 
@@ -56,8 +55,7 @@ class Regressor(Answering):
             check_texts(texts, f"line {line:,}")
         facts = self.bundle.facts
         stripped = [tuple(text.strip() for text in texts) for texts in rows]  # as they were learned from
-        both_orders, nothing = facts["pairs"] == "both-orders", [0.0] * len(rows)
-        encoded = encode_texts(stripped, nothing, self.tokenizer, self.frame, self.max_length, both_orders)
+        encoded = encode_pairs(self.bundle, stripped, [0.0] * len(rows))
         return [
             Rating(texts, facts["center"] + facts["spread"] * float(score), is_cut)
             for texts, score, is_cut in zip(

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,14 +50,17 @@ class ChoiceShape(Shape[Choice]):
         """Return the right choice."""
         return " ".join(example.choices[example.label].split())
 
-    def facts(self, settings: Any, train: Sequence[Choice], labels: Sequence[str]) -> dict[str, Any]:
+    def facts(
+        self, settings: Any, train: Sequence[Choice], labels: Sequence[str], start: Bundle | None
+    ) -> dict[str, Any]:
         """Return nothing: every example brings its own choices."""
         return {}
 
     def encode(self, examples: Sequence[Choice], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
         """Return examples as ids."""
         limit = int(bundle.facts["max_length"])
-        return encode_choices(examples, bundle.tokenizers["tokenizer"], frame_of(bundle), limit, progress)
+        found = encode_choices(examples, bundle.tokenizers["tokenizer"], frame_of(bundle), limit, progress)
+        return replace(found, looks_at_all=bundle.head is not None and bundle.head.pooling == "mean")
 
     def say(
         self, examples: Sequence[Choice], encoded: EncodedExamples, scores: list[Scores], facts: Facts

@@ -12,6 +12,7 @@ from regard.data.frames import FRAME_TOKENS
 from regard.data.pairs import Pair
 from regard.errors import ConfigError
 from regard.models import Vocabularies, build_model, count_parameters, family, take_over
+from regard.models.headed import OF_WHOLE_TEXTS
 from regard.objectives import LabelObjective
 from regard.progress import SILENT, Progress
 from regard.studies.prepared import Prepared
@@ -108,14 +109,14 @@ def new_label_bundle(
     shape: Shape[Any], settings: Any, sets: ExampleSets, machine: Machine, progress: Progress
 ) -> Bundle:
     """Return the model to begin with, or a fresh one, under a head and with the tokens it takes to frame texts."""
-    facts: dict[str, Any] = {"seed": settings.seed} | shape.facts(settings, sets.train, sets.labels)
     start = None if settings.start is None else read_start(settings.start)
+    facts: dict[str, Any] = {"seed": settings.seed} | shape.facts(settings, sets.train, sets.labels, start)
     base = start.tokenizers["tokenizer"] if start else _new_tokenizer(shape, settings, sets, progress)
     tokenizer = base if _is_encoder(settings) else base.with_special(FRAME_TOKENS)
     new = [] if _is_encoder(settings) else [tokenizer.number(token) for token in FRAME_TOKENS if not base.has(token)]
     size = max(tokenizer.size, *(number + 1 for number in new), start.vocabularies.target if start else 0)
     vocabularies = Vocabularies(size, size, is_shared=True)
-    head = shape.head_settings(facts, settings.head_dropout)
+    head = shape.head_settings(facts, settings.head_dropout, _pooling(shape, settings, start))
     check_size(count_parameters(settings.model, vocabularies, head), machine)
     torch.manual_seed(settings.seed)
     model: Any = build_model(settings.model, vocabularies, head)
@@ -124,6 +125,19 @@ def new_label_bundle(
         facts["start"] = {"path": settings.start, "sha256": start_hash(settings.start)}
     facts["max_length"] = _max_length(settings, model.max_positions)
     return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts, head)
+
+
+def _pooling(shape: Shape[Any], settings: Any, start: Bundle | None) -> str:
+    """Return what stands for a whole text: what a user says, or else what the model to begin with was made for."""
+    if not _is_encoder(settings):
+        if settings.pooling == "mean":
+            raise ConfigError(
+                'pooling: "mean" is for text encoders; of a language model the last token has seen most, so leave it '
+                "out."
+            )
+        return "token"
+    usual = "mean" if start is not None and start.facts.get("embed", {}).get("pooling") == "mean" else "token"
+    return (settings.pooling or usual) if shape.head in OF_WHOLE_TEXTS else "token"
 
 
 def _new_tokenizer(shape: Shape[Any], settings: Any, sets: ExampleSets, progress: Progress) -> Tokenizer:

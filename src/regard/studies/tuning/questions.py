@@ -58,7 +58,9 @@ class QuestionShape(Shape[Question]):
         """Return how many questions have an answer."""
         return Counter("answered" if each.answers else "without an answer" for each in examples)
 
-    def facts(self, settings: Any, train: Sequence[Question], labels: Sequence[str]) -> dict[str, Any]:
+    def facts(
+        self, settings: Any, train: Sequence[Question], labels: Sequence[str], start: Bundle | None
+    ) -> dict[str, Any]:
         """Return how texts are read, and whether there may be no answer."""
         return {
             "stride": settings.stride,

@@ -38,6 +38,9 @@ class FineTuneSettings(Settings, Generic[M]):
     max_length: int | None = Field(None, ge=8)
     """Tokens of a sequence at most; unset: as many as the model has places for, and 512 where it has no bound."""
     model: M
+    pooling: Literal["token", "mean"] | None = None
+    """What stands for a whole text that an encoder has read: its first token by the pooling layer, or the mean of all
+    tokens; unset: as the start makes vectors of texts, and the first token where it does not."""
     head_dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout before the linear layer of the head."""
     objective: LabelObjectiveSettings = LabelObjectiveSettings()
@@ -58,20 +61,23 @@ class TextsSettings(FineTuneSettings[M], Generic[M]):
     """What runs on single texts and on pairs have in common."""
 
     data: ExampleData[LabelSource]
-    pairs: Literal["one-order", "both-orders"] = "one-order"
-    """How pairs are read: as they stand, or in both orders, for pairs whose order means nothing."""
 
 
 class ClassifySettings(TextsSettings[M], Generic[M]):
     """Everything about the run of a classifier."""
 
     task: Literal["classify"] = "classify"
+    pairs: Literal["one-order", "both-orders"] = "one-order"
+    """How pairs are read: as they stand, or in both orders, for pairs whose order means nothing."""
 
 
 class RegressSettings(TextsSettings[M], Generic[M]):
     """Everything about the run of a model that gives texts a number."""
 
     task: Literal["regress"] = "regress"
+    pairs: Literal["one-order", "both-orders", "apart"] | None = None
+    """How pairs are read: as they stand, in both orders, or each text alone, so that the cosine of their vectors says
+    the number; unset: apart where the start makes vectors of texts, and as they stand where it does not."""
 
 
 class ChooseSettings(FineTuneSettings[M], Generic[M]):

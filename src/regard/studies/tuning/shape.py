@@ -108,8 +108,8 @@ class Shape(ABC, Generic[E]):
         return Counter(self.answer(each) for each in examples)
 
     @abstractmethod
-    def facts(self, settings: Any, train: Sequence[E], labels: Sequence[str]) -> dict[str, Any]:
-        """Return what a model must remember to answer as it has learned."""
+    def facts(self, settings: Any, train: Sequence[E], labels: Sequence[str], start: Bundle | None) -> dict[str, Any]:
+        """Return what a model, perhaps one that begins with another, must remember to answer as it has learned."""
 
     def check(self, name: str, examples: Sequence[E], facts: Facts) -> None:
         """Refuse a set that is not of the kind a model learns, or has learned, from."""
@@ -118,9 +118,9 @@ class Shape(ABC, Generic[E]):
         """Return how many scores a head gives at once."""
         return 1
 
-    def head_settings(self, facts: Facts, dropout: float) -> HeadSettings:
+    def head_settings(self, facts: Facts, dropout: float, pooling: Any) -> HeadSettings:
         """Return the head of a model."""
-        return HeadSettings(kind=self.head, outputs=self.outputs(facts), dropout=dropout)
+        return HeadSettings(kind=self.head, outputs=self.outputs(facts), dropout=dropout, pooling=pooling)
 
     @abstractmethod
     def encode(self, examples: Sequence[E], bundle: Bundle, progress: Progress = SILENT) -> Any:

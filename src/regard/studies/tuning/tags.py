@@ -65,7 +65,9 @@ class TagShape(Shape[Tagged]):
             return [OUTSIDE, *(f"{mark}-{kind}" for kind in kinds for mark in "BI")]
         return sorted(found)
 
-    def facts(self, settings: Any, train: Sequence[Tagged], labels: Sequence[str]) -> dict[str, Any]:
+    def facts(
+        self, settings: Any, train: Sequence[Tagged], labels: Sequence[str], start: Bundle | None
+    ) -> dict[str, Any]:
         """Return the tags."""
         return {"labels": list(labels)}
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from regard.checkpoint import Bundle
-from regard.data.examples import EncodedExamples, encode_texts
+from regard.data.examples import EncodedExamples
 from regard.data.label_settings import LabelSource
 from regard.data.labelled import Labelled, read_labelled
 from regard.errors import ConfigError, DataError
 from regard.metrics import Statistic, label_scores, label_statistics, number_scores, number_statistics
-from regard.pipelines.answering import frame_of
+from regard.models import HeadSettings
+from regard.pipelines.answering import encode_pairs
 from regard.pipelines.labelling import Scores, softmax, surprise
 from regard.progress import SILENT, Progress
 from regard.studies.tuning.shape import Answers, Facts, Mistake, ScoreName, Shape
@@ -38,12 +39,14 @@ class TextShape(Shape[Labelled]):
         """Return the label."""
         return example.label
 
-    def facts(self, settings: Any, train: Sequence[Labelled], labels: Sequence[str]) -> dict[str, Any]:
+    def facts(
+        self, settings: Any, train: Sequence[Labelled], labels: Sequence[str], start: Bundle | None
+    ) -> dict[str, Any]:
         """Return how many texts an example has, and how they are read."""
-        texts = len(train[0].texts)
-        if settings.pairs == "both-orders" and texts == 1:
-            raise ConfigError('pairs: "both-orders" is for two texts an example, and these have one; leave it out.')
-        return {"texts": texts, "pairs": settings.pairs}
+        texts, pairs = len(train[0].texts), settings.pairs or "one-order"
+        if pairs != "one-order" and texts == 1:
+            raise ConfigError(f'pairs: "{pairs}" is for two texts an example, and these have one; leave it out.')
+        return {"texts": texts, "pairs": pairs}
 
     def check(self, name: str, examples: Sequence[Labelled], facts: Facts) -> None:
         """Refuse other numbers of texts than the training set has."""
@@ -53,20 +56,6 @@ class TextShape(Shape[Labelled]):
                     f"{name}: it has {len(each.texts)} texts an example, but the training set has {facts['texts']}; "
                     f"name the columns of both."
                 )
-
-    def _encode(
-        self, examples: Sequence[Labelled], labels: Any, bundle: Bundle, progress: Progress
-    ) -> EncodedExamples:
-        facts = bundle.facts
-        return encode_texts(
-            [each.texts for each in examples],
-            labels,
-            bundle.tokenizers["tokenizer"],
-            frame_of(bundle),
-            int(facts["max_length"]),
-            facts["pairs"] == "both-orders",
-            progress,
-        )
 
 
 class LabelShape(TextShape):
@@ -98,9 +87,11 @@ class LabelShape(TextShape):
             )
         return sorted(found, key=int) if all(each.isdecimal() for each in found) else sorted(found)
 
-    def facts(self, settings: Any, train: Sequence[Labelled], labels: Sequence[str]) -> dict[str, Any]:
+    def facts(
+        self, settings: Any, train: Sequence[Labelled], labels: Sequence[str], start: Bundle | None
+    ) -> dict[str, Any]:
         """Return the labels too."""
-        return {"labels": list(labels)} | super().facts(settings, train, labels)
+        return {"labels": list(labels)} | super().facts(settings, train, labels, start)
 
     def check(self, name: str, examples: Sequence[Labelled], facts: Facts) -> None:
         """Refuse labels that nobody has learned."""
@@ -114,7 +105,9 @@ class LabelShape(TextShape):
     def encode(self, examples: Sequence[Labelled], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
         """Return examples as ids."""
         numbers = numbered(bundle.facts)
-        return self._encode(examples, [numbers[each.label] for each in examples], bundle, progress)
+        return encode_pairs(
+            bundle, [each.texts for each in examples], [numbers[each.label] for each in examples], progress
+        )
 
     def say(
         self, examples: Sequence[Labelled], encoded: EncodedExamples, scores: list[Scores], facts: Facts
@@ -161,22 +154,37 @@ class NumberShape(TextShape):
         """Return nothing: numbers are no labels."""
         return Counter()
 
-    def facts(self, settings: Any, train: Sequence[Labelled], labels: Sequence[str]) -> dict[str, Any]:
-        """Return the mean of the numbers and their spread, in which the head counts."""
+    def facts(
+        self, settings: Any, train: Sequence[Labelled], labels: Sequence[str], start: Bundle | None
+    ) -> dict[str, Any]:
+        """Return the units in which the head counts: from the mean on in spreads, or from the lowest to the highest.
+
+        Pairs are read apart where the model to begin with was made to give texts vectors.
+        """
+        gives_vectors = start is not None and start.facts.get("embed", {}).get("pooling") == "mean"
+        if settings.pairs is None and len(train[0].texts) == 2 and gives_vectors:
+            settings = settings.model_copy(update={"pairs": "apart"})
+        found = super().facts(settings, train, labels, start)
         numbers = [float(each.label) for each in train]
-        spread = statistics.pstdev(numbers)
-        if not spread:
+        low, high = min(numbers), max(numbers)
+        if low == high:
             where = settings.data.train.name
-            raise DataError(
-                f"{where}: every example has the number {numbers[0]:g}, so there is nothing to tell apart."
-            )
-        return super().facts(settings, train, labels) | {"center": statistics.fmean(numbers), "spread": spread}
+            raise DataError(f"{where}: every example has the number {low:g}, so there is nothing to tell apart.")
+        if found["pairs"] == "apart":
+            return found | {"center": low, "spread": high - low}
+        return found | {"center": statistics.fmean(numbers), "spread": statistics.pstdev(numbers)}
+
+    def head_settings(self, facts: Facts, dropout: float, pooling: Any) -> HeadSettings:
+        """Return the head of a model: none is needed to say how alike two vectors are."""
+        if facts["pairs"] == "apart":
+            return HeadSettings(kind="likeness", outputs=1, dropout=dropout, pooling="mean")
+        return super().head_settings(facts, dropout, pooling)
 
     def encode(self, examples: Sequence[Labelled], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
         """Return examples as ids, their numbers in the units of the head."""
         facts = bundle.facts
         labels = [(float(each.label) - facts["center"]) / facts["spread"] for each in examples]
-        return self._encode(examples, labels, bundle, progress)
+        return encode_pairs(bundle, [each.texts for each in examples], labels, progress)
 
     def say(
         self, examples: Sequence[Labelled], encoded: EncodedExamples, scores: list[Scores], facts: Facts
