@@ -162,6 +162,16 @@ def test_the_same_must_be_asked_for_to_go_on(tmp_path, lineup, undrawn):
     assert json.loads((out / "race.json").read_text())["asked"]["budget"] == "2 steps"
 
 
+def test_pairs_that_are_too_long_for_a_member_are_counted_and_told(straight, tmp_path, lineup, undrawn):
+    short = Lineup("translate", vary="decode.max_source_length=8,100", overrides=lineup.overrides)
+    results = race(short, "2 steps", out=tmp_path / "it").results
+    first, second = (each["too_long"] for each in results["members"])
+    assert 0 < first < results["sentences"] and second == 0
+    told = f": {first} of {results['sentences']} pairs are longer than it takes; their"
+    assert told in page(results, []) and page(results, []).count("longer than it takes") == 1
+    assert "longer than it takes" not in page(straight.results, [])
+
+
 def test_a_folder_with_other_things_is_refused(tmp_path, lineup):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")

@@ -90,7 +90,17 @@ def _notices(results: dict[str, Any]) -> str:
     said = [f"{name} failed: {reason}" for name, reason in results["failed"].items()]
     if results["waiting"]:
         said.append(f"Not finished: {', '.join(results['waiting'])}. The same command goes on with the race.")
-    return bullets(said)
+    return bullets(said + _too_long_words(results))
+
+
+def _too_long_words(results: dict[str, Any]) -> list[str]:
+    """Say of which members some pairs of the set were more than they can read."""
+    return [
+        f"{each['name']}: {each['too_long']:,} of {results['sentences']:,} pairs are longer than it takes; their "
+        f"translations count as empty, and they are not in the loss."
+        for each in results["members"]
+        if each.get("too_long")
+    ]
 
 
 def _table(results: dict[str, Any]) -> str:

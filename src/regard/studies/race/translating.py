@@ -142,6 +142,7 @@ def figures(record: dict[str, Any], metrics: list[dict[str, Any]], measured: dic
         "ter": values["TER"],
         "loss": score["loss"],
         "perplexity": score["perplexity"],
+        "too_long": score["too_long"],
         "all_sets": {name: each["scores"][0]["value"] for name, each in record["scores"].items()},
         "curve": [
             {
