@@ -6,6 +6,7 @@ from regard.studies.compare import Comparison, compare
 from regard.studies.doctor.examine import doctor
 from regard.studies.doctor.findings import Finding, Report
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
+from regard.studies.features import FeatureRow, FeatureSettings, measure_features
 from regard.studies.masked_scores import MaskedEvaluation, measure_masked
 from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, decoding_words, read_passport
@@ -31,6 +32,8 @@ __all__ = [
     "Budget",
     "Comparison",
     "Evaluation",
+    "FeatureRow",
+    "FeatureSettings",
     "Finding",
     "LabelPlan",
     "Lineup",
@@ -59,6 +62,7 @@ __all__ = [
     "find_recipe",
     "list_runs",
     "measure",
+    "measure_features",
     "measure_labels",
     "measure_masked",
     "measure_text",
