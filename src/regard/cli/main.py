@@ -38,6 +38,7 @@ from regard.cli import (
     tokenizer,
     train,
     translate,
+    vectors,
     verify_resume,
 )
 from regard.errors import RegardError
@@ -69,6 +70,7 @@ app.command("fill")(fill.fill)
 app.command("embed")(embed.embed)
 app.command("similar")(similar.similar)
 app.command("features")(features.features)
+app.add_typer(vectors.app, name="vectors")
 app.command("evaluate")(evaluate.evaluate)
 app.command("score")(score.score)
 app.command("average")(average.average)

@@ -13,6 +13,7 @@ from regard.studies.passport import Passport, decoding_words, read_passport
 from regard.studies.plan import LabelPlan, Plan, TextPlan, plan_run, preset_parameters
 from regard.studies.race.board import Standing
 from regard.studies.race.budget import Budget, parse_budget
+from regard.studies.race.disciplines import ranked
 from regard.studies.race.execute import race
 from regard.studies.race.folder import Race
 from regard.studies.race.members import Lineup
@@ -70,6 +71,7 @@ __all__ = [
     "plan_run",
     "preset_parameters",
     "race",
+    "ranked",
     "read_passport",
     "resolve_run",
     "resume",
