@@ -67,21 +67,22 @@ class PairFeed:
         self.pool = pool
         self.counts_examples = counts_examples
 
-    def _plan(self, examples: Examples, epoch: int) -> list[Rows]:
+    def plan(self, examples: Examples, epoch: int) -> list[Rows]:
+        """Return the rows of each update of an epoch."""
         lengths = examples.lengths
         sizes = np.ones_like(lengths[1]) if self.counts_examples else None
         return plan_updates(*lengths, self.tokens, self.seed, epoch, self.pool, sizes)
 
     def updates_in(self, epoch: int) -> int:
         """Return how many updates an epoch has."""
-        return len(self._plan(self.corpus(epoch), epoch))
+        return len(self.plan(self.corpus(epoch), epoch))
 
     def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
         """Yield the updates from `position` on, for ever."""
         while True:
             examples = self.corpus(position.epoch)
             lengths = examples.lengths
-            plan = self._plan(examples, position.epoch)
+            plan = self.plan(examples, position.epoch)
             for index in range(position.index, len(plan)):
                 parts = micro_batches(plan[index], *lengths, self.limit)
                 if len(parts) < world:  # every process gets a share

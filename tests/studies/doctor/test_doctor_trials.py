@@ -43,6 +43,14 @@ def test_the_largest_batch_is_the_largest(ready):
     assert 0.8 * max(sizes) <= size <= max(sizes)
 
 
+def test_an_update_may_be_a_number_of_examples(ready):
+    from regard.data.feed import PairFeed
+
+    pairs = ready.material.encoded
+    feed = PairFeed(lambda epoch: pairs, 32, 10**6, seed=1, counts_examples=True)
+    assert 30 <= len(heaviest_rows(feed, pairs, limit=10**6, width=16)) <= 34
+
+
 def _cut(ready, limit):
     from regard.data.feed import PairFeed
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.data.feed import Examples, PairFeed
-from regard.data.sampler import Position, Rows, micro_batches, plan_updates
+from regard.data.sampler import Position, Rows, micro_batches
 from regard.studies.doctor.trial import Bench
 
 LATER = 10**6
@@ -51,8 +51,7 @@ def heaviest(bench: Bench, limit: int) -> Heaviest:
 def heaviest_rows(feed: PairFeed, examples: Examples, limit: int, width: int) -> Rows:
     """Return the rows of the micro-batch of the first epoch that takes the most memory."""
     lengths = examples.lengths
-    updates = plan_updates(*lengths, feed.tokens, feed.seed, 0, feed.pool)
-    parts = [part for update in updates for part in micro_batches(update, *lengths, limit)]
+    parts = [part for update in feed.plan(examples, 0) for part in micro_batches(update, *lengths, limit)]
 
     def size(rows: Rows) -> float:
         source, target = (int(side[rows].max()) for side in lengths)
