@@ -58,13 +58,14 @@ QUICK_LABELS = {"train.steps": 2, "train.warmup": 1}
 def quick_labels(recipe: str, has_start: bool) -> dict[str, object]:
     """Return what makes fine-tuning quick; a start brings its own sizes."""
     stories = {"data.train.count": 60, "data.valid.count": 5, "data.test.test.count": 5}
+    stories |= {"data.test.unseen-names.count": 5} if recipe == "tag-miniature" else {}
     sizes = {} if has_start else {"model.width": 16, "text.size": 400}
     return QUICK_LABELS | sizes | (stories if recipe.endswith("-miniature") else {"data.train.count": 60})
 
 
 def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = False) -> dict[str, object]:
     """Return what makes an example quick; other families have no feed-forward layers."""
-    if recipe.startswith(("classify", "regress", "tag", "answer", "choose")):
+    if recipe.startswith(("classify", "reviews", "regress", "tag", "answer", "choose")):
         return quick_labels(recipe, has_start)
     if recipe.startswith(("language", "masked")):
         return quick_text(recipe) if not has_start else QUICK_LABELS  # a start brings its own sizes
