@@ -46,6 +46,7 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
         "train": {"optimizer": "adamw", "weight_decay": 0.01, "betas": [0.9, 0.999], "schedule": "linear"},
     },
     "translate": {"model": {"preset": "transformer-small"}, "train": {"patience": 8}},
+    "vectors": {"model": {"preset": "skip-gram"}},
 }
 """What a task takes on top of its schema's defaults when it is named instead of a recipe."""
 
@@ -54,6 +55,7 @@ USUAL_FAMILY: dict[Kind, str] = {
     "conditional-masked": "mask-predict",
     "language-model": "gpt",
     "encoder": "bert",
+    "word-vectors": "word-vectors",
 }
 """The family of a model of which neither preset nor family is said."""
 

@@ -31,6 +31,8 @@ from regard.studies.tuning.settings import (
     TagSettings,
     settings_of,
 )
+from regard.studies.vectors.prepare import prepare_vectors, score_vectors
+from regard.studies.vectors.settings import VectorSettings
 from regard.training import Machine
 
 Prepare = Callable[[Any, Machine, Progress, Bundle | None, Sequence[Pair] | None], Prepared]
@@ -91,6 +93,14 @@ TASKS = {
         score_tests,
         file_hashes,
         "--source FILE --target FILE, or --data FILE",
+    ),
+    "vectors": Task(
+        lambda model: VectorSettings[model],  # type: ignore[valid-type]
+        prepare_vectors,
+        ("word-vectors",),
+        score_vectors,
+        lambda data: {},  # as above
+        "--text FILE or --text FOLDER",
     ),
 }
 
