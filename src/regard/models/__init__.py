@@ -9,6 +9,7 @@ from regard.models.families import (
     count_parameters,
     family,
     presets_of,
+    reads_both_ways,
 )
 from regard.models.headed import Headed, HeadSettings, take_over
 from regard.models.interface import (
@@ -59,5 +60,6 @@ __all__ = [
     "preset",
     "presets",
     "presets_of",
+    "reads_both_ways",
     "take_over",
 ]

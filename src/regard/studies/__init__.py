@@ -5,6 +5,7 @@ from regard.studies.card import write_card
 from regard.studies.compare import Comparison, compare
 from regard.studies.doctor.examine import doctor
 from regard.studies.doctor.findings import Finding, Report
+from regard.studies.elmo.scores import measure_elmo
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.masked_scores import MaskedEvaluation, measure_masked
 from regard.studies.measure import Outcome, measure
@@ -58,6 +59,7 @@ __all__ = [
     "find_recipe",
     "list_runs",
     "measure",
+    "measure_elmo",
     "measure_labels",
     "measure_masked",
     "measure_text",

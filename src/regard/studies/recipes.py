@@ -37,6 +37,10 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
     "classify": _fine_tuning("gpt-tiny", "accuracy"),
     "regress": _fine_tuning("bert-mini", "spearman"),
     "tag": _fine_tuning("bert-mini", "f1"),
+    "elmo": {
+        "model": {"preset": "elmo-tiny"},
+        "train": {"patience": 8, "betas": [0.9, 0.99], "warmup": 200, "validate_every": 250},
+    },
     "language-model": {
         "model": {"preset": "gpt-tiny"},
         "train": {"patience": 8, "optimizer": "adamw", "weight_decay": 0.1, "betas": [0.9, 0.99], "warmup": 200},
@@ -54,6 +58,7 @@ USUAL_FAMILY: dict[Kind, str] = {
     "conditional-masked": "mask-predict",
     "language-model": "gpt",
     "encoder": "bert",
+    "two-way": "elmo",
 }
 """The family of a model of which neither preset nor family is said."""
 
