@@ -85,6 +85,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--layers", type=int, default=12)
+    parser.add_argument("--profile", type=Path, help="file for the kernels of a step of each side, and their time")
     words = parser.parse_args()
     tokens = torch.randint(0, VOCABULARY, (words.windows, words.length + 1))
     batch = WindowBatch(tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous(), words.windows * words.length)
@@ -127,6 +128,22 @@ def main() -> None:
         "machine": f"{torch.cuda.get_device_name() if is_gpu else 'CPU'}, torch {torch.__version__}",
     }
     print(json.dumps(result, indent=2))
+    if words.profile:
+        words.profile.write_text("\n".join(f"== {name}\n{kernels(step)}" for name, step in ready.items()))
+
+
+def kernels(step: Callable[[], object], steps: int = 3, most: int = 60) -> str:
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as seen:
+        for _ in range(steps):
+            step()
+        torch.cuda.synchronize()
+    rows = sorted(seen.key_averages(), key=lambda row: -row.self_device_time_total)
+    each = [
+        f"{row.self_device_time_total / 1e3 / steps:8.3f} ms {row.count / steps:7.1f} x {row.key[:140]}"
+        for row in rows
+    ]
+    total = sum(row.self_device_time_total for row in rows) / 1e3 / steps
+    return "\n".join([f"{total:8.3f} ms in all", *each[:most]])
 
 
 if __name__ == "__main__":

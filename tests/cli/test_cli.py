@@ -25,6 +25,8 @@ VERBS = [
         "fill",
         "embed",
         "similar",
+        "vectors",
+        "features",
         "evaluate",
         "score",
         "average",
@@ -52,6 +54,7 @@ def test_the_verbs_are_these():
         ["data", "miniature"],
         ["runs", "list"],
         ["runs", "delete"],
+        *(["vectors", verb] for verb in ("neighbours", "similarity", "analogy", "odd-one-out", "evaluate", "map")),
     ],
 )
 def test_every_verb_explains_itself(words):

@@ -168,7 +168,7 @@ def test_commands_run(page, desk):
             sizes = {} if "--start" in words else quick_for(None, words[1]) if words[1] in TASKS else QUICK
             words = [*words, *(f"{name}={value}" for name, value in sizes.items() if name in SIZES)]
         if words[0] == "race":
-            quick = {name: value for name, value in QUICK.items() if name != "train.steps"}
+            quick = {name: value for name, value in quick_for(None, words[1]).items() if name != "train.steps"}
             if "race-miniature" in words:
                 quick |= {"data.test.test.count": 4, "data.valid.count": 20}
             words = [word if words[place - 1] != "--budget" else "2 steps" for place, word in enumerate(words)]

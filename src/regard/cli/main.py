@@ -22,6 +22,7 @@ from regard.cli import (
     embed,
     evaluate,
     export,
+    features,
     fill,
     generate,
     import_,
@@ -37,6 +38,7 @@ from regard.cli import (
     tokenizer,
     train,
     translate,
+    vectors,
     verify_resume,
 )
 from regard.errors import RegardError
@@ -67,6 +69,8 @@ app.command("choose")(choose.choose)
 app.command("fill")(fill.fill)
 app.command("embed")(embed.embed)
 app.command("similar")(similar.similar)
+app.command("features")(features.features)
+app.add_typer(vectors.app, name="vectors")
 app.command("evaluate")(evaluate.evaluate)
 app.command("score")(score.score)
 app.command("average")(average.average)

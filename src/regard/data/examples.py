@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -29,7 +29,7 @@ Pairs = Literal["one-order", "both-orders", "apart"]
 class LabelBatch(Tensors):
     """Sequences to read, and B answers to give, each by looking at K of all tokens."""
 
-    reading: Reading
+    reading: Any  # a Reading, or vectors where words come as those
     places: Tensor  # (B, K) which tokens are looked at, among those of all sequences
     offered: Tensor  # (B, K) False where an answer has fewer of them than others
     labels: Tensor  # (B,) the right answers, of spans (B, 2); NO_LABEL (NaN) where one only fills up a shape
@@ -55,7 +55,7 @@ class LabelBatch(Tensors):
         offered = F.pad(self.offered, more)
         offered[B:, 0] = True  # a choice among nothing has no probability
         nothing = float("nan") if self.labels.is_floating_point() else NO_LABEL
-        moved = lambda places: self.reading.moved(places, grown)  # type: ignore[arg-type]
+        moved = lambda places: self.reading.moved(places, grown)
         return replace(
             self,
             reading=grown,

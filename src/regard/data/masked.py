@@ -14,18 +14,14 @@ from torch.nn import functional as F
 
 from regard.data.batches import NO_LABEL, rounded_up
 from regard.data.corpus import Ids
-from regard.data.draws import key_of, keys_at, ragged
+from regard.data.draws import key_of, keys_at
 from regard.data.feed import Update
 from regard.data.masking import Masked, Masker
+from regard.data.reading import Packed
 from regard.data.sampler import Position
 from regard.data.sentence_pairs import PairMaker
 from regard.data.shuffle import Shuffle
 
-MANY, FINE = 2**13, 6
-"""From so many tokens on, their number on a grid has so many significant bits: 1 % fills up shapes, on average. Steps
-of fewer take as long as it takes to ask for them, and their numbers vary more."""
-LENGTHS = 64
-"""The longest sequence of a batch on a grid is a multiple of that."""
 EVALUATION = key_of(0x6D61736B)
 """The key of all masks and pairs that models are measured with, whatever the seed they learned with."""
 
@@ -62,33 +58,20 @@ class MaskedBatch:
         return replace(self, **moved)
 
     def on_grid(self, limit: int | None = None) -> "MaskedBatch":
-        """Return the same sequences with all sizes rounded up, so that few different shapes occur.
+        """Return the same sequences with all sizes rounded up, by further ones of padding, which have no labels.
 
-        Further sequences of padding, one token long or longer, fill up the tokens, so that each belongs to one; they
-        have no labels. None is longer than `limit` tokens, where a model has no place for more.
+        None is longer than `limit` tokens, where a model has no place for more.
         """
-        N, R, M, longest = self.shape
-        longest = -(-longest // LENGTHS) * LENGTHS
-        longest = longest if limit is None else max(self.longest, min(longest, limit))
-        rows = rounded_up(R) - R
-        bits = FINE if N >= MANY else 4
-        tokens = rounded_up(N + rows, bits) - N
-        while rows * longest < tokens:
-            rows = rounded_up(R + rows + 1) - R
-            tokens = rounded_up(N + rows, bits) - N
-        ends = N + np.arange(rows + 1) * tokens // max(1, rows)
-        positions = ragged(np.zeros(rows, np.int64), np.diff(ends))
-        wider = lambda x, more, value=0: F.pad(x, (0, more), value=value)
+        read = Packed(self.tokens, self.segments, self.positions, self.bounds, self.longest).on_grid(limit)
+        _, R, M, _ = self.shape
+        more = rounded_up(M) - M
+        grown: dict[str, Any] = {**read.tensors, "longest": read.longest}
         return replace(
             self,
-            tokens=wider(self.tokens, tokens),
-            segments=wider(self.segments, tokens),
-            positions=torch.cat((self.positions, torch.from_numpy(positions))),
-            bounds=torch.cat((self.bounds, torch.from_numpy(ends[1:].astype(np.int32)))),
-            label_places=wider(self.label_places, rounded_up(M) - M),
-            labels=wider(self.labels, rounded_up(M) - M, NO_LABEL),
-            following=wider(self.following, rows, NO_LABEL),
-            longest=longest,
+            **grown,
+            label_places=F.pad(self.label_places, (0, more)),
+            labels=F.pad(self.labels, (0, more), value=NO_LABEL),
+            following=F.pad(self.following, (0, read.bounds.numel() - 1 - R), value=NO_LABEL),
         )
 
 

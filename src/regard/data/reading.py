@@ -10,8 +10,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from regard.data.batches import columns_to_add, rounded_up
+from regard.data.draws import ragged
 from regard.data.sequences import Sequences
 
+MANY, FINE = 2**13, 6
+"""From so many tokens on, their number on a grid has so many significant bits: 1 % fills up shapes, on average. Steps
+of fewer take as long as it takes to ask for them, and their numbers vary more."""
 LENGTHS = 64
 """The longest sequence of those that lie end to end is a multiple of that on a grid."""
 
@@ -92,20 +96,22 @@ class Packed(Tensors):
         return self.bounds[:-1].numpy().astype(np.int64)
 
     def on_grid(self, limit: int | None = None) -> "Packed":
-        """Return the same sequences with all sizes rounded up, by further sequences that nobody looks at.
+        """Return the same sequences with all sizes rounded up, so that few different shapes occur.
 
-        None is longer than `limit` tokens, where a model has no place for more.
+        Further sequences of padding, one token long or longer, fill up the tokens, so that each belongs to one. None
+        is longer than `limit` tokens, where a model has no place for more.
         """
         size, rows, longest = self.shape
         longest = -(-longest // LENGTHS) * LENGTHS
         longest = longest if limit is None else max(self.longest, min(longest, limit))
         more = rounded_up(rows) - rows
-        tokens = rounded_up(size + more) - size
+        bits = FINE if size >= MANY else 4
+        tokens = rounded_up(size + more, bits) - size
         while more * longest < tokens:
             more = rounded_up(rows + more + 1) - rows
-            tokens = rounded_up(size + more) - size
+            tokens = rounded_up(size + more, bits) - size
         ends = size + np.arange(more + 1) * tokens // max(1, more)
-        steps = np.arange(tokens) - np.repeat(ends[:-1] - size, np.diff(ends))
+        steps = ragged(np.zeros(more, np.int64), np.diff(ends))
         return Packed(
             F.pad(self.tokens, (0, tokens)),
             F.pad(self.segments, (0, tokens)),
@@ -131,7 +137,7 @@ def end_to_end(sequences: Sequences, rows: NDArray[np.int64], seconds: NDArray[n
     """Return some sequences end to end; `seconds` says at which step of each its second segment begins."""
     found = sequences.select(rows)
     lengths = found.lengths
-    steps = np.arange(len(found.ids)) - np.repeat(found.starts[:-1], lengths)
+    steps = ragged(np.zeros_like(lengths), lengths)
     return Packed(
         torch.from_numpy(found.ids.astype(np.int64)),
         torch.from_numpy((steps >= np.repeat(seconds[rows], lengths)).astype(np.int64)),

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from functools import cache
 
 import torch
 from torch import Tensor, nn
@@ -88,10 +87,15 @@ def _is_for_cudnn(query: Tensor) -> bool:
     return is_long and query.is_cuda and query.dtype in (torch.bfloat16, torch.float16) and _has_better_cudnn()
 
 
-@cache
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]  # a compiled block would fall apart here
 def _has_better_cudnn() -> bool:
     version = torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None
     return version is not None and version >= 90_000 and torch.cuda.get_device_capability() >= (9, 0)
+
+
+def _by_head(packed: Tensor, head_width: int) -> Tensor:
+    """Return (B, heads, T, K) of (B, T, heads * K)."""
+    return packed.unflatten(-1, (-1, head_width)).transpose(1, 2)
 
 
 def _of_groups(view: View, groups: int) -> View:
@@ -157,30 +161,34 @@ class SelfAttention(Attention):
 
     def forward(self, x: Tensor, view: View, cache: Cache | None = None) -> Tensor:
         """Return (B, T, D); a cache adds the positions seen before, and keeps the new ones."""
-        H, G = self.head_count, self.groups
-        packed = self.query_key_value(x).unflatten(-1, (-1, self.head_width)).transpose(1, 2)  # (B, H + 2 G, T, K)
+        packed = self.query_key_value(x)  # (B, T, (H + 2 G) * K)
         if view.lay is not None:
             return self.join(self._look_within(packed, view, view.lay))
-        query_key, value = packed[:, : H + G], packed[:, H + G :]
-        if view.rotation is not None:
-            query_key = rotate(query_key, view.rotation)
-        query, key = query_key.split((H, G), dim=1)  # (B, H, T, K) and (B, G, T, K)
+        query, key, value = self._parts(packed, view.rotation)
         if cache is not None:
             key, value = cache.append(key, value)  # (B, G, S, K)
         return self.join(self.look(query, key, value, view))
 
+    def _parts(self, packed: Tensor, rotation: Rotation | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Return queries (B, H, T, K), keys and values (B, G, T, K)."""
+        H, G, K = self.head_count, self.groups, self.head_width
+        if rotation is None:  # taken apart as the product left them, their gradients come together in one copy
+            query, key, value = (_by_head(part, K) for part in packed.split((H * K, G * K, G * K), dim=-1))
+            return query, key, value
+        query_key, value = _by_head(packed, K).split((H + G, G), dim=1)
+        query, key = rotate(query_key, rotation).split((H, G), dim=1)
+        return query, key, value
+
     def _look_within(self, packed: Tensor, view: View, lay: EndToEnd) -> Tensor:
         """Return what the heads see (1, H, T, K) where sequences lie end to end in one row."""
-        H, G = self.head_count, self.groups
+        H, G, K = self.head_count, self.groups, self.head_width
+        if view.bias is None and not self.weights.is_heard and lay.has_kernel_for(packed, K):
+            return lay.attend(*self._parts(packed, view.rotation), self.dropout if self.training else 0.0)
+        by_head = _by_head(packed, K)
         if view.rotation is not None:
-            packed = torch.cat((rotate(packed[:, : H + G], view.rotation), packed[:, H + G :]), dim=1)
-        if view.bias is None and not self.weights.is_heard and lay.has_kernel_for(packed):
-            query, key, value = packed.split((H, G, G), dim=1)
-            return lay.attend(query, key, value, self.dropout if self.training else 0.0)
-        query, key, value = lay.apart(packed).split(
-            (H, G, G), dim=1
-        )  # (R, H, longest, K) and twice (R, G, longest, K)
-        return lay.together(self.look(query, key, value, View(view.mask, bias=view.bias)), packed.size(2))
+            by_head = torch.cat((rotate(by_head[:, : H + G], view.rotation), by_head[:, H + G :]), dim=1)
+        query, key, value = lay.apart(by_head).split((H, G, G), dim=1)  # (R, H or G, longest, K)
+        return lay.together(self.look(query, key, value, View(view.mask, bias=view.bias)), packed.size(1))
 
 
 class CrossAttention(Attention):

@@ -18,9 +18,9 @@ class EndToEnd:
     longest: int
     """No sequence is longer; a bound will do."""
 
-    def has_kernel_for(self, query: Tensor) -> bool:
+    def has_kernel_for(self, packed: Tensor, head_width: int) -> bool:
         """Tell whether queries can be served where they lie."""
-        return query.device.type == "cuda" and query.dtype in HALVES and query.size(-1) % 8 == 0
+        return packed.device.type == "cuda" and packed.dtype in HALVES and head_width % 8 == 0
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
         """Return what the queries (1, H, N, K) see of their own sequence, by torch's own flash attention.

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from regard.objectives.cross_entropy import GOOD_SIZE, can_fuse, chunk_rows
+from regard.objectives.cross_entropy import GOOD_SIZE, can_fuse, chunk_rows, wide_product
 
 
 def disagreement(first: Tensor, second: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor) -> Tensor:
@@ -44,7 +44,7 @@ class _Disagreement(torch.autograd.Function):
                 for x, gradient, slope in zip((first, second), gradients, slopes):
                     narrow = slope.to(x.dtype)
                     torch.mm(narrow, table, out=gradient[part])
-                    of_weight += narrow.T @ x[part]
+                    of_weight += wide_product(narrow.T, x[part])
                     if of_bias is not None:
                         of_bias += slope.sum(0, dtype=wide)
         ctx.save_for_backward(*gradients, of_weight[:V], None if of_bias is None else of_bias[:V])

@@ -9,17 +9,25 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-CHUNK_ELEMENTS = {"cpu": 2**22, "cuda": 2**28}
-"""Logits held at once: what a cache likes on a CPU, what keeps a GPU busy there."""
+CHUNK_ELEMENTS = {"cpu": 2**22}
+"""Logits held at once on devices of a kind: what a cache likes on a CPU; a GPU holds a share of its memory."""
+SHARE_OF_MEMORY = 1 / 32
+"""Of a GPU, for logits in two bytes each: the fewer the chunks, the fewer times a gradient is added to the last."""
 GOOD_SIZE = 64
 """Of a vocabulary on a GPU: products with 50,257 columns take several times as long as with 50,304."""
 
 
 def chunk_rows(hidden: Tensor, V: int) -> Iterator[slice]:
     """Yield parts of the rows (N, D) whose logits (n, V) are held at once."""
-    rows = max(1, CHUNK_ELEMENTS.get(hidden.device.type, 2**24) // V)
+    rows = max(1, _chunk_elements(hidden.device) // V)
     for start in range(0, hidden.size(0), rows):
         yield slice(start, start + rows)
+
+
+def _chunk_elements(device: torch.device) -> int:
+    if device.type == "cuda" and device.type not in CHUNK_ELEMENTS:
+        return int(torch.cuda.get_device_properties(device).total_memory * SHARE_OF_MEMORY / 2)
+    return CHUNK_ELEMENTS.get(device.type, 2**24)
 
 
 class CrossEntropy(NamedTuple):
@@ -137,6 +145,14 @@ class _Chunks:
         return grad_hidden, grad_weight, grad_bias
 
 
+def wide_product(first: Tensor, second: Tensor) -> Tensor:
+    """Return first · second in fp32 or better, not rounded to the type of the factors if the GPU can write it so."""
+    wide = torch.promote_types(first.dtype, torch.float32)
+    if first.is_cuda and first.dtype != wide:
+        return torch.mm(first, second, out_dtype=wide)
+    return (first @ second).to(wide)
+
+
 class _FusedChunks(_Chunks):
     """The same, with everything between the products in one kernel; the vocabulary filled up to a good size."""
 
@@ -150,12 +166,13 @@ class _FusedChunks(_Chunks):
     def with_gradients(self) -> tuple[Tensor, Tensor, Tensor | None]:
         """Return d smoothed / d (hidden, weight, bias)."""
         grad_hidden = torch.empty_like(self.hidden)
-        grad_weight = torch.zeros_like(self.weight, dtype=self.wide)
+        grad_weight = torch.zeros((), dtype=self.wide, device=self.hidden.device)
         grad_bias = None if self.bias is None else torch.zeros_like(self.bias, dtype=self.wide)
         for part in self.parts():
             gradient = self._rows(part, has_gradient=True)
             torch.mm(gradient, self.weight, out=grad_hidden[part])
-            grad_weight += gradient.T @ self.hidden[part]
+            of_weight = wide_product(gradient.T, self.hidden[part])
+            grad_weight = of_weight if part.start == 0 else grad_weight.add_(of_weight)
             if grad_bias is not None:
                 grad_bias += gradient.sum(0, dtype=self.wide)
         return grad_hidden, grad_weight[: self.V], None if grad_bias is None else grad_bias[: self.V]

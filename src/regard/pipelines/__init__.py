@@ -20,6 +20,7 @@ from regard.pipelines.load import (
     load_tagger,
     load_tokenizer,
     load_translator,
+    load_word_vectors,
     read_task,
 )
 from regard.pipelines.masked_translator import MaskedTranslator
@@ -28,6 +29,7 @@ from regard.pipelines.tagger import Span, Tagger, Tagging
 from regard.pipelines.text_answers import Continuation, NextToken, TextScore
 from regard.pipelines.translator import Translator
 from regard.pipelines.weights import WeightsCost, weights_cost
+from regard.pipelines.word_vectors import Neighbour, WordVectors
 
 __all__ = [
     "Alternative",
@@ -44,6 +46,7 @@ __all__ = [
     "Filling",
     "Generator",
     "MaskedTranslator",
+    "Neighbour",
     "NextToken",
     "PairScore",
     "Rating",
@@ -59,6 +62,7 @@ __all__ = [
     "Translator",
     "WeightsCost",
     "WordSimilarity",
+    "WordVectors",
     "bits_per_byte",
     "load",
     "load_answerer",
@@ -71,6 +75,7 @@ __all__ = [
     "load_tagger",
     "load_tokenizer",
     "load_translator",
+    "load_word_vectors",
     "perplexity",
     "read_task",
     "weights_cost",

@@ -20,11 +20,13 @@ from regard.pipelines.regressor import Regressor
 from regard.pipelines.tagger import Tagger
 from regard.pipelines.translator import Translator, translation_tokenizers
 from regard.pipelines.weights import check_weights
+from regard.pipelines.word_vectors import WordVectors
+from regard.progress import SILENT, Progress
 from regard.text import Tokenizer
 from regard.training import choose_device
 from regard.training.machine import choose_precision, keep_freed_memory
 
-Pipeline = Answerer | Chooser | Classifier | Encoder | Generator | Regressor | Tagger | Translator
+Pipeline = Answerer | Chooser | Classifier | Encoder | Generator | Regressor | Tagger | Translator | WordVectors
 PIPELINES: dict[str, Callable[[Bundle], Pipeline]] = {
     "answer": Answerer,
     "choose": Chooser,
@@ -35,6 +37,7 @@ PIPELINES: dict[str, Callable[[Bundle], Pipeline]] = {
     "regress": Regressor,
     "tag": Tagger,
     "translate": build_translator,
+    "vectors": WordVectors.of_bundle,
 }
 KINDS = {
     "answer": "a model that answers questions",
@@ -46,6 +49,7 @@ KINDS = {
     "regress": "a model that says a number",
     "tag": "a tagger",
     "translate": "a translator",
+    "vectors": "a table of word vectors",
 }
 """What the model of a task is called in a sentence."""
 VERBS = {
@@ -58,6 +62,7 @@ VERBS = {
     "regress": "regress and evaluate",
     "tag": "tag and evaluate",
     "translate": "translate, score and evaluate",
+    "vectors": "vectors neighbours, vectors analogy and the like",
 }
 """What such a model is used with on the command line."""
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
@@ -75,8 +80,11 @@ def load(
 
     Further ones make an ensemble of translators: the mean of their probabilities decides. In precision bf16 weights
     and sums are rounded to three digits: twice as fast where the model is large, the same text only almost always.
-    A language model on a CPU is faster with int8 weights, for a little more perplexity (see `weights_cost`).
+    A language model on a CPU is faster with int8 weights, for a little more perplexity (see `weights_cost`). A file is
+    a table of word vectors, as word2vec or GloVe write it.
     """
+    if Path(path).is_file():
+        return WordVectors.of_file(Path(path))
     if weights != "full":
         check_weights(weights, choose_device(device), precision)
         task = read_task(path)
@@ -151,6 +159,15 @@ def load_encoder(path: str | Path, device: str = "auto", *, precision: str = "fp
             f"BERT gives vectors; use it with regard {VERBS[task]}."
         )
     return ElmoEncoder(bundle) if family(bundle.settings.family).kind == "two-way" else Encoder(bundle)
+
+
+def load_word_vectors(path: str | Path, first: int | None = None, progress: Progress = SILENT) -> WordVectors:
+    """Return the word vectors of a run or checkpoint, or of a file of word2vec or GloVe (its `first` rows alone)."""
+    if Path(path).is_file() or not Path(path).exists():
+        return WordVectors.of_file(Path(path), first, progress)
+    found = WordVectors.of_bundle(_bundle(path, "cpu", "fp32", "vectors"))
+    found.name = str(path)
+    return found if first is None else WordVectors(found.words[:first], found.vectors[:first], found.name)
 
 
 def _others(path: str, first: Bundle, ensemble: Sequence[str | Path], device: str, precision: str) -> list[Bundle]:

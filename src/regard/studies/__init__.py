@@ -7,12 +7,14 @@ from regard.studies.doctor.examine import doctor
 from regard.studies.doctor.findings import Finding, Report
 from regard.studies.elmo.scores import measure_elmo
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
+from regard.studies.features import FeatureRow, FeatureSettings, measure_features
 from regard.studies.masked_scores import MaskedEvaluation, measure_masked
 from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, decoding_words, read_passport
 from regard.studies.plan import LabelPlan, Plan, TextPlan, plan_run, preset_parameters
 from regard.studies.race.board import Standing
 from regard.studies.race.budget import Budget, parse_budget
+from regard.studies.race.disciplines import ranked
 from regard.studies.race.execute import race
 from regard.studies.race.folder import Race
 from regard.studies.race.members import Lineup
@@ -31,6 +33,8 @@ __all__ = [
     "Budget",
     "Comparison",
     "Evaluation",
+    "FeatureRow",
+    "FeatureSettings",
     "Finding",
     "LabelPlan",
     "Lineup",
@@ -60,6 +64,7 @@ __all__ = [
     "list_runs",
     "measure",
     "measure_elmo",
+    "measure_features",
     "measure_labels",
     "measure_masked",
     "measure_text",
@@ -68,6 +73,7 @@ __all__ = [
     "plan_run",
     "preset_parameters",
     "race",
+    "ranked",
     "read_passport",
     "resolve_run",
     "resume",

@@ -130,12 +130,6 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     return resolve(schema, layers)
 
 
-def check_task(settings: Any, verb: str, wanted: str = "translate") -> None:
-    """Refuse a run of a task that a verb knows nothing about."""
-    if settings.task != wanted:
-        raise ConfigError(f'regard {verb} is for the task {wanted}; this run\'s is "{settings.task}".')
-
-
 def _base(name: str, values: dict[str, Any], changes: Mapping[str, Any]) -> tuple[Layer | None, str]:
     """Return the layer of the preset, if any, and the family of a task's model."""
     models = task(name).models

@@ -1,0 +1,294 @@
+"""What pretraining is worth: six tasks learned by a model that has read much text, and by the same one from nothing.
+
+    python benchmarks/finetune_scores.py --data DIR --start runs/bert --scratch-like runs/bert
+    python benchmarks/finetune_scores.py --data DIR --start runs/bert --scratch-like runs/bert --processes 6
+    python benchmarks/finetune_scores.py --data DIR --start hf:FOLDER --tasks cola,rte train.epochs=1
+
+DIR holds a folder for each task: sst2, cola and rte (classify), stsb (regress), wnut17 (tag), squad-style (answer).
+Every cell is a run of its own, as `regard train` makes it: it learns for a fixed number of epochs, is validated after
+each, and the best of them is scored on the same set, with the 95 % interval of a bootstrap over its examples. Words
+such as train.epochs=1 change the settings of all runs. With both sides, the difference has a paired bootstrap too.
+"""
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+USUAL_WIDTH = 768
+PRETRAINED, SCRATCH = "pretrained", "from scratch"
+RATES = {PRETRAINED: 6e-5, SCRATCH: 2e-4}
+"""Peak rates for a model 768 wide; a narrower one takes a higher one, in proportion (Turc et al., 2019, tried the
+same range for small models). The optimizer, its warm-up and its weight decay are those of `regard train`."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A task on public data, how long it is learned on either side, and the figure it is known by."""
+
+    task: str
+    train: str
+    valid: str
+    figure: str
+    words: str
+    epochs: dict[str, int]
+    examples: int = 32
+    """Examples that make an update."""
+    columns: dict[str, Any] = field(default_factory=dict)
+    further: dict[str, Any] = field(default_factory=dict)
+
+
+def epochs(pretrained: int, scratch: int) -> dict[str, int]:
+    return {PRETRAINED: pretrained, SCRATCH: scratch}
+
+
+BENCHES = {
+    "sst2": Bench("classify", "sst2/train.tsv.gz", "sst2/dev.tsv.gz", "accuracy", "accuracy", epochs(3, 4), 64),
+    "squad": Bench(
+        "answer",
+        "squad-style/new_wiki_v1.0.json.gz",
+        "squad-style/xquad.en.json.gz",
+        "f1",
+        "F1",
+        epochs(4, 6),
+    ),
+    "cola": Bench(
+        "classify",
+        "cola/in_domain_train.tsv.gz",
+        "cola/in_domain_dev.tsv.gz",
+        "matthews",
+        "Matthews",
+        epochs(6, 10),
+        columns={"text_column": 3, "label_column": 1},
+    ),
+    "stsb": Bench(
+        "regress", "stsb/stsb-en-train.csv.gz", "stsb/stsb-en-dev.csv.gz", "spearman", "Spearman", epochs(6, 10)
+    ),
+    "wnut17": Bench(
+        "tag", "wnut17/wnut17train.conll.gz", "wnut17/emerging.dev.conll.gz", "f1", "F1 of spans", epochs(8, 12)
+    ),
+    "rte": Bench("classify", "rte/train.tsv.gz", "rte/dev.tsv.gz", "accuracy", "accuracy", epochs(6, 10)),
+}
+"""The longest first, so that processes side by side end together."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One cell of the table."""
+
+    bench: str
+    side: str
+    data: str
+    out: str
+    start: str | None
+    """The model to begin with; None: from scratch."""
+    like: dict[str, Any] | None
+    """Settings of a model that is drawn anew, and of its tokenizer."""
+    width: int
+    device: str
+    threads: int
+    count: int | None
+    words: tuple[str, ...]
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of the run by dotted name."""
+        from regard.config import parse_overrides
+
+        bench = BENCHES[self.bench]
+        places = {
+            "train": {"path": f"{self.data}/{bench.train}"} | bench.columns,
+            "valid": {"path": f"{self.data}/{bench.valid}"} | bench.columns,
+        }
+        if self.count:
+            places["train"]["count"] = self.count
+        given = parse_overrides(self.words)
+        long = float(given.get("train.epochs", bench.epochs[self.side]))
+        found = {
+            "data": places,
+            "train.epochs": long,
+            "train.examples_per_update": bench.examples,
+            "train.learning_rate": float(f"{RATES[self.side] * USUAL_WIDTH / self.width:.3g}"),
+            "train.validate_every": 1 / long if long > 1 else 0.999,
+            "train.select_by": bench.figure,
+            "train.keep_last": 1,
+            "train.tensorboard": False,
+            "machine.device": self.device,
+            "machine.threads": self.threads,
+        } | bench.further
+        found |= {"start": self.start} if self.start else dict(self.like or {})
+        return found | given
+
+    def run(self) -> dict[str, Any]:
+        """Train, and return what came of it."""
+        import regard
+
+        bench, settings, began = BENCHES[self.bench], self.settings(), time.perf_counter()
+        run = regard.train(bench.task, settings, out=self.out, overwrite=True)
+        record = run.record
+        figures = record["scores"]["valid"]
+        low, high = figures["intervals"][bench.figure]
+        train = record["settings"]["train"]
+        shown = ("accuracy", "macro_f1", "matthews", "spearman", "pearson", "f1", "exact")
+        return {
+            "task": self.bench,
+            "side": self.side,
+            "figure": bench.words,
+            "value": figures[bench.figure],
+            "interval": [low, high],
+            "standard_error": (high - low) / 3.92,
+            "figures": {name: figures[name] for name in shown if name in figures},
+            "examples": figures["examples"],
+            "train_examples": record["data"]["train"]["kept"],
+            "parameters": record["parameters"],
+            "updates": record["updates"],
+            "best_step": record["best_step"],
+            "train_seconds": record["seconds"],
+            "seconds": round(time.perf_counter() - began, 1),
+            "settings": {name: train[name] for name in ("learning_rate", "epochs", "examples_per_update", "warmup")},
+            "machine": record["machine"],
+            "run": str(run.path),
+        }
+
+
+def work(job: Job) -> dict[str, Any]:
+    """Do a job in a process of its own."""
+    return job.run()
+
+
+def sides(given: argparse.Namespace, folder: Path) -> dict[str, dict[str, Any]]:
+    """Return what each side begins with: a model, or settings of one and the tokenizer they share."""
+    from regard.models import family, preset
+    from regard.studies.tuning.start import read_start
+
+    found: dict[str, dict[str, Any]] = {}
+    if given.start:
+        bundle = read_start(given.start)
+        found[PRETRAINED] = {"start": given.start, "like": None, "width": bundle.settings.width}
+    if given.scratch_like:
+        bundle = read_start(given.scratch_like)
+        vocabulary = folder / "tokenizer.json"
+        bundle.tokenizers["tokenizer"].save(vocabulary)
+        model = bundle.settings.model_dump(mode="json")
+        like = {"model": {name: value for name, value in model.items() if name != "preset"}}
+        found[SCRATCH] = {"start": None, "like": like | {"text.tokenizer": str(vocabulary)}, "width": model["width"]}
+    elif given.scratch_preset:
+        chosen = preset(given.scratch_preset).settings
+        width = family(chosen["family"]).settings(**chosen).width
+        found[SCRATCH] = {"start": None, "like": {"model.preset": given.scratch_preset}, "width": width}
+    return found
+
+
+def difference(first: dict[str, Any], second: dict[str, Any], data: str) -> dict[str, Any]:
+    """Return how the first run differs from the second on the same examples, by a paired bootstrap."""
+    from regard.checkpoint import find_checkpoint, read_config
+    from regard.metrics import paired
+    from regard.progress import SILENT
+    from regard.studies.passport import read_passport
+    from regard.studies.tuning.sets import ExampleReport, read_set
+    from regard.studies.tuning.shapes import SHAPES, SOURCES
+
+    bench = BENCHES[first["task"]]
+    shape = SHAPES[bench.task]
+    place = SOURCES[bench.task](path=f"{data}/{bench.valid}", **bench.columns)
+    examples = read_set(shape, place, ExampleReport(), SILENT)
+    one, other = (
+        shape.statistics(
+            examples,
+            read_passport(Path(each["run"]) / "scores" / "valid.json").hypotheses,
+            read_config(find_checkpoint(Path(each["run"]))),
+        )[bench.figure]
+        for each in (first, second)
+    )
+    found = paired(bench.words, "", one, other, len(examples))
+    return {"value": found.value, "interval": list(found.interval), "p": found.p}
+
+
+def table(rows: list[dict[str, Any]], differences: dict[str, dict[str, Any]]) -> str:
+    """Return everything as a Markdown table."""
+    names = [side for side in (PRETRAINED, SCRATCH) if any(row["side"] == side for row in rows)]
+    head = ["task", "figure", *(f"{name} [95 %]" for name in names), *(["difference [95 %]"] if differences else [])]
+    lines = [head, ["---"] * len(head)]
+    ranged = lambda it: f"{100 * it['value']:.1f} [{100 * it['interval'][0]:.1f}, {100 * it['interval'][1]:.1f}]"
+    for task in BENCHES:
+        cells = {row["side"]: row for row in rows if row["task"] == task}
+        if cells:
+            shown = [ranged(cells[name]) if name in cells else "" for name in names]
+            told = [ranged(differences[task]) if task in differences else ""] if differences else []
+            lines.append([task, next(iter(cells.values()))["figure"], *shown, *told])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("settings", nargs="*", help="settings of all runs, such as train.epochs=1")
+    parser.add_argument("--data", required=True, help="the folder with a folder for each task")
+    parser.add_argument("--start", help="a run, a checkpoint or hf:DIR: the side that has been pretrained")
+    parser.add_argument("--scratch-like", help="another of them (or the same): its shape and tokenizer, drawn anew")
+    parser.add_argument("--scratch-preset", help="a preset, with a tokenizer made of each task's own texts")
+    parser.add_argument("--tasks", default=",".join(BENCHES), help=f"some of {','.join(BENCHES)}")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--processes", type=int, default=1, help="runs side by side")
+    parser.add_argument("--count", type=int, help="only so many examples to learn from, to try it out")
+    parser.add_argument("--runs", help="keep the runs here; unset: they are thrown away")
+    parser.add_argument("--out", help="write everything here, as JSON")
+    given = parser.parse_args()
+    for name in given.tasks.split(","):
+        if name not in BENCHES:
+            parser.error(f'--tasks: "{name}" is not one of {", ".join(BENCHES)}.')
+    if not (given.start or given.scratch_like or given.scratch_preset):
+        parser.error("say what is to learn: --start, --scratch-like or --scratch-preset.")
+    return given
+
+
+def main() -> None:
+    given, began = arguments(), time.perf_counter()
+    data = str(Path(given.data).resolve())
+    threads = max(1, (os.cpu_count() or 1) // given.processes)
+    with tempfile.TemporaryDirectory(prefix="finetune-") as aside:
+        folder = Path(given.runs or aside)
+        folder.mkdir(parents=True, exist_ok=True)
+        jobs = [
+            Job(
+                bench=name,
+                side=side,
+                data=data,
+                out=str(folder / f"{name}-{side.replace(' ', '-')}"),
+                **begin,
+                device=given.device,
+                threads=threads,
+                count=given.count,
+                words=tuple(given.settings),
+            )
+            for name in BENCHES
+            if name in given.tasks.split(",")
+            for side, begin in sides(given, folder).items()
+        ]
+        rows: list[dict[str, Any]] = []
+        with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as pool:
+            for done in as_completed([pool.submit(work, job) for job in jobs]):
+                row = done.result()
+                rows.append(row)
+                where = f"[{row['interval'][0]:.4f}, {row['interval'][1]:.4f}]"
+                print(f"{row['task']}, {row['side']}: {row['figure']} {row['value']:.4f} {where}, {row['seconds']} s")
+        cells = {(row["task"], row["side"]): row for row in rows}
+        differences = {
+            task: difference(cells[task, PRETRAINED], cells[task, SCRATCH], data)
+            for task in BENCHES
+            if (task, PRETRAINED) in cells and (task, SCRATCH) in cells
+        }
+    rows.sort(key=lambda row: (list(BENCHES).index(row["task"]), row["side"] == SCRATCH))
+    seconds = round(time.perf_counter() - began, 1)
+    print(f"\n{table(rows, differences)}\n\n{seconds} s in all, on {rows[0]['machine']['processor']}")
+    if given.out:
+        figures = {"rows": rows, "differences": differences, "seconds": seconds, "processes": given.processes}
+        Path(given.out).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

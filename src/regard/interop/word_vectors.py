@@ -1,0 +1,224 @@
+"""Tables of word vectors in other programs' files: word2vec's text and binary, and GloVe's, each .gz too."""
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.lines import GZIP, explaining
+from regard.data.manifest import write_aside
+from regard.errors import ConfigError, DataError
+from regard.progress import SILENT, Progress
+
+Vectors = NDArray[np.float32]
+
+FORMS = ("word2vec", "word2vec-binary", "glove")
+"""What tables are written as: text with a header, binary with a header, and text without one."""
+ROWS = 2048
+"""Rows that are read or written at once."""
+CHUNK = 2**22
+"""Bytes of a binary file read at once."""
+LONGEST_WORD = 2**16
+"""Bytes of a word at most: a file whose first ones hold no space is no table of words."""
+
+
+class WordTable(NamedTuple):
+    """Words, each once, and the vector of each."""
+
+    words: list[str]
+    vectors: Vectors  # (V, D)
+
+
+@dataclass
+class _Rows:
+    """Rows as they are read; a word that is no UTF-8, empty or there already is left out and counted."""
+
+    words: dict[str, None]
+    blocks: list[Vectors]
+    left_out: int = 0
+
+    def add(self, words: list[bytes], vectors: Vectors) -> None:
+        kept: list[int] = []
+        for number, raw in enumerate(words):
+            try:
+                word = raw.decode("utf-8")
+            except UnicodeDecodeError:
+                continue
+            if word.strip() and word not in self.words:
+                self.words[word] = None
+                kept.append(number)
+        self.left_out += len(words) - len(kept)
+        self.blocks.append(vectors if len(kept) == len(words) else vectors[kept])
+
+
+def read_word_vectors(path: Path, first: int | None = None, progress: Progress = SILENT) -> WordTable:
+    """Return the table in a file, whichever of the three forms it has; of a long one the `first` rows alone."""
+    rows = _Rows({}, [])
+    with explaining(path), _opened(path) as file:
+        head = file.readline(LONGEST_WORD)
+        if not head.strip():
+            raise DataError(f"{path}: there are no vectors in it; name a file of word2vec or GloVe.")
+        size = _header(head)
+        if size is None:
+            _read_text(path, file, rows, first, head)
+        elif _is_text(file, size[1]):
+            _read_text(path, file, rows, min(first or size[0], size[0]), b"", size)
+        else:
+            _read_binary(path, file, rows, size, min(first or size[0], size[0]))
+    if not rows.words:
+        raise DataError(f"{path}: there are no vectors in it; name a file of word2vec or GloVe.")
+    if rows.left_out:
+        progress.warn(f"{path}: {rows.left_out:,} rows are left out, whose words came twice, are empty or no UTF-8.")
+    vectors = np.concatenate(rows.blocks)
+    if not np.isfinite(vectors).all():
+        raise DataError(f"{path}: some of its numbers are not finite, so it is damaged; fetch it again.")
+    return WordTable(list(rows.words), vectors)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    with path.open("rb") as raw:
+        if raw.peek(2)[:2] == GZIP:
+            with gzip.GzipFile(fileobj=raw) as unpacked:
+                yield BufferedReader(unpacked, CHUNK)
+        else:
+            yield raw
+
+
+def _header(line: bytes) -> tuple[int, int] | None:
+    """Return (rows, dimensions) if that is what a first line says."""
+    parts = line.split()
+    if len(parts) != 2 or not all(part.isdigit() for part in parts):
+        return None
+    return int(parts[0]), int(parts[1])
+
+
+def _is_text(file: BufferedReader, width: int) -> bool:
+    """Tell whether the row after the header is written in digits; nothing is consumed."""
+    peeked = file.peek(LONGEST_WORD)[: LONGEST_WORD + 32 * width].partition(b"\n")[0].strip().split(b" ")[1:]
+    digits = b"0123456789+-.eEinfaN"
+    return bool(peeked) and all(len(part) < 64 and not part.strip(digits) for part in peeked)
+
+
+def _read_text(
+    path: Path, file: BufferedReader, rows: _Rows, first: int | None, head: bytes, size: tuple[int, int] | None = None
+) -> None:
+    """Read rows of a word and its numbers; the word may hold spaces, as some of GloVe's do."""
+    lines: list[bytes] = [head] if head else []
+    width = size[1] if size else None
+    done = 0
+    while True:
+        while len(lines) < ROWS and (line := file.readline()):
+            lines.append(line)
+        lines = [line for line in lines if line.strip()]
+        if not lines:
+            break
+        if width is None:
+            width = Counter(len(line.split()) for line in lines[:100]).most_common(1)[0][0] - 1
+            if width < 1:
+                raise DataError(f"{path}: line 1 has no numbers behind its word; name a file of word2vec or GloVe.")
+        lines = lines if first is None else lines[: first - done]
+        begin = done + 1 + (size is not None)
+        parts = [line.rstrip().rsplit(None, width) for line in lines]
+        rows.add([part[0] for part in parts], _numbers(path, parts, width, begin))
+        done += len(lines)
+        if len(lines) < ROWS or done == first:
+            break
+        lines = []
+    if size and done < min(first or size[0], size[0]):
+        raise DataError(f"{path}: it ends after {done:,} of {size[0]:,} words, so it is not whole; fetch it again.")
+
+
+def _numbers(path: Path, parts: list[list[bytes]], width: int, begin: int) -> Vectors:
+    try:
+        if all(len(part) == width + 1 for part in parts):
+            return np.array([part[1:] for part in parts]).astype(np.float32)
+    except ValueError:
+        pass
+    for number, part in enumerate(parts, start=begin):  # which of them is it?
+        where = f"{path}: line {number:,}"
+        if len(part) != width + 1:
+            raise DataError(f"{where} has {len(part) - 1} numbers, but {width} are expected; mend or leave it out.")
+        for word in part[1:]:
+            try:
+                float(word)
+            except ValueError:
+                shown = word[:20].decode("utf-8", "replace")
+                raise DataError(
+                    f'{where} holds "{shown}" where a number is expected; mend or leave it out.'
+                ) from None
+    raise AssertionError("one of the rows is at fault")
+
+
+def _read_binary(path: Path, file: BufferedReader, rows: _Rows, size: tuple[int, int], wanted: int) -> None:
+    count, width = size
+    if not width:
+        raise DataError(f"{path}: its header says vectors of 0 numbers, so it is damaged; fetch it again.")
+    held, place, bytes_of_row = b"", 0, 4 * width
+    words: list[bytes] = []
+    found: list[Vectors] = []
+    for number in range(wanted):
+        space = held.find(b" ", place)
+        while space < 0 or len(held) < space + 1 + bytes_of_row:
+            more = file.read(CHUNK)
+            if not more or (space < 0 and len(held) - place > LONGEST_WORD):
+                raise DataError(
+                    f"{path}: it ends inside word {number + 1:,} of {count:,}, so it is not whole or no word2vec "
+                    f"file; fetch it again."
+                )
+            held, place = held[place:] + more, 0
+            space = held.find(b" ")
+        words.append(held[place:space].lstrip(b"\n"))
+        found.append(np.frombuffer(held, "<f4", width, space + 1))
+        place = space + 1 + bytes_of_row
+        if len(words) == ROWS or number == wanted - 1:
+            rows.add(words, np.stack(found).astype(np.float32))
+            words, found = [], []
+
+
+def check_form(form: str) -> None:
+    """Refuse a form that is not one of ours."""
+    if form not in FORMS:
+        raise ConfigError(f'--to: "{form}" is not one of {", ".join(FORMS)}.')
+
+
+def write_word_vectors(path: Path, table: WordTable, form: str) -> None:
+    """Write a table as another program reads it, whole or not at all; a name that ends in .gz is packed."""
+    check_form(form)
+    odd = next((word for word in table.words if len(word.split()) != 1), None)
+    if odd is not None:
+        raise DataError(f'The word "{odd}" holds white space, which parts words in {form}; leave it out.')
+
+    def write(file: BinaryIO) -> None:
+        if path.suffix.lower() != ".gz":
+            _write(file, table, form)
+            return
+        with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+            _write(packed, table, form)  # type: ignore[arg-type]
+
+    try:
+        write_aside(path, write)
+    except OSError as error:
+        raise DataError(f"{path}: the vectors cannot be written ({error.strerror}); check the place.") from None
+
+
+def _write(file: BinaryIO, table: WordTable, form: str) -> None:
+    count, width = table.vectors.shape
+    if form != "glove":
+        file.write(f"{count} {width}\n".encode())
+    row_of_text = "%s " + " ".join(["%.9g"] * width) + "\n"  # nine digits read back the same
+    for begin in range(0, count, ROWS):
+        words, vectors = table.words[begin : begin + ROWS], table.vectors[begin : begin + ROWS]
+        if form == "word2vec-binary":
+            raw = vectors.astype("<f4")
+            file.write(b"".join(word.encode() + b" " + row.tobytes() + b"\n" for word, row in zip(words, raw)))
+        else:
+            rows = zip(words, vectors.tolist(), strict=True)
+            file.write("".join(row_of_text % (word, *row) for word, row in rows).encode())

@@ -1,0 +1,61 @@
+"""A small tagger over vectors that something else has made of words (Devlin et al., 2019, §5.3)."""
+
+from typing import Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from regard.config import Settings
+from regard.data.features import VectorRows
+from regard.nn import Dropout, build_linear
+
+
+class FeatureTaggerSettings(Settings):
+    """What shapes a tagger over vectors."""
+
+    kind: Literal["bilstm", "linear"] = "bilstm"
+    """An LSTM in both directions and a linear layer, or the linear layer alone, which sees one word at a time."""
+    width: int = Field(128, ge=1)
+    """Width of the LSTM in each direction."""
+    dropout: float = Field(0.3, ge=0, lt=1)
+    """Dropout on the vectors, and before the linear layer."""
+
+
+class FeatureTagger(nn.Module):
+    """Scores of tags for words that come as vectors."""
+
+    kind = "tags"
+
+    def __init__(self, settings: FeatureTaggerSettings, width: int, outputs: int) -> None:
+        super().__init__()
+        self.dropout = Dropout(settings.dropout)
+        self.memory = nn.LSTM(width, settings.width, batch_first=True, bidirectional=True)
+        if settings.kind == "linear":
+            self.memory = None  # type: ignore[assignment]
+        self.output = build_linear(width if settings.kind == "linear" else 2 * settings.width, outputs)
+
+    def read(self, reading: VectorRows) -> Tensor:
+        """Return what is known of every word (R * T, D), padding included."""
+        x = self.dropout(reading.vectors)
+        if self.memory is not None:
+            lengths = reading.real.sum(1).cpu()
+            packed, _ = self.memory(pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False))
+            x, _ = pad_packed_sequence(packed, batch_first=True, total_length=reading.real.size(1))
+            x = self.dropout(x)
+        return x.flatten(0, 1)
+
+    def answer(self, hidden: Tensor, places: Tensor, offered: Tensor) -> Tensor:
+        """Return scores of tags (W, C) for the words at some places (W, 1), all of which are offered."""
+        return self.output(hidden.index_select(0, places.flatten()))
+
+    def forward(self, reading: VectorRows, places: Tensor, offered: Tensor) -> Tensor:
+        """Return scores of tags (W, C)."""
+        return self.answer(self.read(reading), places, offered)
+
+
+def new_feature_tagger(settings: FeatureTaggerSettings, width: int, outputs: int, seed: int) -> FeatureTagger:
+    """Return a fresh tagger."""
+    torch.manual_seed(seed)
+    return FeatureTagger(settings, width, outputs)

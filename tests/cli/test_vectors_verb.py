@@ -1,0 +1,59 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import bad, good
+from golden import GOLDEN
+from regard.interop.word_vectors import WordTable, write_word_vectors
+
+
+@pytest.fixture
+def golden(tmp_path):
+    path = tmp_path / "golden.txt"
+    write_word_vectors(path, WordTable(list(GOLDEN), np.array(list(GOLDEN.values()), np.float32)), "glove")
+    return path
+
+
+def test_neighbours_of_a_file(golden):
+    assert good("vectors", "neighbours", golden, "orange", "--top", 1) == "orange\tapple\t0.9985\n"
+    found = json.loads(good("vectors", "neighbours", golden, "orange", "--top", 2, "--exclude", "apple", "--json"))
+    assert found["words"] == ["orange"] and "apple" not in [each["word"] for each in found["nearest"]]
+
+
+def test_questions_come_from_files_too(golden, tmp_path):
+    (tmp_path / "q.txt").write_text("man woman king\n\nman woman zebra\n")
+    lines = good("vectors", "analogy", golden, "--file", tmp_path / "q.txt", "--top", 1).splitlines()
+    assert lines[0].startswith("man woman king\tqueen\t") and lines[1] == "man woman zebra\tunknown: zebra"
+    assert good("vectors", "similarity", golden, stdin="man king\n").startswith("man king\t0.")
+    assert good("vectors", "odd-one-out", golden, "man", "king", "apple") == "man king apple\tapple\n"
+
+
+def test_a_map_is_a_picture_and_a_page_of_its_own(golden, tmp_path):
+    for method in ("pca", "tsne"):
+        found = good("vectors", "map", golden, "--top", 6, "--method", method, "--out", tmp_path / "maps" / method)
+        picture, page = found.splitlines()
+        assert Path(picture).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+        text = Path(page).read_text(encoding="utf-8")
+        assert '"queen"' in text and "http" not in text
+
+
+def test_evaluation_says_coverage(golden, tmp_path):
+    (tmp_path / "q.txt").write_text(": family\nman woman king queen\nman woman boy girl\n")
+    (tmp_path / "p.txt").write_text("man,king,6\napple,orange,9\nman,tree,3\n")
+    text = good(
+        "vectors", "evaluate", golden, "--analogies", tmp_path / "q.txt", "--similarities", tmp_path / "p.txt"
+    )
+    assert "family\t2\t1\t100.0 %" in text and "p.txt\t3\t2\t1.000\t1.000" in text
+
+
+def test_mistakes_are_one_sentence(golden, tmp_path):
+    assert 'there is no vector for "quen"; did you mean "queen"?' in bad("vectors", "neighbours", golden, "quen")
+    assert "there is no such file" in bad("vectors", "neighbours", tmp_path / "none.txt", "king")
+    assert "analogy takes 3 words, not 2: man woman." in bad("vectors", "analogy", golden, "man", "woman")
+    assert "Say what to score on" in bad("vectors", "evaluate", golden)
+    assert "0 words make no map" in bad("vectors", "map", golden)
+    assert 'metric: "far" is not one of' in bad("vectors", "neighbours", golden, "king", "--metric", "far")
+    (tmp_path / "empty.bin").write_bytes(b"9 4\nking \x01")
+    assert "it ends inside word 1 of 9" in bad("vectors", "neighbours", tmp_path / "empty.bin", "king")

@@ -1,0 +1,113 @@
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regard.errors import DataError
+from regard.interop.word_vectors import FORMS, WordTable, read_word_vectors, write_word_vectors
+
+NASTY = ["the", "naïve", "日本語", "🦊", "e\u0301", "\u202eabc", "a\u00adb", "०१२", ":", '"', "1", "-0.5", "\ufeffx"]
+
+
+def table(words=NASTY, width=5, seed=0):
+    generator = np.random.default_rng(seed)
+    return WordTable(list(words), generator.normal(size=(len(words), width)).astype(np.float32))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_every_form_comes_back_to_the_bit(tmp_path, form, ending):
+    path = tmp_path / f"vectors.txt{ending}"
+    ours = table()
+    write_word_vectors(path, ours, form)
+    assert (path.read_bytes()[:2] == b"\x1f\x8b") == bool(ending)
+    words, vectors = read_word_vectors(path)
+    assert words == ours.words
+    assert np.array_equal(vectors, ours.vectors)
+
+
+words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=9).filter(lambda word: word.split() == [word])
+numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(words, st.lists(numbers, min_size=3, max_size=3), min_size=1, max_size=6), st.sampled_from(FORMS)
+)
+def test_any_words_and_numbers_come_back(tmp_path_factory, rows, form):
+    path = tmp_path_factory.mktemp("words") / "vectors"
+    ours = WordTable(list(rows), np.array(list(rows.values()), np.float32))
+    write_word_vectors(path, ours, form)
+    found = read_word_vectors(path)
+    assert found.words == ours.words
+    assert np.array_equal(found.vectors, ours.vectors)
+
+
+def test_the_first_rows_are_enough(tmp_path):
+    for form in FORMS:
+        write_word_vectors(tmp_path / form, table(), form)
+        assert read_word_vectors(tmp_path / form, first=2).words == NASTY[:2]
+
+
+def test_a_word_of_glove_may_hold_spaces(tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_text("the 1 2 3\n. . . 4 5 6\nof 7 8 9\n")
+    assert read_word_vectors(path).words == ["the", ". . .", "of"]
+
+
+def test_rows_that_cannot_be_used_are_told(tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_bytes(b"the 1 2\nthe 3 4\n\xff\xfe 5 6\nof 7 8\n")
+    told = []
+
+    class Told:
+        def warn(self, message):
+            told.append(message)
+
+    assert read_word_vectors(path, progress=Told()).words == ["the", "of"]
+    assert told == [f"{path}: 2 rows are left out, whose words came twice, are empty or no UTF-8."]
+
+
+def test_the_binary_of_word2vec_itself_is_read(tmp_path):
+    """The C program puts a line feed behind each vector; others put none."""
+    rows = {"a": [1.0, 2.0], "b": [3.0, 4.0]}
+    for feed in (b"", b"\n"):
+        body = b"".join(word.encode() + b" " + np.array(row, "<f4").tobytes() + feed for word, row in rows.items())
+        (tmp_path / "v.bin").write_bytes(b"2 2\n" + body)
+        assert read_word_vectors(tmp_path / "v.bin").vectors.tolist() == list(rows.values())
+
+
+@pytest.mark.parametrize(
+    "contents, words",
+    [
+        (b"", "there are no vectors in it"),
+        (b"\n\n", "there are no vectors in it"),
+        (b"hello\n", "line 1 has no numbers behind its word"),
+        (b"the 1 2\nof 1 x\n", 'line 2 holds "x" where a number is expected'),
+        (b"the 1 2\nof 1 2\nto 1\n", "line 3 has 1 numbers, but 2 are expected"),
+        (b"3 2\nthe 1 2\nof 1 2\n", "it ends after 2 of 3 words"),
+        (b"2 2\nthe \x01\x02\x03\x84\x01", "it ends inside word 1 of 2"),
+        (b"2 0\nthe \n", "vectors of 0 numbers"),
+        (b"the 1 nan\n", "not finite"),
+        (gzip.compress(b"the 1 2\n" * 99)[:-20], "the gzip data is damaged"),
+    ],
+)
+def test_a_broken_file_is_one_sentence(tmp_path, contents, words):
+    path = tmp_path / "v.txt"
+    path.write_bytes(contents)
+    with pytest.raises(DataError) as found:
+        read_word_vectors(path)
+    assert words in str(found.value) and str(found.value).startswith(str(path))
+
+
+def test_a_missing_file_is_one_sentence(tmp_path):
+    with pytest.raises(DataError, match="there is no such file"):
+        read_word_vectors(tmp_path / "none.txt")
+
+
+def test_white_space_in_a_word_is_refused(tmp_path):
+    with pytest.raises(DataError, match='"New York" holds white space'):
+        write_word_vectors(tmp_path / "v", table(["New York"]), "word2vec-binary")
+    assert not (tmp_path / "v").exists()

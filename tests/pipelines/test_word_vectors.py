@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+
+from golden import GOLDEN
+from regard.errors import ConfigError, DataError
+from regard.pipelines import WordVectors
+from regard.studies.vectors.evaluate import read_rated_pairs, score_analogies, score_similarities
+
+
+@pytest.fixture
+def golden():
+    return WordVectors(list(GOLDEN), np.array(list(GOLDEN.values()), np.float32), "golden")
+
+
+@pytest.mark.parametrize("metric", ["cosine", "dot", "euclidean"])
+def test_man_is_to_woman_as_king_is_to_queen(golden, metric):
+    assert golden.analogy("man", "woman", "king", metric=metric)[0].word == "queen"
+
+
+@pytest.mark.parametrize("metric", ["cosine", "dot", "euclidean"])
+def test_apple_is_nearest_to_orange(golden, metric):
+    assert golden.neighbours("orange", metric=metric)[0].word == "apple"
+    assert golden.neighbours("apple", metric=metric)[0].word == "orange"
+
+
+def test_values_are_what_the_metric_says(golden):
+    one, other = (np.array(GOLDEN[word], np.float64) for word in ("king", "queen"))
+    expected = {
+        "cosine": one @ other / np.linalg.norm(one) / np.linalg.norm(other),
+        "dot": one @ other,
+        "euclidean": np.linalg.norm(one - other),
+    }
+    for metric, value in expected.items():
+        assert golden.similarity("king", "queen", metric) == pytest.approx(value, rel=1e-5)
+        near = {each.word: each.value for each in golden.neighbours("king", 10, metric)}
+        assert near["queen"] == pytest.approx(value, rel=1e-5)
+        assert "king" not in near and len(near) == 5
+
+
+def test_excluded_words_are_no_answer(golden):
+    assert golden.neighbours("orange", 9, exclude=["apple", "nonsense"])[0].word != "apple"
+    assert golden.analogy("man", "woman", "king", exclude=["queen"])[0].word != "queen"
+
+
+def test_the_odd_one_out(golden):
+    assert golden.odd_one_out(["man", "king", "apple"])[0] == "apple"
+    with pytest.raises(ConfigError, match="2 words have no odd one among them"):
+        golden.odd_one_out(["man", "king"])
+
+
+def test_words_are_found_in_other_forms(golden):
+    found = WordVectors(["new_york", "Paris"], np.eye(2, dtype=np.float32))
+    assert (found.find("New York"), found.find("Paris"), found.find("paris")) == (0, 1, None)
+    assert golden.number("KING") == 2
+
+
+def test_an_unknown_word_is_one_sentence(golden):
+    with pytest.raises(DataError) as found:
+        golden.vector("quen")
+    assert str(found.value) == 'golden: there is no vector for "quen"; did you mean "queen"?'
+    with pytest.raises(DataError, match="it is not one of the 6 words there are"):
+        golden.vector("zebra")
+    with pytest.raises(ConfigError, match='metric: "manhattan" is not one of cosine, dot, euclidean'):
+        golden.neighbours("man", metric="manhattan")
+
+
+def test_analogies_are_counted_by_section(golden, tmp_path):
+    path = tmp_path / "questions.txt"
+    path.write_text(": family\nman woman king queen\nMan Woman Queen Apple\n: gram1\nman woman zebra queen\n")
+    found = score_analogies(golden, path)
+    assert [(each.name, each.questions, each.covered, each.right) for each in found.sections] == [
+        ("family", 2, 2, 1),
+        ("gram1", 1, 0, 0),
+    ]
+    assert (found.total.questions, found.semantic.covered, found.syntactic.accuracy) == (3, 2, None)
+    path.write_text("man woman king\n")
+    with pytest.raises(DataError, match="line 1 has 3 words, but an analogy has four"):
+        score_analogies(golden, path)
+
+
+@pytest.mark.parametrize("comma", ["\t", ",", ";", " "])
+def test_rated_pairs_are_compared(golden, tmp_path, comma):
+    path = tmp_path / "pairs.txt"
+    rows = [
+        ("Word1", "Word2", "Human"),
+        ("man", "king", "6"),
+        ("apple", "orange", "9"),
+        ("man", "apple", "1"),
+        ("a", "b", "2"),
+    ]
+    path.write_text("".join(comma.join(row) + "\n" for row in rows))
+    assert len(read_rated_pairs(path)) == 4
+    found = score_similarities(golden, path)
+    assert (found.pairs, found.covered, found.spearman) == (4, 3, pytest.approx(1.0))
+    path.write_text("a\tb\t1\n")
+    with pytest.raises(DataError, match="0 of its 1 pairs have vectors"):
+        score_similarities(golden, path)

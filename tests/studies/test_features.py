@@ -1,0 +1,124 @@
+"""Features of a frozen encoder, and the taggers over them."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from commands import bad, good
+from regard.checkpoint import Bundle, write_bundle
+from regard.data.features import ALL, WAYS, WordVectors, needed_layers, recipe_of
+from regard.data.frames import Frame
+from regard.data.label_settings import ExampleData, TagSource
+from regard.data.tag_examples import encode_tagged
+from regard.models import Vocabularies, build_model
+from regard.models.bert import BertSettings
+from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger
+from regard.nn import View
+from regard.pipelines import load_encoder
+from regard.studies import FeatureSettings, measure_features
+from regard.studies.features import read_words
+from regard.text import TokenizerSettings, train_tokenizer
+from tuning import SMALL_BERT, tagged, write_tagged
+
+
+@pytest.fixture(scope="module")
+def encoder_path(tmp_path_factory):
+    """An encoder that has learned nothing: its vectors still tell words apart."""
+    texts = [" ".join(word for word, _ in sentence) for sentence in tagged(50)]
+    settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=200, minimum_frequency=1)
+    tokenizer = train_tokenizer(texts, settings)
+    torch.manual_seed(0)
+    vocabularies = Vocabularies(tokenizer.size, tokenizer.size, True)
+    model = build_model(BertSettings(**(SMALL_BERT | {"layers": 5})), vocabularies).eval()
+    bundle = Bundle("masked-language-model", model, model.settings, vocabularies, {"tokenizer": tokenizer})
+    folder = tmp_path_factory.mktemp("features") / "encoder"
+    write_bundle(folder, bundle)
+    return folder
+
+
+def test_a_way_is_made_of_these_layers():
+    assert recipe_of("embeddings", 12).layers == (0,)
+    assert recipe_of("last", 12).layers == (12,) and recipe_of("second-to-last", 12).layers == (11,)
+    assert recipe_of("sum-all", 12).layers == (ALL,)
+    assert recipe_of("sum-last-4", 12).layers == recipe_of("concat-last-4", 12).layers == (9, 10, 11, 12)
+    assert recipe_of("sum-last-4", 12).is_sum and not recipe_of("concat-last-4", 12).is_sum
+    assert recipe_of("concat-last-4", 2).layers == (1, 2)
+    assert needed_layers(WAYS, 12) == (ALL, 0, 9, 10, 11, 12) and needed_layers(("last",), 12) == (12,)
+
+
+def stored(path, ways=WAYS, sentences=None):
+    encoder = load_encoder(path, "cpu")
+    words = [tuple(word for word, _ in sentence) for sentence in sentences or tagged(9)]
+    frame = Frame.of(encoder.tokenizer, is_for_encoder=True)
+    encoded = encode_tagged(words, None, encoder.tokenizer, frame, encoder.max_length)
+    return encoder, encoded, read_words(encoder, encoded, needed_layers(ways, 5))
+
+
+def test_what_is_kept_is_what_the_layers_know_of_first_pieces(encoder_path):
+    encoder, encoded, layers = stored(encoder_path)
+    with torch.no_grad():
+        for row in range(len(encoded)):
+            tokens = torch.from_numpy(encoded.sequences[row].astype(np.int64))[None]
+            own = slice(*encoded.steps.starts[row : row + 2].tolist())
+            states = [encoder.model.embedding(tokens, None, torch.arange(tokens.size(1)))]
+            for block in encoder.model.blocks:
+                states.append(block(states[-1], View()))
+            chosen = encoded.steps[row]
+            assert_close(torch.from_numpy(layers[0][own]).float(), states[0][0][chosen], atol=5e-3, rtol=2e-3)
+            assert_close(torch.from_numpy(layers[5][own]).float(), states[5][0][chosen], atol=5e-3, rtol=2e-3)
+            total = torch.stack(states[1:]).sum(0)[0][chosen]
+            assert_close(torch.from_numpy(layers[ALL][own]).float(), total, atol=2e-2, rtol=5e-3)
+
+
+def test_layers_are_added_or_stand_side_by_side(encoder_path):
+    _, encoded, layers = stored(encoder_path)
+    added = WordVectors(encoded, layers, recipe_of("sum-last-4", 5))
+    beside = WordVectors(encoded, layers, recipe_of("concat-last-4", 5))
+    assert (added.width, beside.width) == (32, 128)
+    whole = slice(0, len(encoded.labels.ids))
+    np.testing.assert_allclose(beside.of(whole).reshape(-1, 4, 32).sum(1), added.of(whole), atol=1e-5)
+    scaled = added.in_units(added.measured()).of(whole)
+    np.testing.assert_allclose(scaled.mean(0), 0, atol=1e-4)
+    np.testing.assert_allclose(scaled.std(0), 1, atol=1e-2)
+
+
+@pytest.mark.parametrize("kind", ["bilstm", "linear"])
+def test_sentences_together_are_tagged_as_alone(encoder_path, kind):
+    _, encoded, layers = stored(encoder_path)
+    vectors = WordVectors(encoded, layers, recipe_of("last", 5))
+    model = new_feature_tagger(FeatureTaggerSettings(kind=kind, width=8), vectors.width, 3, seed=1).eval()
+    batch = vectors.batch(np.array([3, 0, 7]))
+    with torch.no_grad():
+        together = model(batch.reading, batch.places, batch.offered)
+        each = [vectors.batch(np.array([row])) for row in (3, 0, 7)]
+        alone = torch.cat([model(one.reading, one.places, one.offered) for one in each])
+    assert_close(together, alone, atol=1e-5, rtol=0)
+
+
+def test_every_way_feeds_a_tagger(encoder_path, tmp_path):
+    data = ExampleData[TagSource](
+        train=TagSource(path=write_tagged(tmp_path / "a.conll", 150)),
+        valid=TagSource(path=write_tagged(tmp_path / "b.conll", 40, seed=1)),
+    )
+    settings = FeatureSettings(epochs=10, learning_rate=1e-2, tagger=FeatureTaggerSettings(width=16, dropout=0.0))
+    rows = measure_features(encoder_path, data, WAYS, settings, device="cpu")
+    assert [row.layers for row in rows] == list(WAYS) and rows[-1].width == 4 * rows[0].width
+    for row in rows:
+        assert row.f1 > 0.75 and row.interval[0] <= row.f1 <= row.interval[1] and 0 < row.epoch <= 10
+    again = measure_features(encoder_path, data, ("last",), settings, device="cpu")
+    assert again == [rows[1]]
+
+
+def test_one_command_prints_the_table(encoder_path, tmp_path):
+    path = write_tagged(tmp_path / "a.conll", 80)
+    words = ["features", encoder_path, "--data", path, "--tagger", "linear", "--epochs", "2", "--quiet"]
+    lines = good(*words).splitlines()
+    assert lines[0] == "layers\twidth\tF1 [95 %]\twords right\tbest after epoch"
+    assert [line.split("\t")[0] for line in lines[1:7]] == list(WAYS)
+    found = json.loads(good(*words, "--layers", "last,sum-all", "--json"))
+    assert [row["layers"] for row in found] == ["last", "sum-all"]
+    assert bad(*words, "--layers", "first").startswith('--layers: "first" is not one of embeddings, last')
+    assert bad("features", encoder_path, "--data", path, "--tagger", "tree").startswith("tagger.kind: ")
