@@ -1,6 +1,6 @@
 """The objective of ELMo: every word from those before it, and every word from those behind it."""
 
-from regard.data.words import WordBatch
+from regard.data.spelled import WordBatch
 from regard.models.elmo import Elmo
 from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.loss import Loss, Part

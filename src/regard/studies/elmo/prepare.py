@@ -11,7 +11,7 @@ from regard.checkpoint import Bundle
 from regard.data.carving import TextCorpora, tokenise_all
 from regard.data.corpus import Corpus
 from regard.data.pairs import Pair
-from regard.data.words import CHUNK, WordFeed, count_words, spellings
+from regard.data.spelled import CHUNK, WordFeed, count_words, spellings
 from regard.errors import ConfigError, DataError
 from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
 from regard.objectives import TwoWayObjective

@@ -13,8 +13,8 @@ from regard.checkpoint import Bundle
 from regard.data.carving import tokenise_all
 from regard.data.corpus import Corpus
 from regard.data.shards import tokenise
+from regard.data.spelled import WordBook, fixed_words
 from regard.data.text_settings import TextData, TextSource
-from regard.data.words import WordBook, fixed_words
 from regard.errors import DataError, RunError
 from regard.nn import with_less_at_once
 from regard.objectives import TwoWayObjective

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from regard.data.sampler import Position
+from regard.data.spelled import WordBook, WordFeed, count_words, fixed_words
 from regard.data.windows import IdStream
-from regard.data.words import WordBook, WordFeed, count_words, fixed_words
 from regard.text import spelling_tokenizer, word_tokenizer
 
 TOKENIZER = spelling_tokenizer()
