@@ -59,7 +59,7 @@ QUICK_LABELS: dict[str, object] = {"train.steps": 2, "train.warmup": 1}
 def quick_labels(recipe: str, has_start: bool) -> dict[str, object]:
     """Return what makes fine-tuning quick; a start brings its own sizes."""
     stories = {"data.train.count": 60, "data.valid.count": 5, "data.test.test.count": 5}
-    sizes = {} if has_start else {"model.width": 16, "text.size": 400}
+    sizes: dict[str, object] = {} if has_start else {"model.width": 16, "text.size": 400}
     return QUICK_LABELS | sizes | (stories if recipe.endswith("-miniature") else {"data.train.count": 60})
 
 

@@ -37,6 +37,7 @@ COUNTS = {
     "transformer-small": 15_002_624,
     "transformer-base": 63_082_496,
     "transformer-big": 214_245_376,
+    "words": 3_700_000,
 }
 
 

@@ -112,6 +112,10 @@ def print_label_scores(scores: dict[str, dict[str, Any]]) -> None:
     header = ("set", "examples", "loss", *(SHOWN[name] for name in names))
     print_table(header, rows, right=range(1, len(header)))
     print_line("In brackets: 95 % intervals by bootstrap over the set.")
+    mix = next(iter(scores.values())).get("mix")
+    if mix:
+        words = ", ".join(f"{name} {value:.3f}" for name, value in mix.items())
+        print_line(f"learned weights of the layers: {words}")
     for name, found in islice(scores.items(), 1):
         classes = [
             (

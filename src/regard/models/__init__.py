@@ -3,6 +3,7 @@
 from regard.models.families import (
     FAMILIES,
     KINDS,
+    READ_BOTH_WAYS,
     Kind,
     build_model,
     check_kind,
@@ -35,6 +36,7 @@ __all__ = [
     "FAMILIES",
     "IN_EVERY_FAMILY",
     "KINDS",
+    "READ_BOTH_WAYS",
     "ConditionalMasked",
     "Fixed",
     "HeadSettings",

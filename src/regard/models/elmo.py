@@ -103,9 +103,14 @@ class Elmo(nn.Module):
         return 2 * self.settings.width
 
     @property
-    def layer_count(self) -> int:
+    def layer_names(self) -> tuple[str, ...]:
         """Layers that a task may mix: the characters', and those of the LSTMs."""
-        return 1 + self.settings.layers
+        return ("characters", *(f"lstm {number}" for number in range(1, 1 + self.settings.layers)))
+
+    @property
+    def layer_count(self) -> int:
+        """How many layers a task may mix."""
+        return len(self.layer_names)
 
     def layers(self, tokens: Tensor, bounds: Tensor) -> WordLayers:
         """Return all layers for sequences of tokens (N,) end to end; bounds (R + 1,) say where each begins."""

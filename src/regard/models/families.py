@@ -18,8 +18,9 @@ from regard.models.presets import presets
 from regard.models.recurrent import RecurrentSettings, RecurrentTranslator
 from regard.models.recurrent_lm import RecurrentLanguageModel, RecurrentLmSettings
 from regard.models.transformer import Transformer, TransformerSettings
+from regard.models.words import WordTable, WordTableSettings
 
-Kind = Literal["sequence-to-sequence", "conditional-masked", "language-model", "encoder", "two-way"]
+Kind = Literal["sequence-to-sequence", "conditional-masked", "language-model", "encoder", "two-way", "words"]
 """Which protocol of `models.interface` a family keeps, and so which tasks have a use for it."""
 
 KINDS: dict[Kind, str] = {
@@ -28,11 +29,12 @@ KINDS: dict[Kind, str] = {
     "language-model": "language model",
     "encoder": "text encoder",
     "two-way": "two-direction language model",
+    "words": "table of words",
 }
 """What each is called in a sentence."""
 
-READ_BOTH_WAYS: tuple[Kind, ...] = ("encoder", "two-way")
-"""Kinds whose every token knows of those before and behind it."""
+READ_BOTH_WAYS: tuple[Kind, ...] = ("encoder", "two-way", "words")
+"""Kinds whose tokens know no more of those before them than of those behind."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ FAMILIES = {
     "recurrent": Family(RecurrentSettings, RecurrentTranslator, "sequence-to-sequence"),
     "recurrent-lm": Family(RecurrentLmSettings, RecurrentLanguageModel, "language-model"),
     "transformer": Family(TransformerSettings, Transformer, "sequence-to-sequence"),
+    "words": Family(WordTableSettings, WordTable, "words"),
 }
 
 

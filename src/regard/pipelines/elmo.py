@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from regard.errors import ConfigError
@@ -29,7 +27,8 @@ class ElmoEncoder(Encoder):
     @property
     def mix(self) -> dict[str, float] | None:
         """How much each layer counts for the task of a head, and their scale; None where there is no head."""
-        return mix_of(self.bundle.model)
+        model = self.bundle.model
+        return model.layer_shares if isinstance(model, Headed) else None
 
     def fill(self, *_: Any, **__: Any) -> Any:
         """Refuse: no word is ever missing."""
@@ -61,16 +60,3 @@ class ElmoEncoder(Encoder):
     def _alone(self, texts: list[str]) -> list[Vectors]:
         """Return the vectors of words as their letters alone make them."""
         return [each.vectors for each in self.tokens(texts, layer=0)]
-
-
-def mix_of(model: Any) -> dict[str, float] | None:
-    """Return how much each layer of a model counts for its head, and by how much all are scaled, if it has a mix."""
-    mix = getattr(model, "mix", None) if isinstance(model, Headed) else None
-    if mix is None:
-        return None
-    with torch.no_grad():
-        shares = mix.shares.double().cpu().numpy()
-        names = ["characters", *(f"lstm {number}" for number in range(1, len(shares)))]
-        return {name: round(float(np.asarray(share)), 6) for name, share in zip(names, shares, strict=True)} | {
-            "scale": round(float(mix.scale), 6)
-        }

@@ -12,7 +12,7 @@ from regard.config import Layer, Resolved, nested, resolve
 from regard.errors import ConfigError
 from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
 from regard.studies.tasks import task
-from regard.studies.tuning.start import begin_with, usual_length
+from regard.studies.tuning.start import FEATURE_RATE, begin_with, usual_length
 
 FINE_TUNING: dict[str, Any] = {
     "optimizer": "adamw",
@@ -59,6 +59,7 @@ USUAL_FAMILY: dict[Kind, str] = {
     "language-model": "gpt",
     "encoder": "bert",
     "two-way": "elmo",
+    "words": "words",
 }
 """The family of a model of which neither preset nor family is said."""
 
@@ -126,7 +127,8 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     schema = kind_of_run.settings(family(kind).settings)
     layers = [*([base] if base else []), Layer(recipe.origin, values), Layer("the command line", changes)]
     if kind_of_run.has_start:
-        layers.insert(0, usual_length(recipe.origin, start is not None, values, changes))
+        is_tuned = start is not None and start.values["train"]["learning_rate"] != FEATURE_RATE
+        layers.insert(0, usual_length(recipe.origin, is_tuned, values, changes))
     return resolve(schema, layers)
 
 

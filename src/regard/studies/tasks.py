@@ -68,7 +68,7 @@ def _fine_tuning(settings: Any, *models: Kind) -> Task:
 TASKS = {
     "answer": _fine_tuning(AnswerSettings, "encoder"),
     "choose": _fine_tuning(ChooseSettings, "language-model", "encoder"),
-    "classify": _fine_tuning(ClassifySettings, "language-model", "encoder"),
+    "classify": _fine_tuning(ClassifySettings, "language-model", "encoder", "two-way", "words"),
     "elmo": Task(
         lambda model: ElmoRunSettings[model],  # type: ignore[valid-type]
         prepare_elmo,
@@ -93,8 +93,8 @@ TASKS = {
         lambda data: {},  # as above
         "--text FILE or --text FOLDER",
     ),
-    "regress": _fine_tuning(RegressSettings, "language-model", "encoder"),
-    "tag": _fine_tuning(TagSettings, "encoder"),
+    "regress": _fine_tuning(RegressSettings, "language-model", "encoder", "two-way", "words"),
+    "tag": _fine_tuning(TagSettings, "encoder", "two-way", "words"),
     "translate": Task(
         translate_settings,
         prepare_translation,

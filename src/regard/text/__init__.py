@@ -3,7 +3,13 @@
 from regard.text.dropout import DropoutCorpus, DropoutEncoder
 from regard.text.masks import encode_masked, fill_masks
 from regard.text.prefix import Prefix, exact_prefix, prefix_ids, prefix_of
-from regard.text.settings import CorpusTextSettings, MaskedTextSettings, TextSettings, TokenizerSettings
+from regard.text.settings import (
+    CorpusTextSettings,
+    MaskedTextSettings,
+    TextSettings,
+    TokenizerSettings,
+    WordTextSettings,
+)
 from regard.text.spelling import spelling_tokenizer, word_tokenizer
 from regard.text.tokenizer import MASK, Encoding, Tokenizer
 from regard.text.training import train_tokenizer
@@ -20,6 +26,7 @@ __all__ = [
     "TextSettings",
     "Tokenizer",
     "TokenizerSettings",
+    "WordTextSettings",
     "Writer",
     "encode_masked",
     "exact_prefix",

@@ -37,11 +37,12 @@ def spelling_tokenizer(lowercase: bool = False) -> Tokenizer:
     return Tokenizer(backend)
 
 
-def word_tokenizer(words: Sequence[str]) -> Tokenizer:
+def word_tokenizer(words: Sequence[str], lowercase: bool = False) -> Tokenizer:
     """Return a tokenizer of whole words, numbered in the order given behind the special tokens."""
     numbers = {piece: number for number, piece in enumerate([*SPECIAL_TOKENS, *words])}
     backend = Backend(models.WordLevel(numbers, unk_token=SPECIAL_TOKENS[1]))
     backend.add_special_tokens(list(SPECIAL_TOKENS))
+    backend.normalizer = normalizers.Sequence([normalizers.NFC(), *([normalizers.Lowercase()] if lowercase else [])])
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     return Tokenizer(backend)
 

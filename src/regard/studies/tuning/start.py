@@ -7,10 +7,12 @@ from typing import Any
 from torch import Tensor
 
 from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
+from regard.checkpoint.atomic import fingerprint
 from regard.checkpoint.bundle import weights_of
 from regard.config import Layer
 from regard.errors import ConfigError
 from regard.interop import read as read_hugging_face
+from regard.interop.word_vectors import read_word_vectors
 from regard.models import KINDS, Kind, family
 from regard.studies.passport import checkpoint_hash
 
@@ -19,13 +21,19 @@ BODY = "body."
 """How the names of a headed model's weights begin, its head's left out."""
 
 RATES: dict[Kind, float] = {"language-model": 6.25e-5, "encoder": 3e-5}
+FEATURE_RATE = 1e-3
 USUAL_WIDTH = 768
 """The rates that GPT (Radford et al., 2018, §4.1) and BERT (Devlin et al., 2019, A.3) are fine-tuned with, and the
-width of both: half as wide, twice the rate."""
+width of both: half as wide, twice the rate. What is new above a start learns at the other."""
 EPOCHS, EPOCHS_FROM_NOTHING = 3, 10
 """Passes over the examples that fine-tuning takes (both papers), and that learning from nothing else takes."""
 NO_BOUND = 10**7
 """Updates at most, where epochs say when it ends."""
+
+
+def is_word_file(start: str) -> bool:
+    """Tell whether a start is a file of word vectors."""
+    return not start.startswith(HUGGING_FACE) and Path(start).is_file()
 
 
 def read_start(start: str) -> Bundle:
@@ -45,6 +53,8 @@ def body_weights(start: Bundle) -> dict[str, Tensor]:
 
 def start_hash(start: str) -> str | None:
     """Return a hash of the model to begin with; None for one of another library's."""
+    if is_word_file(start):
+        return str(fingerprint(Path(start))["sha256"])
     return None if start.startswith(HUGGING_FACE) else checkpoint_hash(find_checkpoint(Path(start)))
 
 
@@ -52,6 +62,8 @@ def _model_of(start: str) -> dict[str, Any]:
     """Return the model settings of the model to begin with, its weights unread where that is possible."""
     if start.startswith(HUGGING_FACE):
         return read_start(start).settings.model_dump(mode="json")
+    if is_word_file(start):
+        return {"family": "words", "width": int(read_word_vectors(Path(start), first=1).vectors.shape[1])}
     return dict(read_config(find_checkpoint(Path(start)))["model"])
 
 
@@ -78,11 +90,12 @@ def begin_with(task: str, models: Sequence[Kind], values: dict[str, Any], change
             )
         if name in theirs and not name.endswith("dropout") and value != theirs[name]:
             raise ConfigError(f"model.{name}: {value} contradicts {start}, where it is {theirs[name]}; leave it out.")
-    rate = float(f"{RATES[kind] * USUAL_WIDTH / theirs['width']:.3g}")
+    is_tuned = kind in RATES and not changes.get("frozen", values.get("frozen"))
+    rate = float(f"{RATES[kind] * USUAL_WIDTH / theirs['width']:.3g}") if is_tuned else FEATURE_RATE
     return Layer(f"start {start}", {"model": theirs, "train": {"learning_rate": rate}})
 
 
-def usual_length(origin: str, has_start: bool, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer:
+def usual_length(origin: str, has_tuned_start: bool, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer:
     """Return the layer that says how long a run learns where nobody does: weaker than anything else.
 
     A user's tokens_per_update takes the place of a task's own examples_per_update.
@@ -92,7 +105,7 @@ def usual_length(origin: str, has_start: bool, values: dict[str, Any], changes: 
         theirs.pop("examples_per_update", None)
     if {"steps", "epochs"} & {*theirs, *given}:
         return Layer(origin, {} if "steps" in {*theirs, *given} else {"train": {"steps": NO_BOUND}})
-    epochs = EPOCHS if has_start else EPOCHS_FROM_NOTHING
+    epochs = EPOCHS if has_tuned_start else EPOCHS_FROM_NOTHING
     return Layer(origin, {"train": {"steps": NO_BOUND, "epochs": epochs}})
 
 
