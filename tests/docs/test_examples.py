@@ -68,7 +68,7 @@ def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = F
     if recipe.startswith(("classify", "regress", "tag", "answer", "choose")):
         return quick_labels(recipe, has_start)
     if recipe.startswith(("language", "masked")):
-        return quick_text(recipe)
+        return quick_text(recipe) if not has_start else QUICK_LABELS  # a start brings its own sizes
     if recipe.startswith("elmo"):
         sizes = {"model.width": 8, "model.cell_width": 12, "model.filters": "[[1,4]]", "text.words": 200}
         stories = {"data.train.count": 60, "data.valid.count": 5, "data.test.test.count": 5}
@@ -114,6 +114,7 @@ def desk(tmp_path, monkeypatch, quick_run, masked_run, pairs):
     write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("bytes"), window=24))
     write_bundle(tmp_path / "runs" / "elmo", elmo_bundle())
     write_bundle(tmp_path / "runs" / "bert", small_encoder_bundle(bert_tokenizer()))
+    (tmp_path / "glove.txt").write_text("the 0.1 0.2 -0.3\ngood 0.5 -0.1 0.2\n")
     (tmp_path / "pairs.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs[:20]))
     (tmp_path / "archive.toml").write_text(blocks(ROOT / "docs" / "own-text.md", "toml")[0])
     return tmp_path

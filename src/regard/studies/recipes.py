@@ -117,7 +117,8 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     if not isinstance(name, str):
         raise ConfigError(f'{recipe.origin}: it does not say its task; add task = "translate".')
     kind_of_run = task(name)
-    start = begin_with(name, kind_of_run.models, values, changes) if kind_of_run.has_start else None
+    beginning = kind_of_run.beginning
+    start = begin_with(name, beginning, values, changes) if beginning else None
     base, kind = _base(name, values, changes) if start is None else (start, str(start.values["model"]["family"]))
     if not {"train"} & {*_table(values, "data"), *_table(changes, "data")}:
         raise ConfigError(
@@ -126,7 +127,7 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
         )
     schema = kind_of_run.settings(family(kind).settings)
     layers = [*([base] if base else []), Layer(recipe.origin, values), Layer("the command line", changes)]
-    if kind_of_run.has_start:
+    if beginning and beginning.is_fine_tuning:
         is_tuned = start is not None and start.values["train"]["learning_rate"] != FEATURE_RATE
         layers.insert(0, usual_length(recipe.origin, is_tuned, values, changes))
     return resolve(schema, layers)
