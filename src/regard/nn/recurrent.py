@@ -137,7 +137,7 @@ class RecurrentLayer(nn.Module):
 @cache
 def _hear_of_projections() -> None:
     """Let torch say once, to nobody, that oneDNN has no LSTM with a projection."""
-    with warnings.catch_warnings(), torch.no_grad():
+    with warnings.catch_warnings(), torch.no_grad(), torch.random.fork_rng([]):  # no seed may feel it
         warnings.simplefilter("ignore")
         nn.LSTM(2, 2, proj_size=1, device="cpu")(torch.zeros(1, 1, 2, device="cpu"))
 

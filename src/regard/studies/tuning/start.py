@@ -78,7 +78,7 @@ def start_hash(start: str) -> str:
     return model_hash(model_place(start))
 
 
-def _model_of(start: str) -> dict[str, Any]:
+def model_of(start: str) -> dict[str, Any]:
     """Return the model settings of the model to begin with, its weights unread where that is possible."""
     if start.startswith(HUGGING_FACE):
         return read_start(start).settings.model_dump(mode="json")
@@ -96,7 +96,7 @@ def begin_with(task: str, beginning: Beginning, values: dict[str, Any], changes:
     start = changes.get("start", values.get("start"))
     if not isinstance(start, str):
         return None
-    theirs = _model_of(start)
+    theirs = model_of(start)
     kind = family(theirs["family"]).kind
     if kind not in beginning.rates:
         needed = " or a ".join(KINDS[each] for each in beginning.rates)
