@@ -5,7 +5,8 @@
 The weights are random, those of a Hugging Face GPT-2 of the preset's size, and copied: logits must be equal to 1e-3
 before anything is timed. Both say exactly --tokens tokens, greedily. Each side runs in a process of its own, and they
 take turns round by round, so that a machine that slows down slows both. `--sides` may add "compiled": generate() with
-a static cache and a compiled step, which is for CUDA.
+a static cache and a compiled step, which is for CUDA; and "int8": regard with int8 weights, which is for a CPU.
+Ratios are against the side that is named first. `cpu_ms_per_token` is the time processors worked, whatever else ran.
 """
 
 import argparse
@@ -112,7 +113,7 @@ def build_theirs(task: Task, compiled: bool = False):
 
 
 def work(side: str, task: Task, pipe: Connection) -> None:
-    """Be one side: continue the prompts asked for, and say what came out and how long it took."""
+    """Be one side: continue the prompts asked for, and say what came out, how long and how much work it took."""
     import torch
 
     torch.set_num_threads(task.threads)
@@ -120,23 +121,25 @@ def work(side: str, task: Task, pipe: Connection) -> None:
     said = build_regard(task, side == "int8") if is_ours else build_theirs(task, side == "compiled")
     pipe.send("ready")
     while prompts := pipe.recv():
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.process_time()
         found = said(prompts)
-        pipe.send((time.perf_counter() - started, found))
+        pipe.send((time.perf_counter() - started, time.process_time() - worked, found))
 
 
 def measure(pipes: dict[str, Connection], prompts: list[list[int]], rounds: int, tokens: int) -> list[dict]:
     """Let all sides continue the prompts in turn, once to warm up, and return a row for each."""
     seconds: dict[str, list[float]] = {side: [] for side in pipes}
+    busy: dict[str, list[float]] = {side: [] for side in pipes}
     said: dict[str, list[list[int]]] = {}
     for number in range(rounds + 1):
         for side in list(pipes) if number % 2 else list(pipes)[::-1]:
             pipes[side].send(prompts)
-            elapsed, said[side] = pipes[side].recv()
+            elapsed, worked, said[side] = pipes[side].recv()
             name = f"round {number}" if number else "warm-up"
             print(f"batch {len(prompts)}, {name}, {side}: {elapsed:.2f} s", file=sys.stderr, flush=True)
             if number:
                 seconds[side].append(elapsed)
+                busy[side].append(worked)
     first = next(iter(pipes))
     same = {
         side: sum(a == b for ours, theirs in zip(said[first], said[side], strict=True) for a, b in zip(ours, theirs))
@@ -151,6 +154,7 @@ def measure(pipes: dict[str, Connection], prompts: list[list[int]], rounds: int,
                 statistics.median(theirs / ours for ours, theirs in zip(seconds[first], seconds[side], strict=True)),
                 3,
             ),
+            "cpu_ms_per_token": round(1000 * statistics.median(busy[side]) / (len(prompts) * tokens), 2),
             "equal_tokens": round(same[side] / (len(prompts) * tokens), 4),
         }
         for side in pipes

@@ -106,6 +106,6 @@ def test_without_a_table_changes_are_told():
     changes = Changes(Telling())
     here = Standing("gru")
     for state in ("waiting", "training", "training", "finished"):
-        here.state, here.bleu = state, 12.345
+        here.state, here.score = state, 12.345
         changes([here])
     assert said == ["gru: training", "gru: finished, BLEU 12.35"]

@@ -19,10 +19,12 @@ from regard.cli.options import (
     SourceColumn,
     Target,
     TargetColumn,
+    Text,
     Threads,
     ValidData,
     ValidSource,
     ValidTarget,
+    ValidText,
     run_overrides,
 )
 from regard.progress import Bar, Progress
@@ -51,6 +53,8 @@ def race(
     valid_source: ValidSource = None,
     valid_target: ValidTarget = None,
     valid_data: ValidData = None,
+    text: Text = None,
+    valid_text: ValidText = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the race; unset: races/RECIPE.")] = None,
@@ -63,7 +67,8 @@ def race(
 ) -> None:
     """Race models on the same data, tokenizer, seed and budget; Ctrl-C saves, and the same command goes on.
 
-    Example: regard race race-miniature --models transformer-tiny,transformer-small --budget 2m
+    Examples: regard race race-miniature --models transformer-tiny,transformer-small --budget 2m
+    · regard race language-model --text books/ --models lstm-lm,gpt-tiny --budget 10m
     """
     flags = dict(locals())
     from regard.cli.console import errors, progress
@@ -85,6 +90,7 @@ def race(
 def print_race(race: "Race", as_json: bool) -> None:
     """Say how a race stands; one that was interrupted leaves with exit code 130."""
     from regard.cli.console import duration, errors, print_json, print_line, print_table
+    from regard.studies import ranked
 
     if as_json:
         found = race.results if (race.path / "results.json").is_file() else {}
@@ -93,20 +99,21 @@ def print_race(race: "Race", as_json: bool) -> None:
         print_json({"race": str(race.path), "report": str(race.report)} | shown)
     elif race.is_finished or race.report.is_file():
         results = race.results
+        columns = results["columns"]
         rows = [
             (
                 each["name"],
-                f"{each['bleu']:.2f}",
-                f"{each['loss']:.3f}",
+                *(format(each[column["key"]], column["form"]) for column in columns),
                 f"{each['parameters']:,}",
                 f"{each['steps']:,}",
                 f"{each['times']['tokens_per_second']:,.0f}",
                 duration(each["times"]["seconds"]),
             )
-            for each in sorted(results["members"], key=lambda each: -each["bleu"])
+            for each in ranked(results)
         ]
-        header = ("model", "BLEU", "loss", "parameters", "steps", "tokens/s", "training")
-        print_table(header, rows, right=range(1, 7))
+        titles = (column["title"] for column in columns)
+        header = ("model", *titles, "parameters", "steps", "tokens/s", "training")
+        print_table(header, rows, right=range(1, len(header)))
         for name, reason in results["failed"].items():
             print_line(f"{name} failed: {reason}")
         print_line(f"report: {race.report}")
@@ -133,7 +140,8 @@ class Changes:
         """Compare with what was told before."""
         for each in standings:
             if each.state != self.states.get(each.name, "waiting"):
-                score = f", BLEU {each.bleu:.2f}" if each.state == "finished" and each.bleu is not None else ""
+                is_scored = each.state == "finished" and each.score is not None
+                score = f", {each.score_name} {each.score:.2f}" if is_scored else ""
                 self.progress.say(f"{each.name}: {each.state}{score}")
             self.states[each.name] = each.state
 
@@ -198,7 +206,8 @@ class LiveTable(Progress):
         from regard.cli.console import duration
 
         table = Table(box=None, pad_edge=False, header_style="bold")
-        for number, name in enumerate(("model", "state", "step", "loss", "BLEU", "tokens/s", "training")):
+        score = self.standings[0].score_name if self.standings else "BLEU"
+        for number, name in enumerate(("model", "state", "step", "loss", score, "tokens/s", "training")):
             table.add_column(name, justify="left" if number < 2 else "right")
         for each in self.standings:
             table.add_row(
@@ -206,7 +215,7 @@ class LiveTable(Progress):
                 each.state,
                 f"{each.step:,}/{each.steps:,}" if each.steps else "",
                 f"{each.loss:.3f}" if each.loss is not None else "",
-                f"{each.bleu:.1f}" if each.bleu is not None else "",
+                f"{each.score:.1f}" if each.score is not None else "",
                 f"{each.tokens_per_second:,.0f}" if each.tokens_per_second is not None else "",
                 duration(each.seconds) if each.seconds is not None else "",
             )

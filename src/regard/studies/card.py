@@ -11,9 +11,10 @@ from regard.config import flatten, parse_overrides
 from regard.errors import CheckpointError, RunError
 from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
+from regard.studies.elmo.card import elmo_data, elmo_scores, elmo_use
 from regard.studies.markdown import code, table
 from regard.studies.masked_card import masked_data, masked_scores, masked_use
-from regard.studies.passport import checkpoint_hash, decoding_words, passports_of
+from regard.studies.passport import decoding_words, model_hash, passports_of
 from regard.studies.run import Run
 from regard.studies.runs import state_of
 from regard.studies.text_card import text_data, text_scores, text_use
@@ -29,6 +30,7 @@ Section = Callable[[Run], list[str]]
 
 SECTIONS: dict[str, tuple[Section, Section, Section]] = {
     **dict.fromkeys(("answer", "choose", "classify", "regress", "tag"), (tuning_use, tuning_scores, tuning_data)),
+    "elmo": (elmo_use, elmo_scores, elmo_data),
     "language-model": (text_use, lambda run: text_scores(run.record), lambda run: text_data(run.record)),
     "masked-language-model": (masked_use, masked_scores, masked_data),
     "vectors": (vectors_use, vectors_scores, vectors_data),
@@ -108,7 +110,7 @@ def _scores(run: Run) -> list[str]:
     if not passports:
         return ["## Scores", "", f"None yet; `regard evaluate {shlex.quote(str(run.path))}` measures them."]
     try:
-        best = checkpoint_hash(run.best)
+        best = model_hash(run.best)
     except (CheckpointError, OSError, ValueError):
         best = ""
     rows = []

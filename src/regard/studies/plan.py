@@ -97,7 +97,7 @@ def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan | La
             epochs=round(updates / per_epoch, 1),
             device=str(machine.device),
         )
-    if hasattr(settings, "start"):
+    if "texts" in prepared.facts:
         return LabelPlan(
             task=settings.task,
             start=settings.start,

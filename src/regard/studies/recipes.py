@@ -12,7 +12,7 @@ from regard.config import Layer, Resolved, nested, resolve
 from regard.errors import ConfigError
 from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
 from regard.studies.tasks import task
-from regard.studies.tuning.start import begin_with, usual_length
+from regard.studies.tuning.start import FEATURE_RATE, begin_with, usual_length
 
 FINE_TUNING: dict[str, Any] = {
     "optimizer": "adamw",
@@ -37,6 +37,10 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
     "classify": _fine_tuning("gpt-tiny", "accuracy"),
     "regress": _fine_tuning("bert-mini", "spearman"),
     "tag": _fine_tuning("bert-mini", "f1"),
+    "elmo": {
+        "model": {"preset": "elmo-tiny"},
+        "train": {"patience": 8, "betas": [0.9, 0.99], "warmup": 200, "validate_every": 250},
+    },
     "language-model": {
         "model": {"preset": "gpt-tiny"},
         "train": {"patience": 8, "optimizer": "adamw", "weight_decay": 0.1, "betas": [0.9, 0.99], "warmup": 200},
@@ -56,6 +60,8 @@ USUAL_FAMILY: dict[Kind, str] = {
     "language-model": "gpt",
     "encoder": "bert",
     "word-vectors": "word-vectors",
+    "two-way": "elmo",
+    "words": "words",
 }
 """The family of a model of which neither preset nor family is said."""
 
@@ -113,7 +119,8 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     if not isinstance(name, str):
         raise ConfigError(f'{recipe.origin}: it does not say its task; add task = "translate".')
     kind_of_run = task(name)
-    start = begin_with(name, kind_of_run.models, values, changes) if kind_of_run.has_start else None
+    beginning = kind_of_run.beginning
+    start = begin_with(name, beginning, values, changes) if beginning else None
     base, kind = _base(name, values, changes) if start is None else (start, str(start.values["model"]["family"]))
     if not {"train"} & {*_table(values, "data"), *_table(changes, "data")}:
         raise ConfigError(
@@ -122,15 +129,10 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
         )
     schema = kind_of_run.settings(family(kind).settings)
     layers = [*([base] if base else []), Layer(recipe.origin, values), Layer("the command line", changes)]
-    if kind_of_run.has_start:
-        layers.insert(0, usual_length(recipe.origin, start is not None, values, changes))
+    if beginning and beginning.is_fine_tuning:
+        is_tuned = start is not None and start.values["train"]["learning_rate"] != FEATURE_RATE
+        layers.insert(0, usual_length(recipe.origin, is_tuned, values, changes))
     return resolve(schema, layers)
-
-
-def check_task(settings: Any, verb: str, wanted: str = "translate") -> None:
-    """Refuse a run of a task that a verb knows nothing about."""
-    if settings.task != wanted:
-        raise ConfigError(f'regard {verb} is for the task {wanted}; this run\'s is "{settings.task}".')
 
 
 def _base(name: str, values: dict[str, Any], changes: Mapping[str, Any]) -> tuple[Layer | None, str]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from regard.cli.race import is_interrupted
 from regard.errors import ConfigError, RunError
 from regard.studies import Lineup, Run, race
 from regard.studies.race import execute as course
+from regard.studies.race.disciplines import DISCIPLINES
 from regard.studies.race.report import page
 
 
@@ -111,7 +113,8 @@ def test_a_race_stopped_while_measuring_goes_on(straight, tmp_path, lineup, monk
 
     out = tmp_path / "stopped" / "it"
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(course, "measure_member", stop)
+        translating = replace(DISCIPLINES["translate"], measure=stop)
+        patched.setitem(DISCIPLINES, "translate", translating)
         race(lineup, "12 steps", out=out)
     assert results_of(race(lineup, "12 steps", out=out)) == results_of(straight)
 
@@ -157,6 +160,16 @@ def test_the_same_must_be_asked_for_to_go_on(tmp_path, lineup, undrawn):
     assert refused(other, "3 steps") == begun + members + way_out
     race(lineup, "2 steps", out=out, overwrite=True)
     assert json.loads((out / "race.json").read_text())["asked"]["budget"] == "2 steps"
+
+
+def test_pairs_that_are_too_long_for_a_member_are_counted_and_told(straight, tmp_path, lineup, undrawn):
+    short = Lineup("translate", vary="decode.max_source_length=8,100", overrides=lineup.overrides)
+    results = race(short, "2 steps", out=tmp_path / "it").results
+    first, second = (each["too_long"] for each in results["members"])
+    assert 0 < first < results["sentences"] and second == 0
+    told = f": {first} of {results['sentences']} pairs are longer than it takes; their"
+    assert told in page(results, []) and page(results, []).count("longer than it takes") == 1
+    assert "longer than it takes" not in page(straight.results, [])
 
 
 def test_a_folder_with_other_things_is_refused(tmp_path, lineup):

@@ -3,7 +3,7 @@
 import pytest
 
 from regard.studies.race.pictures import draw_pictures
-from regard.studies.race.results import ladder
+from regard.studies.race.translating import ladder
 
 
 def results(words, name="gru"):

@@ -20,9 +20,11 @@ class Standing:
     steps: int | None = None
     parameters: int | None = None
     loss: float | None = None
-    bleu: float | None = None
+    score: float | None = None
     tokens_per_second: float | None = None
     seconds: float | None = None
+    score_name: str = "BLEU"
+    """What the score is."""
 
 
 Show = Callable[[Sequence[Standing]], None]

@@ -11,15 +11,15 @@ from regard.checkpoint import write_json
 from regard.errors import ConfigError, RegardError, RunError
 from regard.progress import SILENT, Progress
 from regard.studies.execute import Job, execute
-from regard.studies.passport import checkpoint_hash
+from regard.studies.passport import model_hash
 from regard.studies.race.board import Board, Named, Show, Standing
 from regard.studies.race.budget import Budget, parse_budget
+from regard.studies.race.disciplines import Shared, discipline
 from regard.studies.race.folder import RESULTS, Race, check_writable, claim_race
 from regard.studies.race.members import Lineup, Member, enter
-from regard.studies.race.plan import Planned, changed, common_limit, plan_member, within
+from regard.studies.race.plan import Planned, changed, plan_member, within
 from regard.studies.race.report import write_report
-from regard.studies.race.results import collect, measure_member
-from regard.studies.race.share import SharedData
+from regard.studies.race.results import collect
 from regard.studies.recipes import find_recipe
 from regard.studies.resume import resume
 from regard.studies.run import Run
@@ -58,23 +58,21 @@ def race(
     path = Path(out) if out is not None else Path("races") / find_recipe(lineup.recipe).name
     found = claim_race(path, asked, overwrite)
     check_writable(path)
-    limit = common_limit(members)
-    shared = SharedData(
-        changed(members[0].resolved, {"data.cleaning.max_tokens": limit}, "the race").settings, progress
-    )
+    kind = discipline(members[0].settings.task)
+    limit = kind.limit([member.settings for member in members])
+    shared = kind.shared(changed(members[0].resolved, limit, "the race").settings, progress)
     if not found.exists:
-        plan = {member.name: _plan(member, chosen, shared, progress) for member in members}
+        plan = {member.name: _plan(member, chosen, shared, limit, progress) for member in members}
         found.begin(asked, {name: asdict(planned) for name, planned in plan.items()})
     with Run(path).in_hand():
         _Course(found, members, shared, Board(_standings(found, members), show, progress), limit).go()
     return found
 
 
-def _plan(member: Member, budget: Budget, shared: SharedData, progress: Progress) -> Planned:
-    planned = plan_member(member, budget, shared, Named(progress, f"trial of {member.name}"))
-    within(
-        member.resolved, planned.steps, member.settings.data.cleaning.max_tokens
-    )  # a schedule that does not fit is told before anyone trains
+def _plan(member: Member, budget: Budget, shared: Shared, limit: dict[str, int], progress: Progress) -> Planned:
+    settings = changed(member.resolved, limit | {"preflight": False}, "the race").settings
+    planned = plan_member(settings, budget, shared, Named(progress, f"trial of {member.name}"))
+    within(member.resolved, planned.steps)  # a schedule that does not fit is told before anyone trains
     trial = f", {1 / planned.seconds_per_step:.2f} a second in a trial" if planned.seconds_per_step else ""
     progress.say(f"{member.name}: {planned.parameters:,} parameters, {planned.steps:,} steps{trial}.")
     return planned
@@ -84,7 +82,10 @@ def _standings(race: Race, members: Sequence[Member]) -> dict[str, Standing]:
     plan = race.record["plan"]
     return {
         member.name: Standing(
-            member.name, steps=plan[member.name]["steps"], parameters=plan[member.name]["parameters"]
+            member.name,
+            steps=plan[member.name]["steps"],
+            parameters=plan[member.name]["parameters"],
+            score_name=discipline(member.settings.task).watched[0],
         )
         for member in members
     }
@@ -93,8 +94,11 @@ def _standings(race: Race, members: Sequence[Member]) -> dict[str, Standing]:
 class _Course:
     """One member after the other: learn, be scored, be measured."""
 
-    def __init__(self, race: Race, members: Sequence[Member], shared: SharedData, board: Board, limit: int) -> None:
+    def __init__(
+        self, race: Race, members: Sequence[Member], shared: Shared, board: Board, limit: dict[str, int]
+    ) -> None:
         self.race, self.members, self.shared, self.board, self.limit = race, members, shared, board, limit
+        self.discipline = discipline(members[0].settings.task)
         self.failed: dict[str, str] = {}
         self.measured: dict[str, dict[str, Any]] = {}
 
@@ -128,7 +132,7 @@ class _Course:
         """Train a member, or go on with it, unless it has ended; return the state it is in."""
         run, name = self.race.run(member.name), member.name
         if not self.race.has_ended(name):
-            progress = self.board.watching(name, _news(run))
+            progress = self.board.watching(name, _news(run, self.discipline.watched[1]))
             if run.exists:
                 resume(run.path, progress=progress, prepare=self.shared.prepare)
             else:
@@ -139,7 +143,7 @@ class _Course:
         self._check_same_data(record, run)
         if record["state"] != "interrupted":
             score = next(iter(record["scores"].values()))
-            facts = {"step": record["steps"], "loss": score["loss"], "bleu": score["scores"][0]["value"]}
+            facts = {"step": record["steps"], "loss": score["loss"], "score": score["scores"][0]["value"]}
             self.board.update(name, state="measuring", seconds=record["seconds"], **facts)
         return str(record["state"])
 
@@ -157,9 +161,9 @@ class _Course:
         """Look into a member that has ended; what was measured before is not measured again."""
         path, run = self.race.measures(member.name), self.race.run(member.name)
         known = _read(path)
-        checkpoint = checkpoint_hash(run.best)
+        checkpoint = model_hash(run.best)
         if known.get("checkpoint") != checkpoint:  # nothing was measured, or on a run that was since made anew
-            found = measure_member(run, self.shared.held_out, member.settings.machine.device)
+            found = self.discipline.measure(run, self.shared.held_out, member.settings.machine.device)
             path.parent.mkdir(exist_ok=True)
             write_json(path, {"checkpoint": checkpoint} | found)
             known = _read(path)
@@ -175,7 +179,7 @@ def _read(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _news(run: Run) -> Callable[[], dict[str, float]]:
+def _news(run: Run, watched: str) -> Callable[[], dict[str, float]]:
     """Return a function that reads a run's newest figures, once the file that holds them has grown."""
     size, found = -1, dict[str, float]()
 
@@ -186,9 +190,8 @@ def _news(run: Run) -> Callable[[], dict[str, float]]:
         if now != size:
             size = now
             for line in read_metrics(run.path / METRICS):
-                found |= {
-                    name: line[key] for name, key in (("bleu", "valid_bleu"), ("seconds", "seconds")) if key in line
-                }
+                named = (("score", watched), ("seconds", "seconds"))
+                found |= {name: line[key] for name, key in named if key in line}
         return found
 
     return news

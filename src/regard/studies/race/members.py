@@ -14,9 +14,10 @@ from regard.config.settings import schemas_in
 from regard.errors import ConfigError
 from regard.models import family, preset
 from regard.progress import SILENT, Progress
-from regard.studies.recipes import Recipe, check_task, find_recipe, resolve_run
+from regard.studies.race.disciplines import discipline
+from regard.studies.recipes import Recipe, find_recipe, resolve_run
 
-SHARED = ("data", "text", "task")
+SHARED = ("data", "text", "task", "window")
 """Groups of settings that all members have in common."""
 
 
@@ -62,7 +63,7 @@ def enter(lineup: Lineup, progress: Progress = SILENT) -> list[Member]:
     for values, own in bases:
         for label, changes in _variants(lineup.vary, Recipe(recipe.name, recipe.origin, values), own):
             resolved = resolve_run(Recipe(recipe.name, recipe.origin, values), own | changes)
-            check_task(resolved.settings, "race")
+            discipline(resolved.settings.task)
             name = _folder_name(resolved.settings.model.preset or recipe.name, label)
             if name in found:
                 raise ConfigError(f'--vary: two values would both be called "{name}"; name each value once.')

@@ -100,7 +100,7 @@ def _words_as_they_are(settings: dict[str, Any] | None = None) -> Iterator[None]
 
 
 def draw_pictures(results: dict[str, Any]) -> list[Picture]:
-    """Return the pictures that the figures of a race allow, in the order of the report."""
+    """Return the pictures that the figures of a race of translators allow, in the order of the report."""
     members = results["members"]
     curves = [member for member in members if any(point["bleu"] is not None for point in member["curve"])]
     pictures = []
@@ -121,7 +121,8 @@ def draw_pictures(results: dict[str, Any]) -> list[Picture]:
     return pictures + [_matrix(member) for member in members if member["alignment"]]
 
 
-def _lines(axes: Any, lines: Sequence[tuple[str, Sequence[float], Sequence[float]]]) -> None:
+def draw_lines(axes: Any, lines: Sequence[tuple[str, Sequence[float], Sequence[float]]]) -> None:
+    """Draw a line with a name for each member."""
     for number, (name, x, y) in enumerate(lines):
         style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
         dashes = "-" if number < len(COLOURS) else "--"
@@ -129,18 +130,25 @@ def _lines(axes: Any, lines: Sequence[tuple[str, Sequence[float], Sequence[float
     axes.legend(fontsize=8, frameon=False)
 
 
+def minutes_or_seconds(longest: float) -> tuple[float, str]:
+    """Return the unit in which times up to so many seconds are shown."""
+    return (60.0, "minutes") if longest > 180 else (1.0, "seconds")
+
+
 def _over_time(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> None:
     points = [(each["name"], [point for point in each["curve"] if point["bleu"] is not None]) for each in members]
     longest = max((point["seconds"] for _, curve in points for point in curve), default=0.0)
-    unit, word = (60.0, "minutes") if longest > 180 else (1.0, "seconds")
-    _lines(axes, [(name, [p["seconds"] / unit for p in curve], [p["bleu"] for p in curve]) for name, curve in points])
+    unit, word = minutes_or_seconds(longest)
+    draw_lines(
+        axes, [(name, [p["seconds"] / unit for p in curve], [p["bleu"] for p in curve]) for name, curve in points]
+    )
     axes.set(xlabel=f"{word} of training", ylabel="BLEU (validation, greedy)", ylim=(0, None), xlim=(0, None))
 
 
 def _by_length(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> None:
     buckets = members[0]["lengths"]
     places = list(range(len(buckets)))
-    _lines(axes, [(each["name"], places, [bucket["bleu"] for bucket in each["lengths"]]) for each in members])
+    draw_lines(axes, [(each["name"], places, [bucket["bleu"] for bucket in each["lengths"]]) for each in members])
     names = [
         f"{b['shortest']}–{b['longest']}" if b["shortest"] != b["longest"] else str(b["longest"]) for b in buckets
     ]
@@ -152,28 +160,28 @@ def _reach(members: Sequence[dict[str, Any]], side: str) -> Picture:
     def draw(axes: Any, theme: Theme) -> None:
         curves = [(each["name"], each["reach"][side]) for each in members if each["reach"][side]]
         shown = [[max(value, FAINTEST) for value in curve["gradient"]] for _, curve in curves]
-        _lines(axes, [(name, curve["distance"], y) for (name, curve), y in zip(curves, shown, strict=True)])
+        draw_lines(axes, [(name, curve["distance"], y) for (name, curve), y in zip(curves, shown, strict=True)])
         axes.set_yscale("log")
         axes.set(xlabel=f"tokens back to a {side} token (k)", ylabel="gradient norm / mean of the sentence")
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, 0.3), max(high, 3.0))  # a flat line looks flat
-        _plain_numbers(axes)
+        plain_numbers(axes)
 
     return Picture(f"gradient-{side}", f"Gradient k tokens back in the {side}", draw)
 
 
 def _times(members: Sequence[dict[str, Any]], key: str, what: str, axes: Any) -> None:
     times = [(each["name"], each["times"]["by_length"]) for each in members]
-    _lines(axes, [(name, found["lengths"][: len(found[key])], found[key]) for name, found in times])
+    draw_lines(axes, [(name, found["lengths"][: len(found[key])], found[key]) for name, found in times])
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     lengths = max((found["lengths"] for _, found in times), key=len)
     axes.set_xticks(lengths, [str(length) for length in lengths])
     axes.set(xlabel="tokens on each side", ylabel=f"milliseconds for {what}")
-    _plain_numbers(axes)
+    plain_numbers(axes)
 
 
-def _plain_numbers(axes: Any) -> None:
+def plain_numbers(axes: Any) -> None:
     """Write 20 and 0.5 on a logarithmic axis, and not powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 

@@ -1,25 +1,23 @@
 """What a budget means for each member of a race, found out before any of them learns."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
-
-import torch
 
 from regard.config import Layer, Resolved, nested, resolve
 from regard.data.sampler import Position
-from regard.models import Vocabularies, build_model
 from regard.progress import SILENT, Progress
 from regard.studies.doctor.speed import pace
 from regard.studies.race.budget import Budget
-from regard.studies.race.members import Member
-from regard.studies.race.share import SharedData
+from regard.studies.race.disciplines import Shared
 
 POINTS = 10
 """Validations of a member, evenly spaced: the points of its curve."""
 LEAST_STEPS = 2
 GIVEN = "the command line"
+NO_LIMIT: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -32,20 +30,9 @@ class Planned:
     """What a trial took, where the budget is a time."""
 
 
-def common_limit(members: Sequence[Member]) -> int:
-    """Return the longest sequence that every member takes: all are to learn from the same pairs."""
-    limits = []
-    for member in members:
-        settings = member.settings
-        with torch.device("meta"):
-            model: Any = build_model(settings.model, Vocabularies(8, 8, settings.text.vocabularies == "shared"))
-        limits += [settings.data.cleaning.max_tokens, model.max_positions or settings.data.cleaning.max_tokens]
-    return min(limits)
-
-
-def plan_member(member: Member, budget: Budget, shared: SharedData, progress: Progress = SILENT) -> Planned:
+def plan_member(settings: Any, budget: Budget, shared: Shared, progress: Progress = SILENT) -> Planned:
     """Return how many steps the budget gives a member; for a time, by a trial on a copy of its model."""
-    bench = shared.bench(member.settings)
+    bench = shared.bench(settings)
     parameters = sum(parameter.numel() for parameter in bench.prepared.bundle.model.parameters())
     if budget.kind == "seconds":
         found = pace(bench, progress)
@@ -60,8 +47,8 @@ def plan_member(member: Member, budget: Budget, shared: SharedData, progress: Pr
     return Planned(max(LEAST_STEPS if budget.kind != "steps" else 1, round(steps)), parameters)
 
 
-def within(resolved: Resolved[Any], steps: int, limit: int) -> Resolved[Any]:
-    """Return a member's settings for so many steps, on pairs of at most `limit` tokens.
+def within(resolved: Resolved[Any], steps: int, limit: Mapping[str, int] = NO_LIMIT) -> Resolved[Any]:
+    """Return a member's settings for so many steps, on sequences that are limited as for all.
 
     The warm-up keeps the share of the steps that it has in the recipe, so that a member that gets fewer steps out of
     its time has a schedule of the same shape. What the command line says stays as it is.
@@ -77,7 +64,7 @@ def within(resolved: Resolved[Any], steps: int, limit: int) -> Resolved[Any]:
         "train.patience": 0,  # everybody uses the whole budget
     }
     changes = {name: value for name, value in wanted.items() if resolved.source(name) != GIVEN}
-    changes |= {"train.steps": steps, "data.cleaning.max_tokens": limit, "preflight": False}
+    changes |= {"train.steps": steps, "preflight": False} | dict(limit)
     return changed(resolved, changes, "the race")
 
 

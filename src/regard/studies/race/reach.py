@@ -48,10 +48,11 @@ def gradient_reach(model: Any, pairs: EncodedPairs, device: torch.device) -> dic
                         found[side][distance // WIDTHS[side]].append(share)
     finally:
         model.train(was_training)
-    return {side: _curve(groups, WIDTHS[side], min(FEWEST, len(pairs))) for side, groups in found.items()}
+    return {side: curve(groups, WIDTHS[side], min(FEWEST, len(pairs))) for side, groups in found.items()}
 
 
-def _curve(groups: dict[int, list[float]], width: int, fewest: int) -> Curve | None:
+def curve(groups: dict[int, list[float]], width: int, fewest: int) -> Curve | None:
+    """Return the centres of groups of so many distances and the mean gradient of each; None where all are small."""
     kept = [group for group in sorted(groups) if len(groups[group]) >= fewest]
     if not kept:
         return None

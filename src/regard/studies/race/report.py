@@ -2,7 +2,7 @@
 
 import html
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from string import Template
@@ -10,16 +10,18 @@ from typing import Any
 
 from regard.checkpoint import write_text
 from regard.studies.passport import decoding_words
+from regard.studies.race.disciplines import ranked
+from regard.studies.race.elements import bullets, duration, figure, section
 from regard.studies.race.folder import REPORT
 from regard.studies.race.pictures import Picture, draw_pictures
+from regard.studies.race.text_report import text_note, text_pictures, text_sections, text_subtitle
 
 FOLDER = resources.files("regard.studies.race")
-HEADER = ("model", "BLEU", "loss", "parameters", "steps", "tokens/s", "training", "published")
 
 
 def write_report(results: dict[str, Any], folder: Path) -> Path:
     """Write report.html and the PNGs, and return the page."""
-    pictures = draw_pictures(results)
+    pictures = (text_pictures if results["task"] == "language-model" else draw_pictures)(results)
     for picture in pictures:
         picture.png(folder)
     write_text(folder / REPORT, page(results, pictures))
@@ -31,46 +33,56 @@ def page(results: dict[str, Any], pictures: Sequence[Picture]) -> str:
     template = (FOLDER / "page.html").read_text(encoding="utf-8")
     captions = tomllib.loads((FOLDER / "captions.toml").read_text(encoding="utf-8"))
     drawn = {picture.name: picture for picture in pictures}
-    sections = [
-        _section("Who learns fastest", [_figure(drawn.get("bleu-time"), captions["bleu-time"])]),
-        _section(
-            "The bottleneck: BLEU by source length",
-            [_figure(drawn.get("bleu-length"), captions["bleu-length"])],
-            _list(_length_words(results["members"])),
-        ),
-        _section(
-            "Vanishing gradients: how far back a word is still felt",
-            [_figure(drawn.get(name), captions[name]) for name in ("gradient-target", "gradient-source")],
-        ),
-        _section(
-            "Word by word, or at once: time against length",
-            [_figure(drawn.get(name), captions[name]) for name in ("time-training", "time-decoding")],
-        ),
-        _section(
-            "What each model looks at",
-            [_figure(drawn.get(f"alignment-{each['name']}"), _looked(each)) for each in results["members"]],
-            _without_attention(results),
-        ),
-        _section("Beside the published ladder", [_figure(drawn.get("ladder"), _ladder_caption(results))]),
-        _conditions(results, captions["trial"]),
-    ]
+    is_text = results["task"] == "language-model"
+    sections = (text_sections if is_text else _translation_sections)(results, drawn, captions)
+    sections.append(_conditions(results, captions["trial"]))
     return Template(template).substitute(
         title=html.escape(f"Race {results['name']}"),
         subtitle=html.escape(_subtitle(results)),
         notices=_notices(results),
         table=_table(results),
-        sections="\n".join(section for section in sections if section),
+        sections="\n".join(each for each in sections if each),
     )
 
 
+def _translation_sections(
+    results: dict[str, Any], drawn: Mapping[str, Picture], captions: Mapping[str, str]
+) -> list[str]:
+    return [
+        section("Who learns fastest", [figure(drawn.get("bleu-time"), captions["bleu-time"])]),
+        section(
+            "The bottleneck: BLEU by source length",
+            [figure(drawn.get("bleu-length"), captions["bleu-length"])],
+            bullets(_length_words(results["members"])),
+        ),
+        section(
+            "Vanishing gradients: how far back a word is still felt",
+            [figure(drawn.get(name), captions[name]) for name in ("gradient-target", "gradient-source")],
+        ),
+        section(
+            "Word by word, or at once: time against length",
+            [figure(drawn.get(name), captions[name]) for name in ("time-training", "time-decoding")],
+        ),
+        section(
+            "What each model looks at",
+            [figure(drawn.get(f"alignment-{each['name']}"), _looked(each)) for each in results["members"]],
+            _without_attention(results),
+        ),
+        section("Beside the published ladder", [figure(drawn.get("ladder"), _ladder_caption(results))]),
+    ]
+
+
 def _subtitle(results: dict[str, Any]) -> str:
-    train = results["data"]["train"]
+    if results["task"] == "language-model":
+        learned, scored = text_subtitle(results)
+    else:
+        learned = f"{results['data']['train']['kept']:,} pairs"
+        scored = f"{results['sentences']:,} sentences"
     is_seed_varied = (results["vary"] or "").partition("=")[0].strip() == "seed"
-    common = "pairs and tokenizer" if is_seed_varied else f"pairs, tokenizer and seed ({results['seed']})"
+    common = " and tokenizer" if is_seed_varied else f", tokenizer and seed ({results['seed']})"
     return (
         f"{len(results['members'])} models, recipe {results['recipe']}, budget {results['budget']} each; the same "
-        f"{train['kept']:,} {common}; scored on {results['set']} "
-        f"({results['sentences']:,} sentences)."
+        f"{learned}{common}; scored on {results['set']} ({scored})."
     )
 
 
@@ -78,58 +90,57 @@ def _notices(results: dict[str, Any]) -> str:
     said = [f"{name} failed: {reason}" for name, reason in results["failed"].items()]
     if results["waiting"]:
         said.append(f"Not finished: {', '.join(results['waiting'])}. The same command goes on with the race.")
-    return _list(said)
+    return bullets(said + _too_long_words(results))
+
+
+def _too_long_words(results: dict[str, Any]) -> list[str]:
+    """Say of which members some pairs of the set were more than they can read."""
+    return [
+        f"{each['name']}: {each['too_long']:,} of {results['sentences']:,} pairs are longer than it takes; their "
+        f"translations count as empty, and they are not in the loss."
+        for each in results["members"]
+        if each.get("too_long")
+    ]
 
 
 def _table(results: dict[str, Any]) -> str:
-    members = sorted(results["members"], key=lambda each: -each["bleu"])
-    most = max(each["bleu"] for each in members)
-    least = min(each["loss"] for each in members)
-    rows = []
-    for each in members:
-        # Where one setting is raced, a published figure would stand beside models that it is not of.
-        rungs = [] if results["vary"] else results["published"]["rungs"]
-        rung = next((r for r in rungs if each["preset"] in r["presets"]), None)
+    columns, rows = results["columns"], []
+    best = {
+        column["key"]: (max if column["best"] == "most" else min)(each[column["key"]] for each in results["members"])
+        for column in columns
+    }
+    for each in ranked(results):
         cells = [
             (each["name"], False),
-            (f"{each['bleu']:.2f}", each["bleu"] == most),
-            (f"{each['loss']:.3f}", each["loss"] == least),
+            *((format(each[c["key"]], c["form"]), each[c["key"]] == best[c["key"]]) for c in columns),
             (f"{each['parameters']:,}", False),
             (f"{each['steps']:,}", False),
             (f"{each['times']['tokens_per_second']:,.0f}", False),
-            (_duration(each["times"]["seconds"]), False),
-            (f"{rung['bleu']:.1f}" if rung else "–", False),
+            (duration(each["times"]["seconds"]), False),
         ]
+        if "published" in results:
+            # Where one setting is raced, a published figure would stand beside models that it is not of.
+            rungs = [] if results["vary"] else results["published"]["rungs"]
+            rung = next((r for r in rungs if each["preset"] in r["presets"]), None)
+            cells.append((f"{rung['bleu']:.1f}" if rung else "–", False))
         rows.append("".join(f"<td{' class=best' if best else ''}>{html.escape(text)}</td>" for text, best in cells))
-    head = "".join(f"<th>{name}</th>" for name in HEADER)
+    names = ["model", *(column["title"] for column in columns), "parameters", "steps", "tokens/s", "training"]
+    names += ["published"] if "published" in results else []
+    head = "".join(f"<th>{name}</th>" for name in names)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
-    published = results["published"]
-    ways = " or ".join(dict.fromkeys(decoding_words(each["decode"]) for each in results["members"]))
-    note = (
-        f"BLEU {html.escape(results['signature'])}, {ways}; loss is the mean surprise of "
-        f"a target token in nats; tokens/s are target tokens while training. The last column is "
-        f"“{published['title']}” ({published['about']}), whatever this race is on: shown for the order of the rungs."
-    )
+    note = text_note(results) if results["task"] == "language-model" else _translation_note(results)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="wide">{table}</div><small>{note}</small>'
 
 
-def _section(title: str, figures: Sequence[str], words: str = "") -> str:
-    shown = [figure for figure in figures if figure]
-    if not shown and not words:
-        return ""
-    inside = f'<div class="grid">{"".join(shown)}</div>' if len(shown) > 1 else "".join(shown)
-    return f"<section><h2>{html.escape(title)}</h2>{inside}{words}</section>"
-
-
-def _figure(picture: Picture | None, caption: str) -> str:
-    if picture is None:
-        return ""
-    return f"<figure>{picture.svg()}<figcaption>{html.escape(caption)}</figcaption></figure>"
-
-
-def _list(lines: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>" if lines else ""
+def _translation_note(results: dict[str, Any]) -> str:
+    published = results["published"]
+    ways = " or ".join(dict.fromkeys(decoding_words(each["decode"]) for each in results["members"]))
+    return (
+        f"BLEU {html.escape(results['signature'])}, {ways}; loss is the mean surprise of "
+        f"a target token in nats; tokens/s are target tokens while training. The last column is "
+        f"“{published['title']}” ({published['about']}), whatever this race is on: shown for the order of the rungs."
+    )
 
 
 def _length_words(members: Sequence[dict[str, Any]]) -> list[str]:
@@ -173,22 +184,18 @@ def _ladder_caption(results: dict[str, Any]) -> str:
 def _conditions(results: dict[str, Any], trial: str) -> str:
     trials = [
         f"{each['name']}: {1 / each['times']['planned_seconds_per_step']:.2f} steps a second in the trial, so "
-        f"{each['steps']:,} steps; they took {_duration(each['times']['seconds'])}."
+        f"{each['steps']:,} steps; they took {duration(each['times']['seconds'])}."
         for each in results["members"]
         if each["times"]["planned_seconds_per_step"]
     ]
-    how = f"<p>{html.escape(trial)}</p>{_list(trials)}" if trials else ""
+    how = f"<p>{html.escape(trial)}</p>{bullets(trials)}" if trials else ""
     machine = results["machine"]
+    unit = "tokens" if results["task"] == "language-model" else "target tokens"
     facts = [
         f"Machine: {machine['processor']}, {machine['device']}, {machine['threads']} threads, "
         f"{machine['precision']}, torch {machine['torch']}, regard {results['regard']}.",
-        f"An update learns from about {results['tokens_per_update']:,} target tokens; the warm-up has the same share "
+        f"An update learns from about {results['tokens_per_update']:,} {unit}; the warm-up has the same share "
         f"of every member's steps as in the recipe.",
         "Every member is a run of its own, in the folder runs beside this page.",
     ]
-    return f"<section><h2>Conditions</h2>{how}{_list(facts)}</section>"
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02d}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+    return f"<section><h2>Conditions</h2>{how}{bullets(facts)}</section>"

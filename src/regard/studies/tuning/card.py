@@ -4,7 +4,7 @@ import json
 import shlex
 from typing import Any
 
-from regard.studies.markdown import code, table
+from regard.studies.markdown import began, code, table
 from regard.studies.run import Run
 from regard.studies.tuning.pictures import draw_confusion
 
@@ -86,9 +86,17 @@ def tuning_scores(run: Run) -> list[str]:
     ]
     header = ["set", "examples", "loss", *(FIGURES[name] for name in names), "texts"]
     lines = ["## Scores", "", *table(header, rows), "", *_intervals(scores), *_words(scores)]
+    mix = next(iter(scores.values())).get("mix")
+    if mix:
+        lines += ["", f"Learned weights of the layers for this task: {mix_words(mix)}."]
     for name, found in scores.items():
         lines += _by_label(run, name, found) + _mistakes(name, found)
     return lines
+
+
+def mix_words(mix: dict[str, float]) -> str:
+    """Say how much each layer counts, and by how much all are scaled."""
+    return ", ".join(f"{name} {value:.3f}" for name, value in mix.items())
 
 
 def _intervals(scores: dict[str, Any]) -> list[str]:
@@ -186,5 +194,5 @@ def tuning_data(run: Run) -> list[str]:
         "## Data",
         "",
         *table(header, rows),
-        *(["", f"Began with {code(start['path'])}, SHA-256 {code(start['sha256'] or 'unknown')}."] if start else []),
+        *(["", began(start)] if start else []),
     ]
