@@ -10,7 +10,7 @@ from torch import Tensor
 
 ROWS, COLUMNS = 4, 512
 """What one program holds of the matrix at a time."""
-TILES = 16
+TILES = 32
 """Tiles, one below the other, whose gradients a program adds up before anyone else sees them."""
 
 
