@@ -5,12 +5,13 @@ from regard.studies.card import write_card
 from regard.studies.compare import Comparison, compare
 from regard.studies.doctor.examine import doctor
 from regard.studies.doctor.findings import Finding, Report
+from regard.studies.elmo.scores import measure_elmo
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.features import FeatureRow, FeatureSettings, measure_features
 from regard.studies.masked_scores import MaskedEvaluation, measure_masked
 from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, decoding_words, read_passport
-from regard.studies.plan import LabelPlan, Plan, TextPlan, plan_run, preset_parameters
+from regard.studies.plan import LabelPlan, Plan, TextPlan, WordPlan, plan_run, preset_parameters
 from regard.studies.race.board import Standing
 from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.disciplines import ranked
@@ -52,6 +53,7 @@ __all__ = [
     "TextEvaluation",
     "TextPlan",
     "Verification",
+    "WordPlan",
     "average",
     "compare",
     "decoding_words",
@@ -62,6 +64,7 @@ __all__ = [
     "find_recipe",
     "list_runs",
     "measure",
+    "measure_elmo",
     "measure_features",
     "measure_labels",
     "measure_masked",

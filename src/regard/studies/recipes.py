@@ -12,7 +12,8 @@ from regard.config import Layer, Resolved, nested, resolve
 from regard.errors import ConfigError
 from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
 from regard.studies.tasks import task
-from regard.studies.tuning.start import begin_with, usual_length
+from regard.studies.tuning.start import FEATURE_RATE, begin_with, usual_length
+from regard.studies.vectors.table import begin_with_vectors
 
 FINE_TUNING: dict[str, Any] = {
     "optimizer": "adamw",
@@ -37,6 +38,10 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
     "classify": _fine_tuning("gpt-tiny", "accuracy"),
     "regress": _fine_tuning("bert-mini", "spearman"),
     "tag": _fine_tuning("bert-mini", "f1"),
+    "elmo": {
+        "model": {"preset": "elmo-tiny"},
+        "train": {"patience": 8, "betas": [0.9, 0.99], "warmup": 200, "validate_every": 250},
+    },
     "language-model": {
         "model": {"preset": "gpt-tiny"},
         "train": {"patience": 8, "optimizer": "adamw", "weight_decay": 0.1, "betas": [0.9, 0.99], "warmup": 200},
@@ -46,6 +51,7 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
         "train": {"optimizer": "adamw", "weight_decay": 0.01, "betas": [0.9, 0.999], "schedule": "linear"},
     },
     "translate": {"model": {"preset": "transformer-small"}, "train": {"patience": 8}},
+    "vectors": {"model": {"preset": "skip-gram"}},
 }
 """What a task takes on top of its schema's defaults when it is named instead of a recipe."""
 
@@ -54,6 +60,9 @@ USUAL_FAMILY: dict[Kind, str] = {
     "conditional-masked": "mask-predict",
     "language-model": "gpt",
     "encoder": "bert",
+    "word-vectors": "word-vectors",
+    "two-way": "elmo",
+    "words": "words",
 }
 """The family of a model of which neither preset nor family is said."""
 
@@ -120,9 +129,15 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
             f"(data.train in a recipe)."
         )
     schema = kind_of_run.settings(family(kind).settings)
-    layers = [*([base] if base else []), Layer(recipe.origin, values), Layer("the command line", changes)]
+    table = None
+    if "vectors" in schema.model_fields:
+        known = base.values["model"] if base else {}
+        table = begin_with_vectors(name, family(kind).settings.model_fields, known, values, changes)
+    origins = [base, Layer(recipe.origin, values), table, Layer("the command line", changes)]
+    layers = [layer for layer in origins if layer]
     if beginning and beginning.is_fine_tuning:
-        layers.insert(0, usual_length(recipe.origin, start is not None, values, changes))
+        is_tuned = start is not None and start.values["train"]["learning_rate"] != FEATURE_RATE
+        layers.insert(0, usual_length(recipe.origin, is_tuned, values, changes))
     return resolve(schema, layers)
 
 
