@@ -1,4 +1,4 @@
-"""Recipes on the embedded world that read in both directions: each learns, from nothing and from the pretrained model."""
+"""Recipes on the embedded world for encoders: each takes steps, from nothing and from the pretrained model."""
 
 import pytest
 
