@@ -47,6 +47,20 @@ MISTAKES = {
         ["train", "translate", "--source", "a.de"],
         "data.train.target: give both source and target, or a path that holds both.",
     ),
+    "data of another task": (
+        ["train", "language-model", "--source", "a.de", "--target", "a.en"],
+        'data.train.source: "a.de" (--source) is not for the task language-model; give it --text FILE or '
+        "--text FOLDER.",
+    ),
+    "text of another task": (
+        ["train", "translate-miniature", "--text", "books"],
+        'data.train.paths: ["books"] (--text) is not for the task translate; give it --source FILE --target FILE, '
+        "or --data FILE.",
+    ),
+    "data set without a name": (
+        ["train", "language-model", "--text", "hf:"],
+        "hf:: the name of the data set is missing; write hf:NAME, or hf: and a folder.",
+    ),
     "no run": (
         ["translate", "runs/nothing", "Ja."],
         "runs/nothing: there is no run or checkpoint here; check the path.",

@@ -178,5 +178,5 @@ def test_training_begins_with_the_quick_part(tmp_path, monkeypatch):
     regard.train("language-model", SMALL | place, out=tmp_path / "one", progress=told)
     regard.train("language-model", SMALL | place | {"preflight": False}, out=tmp_path / "two", progress=silent)
     (warning,) = told.warned
-    assert warning.startswith("warning in splits: ") and "repeat another one" in warning
+    assert warning.startswith("splits: ") and "repeat another one" in warning
     assert silent.warned == []
