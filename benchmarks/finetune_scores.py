@@ -5,9 +5,10 @@
     python benchmarks/finetune_scores.py --data DIR --start hf:FOLDER --tasks cola,rte train.epochs=1
 
 DIR holds a folder for each task: sst2, cola and rte (classify), stsb (regress), wnut17 (tag), squad-style (answer).
-Every cell is a run of its own, as `regard train` makes it: it learns for a fixed number of epochs, is validated after
-each, and the best of them is scored on the same set, with the 95 % interval of a bootstrap over its examples. Words
-such as train.epochs=1 change the settings of all runs. With both sides, the difference has a paired bootstrap too.
+Every cell is a run of its own, as `regard train` makes it: it learns for a fixed number of epochs, is validated five
+times at most, and the best of these is scored on the same set, with the 95 % interval of a bootstrap over examples.
+Words such as train.epochs=1 change the settings of all runs. With both sides, the difference has a paired bootstrap
+too. `stsb` reads a pair as one sequence, `stsb-apart` each text alone (the cosine of their vectors says the number).
 """
 
 import argparse
@@ -26,6 +27,9 @@ PRETRAINED, SCRATCH = "pretrained", "from scratch"
 RATES = {PRETRAINED: 6e-5, SCRATCH: 2e-4}
 """Peak rates for a model 768 wide; a narrower one takes a higher one, in proportion (Turc et al., 2019, tried the
 same range for small models). The optimizer, its warm-up and its weight decay are those of `regard train`."""
+
+VALIDATIONS = 5
+"""Of a run at most: each is a chance to be the best by luck, and a checkpoint to write."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,15 @@ BENCHES = {
     ),
     "stsb": Bench(
         "regress", "stsb/stsb-en-train.csv.gz", "stsb/stsb-en-dev.csv.gz", "spearman", "Spearman", epochs(6, 10)
+    ),
+    "stsb-apart": Bench(
+        "regress",
+        "stsb/stsb-en-train.csv.gz",
+        "stsb/stsb-en-dev.csv.gz",
+        "spearman",
+        "Spearman",
+        epochs(4, 8),
+        further={"pairs": "apart"},
     ),
     "wnut17": Bench(
         "tag", "wnut17/wnut17train.conll.gz", "wnut17/emerging.dev.conll.gz", "f1", "F1 of spans", epochs(8, 12)
@@ -114,7 +127,7 @@ class Job:
             "train.epochs": long,
             "train.examples_per_update": bench.examples,
             "train.learning_rate": float(f"{RATES[self.side] * USUAL_WIDTH / self.width:.3g}"),
-            "train.validate_every": 1 / long if long > 1 else 0.999,
+            "train.validate_every": max(1 / long, 1 / VALIDATIONS) if long > 1 else 0.999,
             "train.select_by": bench.figure,
             "train.keep_last": 1,
             "train.tensorboard": False,
@@ -270,12 +283,19 @@ def main() -> None:
             for side, begin in sides(given, folder).items()
         ]
         rows: list[dict[str, Any]] = []
+        failed: list[str] = []
         with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as pool:
-            for done in as_completed([pool.submit(work, job) for job in jobs]):
+            waiting = {pool.submit(work, job): job for job in jobs}
+            for done in as_completed(waiting):
+                name = f"{waiting[done].bench}, {waiting[done].side}"
+                if (error := done.exception()) is not None:  # the others are still worth having
+                    failed.append(f"{name}: {type(error).__name__}: {error}")
+                    print(f"{failed[-1]}", flush=True)
+                    continue
                 row = done.result()
                 rows.append(row)
                 where = f"[{row['interval'][0]:.4f}, {row['interval'][1]:.4f}]"
-                print(f"{row['task']}, {row['side']}: {row['figure']} {row['value']:.4f} {where}, {row['seconds']} s")
+                print(f"{name}: {row['figure']} {row['value']:.4f} {where}, {row['seconds']} s", flush=True)
         cells = {(row["task"], row["side"]): row for row in rows}
         differences = {
             task: difference(cells[task, PRETRAINED], cells[task, SCRATCH], data)
@@ -284,10 +304,14 @@ def main() -> None:
         }
     rows.sort(key=lambda row: (list(BENCHES).index(row["task"]), row["side"] == SCRATCH))
     seconds = round(time.perf_counter() - began, 1)
-    print(f"\n{table(rows, differences)}\n\n{seconds} s in all, on {rows[0]['machine']['processor']}")
+    where = rows[0]["machine"]["processor"] if rows else given.device
+    print(f"\n{table(rows, differences)}\n\n{seconds} s in all, {given.processes} side by side, on {where}")
     if given.out:
-        figures = {"rows": rows, "differences": differences, "seconds": seconds, "processes": given.processes}
+        figures = {"rows": rows, "differences": differences, "failed": failed, "seconds": seconds}
+        figures["processes"] = given.processes
         Path(given.out).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    if failed:
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

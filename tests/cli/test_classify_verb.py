@@ -108,6 +108,26 @@ def test_choices_are_made_from_words_and_from_a_file(runs):
     assert found["choice"] == found["choices"][found["number"]]
 
 
+def test_choices_are_made_from_lines(runs):
+    context = reviews(1)[0][0]
+    alone = good("choose", runs / "choices", context, "good", "bad")
+    line = f"{context}\tgood\tbad\n"
+    assert good("choose", runs / "choices", stdin=f"{line}\n{line}") == f"{alone}\n{alone}"
+    assert bad("choose", runs / "choices", stdin="a\tb\n") == (
+        "line 1: put a context and two choices or more on a line, with a tab between each and the next."
+    )
+
+
+def test_a_table_of_choices_comes_back_with_probabilities(runs, tmp_path):
+    (tmp_path / "a.csv").write_text("id,context,choice0,choice1,choice2\n1,a,good,bad,\n,,,,\n2,b,good,bad,fine\n")
+    good("choose", runs / "choices", "--file", tmp_path / "a.csv", "--out", tmp_path / "out.csv", "-q")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text())))
+    assert list(rows[0])[5:] == ["number", "choice", "probability_0", "probability_1", "probability_2"]
+    assert rows[0]["choice"] == rows[0][f"choice{rows[0]['number']}"] and rows[0]["probability_2"] == ""
+    assert sum(float(rows[2][f"probability_{number}"]) for number in range(3)) == pytest.approx(1, abs=1e-5)
+    assert [row["number"] == "" for row in rows] == [False, True, False]
+
+
 def test_runs_are_evaluated(runs):
     text = good("evaluate", runs / "a", "--data", runs / "a.csv", "-q")
     assert f"{runs / 'a.csv'}\t120\t" in text and "precision" in text
@@ -129,7 +149,7 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
         bad("classify", run, "x", "--out", table) == "--text-column and --out are for tables; give one with --file."
     )
     assert bad("classify", run, "--file", table) == (
-        f"{table}: no column (0, 1) is known to hold the text; say --text-column."
+        f'{table}: no column (0 with "one", 1 with "two") is known to hold the text; say --text-column.'
     )
     assert bad("classify", runs / "pairs", "--file", runs / "a.csv") == (
         f"{runs / 'a.csv'}: no column (text, label) is known to hold the two texts; say --text-column."
@@ -140,7 +160,7 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
     assert bad("classify", runs / "pairs", stdin="a\n") == (
         "line 1: this model reads pairs of texts; put a tab between the two."
     )
-    assert bad("choose", runs / "choices") == "Give either a context and its choices or --file."
+    assert bad("choose", runs / "choices", "x", "--file", table) == "Give either texts or --file, not both."
     assert bad("choose", run, "a", "b", "c") == (
         f"{run}: this is a classifier, not a model that chooses; use it with regard classify and evaluate."
     )

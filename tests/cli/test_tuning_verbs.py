@@ -23,7 +23,8 @@ def runs(tmp_path_factory):
     for task, place in places.items():
         words = ["train", task, "--data", place, "--out", folder / task, "--preset", "bert-tiny", *WORDS]
         text = good(*words, "train.steps=60", "train.validate_every=60", "--quiet")
-        assert f"Use it: regard {task} {folder / task} " in text and "95 % intervals by bootstrap" in text
+        use = {"regress": "TEXT TEXT", "tag": "TEXT", "answer": "QUESTION TEXT"}[task]
+        assert f"Use it: regard {task} {folder / task} {use}\n" in text and "95 % intervals by bootstrap" in text
     return folder
 
 
@@ -77,6 +78,14 @@ def test_answers_in_every_way_to_ask(runs, tmp_path):
     assert 0 < float(probability) <= 1 and text in first["context"]
     (tmp_path / "context.txt").write_text(first["context"])
     assert good("answer", runs / "answer", first["question"], "--context", tmp_path / "context.txt") == line
+    lines = f"{first['question']}\t{first['context']}\n\n{first['question']}\t{first['context']}\n"
+    assert good("answer", runs / "answer", stdin=lines) == f"{line}\n{line}"
+    (tmp_path / "lines.txt").write_text(lines)
+    assert good("answer", runs / "answer", "--file", tmp_path / "lines.txt") == f"{line}\n{line}"
+    questions = f"{first['question']}\n\n"
+    asks = ["answer", runs / "answer", "--context", tmp_path / "context.txt"]
+    assert good(*asks, stdin=questions) == f"{line}\n"
+    assert good(*asks, "--json", stdin=questions).splitlines()[1] == "null"
     found = json.loads(good("answer", runs / "answer", first["question"], first["context"], "-n", "3", "--json"))
     assert len(found["answers"]) == 3 and found["answers"][0]["text"] == text
     lines = good("answer", runs / "answer", "--file", runs / "asked.json", "--quiet").splitlines()
@@ -108,7 +117,12 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
         f"{runs / 'regress'}: this is a model that says a number, not a tagger; use it with regard regress and "
         "evaluate."
     )
-    assert bad("answer", runs / "answer") == "Give either a question and its text or --file."
+    assert bad("answer", runs / "answer", "a", "b", "--file", tmp_path / "x.txt") == (
+        "Give either a question and its text or --file, not both."
+    )
+    assert bad("answer", runs / "answer", stdin="who?\n") == (
+        "line 1: put a question and its text on a line, with a tab between each and the next."
+    )
     assert bad("answer", runs / "answer", "a") == (
         "Give one question and one text, or questions and --context FILE; here are 1."
     )

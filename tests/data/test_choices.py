@@ -52,13 +52,22 @@ def test_columns_hold_a_choice_each_and_may_be_empty_at_the_end(tmp_path):
     assert read_choices(place, has_labels=False)[0] == Choice("It rained.", ("dry", "wet"), -1)
 
 
+@pytest.mark.parametrize("header", ["story,ending_a,ending_b,label", "The Story,choice 1,choice 2,Right Answer"])
+def test_columns_are_known_by_other_names_too(tmp_path, header):
+    path = written(tmp_path, "a.csv", header, "It rained.,wet,dry,1", "It snowed.,hot,cold,0")
+    assert read_choices(ChoiceSource(path=path)) == [
+        Choice("It rained.", ("wet", "dry"), 1),
+        Choice("It snowed.", ("hot", "cold"), 0),
+    ]
+
+
 def test_probes_of_the_miniature_world_have_their_right_answer_first_or_second():
     found = read_choices(ChoiceSource(path="miniature:valid", count=60))
     assert found == read_choices(ChoiceSource(path="miniature:valid", count=60))
     assert 15 < sum(each.label for each in found) < 45 and all(len(each.choices) == 2 for each in found)
 
 
-WAY_OUT = "name the columns with context_column, choices_column or choice_columns, and label_column."
+WAY_OUT = "name the columns with data.train.context_column=NAME, choices_column or choice_columns, and label_column."
 
 
 @pytest.mark.parametrize(

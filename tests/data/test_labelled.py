@@ -25,6 +25,9 @@ def written(folder, name, text):
         ("text_a,text_b,label", ("a", "b")),
         ("sentence1,sentence2,gold_label", ("a", "b")),
         ("premise,hypothesis,label", ("a", "b")),
+        ("Review Text,Sentiment", ("a",)),
+        ("tweetBody,ourLabel", ("a",)),
+        ("sentence1,sentence2,is_duplicate", ("a", "b")),
     ],
 )
 def test_columns_are_guessed_from_their_names_and_said(tmp_path, header, texts):
@@ -50,6 +53,25 @@ def test_the_one_column_that_is_left_is_the_other_one(tmp_path):
     assert read_labelled(LabelSource(path=path, label_column="label")) == [Labelled(("a",), "x")]
     path = written(tmp_path, "b.csv", "text,Urteil\na,x\n")
     assert read_labelled(LabelSource(path=path, text_column="TEXT")) == [Labelled(("a",), "x")]
+
+
+def test_among_several_columns_the_one_that_holds_texts_or_repeats_itself_is_taken(tmp_path):
+    rows = [(n, f"It was nice number {n}.", "for" if n % 3 else "against", n * 7 % 10) for n in range(12)]
+    lines = "".join(f"{n},{text},{verdict},{stars}\n" for n, text, verdict, stars in rows)
+    wanted = [Labelled((text,), verdict) for _, text, verdict, _ in rows]
+    for header in "Id,Review Text,Verdict,points", "Id,Kommentar,label,points", "id,text,Urteil,points":
+        assert read_labelled(LabelSource(path=written(tmp_path, "a.csv", f"{header}\n{lines}"))) == wanted
+    path = written(tmp_path, "a.csv", f"Id,text,Verdict,points\n{lines}")
+    numbers = read_labelled(LabelSource(path=path), is_number=True)
+    assert numbers == [Labelled((text,), str(points)) for _, text, _, points in rows]
+
+
+@pytest.mark.parametrize(
+    "first", ["A fine comment.,question", "Read this text 5 times,5", "a class of its own here,y"]
+)
+def test_a_first_example_with_a_known_word_in_it_is_no_header(tmp_path, first):
+    path = written(tmp_path, "a.csv", f"{first}\nsomething else,{first.rpartition(',')[2]}\n")
+    assert len(read_labelled(LabelSource(path=path))) == 2
 
 
 def test_without_names_the_column_that_repeats_itself_is_the_label(tmp_path):
@@ -107,14 +129,19 @@ def test_stories_of_the_miniature_world_are_labelled_by_their_plots():
     assert len({each.label for each in found}) > 3
 
 
-WAY_OUT = "name the columns with text_column (second_column for pairs) and label_column."
+WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, second_column, label_column)."
 
 
 @pytest.mark.parametrize(
     ("name", "text", "place", "sentence"),
     [
         ("a.csv", "", {}, "there are no examples in it."),
-        ("a.csv", "x,y,z\na,b,c\n", {}, f"no column (0, 1, 2) is known to hold the text; {WAY_OUT}"),
+        (
+            "a.csv",
+            "x,y,z\na,b,c\n",
+            {},
+            f'no column (0 with "x", 1 with "y", 2 with "z") is known to hold the text; {WAY_OUT}',
+        ),
         (
             "a.csv",
             "text,y,z\na,b,c\n",

@@ -67,7 +67,7 @@ def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = F
     if recipe.startswith(("classify", "regress", "tag", "answer", "choose")):
         return quick_labels(recipe, has_start)
     if recipe.startswith(("language", "masked")):
-        return quick_text(recipe)
+        return quick_text(recipe) if not has_start else QUICK_LABELS  # a start brings its own sizes
     if preset is None or preset.startswith("transformer"):
         return dict(QUICK)
     return {name: value for name, value in QUICK.items() if name != TRANSFORMER_ONLY}

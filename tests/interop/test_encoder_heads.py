@@ -8,7 +8,7 @@ import torch
 from torch.testing import assert_close
 
 import regard
-from commands import good
+from commands import call, good, refused
 from encoder_folders import TEXTS, bert_tokenizer, small_encoder_bundle, their_encoder
 from language_folders import shaken
 from regard.checkpoint import Bundle, read_bundle, write_bundle
@@ -16,6 +16,7 @@ from regard.data.reading import Packed
 from regard.errors import CheckpointError, ConfigError
 from regard.interop import read, read_task, write
 from regard.models import HeadSettings, build_model
+from regard.studies.passport import model_hash
 
 LABELS = ["kind", "unkind", "neither"]
 KINDS = {
@@ -168,6 +169,41 @@ def test_labels_tell_whether_they_are_those_of_pairs(names, texts, tokenizer, tm
     (tmp_path / "theirs" / "regard.json").write_text(json.dumps({"texts": 3 - texts, "other": 1}))
     facts = read(tmp_path / "theirs").facts
     assert facts["texts"] == 3 - texts and "other" not in facts
+
+
+def test_a_folder_is_evaluated_as_the_checkpoint_it_was_made_from(tokenizer, tmp_path):
+    bundle = headed_bundle(tokenizer, "labels")
+    write_bundle(tmp_path / "checkpoint", bundle)
+    write(bundle, tmp_path / "hf")
+    rows = [f"{text},{LABELS[number % 3]}" for number, text in enumerate(["the dog", "the cat", "a ball", "she"] * 5)]
+    (tmp_path / "data.csv").write_text("\n".join(["text,label", *rows]))
+    given = ("--data", tmp_path / "data.csv", "--quiet", "--json")
+    name = str(tmp_path / "data.csv")
+    ours, theirs = (
+        json.loads(good("evaluate", path, *given))[name]
+        for path in (tmp_path / "checkpoint", f"hf:{tmp_path / 'hf'}")
+    )
+    assert theirs["accuracy"] == ours["accuracy"] and theirs["loss"] == pytest.approx(ours["loss"], abs=1e-5)
+    good("evaluate", f"hf:{tmp_path / 'hf'}", *given, "--out", tmp_path / "passport.json")
+    passport = json.loads((tmp_path / "passport.json").read_text())
+    assert passport["checkpoint"]["path"] == f"hf:{tmp_path / 'hf'}" and len(passport["checkpoint"]["sha256"]) == 64
+    before = model_hash(f"hf:{tmp_path / 'hf'}")
+    (tmp_path / "hf" / "regard.json").write_text("{}")
+    assert before == passport["checkpoint"]["sha256"] != model_hash(f"hf:{tmp_path / 'hf'}")
+
+
+def test_labels_of_a_folder_may_be_said_by_their_numbers_and_pairs_be_pairs(tokenizer, tmp_path):
+    names = ["negative", "positive"]
+    their_encoder(
+        tmp_path / "hf", "BertForSequenceClassification", tokenizer, id2label=dict(enumerate(names)), num_labels=2
+    )
+    rows = ["the dog\tshe\t0", "the cat\the\t1"] * 4
+    (tmp_path / "data.tsv").write_text("\n".join(["text_a\ttext_b\tlabel", *rows]))
+    said = call("evaluate", f"hf:{tmp_path / 'hf'}", "--data", tmp_path / "data.tsv").output
+    assert "0 is negative, 1 is positive." in said and "it has 2 texts an example" in said and "accuracy" in said
+    (tmp_path / "data.tsv").write_text("text\tlabel\nthe dog\t2\nthe cat\t0\n")
+    said = refused("evaluate", f"hf:{tmp_path / 'hf'}", "--data", tmp_path / "data.tsv")
+    assert 'the label "2" (once) does not occur' in said
 
 
 def test_a_classifier_says_what_the_reference_says(tokenizer, tmp_path):

@@ -127,8 +127,8 @@ READING = {
                 {"cls.predictions.decoder.weight": tensors["bert.embeddings.word_embeddings.weight"] + 1}
             )
         ),
-        "{folder}: cls.predictions.decoder.weight is not the table of embeddings, and only a model with one table "
-        "can be read.",
+        "{folder}: cls.predictions.decoder.weight is not the table of embeddings, but config.json says that it is "
+        "(tie_word_embeddings); say false there, or copy it again.",
     ),
     "too few tokens": (
         with_tensors(

@@ -128,6 +128,8 @@ THEIRS = [
     ("BertModel", {"hidden_act": "gelu_new", "type_vocab_size": 3, "layer_norm_eps": 1e-5}),
     ("BertForPreTraining", {"hidden_act": "swish"}),
     ("BertForMaskedLM", {"vocab_size": 640}),
+    ("BertForMaskedLM", {"tie_word_embeddings": False}),
+    ("BertForPreTraining", {"tie_word_embeddings": False}),
     ("BertForNextSentencePrediction", {"num_attention_heads": 2}),
 ]
 

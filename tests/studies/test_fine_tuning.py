@@ -10,6 +10,7 @@ from regard.checkpoint import read_bundle
 from regard.data.label_settings import LabelSource
 from regard.errors import ConfigError, DataError, RunError
 from regard.studies import Run, find_recipe, measure_labels, plan_run, resolve_run, train, verify_resume
+from regard.studies.passport import model_hash
 
 LANGUAGE = {
     "task": "language-model",
@@ -81,7 +82,8 @@ def test_a_model_of_hugging_face_is_fine_tuned(kind, files, tmp_path):
     changes = FINE | {"data.train.path": str(files[0]), "start": start, "train.steps": 3, "train.warmup": 1}
     run = train("classify", changes, out=tmp_path / "run")
     bundle = read_bundle(run.best)
-    assert bundle.settings.width == 16 and bundle.facts["start"] == {"path": start, "sha256": None}
+    assert bundle.settings.width == 16 and bundle.facts["start"]["path"] == start
+    assert bundle.facts["start"]["sha256"] == model_hash(start)
     new = bundle.tokenizers["tokenizer"].number("<|extract|>")
     assert new + 1 == bundle.vocabularies.target >= theirs.config.vocab_size
     with pytest.raises(ConfigError, match=f"model.layers: 9 contradicts {start}, where it is 2; leave it out."):

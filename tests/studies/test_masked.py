@@ -4,8 +4,10 @@ import json
 import math
 
 import pytest
+from torch.testing import assert_close
 
 import regard
+from encoder_folders import bert_tokenizer, their_encoder
 from regard.checkpoint import read_bundle, read_training
 from regard.data.text_settings import MarkedSource
 from regard.errors import ConfigError, DataError, RunError
@@ -184,3 +186,59 @@ def test_mistakes_are_one_sentence(tmp_path):
     with pytest.raises(ConfigError, match="Sentence pairs are for the task translate"):
         settings = resolved(SMALL | STORIES).settings
         task("masked-language-model").prepare(settings, None, None, None, [])
+
+
+def test_a_model_goes_on_with_another_text(tmp_path, text):
+    first = train(tmp_path, STORIES)
+    more = {name: value for name, value in SMALL.items() if name == "train"}
+    more |= {"data.train.paths": [str(text)], "data.folder": str(tmp_path / "more"), "start": str(first.path)}
+    tiny = {"train.learning_rate": 1e-9, "train.steps": 6}
+    second = regard.train("masked-language-model", more | tiny, out=tmp_path / "second")
+    before, after = read_bundle(first.best), read_bundle(second.best)
+    assert after.tokenizers["tokenizer"].to_json() == before.tokenizers["tokenizer"].to_json()
+    for name, weight in before.model.state_dict().items():
+        assert_close(after.model.state_dict()[name], weight, atol=1e-5, rtol=0)
+    assert after.facts["start"]["path"] == str(first.path) and len(after.facts["start"]["sha256"]) == 64
+    assert f"Began with `{first.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
+    # What was learned helps from the first update on.
+    assert second.scores["valid"]["masked_loss"] < 0.95 * math.log(before.tokenizers["tokenizer"].size)
+    assert verify_resume(find_recipe("masked-language-model"), more, steps=4).is_exact
+
+
+def test_a_folder_without_heads_goes_on_with_new_ones(tmp_path, text):
+    import transformers
+
+    tokenizer = bert_tokenizer()
+    their_encoder(tmp_path / "theirs", "BertModel", tokenizer)
+    start = f"hf:{tmp_path / 'theirs'}"
+    changes = {"data.train.paths": [str(text)], "data.folder": str(tmp_path / "own"), "start": start}
+    changes |= {"train": SMALL["train"] | {"steps": 4, "warmup": 1}, "model.has_next_sentence": True}
+    run = regard.train("masked-language-model", changes, out=tmp_path / "run")
+    found = read_bundle(run.best)
+    assert found.model.following is not None and "untrained" not in found.facts
+    theirs = transformers.AutoModel.from_pretrained(tmp_path / "theirs")
+    table = found.model.embedding.table.weight
+    assert table.shape == theirs.embeddings.word_embeddings.weight.shape
+    assert run.scores["valid"]["pairs"] > 0
+    del changes["model.has_next_sentence"]
+    alone = regard.train("masked-language-model", changes, out=tmp_path / "alone")
+    assert alone.scores["valid"]["pairs"] == 0 and read_bundle(alone.best).model.following is None
+
+
+@pytest.mark.parametrize(
+    "changes, sentence",
+    [
+        ({"model.layers": 3}, "model.layers: 3 contradicts {start}, where it is 1; leave it out."),
+        ({"text.size": 200}, 'text: the tokenizer comes from the start "{start}"; leave these settings out.'),
+    ],
+)
+def test_what_contradicts_the_start_is_refused(changes, sentence, tmp_path):
+    first = train(tmp_path, STORIES | {"train.steps": 2, "train.warmup": 1})
+    given = STORIES | {"start": str(first.path)} | changes
+    with pytest.raises(ConfigError) as refused:
+        resolve_run(find_recipe("masked-language-model"), given)
+    assert sentence.format(start=first.path) in str(refused.value)
+    rate = resolve_run(
+        find_recipe("masked-folder"), STORIES | {"start": str(first.path)}
+    ).settings.train.learning_rate
+    assert rate == pytest.approx(5e-5 * 768 / 32)

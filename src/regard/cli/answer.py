@@ -1,11 +1,12 @@
 """`regard answer`: a question and a text in, the span of the text that answers it out."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from regard.cli.answers import write_table
+from regard.cli.answers import split_lines, write_table
 from regard.cli.options import Device, Json, Precision, Quiet, Run, TableOut, Threads
 from regard.cli.tables import is_table
 
@@ -14,14 +15,19 @@ def answer(
     run: Run,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[QUESTION TEXT]", help="A question, and the text that it is about."),
+        typer.Argument(
+            metavar="[QUESTION TEXT]",
+            help="A question, and the text that it is about; unset: standard input, one a line, with a tab between.",
+        ),
     ] = None,
     context: Annotated[
         Path | None, typer.Option("--context", "-c", help="The file that questions are about, in place of TEXT.")
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--file", "-f", help="SQuAD's .json, or a .csv, .tsv or .jsonl with context and question."),
+        typer.Option(
+            "--file", "-f", help="SQuAD's .json, a .csv, .tsv or .jsonl with context and question, or lines."
+        ),
     ] = None,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="Answers to each question, the best first.")] = 1,
     threshold: Annotated[
@@ -37,9 +43,9 @@ def answer(
 ) -> None:
     """Answer questions about texts: the probability of an answer and the answer, in order; CSV for tables.
 
-    An empty answer means that the text has none.
+    An empty answer means that the text has none. With --context a line that comes in is a question alone.
     """
-    from regard.cli.console import print_line, progress
+    from regard.cli.console import progress
     from regard.data.label_settings import QuestionSource
     from regard.data.lines import read_text
     from regard.data.questions import read_questions
@@ -47,8 +53,8 @@ def answer(
     from regard.pipelines import load_answerer
     from regard.training import use_threads
 
-    if bool(words) == (file is not None):
-        raise ConfigError("Give either a question and its text or --file.")
+    if words and file is not None:
+        raise ConfigError("Give either a question and its text or --file, not both.")
     if context is None and words and len(words) != 2:
         raise ConfigError(f"Give one question and one text, or questions and --context FILE; here are {len(words)}.")
     if context is not None and file is not None:
@@ -64,24 +70,34 @@ def answer(
         write_table(answer_table(answerer, str(file), threshold, reporter), out, json)
         return
     names: list[str] = []
-    if file is not None:
+    about = None if context is None else read_text(context)
+    asked: Iterable[list[tuple[str, ...]]]
+    if file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() == ".json":
         found = read_questions(QuestionSource(path=str(file)), reporter, has_answers=False)
-        names, asked = [each.name for each in found], [(each.question, each.context) for each in found]
-    elif context is not None:
-        asked = [(each, read_text(context)) for each in words or []]
+        names, asked = [each.name for each in found], [[(each.question, each.context) for each in found]]
+    elif words:
+        asked = [[(words[0], words[1])] if about is None else [(each,) for each in words]]
     else:
-        asked = [(words[0], words[1])] if words else []
-    for row, reply in enumerate(answerer(asked, count=count, threshold=threshold, progress=reporter)):
-        name = {"id": names[row]} if names else {}
-        if json:
-            _print_json(name, reply)
-            continue
-        for each in (reply.answer, *reply.others):
-            print_line("\t".join([*name.values(), f"{each.probability:.4f}", " ".join(each.text.split())]))
+        what = "a question" if about is not None else "a question and its text"
+        asked = split_lines(file, what, (1,) if about is not None else (2,))
+    for rows in asked:
+        given = [(row[0], about if about is not None else row[1]) for row in rows if row]
+        replies = iter(answerer(given, count=count, threshold=threshold, progress=reporter))
+        for row, each in enumerate(rows):
+            _print({"id": names[row]} if names else {}, next(replies) if each else None, json)
 
 
-def _print_json(name: dict[str, str], reply: Any) -> None:
-    from regard.cli.console import print_json
+def _print(name: dict[str, str], reply: Any, as_json: bool) -> None:
+    """Print the answers to a question, a line each; a blank line for a blank one."""
+    from regard.cli.console import print_json, print_line
 
-    answers = [vars(each) for each in (reply.answer, *reply.others)]
-    print_json({**name, "question": reply.question, "answers": answers, "margin": reply.margin}, indent=None)
+    if reply is None:
+        print_json(None, indent=None) if as_json else print_line("")
+        return
+    found = (reply.answer, *reply.others)
+    if as_json:
+        answers = [vars(each) for each in found]
+        print_json({**name, "question": reply.question, "answers": answers, "margin": reply.margin}, indent=None)
+        return
+    for each in found:
+        print_line("\t".join([*name.values(), f"{each.probability:.4f}", " ".join(each.text.split())]))

@@ -1,7 +1,7 @@
 """What verbs over models with a head share: lines of text or a table in, an answer for each out, in order."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,22 @@ def as_pairs(lines: list[str], first: int, is_given: bool) -> Any:
             raise DataError(f"line {number:,}: this model reads pairs of texts; put a tab between the two.")
         found.append(parts if line.strip() else None)
     return found
+
+
+def split_lines(file: Path | None, what: str, counts: Container[int]) -> Iterator[list[tuple[str, ...]]]:
+    """Yield the parts of lines of a file or of standard input, some lines at a time; a blank line has none."""
+    from regard.errors import DataError
+
+    first = 1
+    for chunk in chunks(None, file):
+        rows: list[tuple[str, ...]] = []
+        for number, line in enumerate(chunk, start=first):
+            rows.append(tuple(line.split("\t")) if line.strip() else ())
+            if rows[-1] and len(rows[-1]) not in counts:
+                raise DataError(f"line {number:,}: put {what} on a line, with a tab between each and the next.")
+        yield rows
+        sys.stdout.flush()
+        first += len(chunk)
 
 
 def write_table(table: Any, out: Path | None, json: bool) -> None:

@@ -32,7 +32,7 @@ Text = Annotated[
 ]
 ValidText = Annotated[list[str] | None, typer.Option(help="Validation text; unset: set apart.")]
 Start = Annotated[
-    str | None, typer.Option(help="Fine-tune this: a model's run or checkpoint, or hf:DIR (Hugging Face).")
+    str | None, typer.Option(help="Begin with this: a model's run or checkpoint, or hf:DIR (Hugging Face).")
 ]
 TextColumn = Annotated[
     list[str] | None,

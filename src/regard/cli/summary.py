@@ -27,6 +27,8 @@ def print_run(run: Run, as_json: bool) -> None:
         )
         PRINTERS[record["task"]](record["scores"])
         verb, words = USES[record["task"]]
+        if record["task"] in ("classify", "regress") and record["data"]["texts"] == 2:
+            words = "TEXT TEXT"
         print_line(f"Use it: regard {verb} {run.path} {words}")
     if record["state"] == "interrupted":
         sys.exit(130)

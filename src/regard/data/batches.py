@@ -42,7 +42,7 @@ class TranslationBatch:
 
     def to(self, device: torch.device) -> Self:
         """Return the same batch on another device."""
-        moved: dict[str, Any] = {name: value.to(device, non_blocking=True) for name, value in self.tensors.items()}
+        moved: dict[str, Any] = {name: on_device(value, device) for name, value in self.tensors.items()}
         return replace(self, **moved)
 
     def on_grid(self, limit: int | None = None) -> Self:
@@ -67,6 +67,16 @@ class TranslationBatch:
             label_places=F.pad(places, (0, more)),
             labels=F.pad(self.labels, (0, more), value=NO_LABEL),
         )
+
+
+def on_device(value: Tensor, device: torch.device) -> Tensor:
+    """Return a tensor on a device, which need not be done with its work so far."""
+    return staged(value, device).to(device, non_blocking=True)
+
+
+def staged(value: Tensor, device: torch.device) -> Tensor:
+    """Return a tensor as a GPU can fetch it in its own time: from other memory, the processor has to wait for it."""
+    return value.pin_memory() if device.type == "cuda" and value.device.type == "cpu" else value
 
 
 def columns_to_add(length: int, limit: int | None) -> int:

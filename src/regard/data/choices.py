@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from regard.data import miniature
+from regard.data.columns import named
 from regard.data.label_settings import ChoiceSource
 from regard.data.labelled import MINIATURE
 from regard.data.lines import is_text
@@ -13,12 +14,15 @@ from regard.data.tables import Row, Table, read_rows, text_in
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 
-CONTEXT_NAMES = ("context", "question", "ctx", "prefix", "premise", "text", "sentence", "startphrase")
+CONTEXT_NAMES = (
+    *("context", "question", "ctx", "prefix", "premise", "text", "sentence", "startphrase"),
+    *("story", "passage", "situation", "prompt"),
+)
 CHOICES_NAMES = ("choices", "endings", "options", "alternatives", "candidates")
 LABEL_NAMES = ("label", "answer", "answerkey", "correct", "gold")
 ONE_CHOICE = re.compile(r"(choice|ending|option|alternative|candidate|answer)[_ -]?(\d+|[a-z])", re.IGNORECASE)
 
-WAY_OUT = "name the columns with context_column, choices_column or choice_columns, and label_column"
+WAY_OUT = "name the columns with data.train.context_column=NAME, choices_column or choice_columns, and label_column"
 
 
 class Choice(NamedTuple):
@@ -54,14 +58,19 @@ def read_choices(place: ChoiceSource, progress: Progress = SILENT, has_labels: b
     return _numbered(found, [where for where, _ in rows]) if has_labels else [each for each, _ in found]
 
 
+def choices_in(table: Table, place: ChoiceSource) -> list[Choice | None]:
+    """Return the example of each row of a table, without its answer; a blank row has none."""
+    columns = find_columns(table, place, has_labels=False)
+    return [_read(row, columns, f"{table.origin}: {where}")[0] if row else None for where, row in table.rows]
+
+
 def find_columns(table: Table, place: ChoiceSource, has_labels: bool = True) -> Columns:
     """Return the columns a user named, and the likely ones where none was named."""
-    known = {name.strip().lower(): name for name in table.names}
 
     def column(given: str | int | None, likely: Sequence[str], what: str) -> str:
         if given is not None:
             return table.column(given)
-        found = next((known[name] for name in likely if name in known), None)
+        found = named(table.names, likely)
         if found is None:
             raise DataError(
                 f"{table.origin}: no column ({', '.join(table.names)}) is known to hold the {what}; {WAY_OUT}."

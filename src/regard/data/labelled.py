@@ -1,11 +1,22 @@
 """Texts with a label out of tables and the miniature world; which column is which is guessed, and said."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from regard.data import miniature
+from regard.data.columns import (
+    ANY_TEXT,
+    LABEL_NAMES,
+    NUMBER_NAMES,
+    is_numeric,
+    known_label,
+    known_texts,
+    label_by_contents,
+    names_columns,
+    shown,
+    text_by_contents,
+)
 from regard.data.label_settings import LabelSource
 from regard.data.records import value_in
 from regard.data.tables import Row, Table, read_rows, text_in
@@ -14,32 +25,7 @@ from regard.progress import SILENT, Progress
 
 MINIATURE = "miniature:"
 
-TEXT_NAMES = ("text", "sentence", "review", "content", "comment", "message", "document", "body", "tweet", "headline")
-PAIR_NAMES = (
-    ("text_a", "text_b"),
-    ("text1", "text2"),
-    ("sentence1", "sentence2"),
-    ("sentence_a", "sentence_b"),
-    ("premise", "hypothesis"),
-    ("question1", "question2"),
-    ("question", "sentence"),
-)
-LABEL_NAMES = (
-    "label",
-    "class",
-    "category",
-    "gold_label",
-    "labels",
-    "sentiment",
-    "topic",
-    "target",
-    "rating",
-    "stars",
-)
-
-NUMBER_NAMES = ("score", "similarity", "label", "rating", "stars", "target", "grade", "value", "number")
-
-WAY_OUT = "name the columns with text_column (second_column for pairs) and label_column"
+WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, second_column, label_column)"
 
 
 class Labelled(NamedTuple):
@@ -75,19 +61,12 @@ def read_labelled(place: LabelSource, progress: Progress = SILENT, is_number: bo
     ]
     if is_number:
         for (where, _), each in zip(rows, found, strict=True):
-            if each.label and not _is_number(each.label):
+            if each.label and not is_numeric(each.label):
                 raise DataError(
                     f'{place.name}: {where} has "{each.label}" under "{columns.label}", which is no number; '
                     f"{WAY_OUT}."
                 )
     return found
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 def texts_in(row: Row, columns: Sequence[str], where: str) -> tuple[str, ...]:
@@ -107,23 +86,7 @@ def _is_header(row: Sequence[str], place: LabelSource, is_number: bool) -> bool:
     """Tell whether the first row of a table names its columns: a user calls one by name, or the names are known."""
     if any(isinstance(name, str) for name in (place.text_column, place.second_column, place.label_column)):
         return True
-    return known_texts(row) is not None and _known_label(row, is_number) is not None
-
-
-def known_texts(names: Iterable[str], count: int | None = None) -> tuple[str, ...] | None:
-    """Return the columns that hold texts by their names: so many, or two rather than one."""
-    known = {name.strip().lower(): name for name in names}
-    for pair in PAIR_NAMES:
-        if set(pair) <= set(known) and count != 1:
-            return known[pair[0]], known[pair[1]]
-    if count == 2:
-        return None
-    return next(((known[name],) for name in TEXT_NAMES if name in known), None)
-
-
-def _known_label(names: Iterable[str], is_number: bool) -> str | None:
-    known = {name.strip().lower(): name for name in names}
-    return next((known[name] for name in (NUMBER_NAMES if is_number else LABEL_NAMES) if name in known), None)
+    return names_columns(row, ANY_TEXT, NUMBER_NAMES if is_number else LABEL_NAMES)
 
 
 def find_columns(table: Table, place: LabelSource, is_number: bool = False) -> Columns:
@@ -131,7 +94,7 @@ def find_columns(table: Table, place: LabelSource, is_number: bool = False) -> C
     given = [name for name in (place.text_column, place.second_column) if name is not None]
     texts = tuple(table.column(name) for name in given) or known_texts(table.names)
     label = (
-        table.column(place.label_column) if place.label_column is not None else _known_label(table.names, is_number)
+        table.column(place.label_column) if place.label_column is not None else known_label(table.names, is_number)
     )
     if texts is None and label is None and not table.has_header:
         if is_number:
@@ -143,11 +106,13 @@ def find_columns(table: Table, place: LabelSource, is_number: bool = False) -> C
         texts = (left[0],)
     if label is None and texts is not None and len(left) == 1:
         label = left[0]
+    if texts is None and label is not None and (found := text_by_contents(table, left)) is not None:
+        texts = (found,)
+    if label is None and texts is not None:
+        label = label_by_contents(table, left, is_number)
     if texts is None or label is None:
         what = "text" if texts is None else "label"
-        raise DataError(
-            f"{table.origin}: no column ({', '.join(table.names)}) is known to hold the {what}; {WAY_OUT}."
-        )
+        raise DataError(f"{table.origin}: no column ({shown(table)}) is known to hold the {what}; {WAY_OUT}.")
     if len({*texts, label}) <= len(texts):
         raise DataError(f'{table.origin}: column "{label}" has two parts to play; {WAY_OUT}.')
     return Columns(texts, label)
@@ -165,7 +130,7 @@ def _by_contents(table: Table) -> tuple[tuple[str, ...], str]:
 def _number_among_texts(table: Table) -> tuple[tuple[str, ...] | None, str | None]:
     """Return one or two columns without names that hold texts, and the only one that holds numbers."""
     cells = {name: [row[name] for _, row in table.rows if row.get(name)] for name in table.names}
-    numbers = [name for name, values in cells.items() if all(map(_is_number, values))]
+    numbers = [name for name, values in cells.items() if all(map(is_numeric, values))]
     texts = tuple(name for name in table.names if name not in numbers)
     return (texts, numbers[0]) if len(numbers) == 1 and len(texts) in (1, 2) else (None, None)
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from regard.data.batches import NO_LABEL, rounded_up
+from regard.data.batches import NO_LABEL, on_device, rounded_up
 from regard.data.corpus import Ids
 from regard.data.draws import key_of, keys_at
 from regard.data.feed import Update
@@ -54,7 +54,7 @@ class MaskedBatch:
 
     def to(self, device: torch.device) -> "MaskedBatch":
         """Return the same batch on another device."""
-        moved: dict[str, Any] = {name: value.to(device, non_blocking=True) for name, value in self.tensors.items()}
+        moved: dict[str, Any] = {name: on_device(value, device) for name, value in self.tensors.items()}
         return replace(self, **moved)
 
     def on_grid(self, limit: int | None = None) -> "MaskedBatch":

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from regard.data.batches import columns_to_add, rounded_up
+from regard.data.batches import columns_to_add, on_device, rounded_up
 from regard.data.draws import ragged
 from regard.data.sequences import Sequences
 
@@ -38,7 +38,7 @@ class Tensors:
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, Tensor):
-                moved[each.name] = value.to(device, non_blocking=True)
+                moved[each.name] = on_device(value, device)
             elif isinstance(value, Tensors):
                 moved[each.name] = value.to(device)
         return replace(self, **moved)

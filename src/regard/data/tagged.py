@@ -20,7 +20,7 @@ DOCUMENT_START = "-DOCSTART-"
 CONLLU_WORD, CONLLU_TAG, CONLLU_COLUMNS = 1, 3, 10
 """In CoNLL-U the form of a word and its part of speech, and how many columns there are."""
 
-WAY_OUT = "name the columns with word_column and label_column"
+WAY_OUT = "name the columns with data.train.word_column=NAME and --label-column"
 SCHEMES = {"iob1": "IOB1", "iob2": "IOB2", "bioes": "BIOES"}
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from regard.data.batches import NO_LABEL, columns_to_add, rounded_up
+from regard.data.batches import NO_LABEL, columns_to_add, on_device, rounded_up
 from regard.data.corpus import Ids
 from regard.data.feed import Update
 from regard.data.sampler import Position
@@ -62,7 +62,7 @@ class WindowBatch:
 
     def to(self, device: torch.device) -> "WindowBatch":
         """Return the same batch on another device."""
-        moved: dict[str, Any] = {name: value.to(device, non_blocking=True) for name, value in self.tensors.items()}
+        moved: dict[str, Any] = {name: on_device(value, device) for name, value in self.tensors.items()}
         return replace(self, **moved)
 
     def on_grid(self, limit: int | None = None) -> "WindowBatch":

@@ -137,5 +137,5 @@ def encoder_config(settings: BertSettings, tokens: int, form: EncoderForm) -> di
         "hidden_act": theirs,
         "initializer_range": 0.02,
         **ONLY,
-        "tie_word_embeddings": True,
+        "tie_word_embeddings": settings.embeddings == "shared",
     }

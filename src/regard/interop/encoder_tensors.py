@@ -53,7 +53,7 @@ def _layers(settings: BertSettings) -> Iterator[tuple[str, tuple[str, ...]]]:
 def encoder_to_theirs(
     weights: Weights, settings: BertSettings, parts: frozenset[str], has_head: bool = False
 ) -> Weights:
-    """Return their tensors for the weights of a model of ours, with these of its parts; a tied table stands once.
+    """Return their tensors for the weights of a model of ours, with these of its parts; a shared table stands once.
 
     Where there is a head of another kind above it, the body has its prefix too.
     """
@@ -73,6 +73,8 @@ def encoder_to_theirs(
             found |= {f"{name}.{part}": weights[f"{ours}.{part}"] for part in ("weight", "bias")}
     if MASKED_WORDS in heads:
         found[OUTPUT_BIAS[0]] = weights["head.bias"]
+        if settings.embeddings == "separate":
+            found |= {OUTPUT: weights["head.weight"], OUTPUT_BIAS[1]: weights["head.bias"]}
     return {name: value.clone(memory_format=torch.contiguous_format) for name, value in found.items()}
 
 
@@ -99,13 +101,16 @@ def encoder_to_ours(tensors: Weights, settings: BertSettings, parts: frozenset[s
     for ours, theirs in (*_layers(settings), *heads):
         for part in ("weight", "bias"):
             found[f"{ours}.{part}"] = torch.cat([take(tensors, f"{name}.{part}", where) for name in theirs])
-    table = found["head.weight"] = found["embedding.table.weight"]
+    found["head.weight"] = found["embedding.table.weight"]
     if MASKED_WORDS in parts:
-        found["head.bias"] = take(
-            tensors, next((name for name in OUTPUT_BIAS if name in tensors), OUTPUT_BIAS[0]), where
+        # A layer of its own has its own bias, and leaves the other unused.
+        names = OUTPUT_BIAS if settings.embeddings == "shared" else OUTPUT_BIAS[::-1]
+        found["head.bias"] = take(tensors, next((name for name in names if name in tensors), names[0]), where)
+    if settings.embeddings == "separate":
+        found["head.weight"] = take(tensors, OUTPUT, where)
+    elif OUTPUT in tensors and not torch.equal(tensors[OUTPUT].float(), found["head.weight"]):
+        raise CheckpointError(
+            f"{where}: {OUTPUT} is not the table of embeddings, but config.json says that it is "
+            f"(tie_word_embeddings); say false there, or copy it again."
         )
-        if OUTPUT in tensors and not torch.equal(tensors[OUTPUT].float(), table):
-            raise CheckpointError(
-                f"{where}: {OUTPUT} is not the table of embeddings, and only a model with one table can be read."
-            )
     return found

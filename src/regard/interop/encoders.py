@@ -55,6 +55,8 @@ def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bun
     tensors = with_new_names(read_tensors(folder))
     parts = parts_in(tensors) | form.parts
     values = encoder_settings(config, where) | {"has_next_sentence": NEXT_SENTENCE in parts}
+    if MASKED_WORDS in parts and not config.get("tie_word_embeddings", True):
+        values["embeddings"] = "separate"
     settings = checked(BertSettings, values, where)
     weights = encoder_to_ours(tensors, settings, parts, str(folder))
     tokenizer = read_encoder_tokenizer(folder)

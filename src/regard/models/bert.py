@@ -49,6 +49,8 @@ class BertSettings(BlockSettings, ModelSettings):
     """Length of the table when positions are learned; the length texts are cut to in any case."""
     segments: int = Field(2, ge=1)
     """Kinds of segments: the first text and the second one."""
+    embeddings: Literal["shared", "separate"] = "shared"
+    """Whether masked words are scored with the table of embeddings (as BERT does) or with one of their own."""
     has_next_sentence: bool = True
     """Whether there is a head that tells if the second text follows the first."""
     embedding_dropout: float = Field(0.1, ge=0, lt=1)
@@ -105,7 +107,8 @@ class Bert(nn.Module):
         self.hidden = nn.ModuleList(Probe() for _ in self.blocks)  # (B, T, D) what each block hands on
         self.norm = nn.Identity() if s.norm_order == "post" else build_norm(s)
         self.transform = Transform(s)
-        self.head = VocabularyHead(table, has_bias=True)
+        output = table if s.embeddings == "shared" else build_table(vocabularies.target, s.width)
+        self.head = VocabularyHead(output, has_bias=True)
         self.pooler = build_linear(s.width, s.width)
         # Scores over `pool` that the second text follows the first, and that it does not, in the authors' order.
         self.following = build_linear(s.width, 2) if s.has_next_sentence else None

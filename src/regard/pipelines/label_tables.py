@@ -1,12 +1,15 @@
-"""A table in, the same table with labels, numbers, spans or answers out."""
+"""A table in, the same table with labels, numbers, spans, answers or choices out."""
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from regard.data.choices import choices_in
+from regard.data.label_settings import ChoiceSource
+from regard.data.tables import read_rows
 from regard.pipelines.answerer import Answerer
-from regard.pipelines.classifier import Classifier
+from regard.pipelines.classifier import Chooser, Classifier
 from regard.pipelines.regressor import Regressor
 from regard.pipelines.tagger import Tagger
 from regard.pipelines.text_tables import TextTable, read_text_table
@@ -92,6 +95,26 @@ def answer_table(
         ["answer", "probability"],
         lambda each: [each.text, f"{each.answer.probability:.6f}"],
         lambda each: {"answer": each.text, "probability": each.answer.probability},
+    )
+
+
+def choose_table(chooser: Chooser, path: str, progress: Progress = SILENT) -> AnsweredTable:
+    """Choose among the choices of each row: its number (from 0), its text, and how likely each one is."""
+    table = read_rows(path, None, "train", lambda row: True)
+    examples = choices_in(table, ChoiceSource(path=path))
+    found = iter(chooser([(each.context, each.choices) for each in examples if each], progress=progress))
+    most = max((len(each.choices) for each in examples if each), default=0)
+    rows = TextTable(table.names, [row for _, row in table.rows], [], [])
+    return AnsweredTable(
+        rows,
+        [next(found) if each else None for each in examples],
+        ["number", "choice", *(f"probability_{number}" for number in range(most))],
+        lambda each: [
+            *(str(each.number), each.choice),
+            *(f"{value:.6f}" for value in each.probabilities),
+            *[""] * (most - len(each.probabilities)),
+        ],
+        lambda each: {"number": each.number, "choice": each.choice, "probabilities": each.probabilities},
     )
 
 

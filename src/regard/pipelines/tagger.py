@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 
 from regard.data.tag_examples import EncodedTags, encode_tagged
-from regard.metrics import entities
+from regard.metrics import as_iob2, entities
 from regard.metrics.entities import marks_spans
 from regard.pipelines.answering import Answering, Lines, check_texts
 from regard.pipelines.labelling import Probabilities, Scores, softmax
@@ -90,9 +90,14 @@ class Tagger(Answering):
         chosen = probabilities.argmax(1)
         tags = tuple(self.tags[number] for number in chosen)
         sure = probabilities[np.arange(len(words)), chosen]
+        found = entities(tags) if marks_spans(self.tags) else []
+        if found and {tag[0] for tag in self.tags} <= set(
+            "BIO"
+        ):  # a word is tagged by itself: a span may begin with I
+            tags = tuple(as_iob2(found, len(words)))
         spans = tuple(
             Span(" ".join(words[begin:end]), kind, begin, end, float(sure[begin:end].prod()))
-            for kind, begin, end in (entities(tags) if marks_spans(self.tags) else ())
+            for kind, begin, end in found
         )
         return Tagging(text, words, tags, tuple(sure.tolist()), spans)
 

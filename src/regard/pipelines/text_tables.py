@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regard.data.labelled import known_texts, texts_in
+from regard.data.columns import ANY_TEXT, known_texts, names_columns, shown, text_by_contents
+from regard.data.labelled import texts_in
 from regard.data.tables import Row, Table, read_rows
 from regard.errors import DataError
 
@@ -51,7 +52,7 @@ def read_text_table(path: str, columns: Sequence[str | int], count: int) -> Text
 
 
 def _is_header(row: Sequence[str], columns: Sequence[str | int]) -> bool:
-    return any(isinstance(name, str) for name in columns) or known_texts(row) is not None
+    return any(isinstance(name, str) for name in columns) or names_columns(row, ANY_TEXT)
 
 
 def _text_columns(table: Table, columns: Sequence[str | int], count: int) -> tuple[str, ...]:
@@ -59,8 +60,9 @@ def _text_columns(table: Table, columns: Sequence[str | int], count: int) -> tup
     texts = tuple(table.column(name) for name in columns) or known_texts(table.names, count)
     if texts is None and not table.has_header and len(table.names) == count:
         texts = tuple(table.names)
+    if texts is None and count == 1 and (found := text_by_contents(table, table.names)) is not None:
+        texts = (found,)
     if texts is None or len(texts) != count:
         what = "the text" if count == 1 else "the two texts"
-        names = ", ".join(table.names)
-        raise DataError(f"{table.origin}: no column ({names}) is known to hold {what}; say --text-column.")
+        raise DataError(f"{table.origin}: no column ({shown(table)}) is known to hold {what}; say --text-column.")
     return texts

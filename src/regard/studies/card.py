@@ -13,7 +13,7 @@ from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
 from regard.studies.markdown import code, table
 from regard.studies.masked_card import masked_data, masked_scores, masked_use
-from regard.studies.passport import checkpoint_hash, decoding_words, passports_of
+from regard.studies.passport import decoding_words, model_hash, passports_of
 from regard.studies.run import Run
 from regard.studies.runs import state_of
 from regard.studies.text_card import text_data, text_scores, text_use
@@ -106,7 +106,7 @@ def _scores(run: Run) -> list[str]:
     if not passports:
         return ["## Scores", "", f"None yet; `regard evaluate {shlex.quote(str(run.path))}` measures them."]
     try:
-        best = checkpoint_hash(run.best)
+        best = model_hash(run.best)
     except (CheckpointError, OSError, ValueError):
         best = ""
     rows = []

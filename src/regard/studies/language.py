@@ -84,7 +84,12 @@ def corpus_folder(settings: Settings | MaskedSettings[ModelSettings]) -> Path:
     """Return where the tokenised text of a run is kept, for all runs that read the same text in the same way."""
     if settings.data.folder is not None:
         return Path(settings.data.folder)
-    read = {"data": settings.data.model_dump(mode="json"), "text": settings.text.model_dump(mode="json")}
+    read: dict[str, Any] = {
+        "data": settings.data.model_dump(mode="json"),
+        "text": settings.text.model_dump(mode="json"),
+    }
+    if isinstance(settings, MaskedSettings) and settings.start is not None:  # whose tokenizer is another
+        read["start"] = settings.start
     mark = hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()[:8]
     first = settings.data.train.paths[0].replace(":", "-")
     return Path("corpora") / f"{Path(first).name.partition('.')[0] or 'text'}-{mark}"

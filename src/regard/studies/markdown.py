@@ -1,7 +1,7 @@
 """Pieces of Markdown."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -15,3 +15,8 @@ def code(value: Any) -> str:
     """Return a value as code inside a line."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return f"`{text}`" if text else ""
+
+
+def began(start: Mapping[str, Any]) -> str:
+    """Return what a run began with."""
+    return f"Began with {code(start['path'])}, SHA-256 {code(start['sha256'] or 'unknown')}."

@@ -17,7 +17,9 @@ from regard.data.pairs import Pair
 from regard.data.sentence_pairs import Marks, PairMaker
 from regard.data.text_settings import SequenceSettings
 from regard.errors import ConfigError, DataError
-from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
+from regard.interop.encoder_forms import MASKED_WORDS, POOLER
+from regard.interop.encoders import UNTRAINED
+from regard.models import ModelSettings, Vocabularies, build_model, count_parameters, take_over
 from regard.objectives import MaskedObjective
 from regard.progress import SILENT, Progress
 from regard.studies.language import corpus_folder, language_tokenizer
@@ -25,6 +27,7 @@ from regard.studies.masked_scores import MaskedText, masked_figures
 from regard.studies.masked_settings import MaskedSettings
 from regard.studies.prepared import Prepared
 from regard.studies.sizes import check_size
+from regard.studies.tuning.start import body_weights, read_start, start_hash
 from regard.text import Tokenizer
 from regard.training import Machine
 
@@ -49,9 +52,13 @@ def prepare_masked(
             "Sentence pairs are for the task translate; a masked language model learns from text files."
         )
     folder = corpus_folder(settings)
-    tokenizer = resumed.tokenizers["tokenizer"] if resumed else language_tokenizer(settings, folder, progress)
+    start = read_start(settings.start) if settings.start is not None and resumed is None else None
+    known = resumed or start
+    tokenizer = known.tokenizers["tokenizer"] if known else language_tokenizer(settings, folder, progress)
     corpora = tokenise_all(settings.data, tokenizer, folder, progress)
-    bundle = resumed or new_masked_bundle(settings, tokenizer, machine)
+    bundle = resumed or new_masked_bundle(settings, tokenizer, machine, start)
+    if start and MASKED_WORDS in start.facts.get(UNTRAINED, ()):
+        progress.say(f"{settings.start} has no head for masked words: that one learns from nothing.")
     has_pairs = bundle.model.following is not None
     if has_pairs:
         check_documents(corpora, settings, progress)
@@ -81,9 +88,12 @@ def prepare_masked(
     )
 
 
-def new_masked_bundle(settings: Settings, tokenizer: Tokenizer, machine: Machine) -> Bundle:
-    """Return a fresh model with its tokenizer; a size that cannot be trained here is refused."""
-    vocabularies = Vocabularies(tokenizer.size, tokenizer.size, is_shared=True)
+def new_masked_bundle(
+    settings: Settings, tokenizer: Tokenizer, machine: Machine, start: Bundle | None = None
+) -> Bundle:
+    """Return a fresh model with its tokenizer, or the one to go on with; a size that cannot be trained is refused."""
+    size = start.vocabularies.target if start else tokenizer.size
+    vocabularies = Vocabularies(size, size, is_shared=True)
     check_size(count_parameters(settings.model, vocabularies), machine)
     torch.manual_seed(settings.seed)
     model: Any = build_model(settings.model, vocabularies)
@@ -97,6 +107,13 @@ def new_masked_bundle(settings: Settings, tokenizer: Tokenizer, machine: Machine
         # Decided once: a run that is resumed for more steps goes on with long sequences.
         "early_updates": round(settings.sequences.early_share * settings.train.steps) if early else 0,
     }
+    if start and settings.start is not None:
+        kept = model.state_dict().keys()  # the head for next sentences may go, or be new
+        take_over(model, {name: each for name, each in body_weights(start).items() if name in kept})
+        facts["start"] = {"path": settings.start, "sha256": start_hash(settings.start)}
+        facts |= {name: start.facts[name] for name in ("embed",) if name in start.facts}
+        if model.following is None and POOLER in start.facts.get(UNTRAINED, ()):
+            facts[UNTRAINED] = [POOLER]
     return Bundle("masked-language-model", model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts)
 
 
@@ -170,4 +187,5 @@ def _facts(corpora: TextCorpora, bundle: Bundle, folder: Path) -> dict[str, Any]
         "window": bundle.facts["length"],
         "folder": str(folder),
         "hash": hashlib.sha256(f"{corpora.train.fingerprint} {corpora.valid.fingerprint}".encode()).hexdigest(),
+        **({"start": bundle.facts["start"]} if "start" in bundle.facts else {}),
     }

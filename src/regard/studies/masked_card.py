@@ -4,7 +4,7 @@ import json
 import shlex
 from typing import Any
 
-from regard.studies.markdown import code, table
+from regard.studies.markdown import began, code, table
 from regard.studies.run import Run
 from regard.studies.text_card import text_rows
 
@@ -85,4 +85,5 @@ def masked_data(run: Run) -> list[str]:
         "",
         f"Sentences are told apart {rule} (tokens include a mark behind each); sequences have up to "
         f"{facts['window']:,} tokens. Hash of the text as it was read: {code(facts['hash'])}.",
+        *(["", began(facts["start"])] if "start" in facts else []),
     ]

@@ -25,6 +25,8 @@ class MaskedSettings(Settings, Generic[M]):
     """What the recipe is for, in one line."""
     seed: int = Field(1, ge=0, lt=2**32)
     """Every random choice follows from it."""
+    start: str | None = None
+    """What to go on with: an encoder's run or checkpoint, or hf:DIR; unset: a model that knows nothing yet."""
     data: MarkedTextData
     text: MaskedTextSettings = MaskedTextSettings()
     sequences: SequenceSettings = SequenceSettings()
@@ -40,4 +42,6 @@ class MaskedSettings(Settings, Generic[M]):
     @model_validator(mode="after")
     def _parts_fit(self) -> "MaskedSettings[M]":
         check_figure(self.train, "loss")
+        if self.start is not None and self.text != MaskedTextSettings():
+            raise ValueError(f'text: the tokenizer comes from the start "{self.start}"; leave these settings out.')
         return self

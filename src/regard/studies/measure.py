@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import find_checkpoint
 from regard.data.lines import read_lines
 from regard.data.settings import PairSource
 from regard.errors import ConfigError, DataError, RunError
@@ -13,7 +12,7 @@ from regard.pipelines import Translator, load_translator
 from regard.progress import SILENT, Progress
 from regard.studies.compare import Comparison, check_same_set, compare
 from regard.studies.evaluate import Evaluation, HeldOut, evaluate, held_out_sets
-from regard.studies.passport import Passport, issue, keep_passport, read_passport
+from regard.studies.passport import Passport, issue, keep_passport, model_place, read_passport
 from regard.studies.prepared import Prepared
 from regard.studies.run import Run
 
@@ -60,7 +59,7 @@ def measure(
         if rival:
             rival.check(str(path), held_out)
         evaluation = evaluate(translator, held_out.pairs, held_out.name, progress, held_out.references, **decoding)
-        passport = issue(evaluation, translator, find_checkpoint(Path(path)), str(path))
+        passport = issue(evaluation, translator, model_place(path), str(path))
         files = write_passport(passport, translator, Path(path), out, progress)
         comparison = None
         if rival:
@@ -140,7 +139,7 @@ class _Rival:
             evaluation = evaluate(
                 self.translator, held_out.pairs, held_out.name, progress, held_out.references, **decoding
             )
-            return issue(evaluation, self.translator, find_checkpoint(self.path), str(self.path))
+            return issue(evaluation, self.translator, model_place(self.path), str(self.path))
         scores = translation_scores(self.lines or [], held_out.references)
         facts = {"set": held_out.name, "test_set": held_out.hashes(), "scores": [vars(score) for score in scores]}
         return Passport(str(self.path), facts, tuple(self.lines or []))

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import write_json
-from regard.checkpoint.atomic import MANIFEST
+from regard.checkpoint import find_checkpoint, write_json
+from regard.checkpoint.atomic import MANIFEST, fingerprint
 from regard.checkpoint.bundle import TRAINING
 from regard.data.lines import lines_hash, read_lines
 from regard.errors import DataError
@@ -25,6 +25,7 @@ from regard.version import __version__
 
 FORMAT = 1
 FOLDER = "scores"
+HUGGING_FACE = "hf:"
 TOLD = ("beams", "length_penalty", "passes", "length_candidates")
 """The settings of decoding that stand beside a score."""
 
@@ -52,7 +53,7 @@ class Passport:
         write_json(path, {"passport": FORMAT} | self.facts | {"hypotheses": hypotheses})
 
 
-def issue(evaluation: Evaluation, translator: Translator, checkpoint: Path, origin: str) -> Passport:
+def issue(evaluation: Evaluation, translator: Translator, checkpoint: str | Path, origin: str) -> Passport:
     """Return the passport of an evaluation."""
     figures = {name: known(value) for name, value in evaluation.figures().items()}
     facts = {
@@ -64,12 +65,12 @@ def issue(evaluation: Evaluation, translator: Translator, checkpoint: Path, orig
     return Passport(origin, facts, evaluation.hypotheses)
 
 
-def surroundings(pipeline: Any, checkpoint: Path) -> dict[str, Any]:
+def surroundings(pipeline: Any, checkpoint: str | Path) -> dict[str, Any]:
     """Return with what, and where, a pipeline has given its answers."""
     dtype = str(next(pipeline.model.parameters()).dtype).removeprefix("torch.")
     machine = Machine(pipeline.device, dtype).describe()
     return {
-        "checkpoint": {"path": str(checkpoint), "sha256": checkpoint_hash(checkpoint)},
+        "checkpoint": {"path": str(checkpoint), "sha256": model_hash(checkpoint)},
         "seed": pipeline.bundle.facts.get("seed"),
         "regard": __version__,
         "torch": machine["torch"],
@@ -87,10 +88,22 @@ def _with_casing(score: Score) -> dict[str, Any]:
     return asdict(score) | {"casing": "lowercased" if "case:lc" in score.signature else "mixed"}
 
 
-def checkpoint_hash(folder: Path) -> str:
-    """Return one hash for the model of a checkpoint: of all the hashes in its manifest, training state left out."""
-    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    files = {name: entry["sha256"] for name, entry in manifest.items() if not name.startswith(TRAINING)}
+def model_place(path: str | Path) -> str:
+    """Return where the model of a run or a checkpoint is; hf: and a Hugging Face folder stay as they are."""
+    return str(path) if str(path).startswith(HUGGING_FACE) else str(find_checkpoint(Path(path)))
+
+
+def model_hash(place: str | Path) -> str:
+    """Return one hash for the model of a checkpoint: of all the hashes in its manifest, training state left out.
+
+    Another library's folder has no manifest: its files are hashed.
+    """
+    if str(place).startswith(HUGGING_FACE):
+        folder = Path(str(place).removeprefix(HUGGING_FACE))
+        files = {each.name: fingerprint(each)["sha256"] for each in sorted(folder.iterdir()) if each.is_file()}
+    else:
+        manifest = json.loads((Path(place) / MANIFEST).read_text(encoding="utf-8"))
+        files = {name: entry["sha256"] for name, entry in manifest.items() if not name.startswith(TRAINING)}
     return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
 
 

@@ -70,7 +70,7 @@ def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan | La
     prepared = task(settings.task).prepare(settings, machine, progress, None, None)
     per_epoch = prepared.feed.updates_in(epoch=0)
     updates = settings.train.planned(per_epoch).steps
-    if hasattr(settings, "start"):
+    if "texts" in prepared.facts:
         return LabelPlan(
             task=settings.task,
             start=settings.start,

@@ -115,7 +115,8 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     if not isinstance(name, str):
         raise ConfigError(f'{recipe.origin}: it does not say its task; add task = "translate".')
     kind_of_run = task(name)
-    start = begin_with(name, kind_of_run.models, values, changes) if kind_of_run.has_start else None
+    beginning = kind_of_run.beginning
+    start = begin_with(name, beginning, values, changes) if beginning else None
     base, kind = _base(name, values, changes) if start is None else (start, str(start.values["model"]["family"]))
     if not {"train"} & {*_table(values, "data"), *_table(changes, "data")}:
         raise ConfigError(
@@ -125,7 +126,7 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     schema = kind_of_run.settings(family(kind).settings)
     _check_places(name, _table(changes, "data"), schema)
     layers = [*([base] if base else []), Layer(recipe.origin, values), Layer("the command line", changes)]
-    if kind_of_run.has_start:
+    if beginning and beginning.is_fine_tuning:
         layers.insert(0, usual_length(recipe.origin, start is not None, values, changes))
     return resolve(schema, layers)
 

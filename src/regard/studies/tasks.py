@@ -31,6 +31,7 @@ from regard.studies.tuning.settings import (
     TagSettings,
     settings_of,
 )
+from regard.studies.tuning.start import RATE_OF_GOING_ON, RATES, Beginning
 from regard.training import Machine
 
 Prepare = Callable[[Any, Machine, Progress, Bundle | None, Sequence[Pair] | None], Prepared]
@@ -52,14 +53,15 @@ class Task:
     """Hashes of the files that data settings name, where they are not compared in another way."""
     places: str
     """The flags that say what to learn from."""
-    has_start: bool = False
-    """Whether it may begin with a model that has learned already."""
+    beginning: Beginning | None = None
+    """How it begins with a model that has learned already, where it may."""
 
 
 def _fine_tuning(settings: Any, *models: Kind) -> Task:
     """Return a task that puts a head on a model."""
     build = lambda model: settings_of(settings, model)
-    return Task(build, prepare_labels, models, score_labels, example_files, "--data FILE", has_start=True)
+    beginning = Beginning({kind: RATES[kind] for kind in models})
+    return Task(build, prepare_labels, models, score_labels, example_files, "--data FILE", beginning)
 
 
 TASKS = {
@@ -81,6 +83,7 @@ TASKS = {
         score_masked,
         lambda data: {},  # as above
         "--text FILE or --text FOLDER",
+        Beginning({"encoder": RATE_OF_GOING_ON}, is_fine_tuning=False, free=("has_next_sentence",)),
     ),
     "regress": _fine_tuning(RegressSettings, "language-model", "encoder"),
     "tag": _fine_tuning(TagSettings, "encoder"),

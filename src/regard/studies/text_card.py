@@ -58,7 +58,7 @@ def text_rows(record: dict[str, Any]) -> list[list[str]]:
     facts, places = record["data"], record["settings"]["data"]
     rows = []
     for role, counts in facts.items():
-        if not isinstance(counts, dict):
+        if not isinstance(counts, dict) or "documents" not in counts:
             continue
         place = places["test"].get(role.removeprefix("test ")) if role.startswith("test ") else places.get(role)
         origin = ", ".join(map(code, place["paths"])) if place else "set apart from train"

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.data.batches import staged
 from regard.nn import TokenEmbedding, release_memory
 from regard.objectives import Loss, Objective, scaled_total
 from regard.training.compiled import compile_blocks
@@ -124,7 +125,7 @@ class RecordedGradients(Gradients):
         recording = self._recordings.get(kind)
         if recording is not None:
             for name, value in batch.tensors.items():
-                recording.batch.tensors[name].copy_(value, non_blocking=True)
+                recording.batch.tensors[name].copy_(staged(value, self.machine.device), non_blocking=True)
         elif batch.shape in self._seen and self._has_room:
             recording = self._record(batch.to(self.machine.device), kind)
         self._seen.add(batch.shape)

@@ -11,7 +11,7 @@ from regard.checkpoint import write_json
 from regard.errors import ConfigError, RegardError, RunError
 from regard.progress import SILENT, Progress
 from regard.studies.execute import Job, execute
-from regard.studies.passport import checkpoint_hash
+from regard.studies.passport import model_hash
 from regard.studies.race.board import Board, Named, Show, Standing
 from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.disciplines import Shared, discipline
@@ -161,7 +161,7 @@ class _Course:
         """Look into a member that has ended; what was measured before is not measured again."""
         path, run = self.race.measures(member.name), self.race.run(member.name)
         known = _read(path)
-        checkpoint = checkpoint_hash(run.best)
+        checkpoint = model_hash(run.best)
         if known.get("checkpoint") != checkpoint:  # nothing was measured, or on a run that was since made anew
             found = self.discipline.measure(run, self.shared.held_out, member.settings.machine.device)
             path.parent.mkdir(exist_ok=True)

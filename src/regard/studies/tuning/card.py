@@ -4,7 +4,7 @@ import json
 import shlex
 from typing import Any
 
-from regard.studies.markdown import code, table
+from regard.studies.markdown import began, code, table
 from regard.studies.run import Run
 from regard.studies.tuning.pictures import draw_confusion
 
@@ -186,5 +186,5 @@ def tuning_data(run: Run) -> list[str]:
         "## Data",
         "",
         *table(header, rows),
-        *(["", f"Began with {code(start['path'])}, SHA-256 {code(start['sha256'] or 'unknown')}."] if start else []),
+        *(["", began(start)] if start else []),
     ]

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import find_checkpoint
 from regard.data.label_settings import ExampleData
 from regard.errors import ConfigError, DataError, RunError
 from regard.metrics import Statistic, bootstrap, paired
@@ -14,7 +13,15 @@ from regard.metrics.resampling import RESAMPLES, SEED
 from regard.pipelines import load
 from regard.progress import SILENT, Progress
 from regard.studies.compare import Comparison, check_comparable, check_same_set
-from regard.studies.passport import Passport, keep_passport, known, read_passport, surroundings
+from regard.studies.passport import (
+    HUGGING_FACE,
+    Passport,
+    keep_passport,
+    known,
+    model_place,
+    read_passport,
+    surroundings,
+)
 from regard.studies.prepared import Prepared
 from regard.studies.run import Run
 from regard.studies.tuning.sets import ExampleReport, gather_examples, read_set
@@ -76,7 +83,7 @@ def figures_of(
 
 
 def measure_set(
-    pipeline: Any, checkpoint: Path, origin: str, scored: ScoredSet, name: str, progress: Progress = SILENT
+    pipeline: Any, checkpoint: str | Path, origin: str, scored: ScoredSet, name: str, progress: Progress = SILENT
 ) -> Measured:
     """Return the figures of a pipeline on a set, and their passport."""
     shape, facts = SHAPES[pipeline.bundle.task], pipeline.bundle.facts
@@ -110,7 +117,7 @@ def measure_labels(
 ) -> dict[str, Measured]:
     """Evaluate a run or checkpoint that was fine-tuned on other examples, or on its own test sets, by name.
 
-    `against` is another run or checkpoint, or a passport.
+    The path may be hf: and a Hugging Face folder too. `against` is another run or checkpoint, or a passport.
     """
     pipeline: Any = load(path, device)
     shape, facts = SHAPES[pipeline.bundle.task], pipeline.bundle.facts
@@ -123,11 +130,13 @@ def measure_labels(
     rival = None if against is None else _Rival(Path(against), pipeline.bundle.task, device)
     found = {}
     for name, examples in sets.items():
+        if str(path).startswith(HUGGING_FACE):
+            examples = shape.adapt(name, examples, facts, progress)
         shape.check(name, examples, facts)
         if rival:
             rival.check(str(path), shape.hashes(examples))
         scored = ScoredSet(examples, shape.encode(examples, pipeline.bundle))
-        measured = measure_set(pipeline, find_checkpoint(Path(path)), str(path), scored, name, progress)
+        measured = measure_set(pipeline, model_place(path), str(path), scored, name, progress)
         usual = measured.passport.facts["decode"]
         files = keep_passport(measured.passport, usual, Path(path), out, progress)
         comparison = None
@@ -186,7 +195,7 @@ class _Rival:
         shape, bundle = SHAPES[self.pipeline.bundle.task], self.pipeline.bundle
         shape.check(f"{self.path} on {name}", examples, bundle.facts)
         scored = ScoredSet(examples, shape.encode(examples, bundle))
-        checkpoint = find_checkpoint(self.path)
+        checkpoint = model_place(self.path)
         return measure_set(self.pipeline, checkpoint, str(self.path), scored, name, progress).passport
 
 

@@ -111,6 +111,10 @@ class Shape(ABC, Generic[E]):
     def facts(self, settings: Any, train: Sequence[E], labels: Sequence[str], start: Bundle | None) -> dict[str, Any]:
         """Return what a model, perhaps one that begins with another, must remember to answer as it has learned."""
 
+    def adapt(self, name: str, examples: Sequence[E], facts: dict[str, Any], progress: Progress) -> list[E]:
+        """Return examples as a model from elsewhere knows them, which says little of what it has learned from."""
+        return list(examples)
+
     def check(self, name: str, examples: Sequence[E], facts: Facts) -> None:
         """Refuse a set that is not of the kind a model learns, or has learned, from."""
 

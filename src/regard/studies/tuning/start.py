@@ -1,6 +1,7 @@
 """A model that has learned already, to begin with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,8 @@ from regard.config import Layer
 from regard.errors import ConfigError
 from regard.interop import read as read_hugging_face
 from regard.models import KINDS, Kind, family
-from regard.studies.passport import checkpoint_hash
+from regard.studies.passport import HUGGING_FACE, model_hash, model_place
 
-HUGGING_FACE = "hf:"
 BODY = "body."
 """How the names of a headed model's weights begin, its head's left out."""
 
@@ -22,10 +22,24 @@ RATES: dict[Kind, float] = {"language-model": 6.25e-5, "encoder": 3e-5}
 USUAL_WIDTH = 768
 """The rates that GPT (Radford et al., 2018, §4.1) and BERT (Devlin et al., 2019, A.3) are fine-tuned with, and the
 width of both: half as wide, twice the rate."""
+RATE_OF_GOING_ON = 5e-5
+"""That of going on with pretraining: half of BERT's own (Devlin et al., 2019, A.2), as updates are smaller here."""
 EPOCHS, EPOCHS_FROM_NOTHING = 3, 10
 """Passes over the examples that fine-tuning takes (both papers), and that learning from nothing else takes."""
 NO_BOUND = 10**7
 """Updates at most, where epochs say when it ends."""
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """How a task begins with a model that has learned already."""
+
+    rates: Mapping[Kind, float]
+    """The usual peak rate of each kind of model that it may begin with, for one 768 wide."""
+    is_fine_tuning: bool = True
+    """Whether the model gets a new head; otherwise it goes on with what it has learned."""
+    free: tuple[str, ...] = ()
+    """Settings of the model that may be others than the start's, beside dropout."""
 
 
 def read_start(start: str) -> Bundle:
@@ -43,9 +57,9 @@ def body_weights(start: Bundle) -> dict[str, Tensor]:
     return {name.removeprefix(BODY): each for name, each in weights.items() if name.startswith(BODY)}
 
 
-def start_hash(start: str) -> str | None:
-    """Return a hash of the model to begin with; None for one of another library's."""
-    return None if start.startswith(HUGGING_FACE) else checkpoint_hash(find_checkpoint(Path(start)))
+def start_hash(start: str) -> str:
+    """Return a hash of the model to begin with."""
+    return model_hash(model_place(start))
 
 
 def _model_of(start: str) -> dict[str, Any]:
@@ -55,30 +69,34 @@ def _model_of(start: str) -> dict[str, Any]:
     return dict(read_config(find_checkpoint(Path(start)))["model"])
 
 
-def begin_with(task: str, models: Sequence[Kind], values: dict[str, Any], changes: Mapping[str, Any]) -> Layer | None:
+def begin_with(task: str, beginning: Beginning, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer | None:
     """Return the layer of settings that a start brings along, if there is one; what contradicts it is refused.
 
-    A start named on the command line takes the place of a recipe's own model and tokenizer.
+    A start named on the command line takes the place of a recipe's own model and tokenizer, and where it goes on
+    learning the same, of the rate for one that knows nothing.
     """
     start = changes.get("start", values.get("start"))
     if not isinstance(start, str):
         return None
     theirs = _model_of(start)
     kind = family(theirs["family"]).kind
-    if kind not in models:
-        needed = " or a ".join(KINDS[each] for each in models)
+    if kind not in beginning.rates:
+        needed = " or a ".join(KINDS[each] for each in beginning.rates)
         raise ConfigError(f"start: {start} is a {KINDS[kind]}, but the task {task} begins with a {needed}.")
     if "start" in changes:
         values.pop("text", None)
         values["model"] = {name: value for name, value in _table(values, "model").items() if name.endswith("dropout")}
+        if not beginning.is_fine_tuning:
+            _table(values, "train").pop("learning_rate", None)
     for name, value in (*_table(values, "model").items(), *_table(changes, "model").items()):
         if name == "preset" and value != theirs.get("preset"):
             raise ConfigError(
                 f'model.preset: "{value}" cannot be chosen, the model comes from {start}; leave it out.'
             )
-        if name in theirs and not name.endswith("dropout") and value != theirs[name]:
+        is_free = name in beginning.free or name.endswith("dropout")
+        if name in theirs and not is_free and value != theirs[name]:
             raise ConfigError(f"model.{name}: {value} contradicts {start}, where it is {theirs[name]}; leave it out.")
-    rate = float(f"{RATES[kind] * USUAL_WIDTH / theirs['width']:.3g}")
+    rate = float(f"{beginning.rates[kind] * USUAL_WIDTH / theirs['width']:.3g}")
     return Layer(f"start {start}", {"model": theirs, "train": {"learning_rate": rate}})
 
 

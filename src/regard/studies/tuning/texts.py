@@ -48,6 +48,16 @@ class TextShape(Shape[Labelled]):
             raise ConfigError(f'pairs: "{pairs}" is for two texts an example, and these have one; leave it out.')
         return {"texts": texts, "pairs": pairs}
 
+    def adapt(
+        self, name: str, examples: Sequence[Labelled], facts: dict[str, Any], progress: Progress
+    ) -> list[Labelled]:
+        """Return the same examples: whether they are pairs is theirs to say."""
+        count = len(examples[0].texts)
+        if count != facts["texts"]:
+            progress.warn(f"{name}: it has {count} texts an example; the model is given them so.")
+            facts["texts"] = count
+        return list(examples)
+
     def check(self, name: str, examples: Sequence[Labelled], facts: Facts) -> None:
         """Refuse other numbers of texts than the training set has."""
         for each in examples:
@@ -97,6 +107,17 @@ class LabelShape(TextShape):
         """Refuse labels that nobody has learned."""
         super().check(name, examples, facts)
         check_labels(name, Counter(each.label for each in examples), facts["labels"])
+
+    def adapt(
+        self, name: str, examples: Sequence[Labelled], facts: dict[str, Any], progress: Progress
+    ) -> list[Labelled]:
+        """Return labels by their names where they are numbers, as the model has names for those."""
+        found, known = super().adapt(name, examples, facts, progress), facts["labels"]
+        said = sorted({each.label for each in found})
+        if any(label in known or not label.isdecimal() or int(label) >= len(known) for label in said):
+            return found
+        progress.say(f"{name}: {', '.join(f'{label} is {known[int(label)]}' for label in said)}.")
+        return [each._replace(label=known[int(each.label)]) for each in found]
 
     def outputs(self, facts: Facts) -> int:
         """Return how many labels there are."""
