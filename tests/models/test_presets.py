@@ -11,6 +11,9 @@ COUNTS = {
     "bert-medium": 44_991_626,
     "bert-base": 115_088_010,
     "bert-large": 342_866_058,
+    "elmo-tiny": 2_756_520,
+    "elmo-small": 18_382_696,
+    "elmo": 112_647_400,
     "gpt-tiny": 5_562_112,
     "gpt": 113_863_680,
     "gpt2": 114_258_432,
@@ -34,6 +37,7 @@ COUNTS = {
     "transformer-small": 15_002_624,
     "transformer-base": 63_082_496,
     "transformer-big": 214_245_376,
+    "words": 3_700_000,
 }
 
 

@@ -77,6 +77,9 @@ def evaluate(
     if task == "masked-language-model":
         _evaluate_masked(flags)
         return
+    if task == "elmo":
+        _evaluate_elmo(flags)
+        return
     if text or stride:
         raise ConfigError(f"--text and --stride are for language models, and {run} is none; leave them out.")
     _evaluate_pairs(flags, _pairs(flags) if place is None and data else place)
@@ -154,6 +157,22 @@ def _evaluate_masked(flags: dict[str, Any]) -> None:
     found = measure_masked(run, place, device=device, progress=reporter)
     figures = {name: each.figures() for name, each in found.items()}
     print_json(figures) if flags["json"] else print_masked_scores(figures)
+
+
+def _evaluate_elmo(flags: dict[str, Any]) -> None:
+    from regard.cli.console import print_json, progress
+    from regard.cli.summary import print_elmo_scores
+    from regard.data.text_settings import TextSource
+    from regard.errors import ConfigError
+    from regard.studies import measure_elmo
+
+    run = flags["run"]
+    if any(flags[name] for name in ("data", "stride", "only", "against", "out", "beams", "passes")):
+        raise ConfigError(f"{run}: text for an ELMo is named with --text alone; leave the other flags out.")
+    place = TextSource(paths=tuple(flags["text"])) if flags["text"] else None
+    found = measure_elmo(run, place, device=flags["device"] or "auto", progress=progress(flags["quiet"]))
+    figures = {name: each.figures() for name, each in found.items()}
+    print_json(figures) if flags["json"] else print_elmo_scores(figures)
 
 
 def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:

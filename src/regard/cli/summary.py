@@ -114,6 +114,10 @@ def print_label_scores(scores: dict[str, dict[str, Any]]) -> None:
     header = ("set", "examples", "loss", *(SHOWN[name] for name in names))
     print_table(header, rows, right=range(1, len(header)))
     print_line("In brackets: 95 % intervals by bootstrap over the set.")
+    mix = next(iter(scores.values())).get("mix")
+    if mix:
+        words = ", ".join(f"{name} {value:.3f}" for name, value in mix.items())
+        print_line(f"learned weights of the layers: {words}")
     for name, found in islice(scores.items(), 1):
         classes = [
             (
@@ -135,8 +139,27 @@ def _figure(found: dict[str, Any], name: str) -> str:
     return f"{found[name]:.4f}" + (f" [{interval[0]:.4f}, {interval[1]:.4f}]" if interval else "")
 
 
+def print_elmo_scores(scores: dict[str, dict[str, Any]]) -> None:
+    """Print one row a text, and under the table how it was read."""
+    rows = [
+        (
+            name,
+            f"{found['words']:,}",
+            f"{found['unknown']:.4f}",
+            *(f"{found[f'{side}_loss']:.4f}" for side in ("forward", "backward")),
+            *(f"{found[f'{side}_perplexity']:.2f}" for side in ("forward", "backward")),
+        )
+        for name, found in scores.items()
+    ]
+    header = ("set", "words", "unknown", "loss forward", "backward", "perplexity forward", "backward")
+    print_table(header, rows, right=range(1, 7))
+    for found in islice(scores.values(), 1):
+        print_line(f"{found['vocabulary']:,} words can be said; read in windows of about {found['window']:,} words")
+
+
 PRINTERS = {
     **dict.fromkeys(("answer", "choose", "classify", "regress", "tag"), print_label_scores),
+    "elmo": print_elmo_scores,
     "language-model": print_text_scores,
     "masked-language-model": print_masked_scores,
     "translate": print_scores,
@@ -147,6 +170,7 @@ USES = {
     "classify": ("classify", "TEXT"),
     "regress": ("regress", "TEXT"),
     "tag": ("tag", "TEXT"),
+    "elmo": ("embed", "TEXT --tokens"),
     "language-model": ("generate", "TEXT"),
     "masked-language-model": ("fill", '"A text with a [MASK] in it."'),
     "translate": ("translate", "TEXT"),

@@ -34,7 +34,7 @@ def train(
     recipe: Annotated[
         str | None,
         typer.Argument(
-            help="A recipe (see `regard recipes`), a TOML file, or a task: translate, language-model, "
+            help="A recipe (see `regard recipes`), a TOML file, or a task: translate, language-model, elmo, "
             "masked-language-model, classify, regress, tag, answer, choose."
         ),
     ] = None,

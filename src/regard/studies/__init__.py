@@ -5,6 +5,7 @@ from regard.studies.card import write_card
 from regard.studies.compare import Comparison, compare
 from regard.studies.doctor.examine import doctor
 from regard.studies.doctor.findings import Finding, Report
+from regard.studies.elmo.scores import measure_elmo
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.features import FeatureRow, FeatureSettings, measure_features
 from regard.studies.masked_scores import MaskedEvaluation, measure_masked
@@ -62,6 +63,7 @@ __all__ = [
     "find_recipe",
     "list_runs",
     "measure",
+    "measure_elmo",
     "measure_features",
     "measure_labels",
     "measure_masked",

@@ -11,6 +11,7 @@ from regard.config import flatten, parse_overrides
 from regard.errors import CheckpointError, RunError
 from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
+from regard.studies.elmo.card import elmo_data, elmo_scores, elmo_use
 from regard.studies.markdown import code, table
 from regard.studies.masked_card import masked_data, masked_scores, masked_use
 from regard.studies.passport import decoding_words, model_hash, passports_of
@@ -28,6 +29,7 @@ Section = Callable[[Run], list[str]]
 
 SECTIONS: dict[str, tuple[Section, Section, Section]] = {
     **dict.fromkeys(("answer", "choose", "classify", "regress", "tag"), (tuning_use, tuning_scores, tuning_data)),
+    "elmo": (elmo_use, elmo_scores, elmo_data),
     "language-model": (text_use, lambda run: text_scores(run.record), lambda run: text_data(run.record)),
     "masked-language-model": (masked_use, masked_scores, masked_data),
 }

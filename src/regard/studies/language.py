@@ -80,7 +80,7 @@ def text_material(
     return TextMaterial(settings, found, bundle, window, prepared.feed.updates_in(epoch=0))
 
 
-def corpus_folder(settings: Settings | MaskedSettings[ModelSettings]) -> Path:
+def corpus_folder(settings: Any) -> Path:
     """Return where the tokenised text of a run is kept, for all runs that read the same text in the same way."""
     if settings.data.folder is not None:
         return Path(settings.data.folder)

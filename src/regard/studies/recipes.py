@@ -13,7 +13,7 @@ from regard.config import Layer, Resolved, Settings, nested, resolve, setting_na
 from regard.errors import ConfigError
 from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
 from regard.studies.tasks import task
-from regard.studies.tuning.start import begin_with, usual_length
+from regard.studies.tuning.start import FEATURE_RATE, begin_with, usual_length
 
 FINE_TUNING: dict[str, Any] = {
     "optimizer": "adamw",
@@ -38,6 +38,10 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
     "classify": _fine_tuning("gpt-tiny", "accuracy"),
     "regress": _fine_tuning("bert-mini", "spearman"),
     "tag": _fine_tuning("bert-mini", "f1"),
+    "elmo": {
+        "model": {"preset": "elmo-tiny"},
+        "train": {"patience": 8, "betas": [0.9, 0.99], "warmup": 200, "validate_every": 250},
+    },
     "language-model": {
         "model": {"preset": "gpt-tiny"},
         "train": {"patience": 8, "optimizer": "adamw", "weight_decay": 0.1, "betas": [0.9, 0.99], "warmup": 200},
@@ -58,6 +62,8 @@ USUAL_FAMILY: dict[Kind, str] = {
     "conditional-masked": "mask-predict",
     "language-model": "gpt",
     "encoder": "bert",
+    "two-way": "elmo",
+    "words": "words",
 }
 """The family of a model of which neither preset nor family is said."""
 
@@ -127,7 +133,8 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     _check_places(name, _table(changes, "data"), schema)
     layers = [*([base] if base else []), Layer(recipe.origin, values), Layer("the command line", changes)]
     if beginning and beginning.is_fine_tuning:
-        layers.insert(0, usual_length(recipe.origin, start is not None, values, changes))
+        is_tuned = start is not None and start.values["train"]["learning_rate"] != FEATURE_RATE
+        layers.insert(0, usual_length(recipe.origin, is_tuned, values, changes))
     return resolve(schema, layers)
 
 
