@@ -162,7 +162,7 @@ def test_mistakes_with_files_of_the_user(tmp_path, monkeypatch):
     assert bad("train", "translate", "--source", "u.de", "--target", "a.en") == (
         "u.de: this is UTF-16; convert it with iconv -f utf-16 -t utf-8."
     )
-    assert bad("translate", "a.de", "Ja.") == "a.de: this is neither a run nor a checkpoint."
+    assert bad("translate", "a.de", "Ja.") == "a.de: this is neither a run nor a checkpoint; name the folder of one."
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.de", "a.en", "b.en", "empty", "u.de", "void"]
 
 
