@@ -4,8 +4,8 @@
     python benchmarks/transfer.py --data sst2 --vectors glove.6B.50d.txt.gz --text wikipedia --out transfer-sst2
 
 DIR of --data holds train.tsv.gz and dev.tsv.gz with the columns sentence and label; --text is what an ELMo learns
-from first (--elmo RUN takes one that is there). Expected: scratch < fixed vectors < tuned vectors < ELMo < tuned BERT, and
-tuned MiniLM at least 8 points above scratch. What was interrupted goes on with the same command.
+from first (--elmo RUN takes one that is there). Expected: scratch < fixed vectors < tuned vectors < ELMo < tuned
+BERT, and tuned MiniLM at least 8 points above scratch. What was interrupted goes on with the same command.
 """
 
 import argparse
