@@ -92,6 +92,8 @@ class Clock:
             parts.append(f"loss {facts['loss']:.3f}")
         if "tokens_per_second" in facts:
             parts.append(f"{facts['tokens_per_second']:,.0f} tokens/s")
+        elif "words_per_second" in facts:
+            parts.append(f"{facts['words_per_second']:,.0f} words/s")
         elif rate:
             parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
         if self.total and rate:

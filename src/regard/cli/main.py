@@ -26,6 +26,7 @@ from regard.cli import (
     fill,
     generate,
     import_,
+    inspect,
     presets,
     quickstart,
     race,
@@ -71,6 +72,7 @@ app.command("choose")(choose.choose)
 app.command("fill")(fill.fill)
 app.command("embed")(embed.embed)
 app.command("similar")(similar.similar)
+app.command("inspect")(inspect.inspect)
 app.command("features")(features.features)
 app.add_typer(vectors.app, name="vectors")
 app.command("evaluate")(evaluate.evaluate)

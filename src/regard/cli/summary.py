@@ -5,7 +5,8 @@ from itertools import islice
 from typing import Any
 
 from regard.cli.console import duration, errors, print_json, print_line, print_table
-from regard.studies import Comparison, LabelPlan, Plan, Run, TextPlan, decoding_words
+from regard.cli.vectors_study import print_vector_scores
+from regard.studies import Comparison, LabelPlan, Plan, Run, TextPlan, WordPlan, decoding_words
 
 
 def print_run(run: Run, as_json: bool) -> None:
@@ -163,6 +164,7 @@ PRINTERS = {
     "language-model": print_text_scores,
     "masked-language-model": print_masked_scores,
     "translate": print_scores,
+    "vectors": lambda scores: print_vector_scores(scores.get("analogies"), scores.get("similarities", [])),
 }
 USES = {
     "answer": ("answer", "QUESTION TEXT"),
@@ -174,6 +176,7 @@ USES = {
     "language-model": ("generate", "TEXT"),
     "masked-language-model": ("fill", '"A text with a [MASK] in it."'),
     "translate": ("translate", "TEXT"),
+    "vectors": ("vectors neighbours", "WORD"),
 }
 
 
@@ -201,7 +204,7 @@ def _with_interval(value: float, interval: tuple[float, float]) -> str:
     return f"{value:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
 
 
-def print_plan(plan: Plan | TextPlan | LabelPlan, as_json: bool) -> None:
+def print_plan(plan: Plan | TextPlan | LabelPlan | WordPlan, as_json: bool) -> None:
     """Say what a run would do."""
     if as_json:
         print_json(plan)

@@ -35,7 +35,7 @@ def train(
         str | None,
         typer.Argument(
             help="A recipe (see `regard recipes`), a TOML file, or a task: translate, language-model, elmo, "
-            "masked-language-model, classify, regress, tag, answer, choose."
+            "masked-language-model, vectors, classify, regress, tag, answer, choose."
         ),
     ] = None,
     settings: SettingWords = None,

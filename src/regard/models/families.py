@@ -18,9 +18,12 @@ from regard.models.presets import presets
 from regard.models.recurrent import RecurrentSettings, RecurrentTranslator
 from regard.models.recurrent_lm import RecurrentLanguageModel, RecurrentLmSettings
 from regard.models.transformer import Transformer, TransformerSettings
+from regard.models.word_vectors import WordVectorSettings, WordVectorTables
 from regard.models.words import WordTable, WordTableSettings
 
-Kind = Literal["sequence-to-sequence", "conditional-masked", "language-model", "encoder", "two-way", "words"]
+Kind = Literal[
+    "sequence-to-sequence", "conditional-masked", "language-model", "encoder", "two-way", "words", "word-vectors"
+]
 """Which protocol of `models.interface` a family keeps, and so which tasks have a use for it."""
 
 KINDS: dict[Kind, str] = {
@@ -28,6 +31,7 @@ KINDS: dict[Kind, str] = {
     "conditional-masked": "conditional masked language model",
     "language-model": "language model",
     "encoder": "text encoder",
+    "word-vectors": "table of word vectors",
     "two-way": "two-direction language model",
     "words": "table of words",
 }
@@ -55,6 +59,7 @@ FAMILIES = {
     "recurrent": Family(RecurrentSettings, RecurrentTranslator, "sequence-to-sequence"),
     "recurrent-lm": Family(RecurrentLmSettings, RecurrentLanguageModel, "language-model"),
     "transformer": Family(TransformerSettings, Transformer, "sequence-to-sequence"),
+    "word-vectors": Family(WordVectorSettings, WordVectorTables, "word-vectors"),
     "words": Family(WordTableSettings, WordTable, "words"),
 }
 

@@ -62,7 +62,7 @@ VERBS = {
     "regress": "regress and evaluate",
     "tag": "tag and evaluate",
     "translate": "translate, score and evaluate",
-    "vectors": "vectors neighbours, vectors analogy and the like",
+    "vectors": "vectors",
 }
 """What such a model is used with on the command line."""
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}

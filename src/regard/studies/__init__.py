@@ -11,7 +11,7 @@ from regard.studies.features import FeatureRow, FeatureSettings, measure_feature
 from regard.studies.masked_scores import MaskedEvaluation, measure_masked
 from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, decoding_words, read_passport
-from regard.studies.plan import LabelPlan, Plan, TextPlan, plan_run, preset_parameters
+from regard.studies.plan import LabelPlan, Plan, TextPlan, WordPlan, plan_run, preset_parameters
 from regard.studies.race.board import Standing
 from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.disciplines import ranked
@@ -57,6 +57,7 @@ __all__ = [
     "TextPlan",
     "Transfer",
     "Verification",
+    "WordPlan",
     "average",
     "compare",
     "decoding_words",

@@ -50,6 +50,7 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
         "train": {"optimizer": "adamw", "weight_decay": 0.01, "betas": [0.9, 0.999], "schedule": "linear"},
     },
     "translate": {"model": {"preset": "transformer-small"}, "train": {"patience": 8}},
+    "vectors": {"model": {"preset": "skip-gram"}},
 }
 """What a task takes on top of its schema's defaults when it is named instead of a recipe."""
 
@@ -58,6 +59,7 @@ USUAL_FAMILY: dict[Kind, str] = {
     "conditional-masked": "mask-predict",
     "language-model": "gpt",
     "encoder": "bert",
+    "word-vectors": "word-vectors",
     "two-way": "elmo",
     "words": "words",
 }

@@ -35,6 +35,8 @@ from regard.studies.tuning.settings import (
     settings_of,
 )
 from regard.studies.tuning.start import RATE_OF_GOING_ON, RATES, Beginning
+from regard.studies.vectors.prepare import prepare_vectors, score_vectors
+from regard.studies.vectors.settings import VectorSettings
 from regard.training import Machine
 
 Prepare = Callable[[Any, Machine, Progress, Bundle | None, Sequence[Pair] | None], Prepared]
@@ -105,6 +107,14 @@ TASKS = {
         score_tests,
         file_hashes,
         "--source FILE --target FILE, or --data FILE",
+    ),
+    "vectors": Task(
+        lambda model: VectorSettings[model],  # type: ignore[valid-type]
+        prepare_vectors,
+        ("word-vectors",),
+        score_vectors,
+        lambda data: {},  # as above
+        "--text FILE or --text FOLDER",
     ),
 }
 
