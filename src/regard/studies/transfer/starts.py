@@ -1,6 +1,6 @@
 """What to begin with: named by the user, or pretrained on the embedded world for a transfer on its reviews."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ from regard.pipelines import load
 from regard.progress import Progress
 from regard.studies.execute import Job, execute
 from regard.studies.race.folder import ENDED
-from regard.studies.recipes import TASK_DEFAULTS, find_recipe, resolve_run
+from regard.studies.recipes import find_recipe, resolve_run
 from regard.studies.resume import resume
 from regard.studies.run import Run
 from regard.studies.transfer.folder import Transfer
 from regard.studies.transfer.methods import METHODS
+from regard.studies.tuning.start import is_word_file, model_of
 
 TEXT = {"paths": ["miniature:mixed/train"], "count": 6_000}
 """The text that what is missing is pretrained on: documents of the embedded world, reviews among them."""
@@ -46,8 +47,6 @@ def needed_starts(methods: list[str], given: Mapping[str, str | None], is_miniat
                 f"--methods {name}: it begins with something that has learned from text; give {FLAGS[need]}, or "
                 f"leave the method out."
             )
-        if found[need] is None and need == "vectors" and "vectors" not in TASK_DEFAULTS:
-            raise ConfigError(f"--methods {name}: give a file of word vectors with {FLAGS[need]}.")
     return found
 
 
@@ -67,7 +66,9 @@ class Starts:
         run = self.transfer.start(need)
         if not run.exists or run.record["state"] not in ENDED:
             self.progress.say(f"{need}: pretrained on the embedded world first, in {run.path}.")
-            _train(run, *RECIPES[need], self.machine, self.progress)
+            kept = {"data.folder": str(self.transfer.path / "starts" / f"text-{need}")}
+            recipe, changes = RECIPES[need]
+            _train(run, recipe, changes | kept | self.machine, self.progress)
         if run.record["state"] not in ENDED:
             return None
         return self._vectors_of(str(run.path)) if need == "vectors" else str(run.path)
@@ -82,8 +83,7 @@ class Starts:
             vectors: Any = load(place)
             if not hasattr(vectors, "table"):
                 raise ConfigError(f"--vectors {place}: this run holds no word vectors; give another, or a file.")
-            table = vectors.table() if callable(vectors.table) else vectors.table
-            write_word_vectors(path, table, "word2vec")
+            write_word_vectors(path, vectors.table, "word2vec")
         return str(path)
 
     def cost(self) -> dict[str, Any]:
@@ -92,18 +92,16 @@ class Starts:
         return {need: {"seconds": run.record.get("seconds")} for need, run in runs.items() if run.exists}
 
 
-def _train(run: Run, recipe: str, changes: dict[str, Any], machine: dict[str, Any], progress: Progress) -> None:
+def _train(run: Run, recipe: str, changes: dict[str, Any], progress: Progress) -> None:
     if run.exists:
         resume(run.path, progress=progress)
         return
-    overrides = dict(flatten(nested(changes | machine)))
+    overrides = dict(flatten(nested(changes)))
     execute(run, Job(resolve_run(find_recipe(recipe), overrides)), progress)
 
 
-def check_start(need: str, place: str, progress: Callable[[str], None] | None = None) -> None:
+def check_start(need: str, place: str) -> None:
     """Refuse a start of the wrong kind before anybody waits for a run."""
-    from regard.studies.tuning.start import is_word_file, model_of
-
     if need == "vectors":
         if not Path(place).exists():
             raise ConfigError(f"--vectors {place}: there is no such file or run; check the path.")
