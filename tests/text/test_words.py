@@ -11,7 +11,7 @@ from regard.text.words import (
     join_phrases,
     neighbours_of,
     splitter,
-    word_tokenizer,
+    table_tokenizer,
 )
 
 
@@ -38,7 +38,7 @@ def test_words_may_be_what_white_space_parts():
 
 def test_words_of_any_text_come_back_from_the_tokenizer():
     words = splitter(WordSettings(split="spaces"))("a \U0001f98a ß \x1c b ２ \u2028 c")
-    tokenizer = word_tokenizer(dict.fromkeys(words))
+    tokenizer = table_tokenizer(dict.fromkeys(words))
     assert tokenizer.end == len(words) and tokenizer.pieces(range(len(words))) == words
     assert tokenizer.encode(" ".join(words)).ids == list(range(len(words)))
 

@@ -13,6 +13,7 @@ from regard.errors import ConfigError
 from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
 from regard.studies.tasks import task
 from regard.studies.tuning.start import FEATURE_RATE, begin_with, usual_length
+from regard.studies.vectors.table import begin_with_vectors
 
 FINE_TUNING: dict[str, Any] = {
     "optimizer": "adamw",
@@ -128,7 +129,12 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
             f"(data.train in a recipe)."
         )
     schema = kind_of_run.settings(family(kind).settings)
-    layers = [*([base] if base else []), Layer(recipe.origin, values), Layer("the command line", changes)]
+    table = None
+    if "vectors" in schema.model_fields:
+        known = base.values["model"] if base else {}
+        table = begin_with_vectors(name, family(kind).settings.model_fields, known, values, changes)
+    origins = [base, Layer(recipe.origin, values), table, Layer("the command line", changes)]
+    layers = [layer for layer in origins if layer]
     if beginning and beginning.is_fine_tuning:
         is_tuned = start is not None and start.values["train"]["learning_rate"] != FEATURE_RATE
         layers.insert(0, usual_length(recipe.origin, is_tuned, values, changes))

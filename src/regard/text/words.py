@@ -136,7 +136,7 @@ def neighbours_of(words: Sequence[str]) -> Iterable[str]:
     return map(" ".join, pairwise(words))
 
 
-def word_tokenizer(words: Iterable[str]) -> Tokenizer:
+def table_tokenizer(words: Iterable[str]) -> Tokenizer:
     """Return the tokenizer of a table: words by their places in it, and behind them the end of a text."""
     numbers = {word: number for number, word in enumerate(words)}
     backend = Backend(models.WordLevel({**numbers, END_OF_TEXT: len(numbers)}, unk_token=END_OF_TEXT))

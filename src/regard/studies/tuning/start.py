@@ -13,9 +13,10 @@ from regard.checkpoint.bundle import weights_of
 from regard.config import Layer
 from regard.errors import ConfigError
 from regard.interop import read as read_hugging_face
-from regard.interop.word_vectors import read_word_vectors
 from regard.models import KINDS, Kind, family
+from regard.pipelines import load_word_vectors
 from regard.studies.passport import HUGGING_FACE, model_hash, model_place
+from regard.studies.vectors.table import names_vectors
 
 BODY = "body."
 """How the names of a headed model's weights begin, its head's left out."""
@@ -52,8 +53,8 @@ class Beginning:
 
 
 def is_word_file(start: str) -> bool:
-    """Tell whether a start is a file of word vectors."""
-    return not start.startswith(HUGGING_FACE) and Path(start).is_file()
+    """Tell whether a start is a file of word vectors, or a run that learned some."""
+    return names_vectors(start)
 
 
 def read_start(start: str) -> Bundle:
@@ -74,7 +75,7 @@ def body_weights(start: Bundle) -> dict[str, Tensor]:
 def start_hash(start: str) -> str:
     """Return a hash of the model to begin with."""
     if is_word_file(start):
-        return str(fingerprint(Path(start))["sha256"])
+        return str(fingerprint(Path(start))["sha256"]) if Path(start).is_file() else model_hash(model_place(start))
     return model_hash(model_place(start))
 
 
@@ -83,7 +84,7 @@ def model_of(start: str) -> dict[str, Any]:
     if start.startswith(HUGGING_FACE):
         return read_start(start).settings.model_dump(mode="json")
     if is_word_file(start):
-        return {"family": "words", "width": int(read_word_vectors(Path(start), first=1).vectors.shape[1])}
+        return {"family": "words", "width": load_word_vectors(start, first=1).width}
     return dict(read_config(find_checkpoint(Path(start)))["model"])
 
 

@@ -2,15 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from regard.checkpoint import Bundle
 from regard.interop.word_vectors import WordTable as Table
-from regard.interop.word_vectors import read_word_vectors
 from regard.models import Vocabularies, build_model
+from regard.pipelines import load_word_vectors
 from regard.progress import Progress
 from regard.text import word_tokenizer
 
@@ -32,7 +31,7 @@ def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], pro
     ]
     counts = Counter(words_of(learned))
     often = [word for word, count in counts.most_common(text.size) if count >= text.minimum_frequency]
-    table = None if settings.start is None else _kept(read_word_vectors(Path(settings.start)), set(words_of(texts)))
+    table = None if settings.start is None else _kept(load_word_vectors(settings.start).table, set(words_of(texts)))
     words = list(dict.fromkeys([*often, *(table.words if table else ())]))
     tokenizer = word_tokenizer(words, lowercase=text.lowercase)
     vocabularies = Vocabularies(tokenizer.size, tokenizer.size, is_shared=True)

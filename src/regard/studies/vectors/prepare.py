@@ -29,7 +29,7 @@ from regard.studies.sizes import check_size
 from regard.studies.vectors.evaluate import plain_analogies, read_questions, read_rated_pairs, score_analogies
 from regard.studies.vectors.evaluate import score_similarities as compare
 from regard.text import Tokenizer
-from regard.text.words import word_tokenizer
+from regard.text.words import table_tokenizer
 from regard.training import Machine
 from regard.training.vectors import VectorTrainer
 
@@ -100,7 +100,7 @@ def vocabulary_of(
         except (OSError, ValueError, KeyError, RegardError):
             pass  # not whole, so they are counted again
     found = count_words(place, settings.text, progress)
-    tokenizer = word_tokenizer(found.counts)
+    tokenizer = table_tokenizer(found.counts)
     counts = np.fromiter(found.counts.values(), np.int64, len(found.counts))
     facts = {"words_read": found.total, "forgotten_below": found.forgotten_below}
     progress.say(
