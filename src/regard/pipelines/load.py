@@ -76,8 +76,8 @@ def load(
 
     Further ones make an ensemble of translators: the mean of their probabilities decides. In precision bf16 weights
     and sums are rounded to three digits: twice as fast where the model is large, the same text only almost always.
-    A language model on a CPU is faster with int8 weights, for a little more perplexity (see `weights_cost`). A file is
-    a table of word vectors, as word2vec or GloVe write it.
+    A language model on a CPU is faster with int8 weights, for a little more perplexity (see `weights_cost`). A file
+    is a table of word vectors, as word2vec or GloVe write it.
     """
     if Path(path).is_file():
         return WordVectors.of_file(Path(path))
