@@ -62,7 +62,8 @@ def test_a_language_model_is_converted_and_comes_back(tmp_path):
     assert bad("convert", tmp_path / "run") == f"{hf}: it exists already; name a folder that does not."
     found = json.loads(good("convert", tmp_path / "run", "--out", tmp_path / "x", "--json"))
     assert found == {"path": str(tmp_path / "x"), "form": "GPT-2", "architecture": "GPT2LMHeadModel"}
-    assert bad("convert", tmp_path / "run", "--to", "onnx") == '--to: "onnx" is not one of hf.'
+    expected = '--to: "onnx" is not one of hf, word2vec, word2vec-binary, glove.'
+    assert bad("convert", tmp_path / "run", "--to", "onnx") == expected
 
 
 def test_json(checkpoint, tmp_path):

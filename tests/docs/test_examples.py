@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import regard
+from elmos import elmo_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
 from generators import language_bundle, tokenizer_of
 from labelled import write_reviews
@@ -51,14 +52,14 @@ def quick_text(recipe: str) -> dict[str, object]:
     return QUICK_TEXT | (stories if recipe in ("language-miniature", "masked-miniature") else {})
 
 
-QUICK_LABELS = {"train.steps": 2, "train.warmup": 1}
+QUICK_LABELS: dict[str, object] = {"train.steps": 2, "train.warmup": 1}
 """What makes fine-tuning quick."""
 
 
 def quick_labels(recipe: str, has_start: bool) -> dict[str, object]:
     """Return what makes fine-tuning quick; a start brings its own sizes."""
     stories = {"data.train.count": 60, "data.valid.count": 5, "data.test.test.count": 5}
-    sizes = {} if has_start else {"model.width": 16, "text.size": 400}
+    sizes: dict[str, object] = {} if has_start else {"model.width": 16, "text.size": 400}
     return QUICK_LABELS | sizes | (stories if recipe.endswith("-miniature") else {"data.train.count": 60})
 
 
@@ -68,6 +69,10 @@ def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = F
         return quick_labels(recipe, has_start)
     if recipe.startswith(("language", "masked")):
         return quick_text(recipe) if not has_start else QUICK_LABELS  # a start brings its own sizes
+    if recipe.startswith("elmo"):
+        sizes = {"model.width": 8, "model.cell_width": 12, "model.filters": "[[1,4]]", "text.words": 200}
+        stories = {"data.train.count": 60, "data.valid.count": 5, "data.test.test.count": 5}
+        return sizes | QUICK_LABELS | (stories if recipe == "elmo-miniature" else {})
     if preset is None or preset.startswith("transformer"):
         return dict(QUICK)
     return {name: value for name, value in QUICK.items() if name != TRANSFORMER_ONLY}
@@ -107,7 +112,9 @@ def desk(tmp_path, monkeypatch, quick_run, masked_run, pairs):
     write_tagged(tmp_path / "words.conll", 60)
     write_questions(tmp_path / "questions.json", 60, silent=0.3)
     write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("bytes"), window=24))
+    write_bundle(tmp_path / "runs" / "elmo", elmo_bundle())
     write_bundle(tmp_path / "runs" / "bert", small_encoder_bundle(bert_tokenizer()))
+    (tmp_path / "glove.txt").write_text("the 0.1 0.2 -0.3\ngood 0.5 -0.1 0.2\n")
     (tmp_path / "pairs.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs[:20]))
     (tmp_path / "archive.toml").write_text(blocks(ROOT / "docs" / "own-text.md", "toml")[0])
     return tmp_path
@@ -161,6 +168,8 @@ def test_commands_run(page, desk):
         if words[0] == "doctor":
             sizes = {} if "--start" in words else quick_for(None, words[1]) if words[1] in TASKS else QUICK
             words = [*words, *(f"{name}={value}" for name, value in sizes.items() if name in SIZES)]
+        if words[0] == "transfer":
+            words = [*words, "train.steps=2", "train.warmup=1"]
         if words[0] == "race":
             quick = {name: value for name, value in quick_for(None, words[1]).items() if name != "train.steps"}
             if "race-miniature" in words:

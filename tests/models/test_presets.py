@@ -11,6 +11,9 @@ COUNTS = {
     "bert-medium": 44_991_626,
     "bert-base": 115_088_010,
     "bert-large": 342_866_058,
+    "elmo-tiny": 2_756_520,
+    "elmo-small": 18_382_696,
+    "elmo": 112_647_400,
     "gpt-tiny": 5_562_112,
     "gpt": 113_863_680,
     "gpt2": 114_258_432,
@@ -27,6 +30,10 @@ COUNTS = {
     "gru-attention": 13_383_560,
     "lstm-attention": 17_457_544,
     "convs2s": 16_336_008,
+    "skip-gram": 7_400_000,
+    "skip-gram-300": 22_200_000,
+    "cbow": 7_400_000,
+    "cbow-300": 22_200_000,
     "mask-predict-tiny": 4_200_033,
     "mask-predict-small": 15_035_777,
     "mask-predict-base": 63_148_673,
@@ -34,6 +41,7 @@ COUNTS = {
     "transformer-small": 15_002_624,
     "transformer-base": 63_082_496,
     "transformer-big": 214_245_376,
+    "words": 3_700_000,
 }
 
 

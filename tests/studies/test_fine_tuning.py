@@ -279,7 +279,7 @@ def test_settings_that_contradict_the_start_are_refused(language_model, files, q
         (
             {"start": str(quick_run.path)},
             f"start: {quick_run.path} is a sequence-to-sequence model, but the task classify begins with a language "
-            "model or a text encoder.",
+            "model or a text encoder or a two-direction language model or a table of words.",
         ),
         (
             {"max_length": 65},

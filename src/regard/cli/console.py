@@ -92,6 +92,8 @@ class Clock:
             parts.append(f"loss {facts['loss']:.3f}")
         if "tokens_per_second" in facts:
             parts.append(f"{facts['tokens_per_second']:,.0f} tokens/s")
+        elif "words_per_second" in facts:
+            parts.append(f"{facts['words_per_second']:,.0f} words/s")
         elif rate:
             parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
         if self.total and rate:
@@ -162,7 +164,8 @@ class Lines(Progress):
             def advance(self, amount: int = 1, **facts: float) -> None:
                 clock.done += amount
                 now = time.monotonic()
-                if now - self.told >= SECONDS_BETWEEN_LINES or (self.is_long and clock.done == total):
+                is_end = amount > 0 and clock.done == total  # what is read at once may be worked on for long
+                if now - self.told >= SECONDS_BETWEEN_LINES or (self.is_long and is_end):
                     self.told, self.is_long = now, True
                     say(f"{title} {clock.done:,}/{f'{total:,}' if total else '?'}  {clock.figures(facts)}")
 

@@ -69,11 +69,16 @@ def evaluate(
         return
     if text_column or label_column:
         raise ConfigError("--text-column and --label-column are for models that label or choose; leave them out.")
-    if task == "language-model" and data is None:
+    if task == "language-model":
+        if data is not None:
+            raise ConfigError(f"--data {data}: {run} is a language model; give the text to score it on with --text.")
         _evaluate_text(flags)
         return
     if task == "masked-language-model":
         _evaluate_masked(flags)
+        return
+    if task == "elmo":
+        _evaluate_elmo(flags)
         return
     if text or stride:
         raise ConfigError(f"--text and --stride are for language models, and {run} is none; leave them out.")
@@ -152,6 +157,22 @@ def _evaluate_masked(flags: dict[str, Any]) -> None:
     found = measure_masked(run, place, device=device, progress=reporter)
     figures = {name: each.figures() for name, each in found.items()}
     print_json(figures) if flags["json"] else print_masked_scores(figures)
+
+
+def _evaluate_elmo(flags: dict[str, Any]) -> None:
+    from regard.cli.console import print_json, progress
+    from regard.cli.summary import print_elmo_scores
+    from regard.data.text_settings import TextSource
+    from regard.errors import ConfigError
+    from regard.studies import measure_elmo
+
+    run = flags["run"]
+    if any(flags[name] for name in ("data", "stride", "only", "against", "out", "beams", "passes")):
+        raise ConfigError(f"{run}: text for an ELMo is named with --text alone; leave the other flags out.")
+    place = TextSource(paths=tuple(flags["text"])) if flags["text"] else None
+    found = measure_elmo(run, place, device=flags["device"] or "auto", progress=progress(flags["quiet"]))
+    figures = {name: each.figures() for name, each in found.items()}
+    print_json(figures) if flags["json"] else print_elmo_scores(figures)
 
 
 def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:

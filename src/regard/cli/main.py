@@ -26,6 +26,7 @@ from regard.cli import (
     fill,
     generate,
     import_,
+    inspect,
     presets,
     quickstart,
     race,
@@ -37,6 +38,7 @@ from regard.cli import (
     tag,
     tokenizer,
     train,
+    transfer,
     translate,
     vectors,
     verify_resume,
@@ -59,6 +61,7 @@ app.command("quickstart")(quickstart.quickstart)
 app.command("doctor")(doctor.doctor)
 app.command("train")(train.train)
 app.command("race")(race.race)
+app.command("transfer")(transfer.transfer)
 app.command("translate")(translate.translate)
 app.command("generate")(generate.generate)
 app.command("classify")(classify.classify)
@@ -69,6 +72,7 @@ app.command("choose")(choose.choose)
 app.command("fill")(fill.fill)
 app.command("embed")(embed.embed)
 app.command("similar")(similar.similar)
+app.command("inspect")(inspect.inspect)
 app.command("features")(features.features)
 app.add_typer(vectors.app, name="vectors")
 app.command("evaluate")(evaluate.evaluate)

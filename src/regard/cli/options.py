@@ -32,7 +32,8 @@ Text = Annotated[
 ]
 ValidText = Annotated[list[str] | None, typer.Option(help="Validation text; unset: set apart.")]
 Start = Annotated[
-    str | None, typer.Option(help="Begin with this: a model's run or checkpoint, or hf:DIR (Hugging Face).")
+    str | None,
+    typer.Option(help="Begin with this: a run or checkpoint, hf:DIR, or a file of word vectors."),
 ]
 TextColumn = Annotated[
     list[str] | None,

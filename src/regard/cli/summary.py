@@ -5,7 +5,8 @@ from itertools import islice
 from typing import Any
 
 from regard.cli.console import duration, errors, print_json, print_line, print_table
-from regard.studies import Comparison, LabelPlan, Plan, Run, TextPlan, decoding_words
+from regard.cli.vectors_study import print_vector_scores
+from regard.studies import Comparison, LabelPlan, Plan, Run, TextPlan, WordPlan, decoding_words
 
 
 def print_run(run: Run, as_json: bool) -> None:
@@ -114,6 +115,10 @@ def print_label_scores(scores: dict[str, dict[str, Any]]) -> None:
     header = ("set", "examples", "loss", *(SHOWN[name] for name in names))
     print_table(header, rows, right=range(1, len(header)))
     print_line("In brackets: 95 % intervals by bootstrap over the set.")
+    mix = next(iter(scores.values())).get("mix")
+    if mix:
+        words = ", ".join(f"{name} {value:.3f}" for name, value in mix.items())
+        print_line(f"learned weights of the layers: {words}")
     for name, found in islice(scores.items(), 1):
         classes = [
             (
@@ -135,11 +140,31 @@ def _figure(found: dict[str, Any], name: str) -> str:
     return f"{found[name]:.4f}" + (f" [{interval[0]:.4f}, {interval[1]:.4f}]" if interval else "")
 
 
+def print_elmo_scores(scores: dict[str, dict[str, Any]]) -> None:
+    """Print one row a text, and under the table how it was read."""
+    rows = [
+        (
+            name,
+            f"{found['words']:,}",
+            f"{found['unknown']:.4f}",
+            *(f"{found[f'{side}_loss']:.4f}" for side in ("forward", "backward")),
+            *(f"{found[f'{side}_perplexity']:.2f}" for side in ("forward", "backward")),
+        )
+        for name, found in scores.items()
+    ]
+    header = ("set", "words", "unknown", "loss forward", "backward", "perplexity forward", "backward")
+    print_table(header, rows, right=range(1, 7))
+    for found in islice(scores.values(), 1):
+        print_line(f"{found['vocabulary']:,} words can be said; read in windows of about {found['window']:,} words")
+
+
 PRINTERS = {
     **dict.fromkeys(("answer", "choose", "classify", "regress", "tag"), print_label_scores),
+    "elmo": print_elmo_scores,
     "language-model": print_text_scores,
     "masked-language-model": print_masked_scores,
     "translate": print_scores,
+    "vectors": lambda scores: print_vector_scores(scores.get("analogies"), scores.get("similarities", [])),
 }
 USES = {
     "answer": ("answer", "QUESTION TEXT"),
@@ -147,9 +172,11 @@ USES = {
     "classify": ("classify", "TEXT"),
     "regress": ("regress", "TEXT"),
     "tag": ("tag", "TEXT"),
+    "elmo": ("embed", "TEXT --tokens"),
     "language-model": ("generate", "TEXT"),
     "masked-language-model": ("fill", '"A text with a [MASK] in it."'),
     "translate": ("translate", "TEXT"),
+    "vectors": ("vectors neighbours", "WORD"),
 }
 
 
@@ -177,7 +204,7 @@ def _with_interval(value: float, interval: tuple[float, float]) -> str:
     return f"{value:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
 
 
-def print_plan(plan: Plan | TextPlan | LabelPlan, as_json: bool) -> None:
+def print_plan(plan: Plan | TextPlan | LabelPlan | WordPlan, as_json: bool) -> None:
     """Say what a run would do."""
     if as_json:
         print_json(plan)

@@ -34,8 +34,8 @@ def train(
     recipe: Annotated[
         str | None,
         typer.Argument(
-            help="A recipe (see `regard recipes`), a TOML file, or a task: translate, language-model, "
-            "masked-language-model, classify, regress, tag, answer, choose."
+            help="A recipe (see `regard recipes`), a TOML file, or a task: translate, language-model, elmo, "
+            "masked-language-model, vectors, classify, regress, tag, answer, choose."
         ),
     ] = None,
     settings: SettingWords = None,

@@ -78,14 +78,16 @@ def tokenise(
     title: str = "tokenise",
     shard_tokens: int = SHARD,
     sentences: SentenceRule | None = None,
+    encoder: Encoder | None = None,
 ) -> Corpus:
     """Return the text of a place as ids, an end token behind each document, out of a folder kept for it.
 
     Only what is new or changed since the last time is tokenised. A second process waits for the first. Where it is
-    said how to tell sentences apart, they are marked (see `SentenceEncoder`).
+    said how to tell sentences apart, they are marked (see `SentenceEncoder`); another `encoder` has its own ways.
     """
     inputs = find_inputs(place)
-    encoder: Encoder = PieceEncoder(tokenizer) if sentences is None else SentenceEncoder(tokenizer, sentences)
+    if encoder is None:
+        encoder = PieceEncoder(tokenizer) if sentences is None else SentenceEncoder(tokenizer, sentences)
     reading = {"documents": place.documents, "field": place.field, **encoder.reading}
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -75,6 +75,15 @@ class MarkedTextData(TextData):
     """How sentences are told apart: by full stops and their like in other scripts, or a line each."""
 
 
+class WordData(Settings):
+    """The data of a run that learns word vectors."""
+
+    train: MarkedSource
+    """What is learned from; windows do not reach from one document into another."""
+    folder: str | None = None
+    """Where the words are kept as numbers; unset: a folder of its own in corpora/, by what is read and how."""
+
+
 class SequenceSettings(Settings):
     """How sequences are made of sentences."""
 

@@ -3,12 +3,14 @@
 from regard.models.families import (
     FAMILIES,
     KINDS,
+    READ_BOTH_WAYS,
     Kind,
     build_model,
     check_kind,
     count_parameters,
     family,
     presets_of,
+    reads_both_ways,
 )
 from regard.models.headed import Headed, HeadSettings, take_over
 from regard.models.interface import (
@@ -34,6 +36,7 @@ __all__ = [
     "FAMILIES",
     "IN_EVERY_FAMILY",
     "KINDS",
+    "READ_BOTH_WAYS",
     "ConditionalMasked",
     "Fixed",
     "HeadSettings",
@@ -59,5 +62,6 @@ __all__ = [
     "preset",
     "presets",
     "presets_of",
+    "reads_both_ways",
     "take_over",
 ]

@@ -9,6 +9,7 @@ from torch import nn
 from regard.errors import ConfigError
 from regard.models.bert import Bert, BertSettings
 from regard.models.convolutional import Convolutional, ConvolutionalSettings
+from regard.models.elmo import Elmo, ElmoSettings
 from regard.models.gpt import Gpt, GptSettings
 from regard.models.headed import Headed, HeadSettings
 from regard.models.interface import ModelSettings, Vocabularies
@@ -17,8 +18,12 @@ from regard.models.presets import presets
 from regard.models.recurrent import RecurrentSettings, RecurrentTranslator
 from regard.models.recurrent_lm import RecurrentLanguageModel, RecurrentLmSettings
 from regard.models.transformer import Transformer, TransformerSettings
+from regard.models.word_vectors import WordVectorSettings, WordVectorTables
+from regard.models.words import WordTable, WordTableSettings
 
-Kind = Literal["sequence-to-sequence", "conditional-masked", "language-model", "encoder"]
+Kind = Literal[
+    "sequence-to-sequence", "conditional-masked", "language-model", "encoder", "two-way", "words", "word-vectors"
+]
 """Which protocol of `models.interface` a family keeps, and so which tasks have a use for it."""
 
 KINDS: dict[Kind, str] = {
@@ -26,8 +31,14 @@ KINDS: dict[Kind, str] = {
     "conditional-masked": "conditional masked language model",
     "language-model": "language model",
     "encoder": "text encoder",
+    "word-vectors": "table of word vectors",
+    "two-way": "two-direction language model",
+    "words": "table of words",
 }
 """What each is called in a sentence."""
+
+READ_BOTH_WAYS: tuple[Kind, ...] = ("encoder", "two-way", "words")
+"""Kinds whose tokens know no more of those before them than of those behind."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +53,14 @@ class Family:
 FAMILIES = {
     "bert": Family(BertSettings, Bert, "encoder"),
     "convolutional": Family(ConvolutionalSettings, Convolutional, "sequence-to-sequence"),
+    "elmo": Family(ElmoSettings, Elmo, "two-way"),
     "gpt": Family(GptSettings, Gpt, "language-model"),
     "mask-predict": Family(MaskPredictSettings, MaskPredict, "conditional-masked"),
     "recurrent": Family(RecurrentSettings, RecurrentTranslator, "sequence-to-sequence"),
     "recurrent-lm": Family(RecurrentLmSettings, RecurrentLanguageModel, "language-model"),
     "transformer": Family(TransformerSettings, Transformer, "sequence-to-sequence"),
+    "word-vectors": Family(WordVectorSettings, WordVectorTables, "word-vectors"),
+    "words": Family(WordTableSettings, WordTable, "words"),
 }
 
 
@@ -55,6 +69,11 @@ def family(name: str) -> Family:
     if name not in FAMILIES:
         raise ConfigError(f'model.family: "{name}" is not one of {", ".join(FAMILIES)}.')
     return FAMILIES[name]
+
+
+def reads_both_ways(name: str) -> bool:
+    """Tell whether models of a family read texts in both directions."""
+    return family(name).kind in READ_BOTH_WAYS
 
 
 def presets_of(*kinds: Kind) -> list[str]:
@@ -80,7 +99,7 @@ def build_model(settings: ModelSettings, vocabularies: Vocabularies, head: HeadS
     """Return a freshly initialised model, with a head over it where one is asked for."""
     found = family(settings.family)
     body = found.build(settings, vocabularies)
-    return body if head is None else Headed(body, head, is_encoder=found.kind == "encoder")
+    return body if head is None else Headed(body, head, is_encoder=found.kind in READ_BOTH_WAYS)
 
 
 def count_parameters(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> int:

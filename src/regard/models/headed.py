@@ -10,7 +10,8 @@ from torch.nn import functional as F
 
 from regard.config import Settings
 from regard.data.reading import Packed, Reading
-from regard.nn import Dropout, build_linear
+from regard.models.word_rows import WordRows, in_rows
+from regard.nn import BidirectionalLayer, Dropout, LayerMix, build_linear
 
 SPREAD = 0.02
 """Standard deviation of what is new in a model that has learned already."""
@@ -27,8 +28,14 @@ class HeadSettings(Settings):
     scores of every tag for each word; or how likely each token begins and ends the answer."""
     outputs: int = Field(ge=1)
     """How many labels or tags there are; 1 for numbers and choices, 2 for spans."""
-    pooling: Literal["token", "mean"] = "token"
-    """What stands for a whole text: the token that has seen all of it, or the mean of all tokens."""
+    pooling: Literal["token", "mean", "max"] = "token"
+    """What stands for a whole text: the token that has seen all of it, or the mean or the largest values of all."""
+    is_mixed: bool = False
+    """Whether the body's layers are mixed, with weights that are learned; unset: its last layer is taken."""
+    is_frozen: bool = False
+    """Whether the body stays as it is, and only what is above it learns."""
+    reader_width: int = Field(0, ge=0)
+    """Width, in each direction, of an LSTM that reads what the body has made of the tokens; 0: there is none."""
     dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout before the linear layer."""
 
@@ -40,19 +47,52 @@ class Headed(nn.Module):
         super().__init__()
         self.body = body
         self.kind = settings.kind
-        self.has_means = settings.pooling == "mean"
-        self.pools = is_encoder and self.kind in OF_WHOLE_TEXTS and not self.has_means
+        self.pooling = settings.pooling
+        self.pools = is_encoder and self.kind in OF_WHOLE_TEXTS and self.pooling == "token"
         self.dropout = Dropout(settings.dropout)
+        self.is_frozen = settings.is_frozen
+        self.mix = LayerMix(body.layer_count) if settings.is_mixed else None
+        width = vector_width(body)
+        if settings.reader_width:
+            self.reader: BidirectionalLayer | None = BidirectionalLayer(
+                "lstm", width, 2 * settings.reader_width, "concatenate"
+            )
+            width = 2 * settings.reader_width
+        else:
+            self.reader = None
         if self.kind != "likeness":  # which two vectors have without learning
             # A bias that all choices share would decide nothing.
             has_bias = self.kind not in ("choices", "spans")
-            self.output = build_linear(body.head.weight.size(1), settings.outputs, has_bias)
+            self.output = build_linear(width, settings.outputs, has_bias)
             nn.init.normal_(self.output.weight, std=SPREAD)
+        if self.is_frozen:
+            body.requires_grad_(False)
 
     @property
     def max_positions(self) -> int | None:
         """The longest sequence it takes, None where there is no bound."""
         return self.body.max_positions
+
+    @property
+    def is_recordable(self) -> bool:
+        """Whether its shapes follow from those of a batch, so that a CUDA graph can be replayed."""
+        return getattr(self.body, "is_recordable", True) and self.reader is None and self.pooling != "max"
+
+    @property
+    def layer_shares(self) -> dict[str, float] | None:
+        """How much each layer of the body counts, and by how much all are scaled; None where only the last does."""
+        if self.mix is None:
+            return None
+        names = [*self.body.layer_names, "scale"]
+        values = [*self.mix.shares.tolist(), self.mix.scale.item()]
+        return {name: round(value, 6) for name, value in zip(names, values, strict=True)}
+
+    def train(self, mode: bool = True) -> "Headed":
+        """Turn training on or off; a body that stays as it is never drops anything out."""
+        super().train(mode)
+        if self.is_frozen:
+            self.body.eval()
+        return self
 
     @property
     def head(self) -> Any:
@@ -62,14 +102,32 @@ class Headed(nn.Module):
     def read(self, reading: Reading) -> Tensor:
         """Return the hidden states (M, D) of all tokens, end to end; those of padding have no meaning.
 
-        Where the mean stands for a text, it is those of all sequences (R, D).
+        Where all tokens together stand for a text, it is those of all sequences (R, D).
         """
-        if isinstance(reading, Packed):
-            where = (reading.segments, reading.positions, reading.bounds, reading.longest)
-            hidden = self.body.read_packed(reading.tokens, *where)
-            return sequence_means(hidden, reading.bounds) if self.has_means else hidden
-        assert not self.has_means, "only an encoder's tokens have all seen as much as each other"
-        return self.body.read(reading.tokens).flatten(0, 1)  # padding is behind, where nobody who reads on sees it
+        if not isinstance(reading, Packed):
+            assert self.pooling == "token", "only an encoder's tokens have all seen as much as each other"
+            with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
+                return self.body.read(reading.tokens).flatten(0, 1)  # padding is behind, where nobody sees it
+        if self.mix is None and self.reader is None and self.pooling != "max" and not hasattr(self.body, "layers"):
+            hidden = self._read_body(reading)
+            return sequence_means(hidden, reading.bounds) if self.pooling == "mean" else hidden
+        rows = self._rows(reading)
+        if self.reader is not None:
+            rows = rows.of(self.reader(self.dropout(rows.states), rows.real)[0])
+        return rows.by_token() if self.pooling == "token" else rows.pooled(self.pooling)
+
+    def _read_body(self, reading: Packed) -> Tensor:
+        where = (reading.segments, reading.positions, reading.bounds, reading.longest)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
+            return self.body.read_packed(reading.tokens, *where)
+
+    def _rows(self, reading: Packed) -> WordRows:
+        """Return what the body knows, a row each sequence: word by word, where it makes words of its tokens."""
+        if not hasattr(self.body, "layers"):
+            return in_rows(self._read_body(reading), reading.bounds)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
+            found = self.body.layers(reading.tokens, reading.bounds)
+        return WordRows(found.states[-1] if self.mix is None else self.mix(found.states), found.real, found.word)
 
     def answer(self, hidden: Tensor, places: Tensor, offered: Tensor) -> Tensor:
         """Return scores of labels or tags (B, C), numbers or cosines (B,), of choices (B, K), or of ends (B, K, 2).
@@ -101,6 +159,11 @@ def sequence_means(hidden: Tensor, bounds: Tensor) -> Tensor:
     return sums / bounds.diff()[:, None]
 
 
+def vector_width(body: Any) -> int:
+    """Return the width of what a body hands to a head."""
+    return int(getattr(body, "vector_width", 0) or body.head.weight.size(1))
+
+
 @torch.no_grad()
 def take_over(model: Any, weights: Mapping[str, Tensor], new: Sequence[int] = ()) -> None:
     """Fill a model with the weights of another that knows fewer tokens; the vectors of `new` ones are drawn small."""
@@ -109,6 +172,8 @@ def take_over(model: Any, weights: Mapping[str, Tensor], new: Sequence[int] = ()
         place = places[name]
         assert place.shape[1:] == known.shape[1:] and len(place) >= len(known), name
         place[: len(known)].copy_(known)
+    if not new:
+        return
     rows = torch.tensor(list(new), dtype=torch.long)
     for table in {id(each): each for each in (model.embedding.table.weight, model.head.weight)}.values():
         table[rows] = torch.randn(len(rows), table.size(1)).to(table) * SPREAD

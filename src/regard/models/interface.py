@@ -159,6 +159,21 @@ class TextEncoder(Protocol):
         """Return logits (..., V) of the words that were masked."""
 
 
+class TwoWay(Protocol):
+    """Two language models, one in either direction, over words that are read as characters.
+
+    It reads as a `TextEncoder` does, but for segments and positions, which mean nothing to it.
+    """
+
+    head: VocabularyHead
+    """Scores of words, for what one direction knows (..., D)."""
+    vector_width: int
+    """Width of what both directions know together."""
+
+    def layers(self, tokens: Tensor, bounds: Tensor) -> Any:
+        """Return the states (R, T, 2 D) of all layers word by word, and to which word each token (N,) belongs."""
+
+
 @runtime_checkable
 class ConditionalMasked(Protocol):
     """A model of how long a target is, and of its masked words given the source and all words that are known."""

@@ -17,14 +17,25 @@ from regard.nn.dropout import Dropout
 from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
 from regard.nn.end_to_end import EndToEnd
 from regard.nn.int8 import can_multiply_int8, drop_int8, hold_int8, own_weights
-from regard.nn.linear import build_linear
+from regard.nn.linear import as_product, build_linear
 from regard.nn.masks import as_bias, behind_padding_mask, branch_mask, causal_mask, padding_mask
 from regard.nn.memory import is_out_of_memory, release_memory, with_less_at_once
+from regard.nn.mix import LayerMix
 from regard.nn.packed import forget_packed, packed
 from regard.nn.positions import PositionKind, Positions, build_positions, check_widths, sinusoids
 from regard.nn.probe import Listener, Probe, listening, probes
-from regard.nn.recurrent import CELLS, BidirectionalLayer, CellKind, ForwardLayer, LayerState, RecurrentLayer
+from regard.nn.recurrent import (
+    CELLS,
+    BidirectionalLayer,
+    CellKind,
+    ForwardLayer,
+    LayerState,
+    RecurrentLayer,
+    turned,
+    turned_places,
+)
 from regard.nn.repeated import Repeated
+from regard.nn.spelling import CharacterWords, spell
 from regard.nn.threads import threads_for
 from regard.nn.trace import Trace
 
@@ -39,6 +50,7 @@ __all__ = [
     "BlockSettings",
     "Cache",
     "CellKind",
+    "CharacterWords",
     "CrossAttention",
     "DecoderBlock",
     "Dropout",
@@ -47,6 +59,7 @@ __all__ = [
     "ForwardLayer",
     "GatedConvolution",
     "KeyValueCache",
+    "LayerMix",
     "LayerState",
     "Listener",
     "NormOrder",
@@ -61,6 +74,7 @@ __all__ = [
     "View",
     "VocabularyHead",
     "as_bias",
+    "as_product",
     "attention_weights",
     "behind_padding_mask",
     "branch_mask",
@@ -83,6 +97,9 @@ __all__ = [
     "probes",
     "release_memory",
     "sinusoids",
+    "spell",
     "threads_for",
+    "turned",
+    "turned_places",
     "with_less_at_once",
 ]

@@ -12,11 +12,13 @@ from regard.config import Settings
 from regard.nn.attention import CrossAttention, SelfAttention, View
 from regard.nn.cache import Cache
 from regard.nn.dropout import Dropout
+from regard.nn.gelu import can_fuse, gelu_of_sum
 from regard.nn.linear import build_linear
 
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu"]
 NormOrder = Literal["post", "pre", "res-post"]
 
+GELUS = ("gelu", "gelu-tanh")
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
@@ -117,13 +119,19 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return (B, T, D)."""
+        x = self._activated(x)
+        return self.outer(self.dropout(x) if self.training else x)
+
+    def _activated(self, x: Tensor) -> Tensor:
+        """Return what stands between the products (B, T, F)."""
+        if self.activation in GELUS and self.training and self.inner.bias is not None and can_fuse(x):
+            product = F.linear(x, self.inner.weight)
+            return gelu_of_sum(product, self.inner.bias, self.activation == "gelu-tanh")
         x = self.inner(x)  # (B, T, F), or both halves
         if self.activation == "swiglu":
             gate, value = x.chunk(2, dim=-1)
-            x = F.silu(gate) * value
-        else:
-            x = ACTIVATIONS[self.activation](x)
-        return self.outer(self.dropout(x) if self.training else x)
+            return F.silu(gate) * value
+        return ACTIVATIONS[self.activation](x)
 
 
 def _attention_shape(settings: BlockSettings) -> tuple[int, int, int, float, bool]:

@@ -1,7 +1,9 @@
 """Recurrent layers: the equations of one step, torch's fused kernels over many, and reading in both directions."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, cast
 
 import torch
@@ -63,12 +65,20 @@ CELLS: dict[CellKind, Cell] = {
 
 
 class RecurrentLayer(nn.Module):
-    """One layer in one direction: the fused kernel over many steps, or the equations for one; the same weights."""
+    """One layer in one direction: the fused kernel over many steps, or the equations for one; the same weights.
 
-    def __init__(self, kind: CellKind, inputs: int, width: int) -> None:
+    An LSTM may hand on a projection of its h that is narrower than its cell (Sak et al., 2014).
+    """
+
+    def __init__(self, kind: CellKind, inputs: int, width: int, projection: int | None = None) -> None:
         super().__init__()
-        self.cell, self.width = CELLS[kind], width
-        self.fused = self.cell.fused(inputs, width, batch_first=True)
+        assert projection is None or (kind == "lstm" and projection < width)
+        self.cell, self.width, self.projection = CELLS[kind], width, projection
+        narrow = {} if projection is None else {"proj_size": projection}
+        self.fused = self.cell.fused(inputs, width, batch_first=True, **narrow)
+        if projection is not None:
+            _hear_of_projections()
+            nn.init.xavier_uniform_(self.projection_weight)
         for part in self.input_weight.chunk(self.cell.gates):
             nn.init.xavier_uniform_(part)
         for part in self.hidden_weight.chunk(self.cell.gates):
@@ -98,6 +108,11 @@ class RecurrentLayer(nn.Module):
         """The bias of the product with h (gates * D,)."""
         return cast(Tensor, self.fused.bias_hh_l0)
 
+    @property
+    def projection_weight(self) -> Tensor:
+        """W_p (projection, D)."""
+        return cast(Tensor, self.fused.weight_hr_l0)
+
     def forward(self, x: Tensor, state: LayerState | None = None) -> tuple[Tensor, LayerState]:
         """Return h of every step (B, T, D) and the state after the last, by the fused kernel."""
         with torch.autocast(x.device.type, enabled=False):  # rounding adds up over steps; autocast would take fp16
@@ -109,11 +124,22 @@ class RecurrentLayer(nn.Module):
     def steps(self, x: Tensor, state: LayerState | None = None) -> tuple[Tensor, LayerState]:
         """Return the same as `forward`, by the equations, step after step."""
         found = []
-        state = state or tuple(x.new_zeros(x.size(0), self.width) for _ in range(self.cell.states))
+        widths = (self.projection or self.width, self.width)[: self.cell.states]
+        state = state or tuple(x.new_zeros(x.size(0), width) for width in widths)
         for gates in nn.functional.linear(x, self.input_weight, self.input_bias).unbind(1):
             state = self.cell.step(gates, nn.functional.linear(state[0], self.hidden_weight, self.hidden_bias), state)
+            if self.projection is not None:
+                state = (nn.functional.linear(state[0], self.projection_weight), state[1])
             found.append(state[0])
         return torch.stack(found, 1), state
+
+
+@cache
+def _hear_of_projections() -> None:
+    """Let torch say once, to nobody, that oneDNN has no LSTM with a projection."""
+    with warnings.catch_warnings(), torch.no_grad(), torch.random.fork_rng([]):  # no seed may feel it
+        warnings.simplefilter("ignore")
+        nn.LSTM(2, 2, proj_size=1, device="cpu")(torch.zeros(1, 1, 2, device="cpu"))
 
 
 class BidirectionalLayer(nn.Module):

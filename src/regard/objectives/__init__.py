@@ -7,6 +7,7 @@ from regard.objectives.loss import Loss, Objective, Part, scaled_total
 from regard.objectives.masked import MaskedObjective, MaskedObjectiveSettings
 from regard.objectives.masked_translation import MaskedTranslationObjective, MaskedTranslationObjectiveSettings
 from regard.objectives.translation import ObjectiveSettings, TranslationObjective
+from regard.objectives.two_way import TwoWayObjective
 
 __all__ = [
     "LabelObjective",
@@ -22,6 +23,7 @@ __all__ = [
     "ObjectiveSettings",
     "Part",
     "TranslationObjective",
+    "TwoWayObjective",
     "cross_entropy",
     "scaled_total",
 ]

@@ -12,7 +12,7 @@ from torch import Tensor
 
 EACH = 8
 """Neighbouring logits of one thread: as many as it reads at once."""
-WARPS = 16
+WARPS = 8
 
 
 @triton.jit

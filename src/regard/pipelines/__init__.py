@@ -3,6 +3,7 @@
 from regard.pipelines.answerer import Answerer, Reply, SpanAnswer
 from regard.pipelines.answers import Alternative, Candidate, PairScore, Translation
 from regard.pipelines.classifier import Chooser, Classification, Classifier, Decision
+from regard.pipelines.elmo import ElmoEncoder
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.encoder_answers import Filler, Filling, TokenVectors, WordSimilarity
 from regard.pipelines.figures import bits_per_byte, perplexity, word_perplexity
@@ -39,6 +40,7 @@ __all__ = [
     "Classifier",
     "Continuation",
     "Decision",
+    "ElmoEncoder",
     "Encoder",
     "Filler",
     "Filling",

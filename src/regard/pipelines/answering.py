@@ -10,7 +10,7 @@ from regard.data.frames import Frame
 from regard.data.lines import is_text
 from regard.errors import DataError
 from regard.inspection import only_user
-from regard.models import family
+from regard.models import reads_both_ways
 from regard.pipelines.labelling import Encoded, Scores, raw_scores
 from regard.progress import SILENT, Progress
 
@@ -21,8 +21,7 @@ Lines = Sequence[int] | None
 
 def frame_of(bundle: Bundle) -> Frame:
     """Return what stands around the texts that a model reads."""
-    is_encoder = family(bundle.settings.family).kind == "encoder"
-    return Frame.of(bundle.tokenizers["tokenizer"], is_encoder)
+    return Frame.of(bundle.tokenizers["tokenizer"], reads_both_ways(bundle.settings.family))
 
 
 def encode_pairs(
@@ -31,7 +30,7 @@ def encode_pairs(
     """Return texts, or pairs of them, as a model with a head over whole texts reads them."""
     tokenizer, limit = bundle.tokenizers["tokenizer"], int(bundle.facts["max_length"])
     found = encode_texts(texts, labels, tokenizer, frame_of(bundle), limit, bundle.facts["pairs"], progress)
-    return replace(found, looks_at_all=bundle.head is not None and bundle.head.pooling == "mean")
+    return replace(found, looks_at_all=bundle.head is not None and bundle.head.pooling != "token")
 
 
 class Answering:
@@ -50,6 +49,12 @@ class Answering:
     def config(self) -> dict[str, Any]:
         """The settings of the model and what its task remembers."""
         return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
+
+    @property
+    def mix(self) -> dict[str, float] | None:
+        """How much each layer of an ELMo counts for this task, and by how much all are scaled; None for others."""
+        found: dict[str, float] | None = self.model.layer_shares
+        return found
 
     @property
     def tokens_at_once(self) -> int:

@@ -133,7 +133,7 @@ class Chooser(Answering):
         stripped = [
             Choice(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1) for each in examples
         ]
-        is_mean = self.bundle.head is not None and self.bundle.head.pooling == "mean"
+        is_mean = self.bundle.head is not None and self.bundle.head.pooling != "token"
         encoded = encode_choices(stripped, self.tokenizer, self.frame, self.max_length)
         encoded = replace(encoded, looks_at_all=is_mean)
         found = [softmax(each) for each in self._scores(encoded, progress)]

@@ -152,8 +152,8 @@ class Encoder:
         texts = [text] if isinstance(text, str) else list(text)
         encoded = self._encode(texts, min(self.max_length, int(defaults.get("max_length", 2**31))), progress)
 
-        def make(hidden: Tensor, _: Tensor, real: Tensor) -> Sequence[Any]:
-            found = pooled(hidden.float(), real, pooling)
+        def make(hidden: Tensor, tokens: Tensor, real: Tensor) -> Sequence[Any]:
+            found = pooled(hidden.float(), self._counted(tokens, real), pooling)
             return list((F.normalize(found, dim=1) if is_normalised else found).cpu().numpy())
 
         found = self._each(encoded, layer, make, progress)
@@ -209,12 +209,17 @@ class Encoder:
         texts = [text] if isinstance(text, str) else list(text)
         encoded = self._encode(texts, self.max_length, progress)
 
-        def make(hidden: Tensor, _: Tensor, real: Tensor) -> Sequence[Any]:
-            return [row[own].float().cpu().numpy() for row, own in zip(hidden, real, strict=True)]
+        def make(hidden: Tensor, tokens: Tensor, real: Tensor) -> Sequence[Any]:
+            counted = self._counted(tokens, real)
+            return [row[own].float().cpu().numpy() for row, own in zip(hidden, counted, strict=True)]
 
         vectors = self._each(encoded, layer, make, progress)
         answers = [self._with_tokens(*each) for each in zip(texts, encoded, vectors, strict=True)]
         return answers[0] if isinstance(text, str) else answers
+
+    def _counted(self, tokens: Tensor, real: Tensor) -> Tensor:
+        """Return which tokens (B, T) have a vector of their own."""
+        return real
 
     def _with_tokens(self, text: str, ids: Sequence[int], vectors: Vectors) -> TokenVectors:
         offsets = self.tokenizer.encode(text).offsets
@@ -239,10 +244,13 @@ class Encoder:
         found = self.tokens(texts, layer)
         places = [word_places(each, word) for each, (_, word) in zip(found, (one, other), strict=True)]
         in_text = [each.vectors[own].mean(0) for each, own in zip(found, places, strict=True)]
-        table = self.model.embedding.table.weight.detach().float().cpu().numpy()
-        ids = [self._around(ids) for ids in self.tokenizer.encode_batch(texts)]
-        alone = [table[[row[place] for place in own]].mean(0) for row, own in zip(ids, places, strict=True)]
+        alone = [each[own].mean(0) for each, own in zip(self._alone(texts), places, strict=True)]
         return WordSimilarity(cosine(*in_text), cosine(*alone))
+
+    def _alone(self, texts: list[str]) -> list[Vectors]:
+        """Return the vectors of all tokens of texts as the table of the vocabulary has them."""
+        table = self.model.embedding.table.weight.detach().float().cpu().numpy()
+        return [table[self._around(ids)] for ids in self.tokenizer.encode_batch(texts)]
 
     def inspect(self, text: str, second: str | None = None, probes: Sequence[str] = ("*.weights",)) -> Trace:
         """Record what the model does while it reads a text, or a pair of texts; [MASK] in them is a mask."""

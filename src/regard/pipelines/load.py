@@ -9,9 +9,10 @@ from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
 from regard.errors import CheckpointError, ConfigError
 from regard.interop import read as read_hugging_face
 from regard.interop import read_task as read_hugging_face_task
-from regard.models import family
+from regard.models import family, reads_both_ways
 from regard.pipelines.answerer import Answerer
 from regard.pipelines.classifier import Chooser, Classifier
+from regard.pipelines.elmo import ElmoEncoder
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.generator import Generator
 from regard.pipelines.masked_translator import build_translator
@@ -30,6 +31,7 @@ PIPELINES: dict[str, Callable[[Bundle], Pipeline]] = {
     "answer": Answerer,
     "choose": Chooser,
     "classify": Classifier,
+    "elmo": ElmoEncoder,
     "language-model": Generator,
     "masked-language-model": Encoder,
     "regress": Regressor,
@@ -41,6 +43,7 @@ KINDS = {
     "answer": "a model that answers questions",
     "choose": "a model that chooses",
     "classify": "a classifier",
+    "elmo": "an ELMo",
     "language-model": "a language model",
     "masked-language-model": "a masked language model",
     "regress": "a model that says a number",
@@ -53,12 +56,13 @@ VERBS = {
     "answer": "answer and evaluate",
     "choose": "choose and evaluate",
     "classify": "classify and evaluate",
+    "elmo": "embed, similar and evaluate",
     "language-model": "generate and score",
     "masked-language-model": "fill, embed, similar and evaluate",
     "regress": "regress and evaluate",
     "tag": "tag and evaluate",
     "translate": "translate, score and evaluate",
-    "vectors": "vectors neighbours, vectors analogy and the like",
+    "vectors": "vectors",
 }
 """What such a model is used with on the command line."""
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
@@ -149,12 +153,12 @@ def load_encoder(path: str | Path, device: str = "auto", *, precision: str = "fp
     """Return the text encoder at a path, whatever its task is and whichever head it has learned for it."""
     task = read_task(path)
     bundle = _bundle(path, device, precision)
-    if family(bundle.settings.family).kind != "encoder":
+    if not reads_both_ways(bundle.settings.family):
         raise ConfigError(
             f"{path}: this is {KINDS[task]} of the family {bundle.settings.family}, and only a text encoder such as "
             f"BERT gives vectors; use it with regard {VERBS[task]}."
         )
-    return Encoder(bundle)
+    return ElmoEncoder(bundle) if family(bundle.settings.family).kind == "two-way" else Encoder(bundle)
 
 
 def load_word_vectors(path: str | Path, first: int | None = None, progress: Progress = SILENT) -> WordVectors:

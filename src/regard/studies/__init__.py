@@ -5,12 +5,13 @@ from regard.studies.card import write_card
 from regard.studies.compare import Comparison, compare
 from regard.studies.doctor.examine import doctor
 from regard.studies.doctor.findings import Finding, Report
+from regard.studies.elmo.scores import measure_elmo
 from regard.studies.evaluate import Evaluation, evaluate, evaluate_run
 from regard.studies.features import FeatureRow, FeatureSettings, measure_features
 from regard.studies.masked_scores import MaskedEvaluation, measure_masked
 from regard.studies.measure import Outcome, measure
 from regard.studies.passport import Passport, decoding_words, read_passport
-from regard.studies.plan import LabelPlan, Plan, TextPlan, plan_run, preset_parameters
+from regard.studies.plan import LabelPlan, Plan, TextPlan, WordPlan, plan_run, preset_parameters
 from regard.studies.race.board import Standing
 from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.disciplines import ranked
@@ -23,6 +24,8 @@ from regard.studies.run import Run
 from regard.studies.runs import RunSummary, delete_run, list_runs
 from regard.studies.text_scores import TextEvaluation, measure_text
 from regard.studies.train import train
+from regard.studies.transfer.execute import Question, transfer
+from regard.studies.transfer.folder import Transfer
 from regard.studies.tuning.measure import Measured, measure_labels
 from regard.studies.verify import Verification, verify_resume
 from regard.studies.weights import MeasuredCost, measure_weights_cost
@@ -43,6 +46,7 @@ __all__ = [
     "Outcome",
     "Passport",
     "Plan",
+    "Question",
     "Race",
     "Recipe",
     "Report",
@@ -51,7 +55,9 @@ __all__ = [
     "Standing",
     "TextEvaluation",
     "TextPlan",
+    "Transfer",
     "Verification",
+    "WordPlan",
     "average",
     "compare",
     "decoding_words",
@@ -62,6 +68,7 @@ __all__ = [
     "find_recipe",
     "list_runs",
     "measure",
+    "measure_elmo",
     "measure_features",
     "measure_labels",
     "measure_masked",
@@ -77,6 +84,7 @@ __all__ = [
     "resume",
     "shipped",
     "train",
+    "transfer",
     "verify_resume",
     "write_card",
 ]

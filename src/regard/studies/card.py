@@ -11,6 +11,7 @@ from regard.config import flatten, parse_overrides
 from regard.errors import CheckpointError, RunError
 from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
+from regard.studies.elmo.card import elmo_data, elmo_scores, elmo_use
 from regard.studies.markdown import code, table
 from regard.studies.masked_card import masked_data, masked_scores, masked_use
 from regard.studies.passport import decoding_words, model_hash, passports_of
@@ -18,6 +19,7 @@ from regard.studies.run import Run
 from regard.studies.runs import state_of
 from regard.studies.text_card import text_data, text_scores, text_use
 from regard.studies.tuning.card import tuning_data, tuning_scores, tuning_use
+from regard.studies.vectors.card import vectors_data, vectors_scores, vectors_use
 from regard.training.reports import METRICS, read_metrics
 
 CARD = "README.md"
@@ -28,8 +30,10 @@ Section = Callable[[Run], list[str]]
 
 SECTIONS: dict[str, tuple[Section, Section, Section]] = {
     **dict.fromkeys(("answer", "choose", "classify", "regress", "tag"), (tuning_use, tuning_scores, tuning_data)),
+    "elmo": (elmo_use, elmo_scores, elmo_data),
     "language-model": (text_use, lambda run: text_scores(run.record), lambda run: text_data(run.record)),
     "masked-language-model": (masked_use, masked_scores, masked_data),
+    "vectors": (vectors_use, vectors_scores, vectors_data),
 }
 """How to use it, its scores and its data, for tasks whose cards say these differently from a translator's."""
 
@@ -215,9 +219,16 @@ def _repeat(run: Run, record: dict[str, Any]) -> list[str]:
         f"regard.train(settings, out={json.dumps(again, ensure_ascii=False)})",
         "```",
         "",
-        "On a CPU with the same data, version and number of threads the weights come out the same to the bit. Each "
-        f"checkpoint folder holds its own `{CONFIG}`.",
+        _repeats(record) + f" Each checkpoint folder holds its own `{CONFIG}`.",
     ]
+
+
+def _repeats(record: dict[str, Any]) -> str:
+    if record["task"] == "vectors" and (record["machine"]["threads"] != 1 or record["machine"]["device"] != "cpu"):
+        return (
+            "Threads that change vectors without locks give others each time; `--threads 1` on a CPU repeats exactly."
+        )
+    return "On a CPU with the same data, version and number of threads the weights come out the same to the bit."
 
 
 def repeat_command(record: dict[str, Any]) -> str | None:

@@ -11,6 +11,7 @@ TRANSLATION = ("target token", "valid_loss", "target tokens", "BLEU", "valid_ble
 FIGURES = {
     "label": ("label", "valid_loss", "tokens", "accuracy", "valid_accuracy"),
     "language": ("target token", "valid_loss", "target tokens", "perplexity", "valid_perplexity"),
+    "pair": ("pair of words", "valid_loss", "words", "score", "valid_score"),
     "masked": ("masked token", "valid_masked_loss", "tokens", "accuracy", "valid_masked_accuracy"),
 }
 """By a part of the loss: what it is of, the same on validation, what speed counts, and a score on validation."""

@@ -80,7 +80,7 @@ def execute(run: Run, job: Job, progress: Progress = SILENT) -> Run:
         counted = settings.train
         if counted.depends_on_data:
             counted = counted.planned(prepared.feed.updates_in(epoch=0))
-        trainer = Trainer(
+        trainer = prepared.trainer(
             prepared.bundle.model,
             prepared.feed,
             prepared.objective,
@@ -94,7 +94,8 @@ def execute(run: Run, job: Job, progress: Progress = SILENT) -> Run:
         if begin:
             _compare(run.record, prepared, _describe(machine, team), progress, job.is_forced)
             trainer.restore(read_training(begin[0]))
-            if run.record["settings"]["train"]["micro_batch_tokens"] != settings.train.micro_batch_tokens:
+            limit = getattr(settings.train, "micro_batch_tokens", None)
+            if run.record["settings"]["train"].get("micro_batch_tokens") != limit:
                 trainer.state.micro_batch_limit = None  # the user knows better than what was found out before
         team.wait()  # everybody has read what the leader may now change
         if team.is_leader:

@@ -28,6 +28,7 @@ from regard.studies.prepared import Prepared
 from regard.studies.settings import LanguageSettings
 from regard.studies.sizes import check_size
 from regard.studies.text_scores import USUAL_WINDOW, text_loss
+from regard.studies.vectors.table import fill_tables, freeze_tables
 from regard.text import Tokenizer, train_tokenizer
 from regard.training import Machine
 
@@ -53,7 +54,8 @@ def prepare_language(
     folder = corpus_folder(settings)
     tokenizer = resumed.tokenizers["tokenizer"] if resumed else language_tokenizer(settings, folder, progress)
     corpora = tokenise_all(settings.data, tokenizer, folder, progress)
-    bundle = resumed or new_language_bundle(settings, tokenizer, machine)
+    bundle = resumed or new_language_bundle(settings, tokenizer, machine, progress)
+    freeze_tables(bundle.model, bundle.tokenizers, settings.vectors)
     window = window_of(settings, bundle.model)
     micro_batch = settings.train.micro_batch_tokens or machine.micro_batch_tokens
     prepared = Prepared(
@@ -80,7 +82,7 @@ def text_material(
     return TextMaterial(settings, found, bundle, window, prepared.feed.updates_in(epoch=0))
 
 
-def corpus_folder(settings: Settings | MaskedSettings[ModelSettings]) -> Path:
+def corpus_folder(settings: Any) -> Path:
     """Return where the tokenised text of a run is kept, for all runs that read the same text in the same way."""
     if settings.data.folder is not None:
         return Path(settings.data.folder)
@@ -174,7 +176,9 @@ def sample_text(place: TextSource, limit: int = LEARNED_FROM) -> Iterator[str]:
                 return
 
 
-def new_language_bundle(settings: Settings, tokenizer: Tokenizer, machine: Machine) -> Bundle:
+def new_language_bundle(
+    settings: Settings, tokenizer: Tokenizer, machine: Machine, progress: Progress = SILENT
+) -> Bundle:
     """Return a fresh model with its tokenizer; a size that cannot be trained here is refused."""
     vocabularies = Vocabularies(tokenizer.size, tokenizer.size, is_shared=True)
     check_size(count_parameters(settings.model, vocabularies), machine)
@@ -185,6 +189,7 @@ def new_language_bundle(settings: Settings, tokenizer: Tokenizer, machine: Machi
         "seed": settings.seed,
         "window": window_of(settings, model),
     }
+    facts |= fill_tables(model, {"tokenizer": tokenizer}, settings.vectors, progress)
     return Bundle("language-model", model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts)
 
 

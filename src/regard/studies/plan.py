@@ -64,12 +64,39 @@ class LabelPlan:
     device: str
 
 
-def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan | LabelPlan:
+@dataclass(frozen=True)
+class WordPlan:
+    """The size of a run that learns word vectors."""
+
+    task: str
+    preset: str | None
+    parameters: int
+    vocabulary: int
+    train_words: int
+    updates: int
+    updates_per_epoch: int
+    epochs: float
+    device: str
+
+
+def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan | LabelPlan | WordPlan:
     """Read and encode the data, build the model, and count; no run is written (tokenised text is kept for it)."""
     machine = prepare_machine(settings.machine)
     prepared = task(settings.task).prepare(settings, machine, progress, None, None)
     per_epoch = prepared.feed.updates_in(epoch=0)
     updates = settings.train.planned(per_epoch).steps
+    if settings.task == "vectors":
+        return WordPlan(
+            task=settings.task,
+            preset=settings.model.preset,
+            parameters=sum(parameter.numel() for parameter in prepared.bundle.model.parameters()),
+            vocabulary=prepared.bundle.vocabularies.target,
+            train_words=prepared.facts["train"]["words"],
+            updates=updates,
+            updates_per_epoch=per_epoch,
+            epochs=round(updates / per_epoch, 1),
+            device=str(machine.device),
+        )
     if "texts" in prepared.facts:
         return LabelPlan(
             task=settings.task,

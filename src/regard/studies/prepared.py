@@ -7,6 +7,7 @@ from typing import Any
 from regard.checkpoint import Bundle
 from regard.data.feed import Feed
 from regard.objectives import Objective
+from regard.training import Trainer
 
 
 @dataclass(frozen=True)
@@ -24,3 +25,5 @@ class Prepared:
     """What the data was: counts, what was dropped and why, hashes of files."""
     references: dict[str, list[list[str]]] = field(default_factory=dict)
     """All references of each pair, for test sets with more than one."""
+    trainer: Callable[..., Any] = Trainer
+    """What learns: the loop, or something that is called as it is, with a feed and an objective of its own."""

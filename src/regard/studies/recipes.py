@@ -1,6 +1,7 @@
 """Recipes: shipped ones by name, the user's own by path, and a bare task with its defaults."""
 
 import difflib
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,11 +9,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from regard.config import Layer, Resolved, nested, resolve
+from regard.config import Layer, Resolved, Settings, nested, resolve, setting_names
 from regard.errors import ConfigError
 from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
 from regard.studies.tasks import task
-from regard.studies.tuning.start import begin_with, usual_length
+from regard.studies.tuning.start import FEATURE_RATE, begin_with, usual_length
+from regard.studies.vectors.table import begin_with_vectors
 
 FINE_TUNING: dict[str, Any] = {
     "optimizer": "adamw",
@@ -37,6 +39,10 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
     "classify": _fine_tuning("gpt-tiny", "accuracy"),
     "regress": _fine_tuning("bert-mini", "spearman"),
     "tag": _fine_tuning("bert-mini", "f1"),
+    "elmo": {
+        "model": {"preset": "elmo-tiny"},
+        "train": {"patience": 8, "betas": [0.9, 0.99], "warmup": 200, "validate_every": 250},
+    },
     "language-model": {
         "model": {"preset": "gpt-tiny"},
         "train": {"patience": 8, "optimizer": "adamw", "weight_decay": 0.1, "betas": [0.9, 0.99], "warmup": 200},
@@ -46,14 +52,21 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
         "train": {"optimizer": "adamw", "weight_decay": 0.01, "betas": [0.9, 0.999], "schedule": "linear"},
     },
     "translate": {"model": {"preset": "transformer-small"}, "train": {"patience": 8}},
+    "vectors": {"model": {"preset": "skip-gram"}},
 }
 """What a task takes on top of its schema's defaults when it is named instead of a recipe."""
+
+PLACES = {"source": "--source", "target": "--target", "path": "--data", "paths": "--text"}
+"""The settings that say where text is, and the flags for them."""
 
 USUAL_FAMILY: dict[Kind, str] = {
     "sequence-to-sequence": "transformer",
     "conditional-masked": "mask-predict",
     "language-model": "gpt",
     "encoder": "bert",
+    "word-vectors": "word-vectors",
+    "two-way": "elmo",
+    "words": "words",
 }
 """The family of a model of which neither preset nor family is said."""
 
@@ -120,10 +133,29 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
             f"(data.train in a recipe)."
         )
     schema = kind_of_run.settings(family(kind).settings)
-    layers = [*([base] if base else []), Layer(recipe.origin, values), Layer("the command line", changes)]
+    _check_places(name, _table(changes, "data"), schema)
+    table = None
+    if "vectors" in schema.model_fields:
+        known = base.values["model"] if base else {}
+        table = begin_with_vectors(name, family(kind).settings.model_fields, known, values, changes)
+    origins = [base, Layer(recipe.origin, values), table, Layer("the command line", changes)]
+    layers = [layer for layer in origins if layer]
     if beginning and beginning.is_fine_tuning:
-        layers.insert(0, usual_length(recipe.origin, start is not None, values, changes))
+        is_tuned = start is not None and start.values["train"]["learning_rate"] != FEATURE_RATE
+        layers.insert(0, usual_length(recipe.origin, is_tuned, values, changes))
     return resolve(schema, layers)
+
+
+def _check_places(name: str, data: Mapping[str, Any], schema: type[Settings]) -> None:
+    """Refuse where another task's text is said to be; as settings, each would be unknown in a sentence of its own."""
+    known = set(setting_names(schema))
+    for role in ("train", "valid"):
+        for key, value in _table(data, role).items():
+            if key in PLACES and f"data.train.{key}" not in known:
+                raise ConfigError(
+                    f"data.{role}.{key}: {json.dumps(value)} ({PLACES[key]}) is not for the task {name}; give it "
+                    f"{task(name).places}."
+                )
 
 
 def _base(name: str, values: dict[str, Any], changes: Mapping[str, Any]) -> tuple[Layer | None, str]:
@@ -154,7 +186,7 @@ def _forget_places(old: dict[str, Any], new: Mapping[str, Any]) -> None:
     for role, place in new.items():
         if not isinstance(place, Mapping) or not isinstance(old.get(role), dict):
             continue
-        if {"path", "paths", "source", "target"} & set(place):
+        if PLACES.keys() & set(place):
             del old[role]
             if role == "train":
                 old.pop("valid", None)

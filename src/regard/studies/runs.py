@@ -105,7 +105,10 @@ def _entries(folder: Path) -> Iterator[Path]:
 
 def _best_score(run: Run, record: dict[str, Any]) -> BestScore | None:
     """Return the first score on the first test set; before there is one, the best of validation."""
-    for name, found in (record.get("scores") or {}).items():
+    scores = record.get("scores") or {}
+    if record.get("task") == "vectors":
+        return _vector_score(scores)
+    for name, found in scores.items():
         score = found["scores"][0]
         return BestScore(score["name"], round(score["value"], 2), name)
     validations = [line for line in read_metrics(run.path / METRICS) if "valid_loss" in line]
@@ -114,6 +117,13 @@ def _best_score(run: Run, record: dict[str, Any]) -> BestScore | None:
     if any("valid_bleu" in line for line in validations):
         return BestScore("BLEU", round(max(line.get("valid_bleu", 0.0) for line in validations), 2), "valid")
     return BestScore("loss", round(min(line["valid_loss"] for line in validations), 4), "valid")
+
+
+def _vector_score(scores: dict[str, Any]) -> BestScore | None:
+    if "analogies" in scores and scores["analogies"]["total"]["accuracy"] is not None:
+        return BestScore("accuracy", round(scores["analogies"]["total"]["accuracy"], 4), "analogies")
+    rated = scores.get("similarities") or []
+    return BestScore("Spearman", round(rated[0]["spearman"], 4), Path(rated[0]["path"]).name) if rated else None
 
 
 def check_deletable(run: Run, force: bool = False) -> None:

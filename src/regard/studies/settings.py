@@ -10,6 +10,7 @@ from regard.data.text_settings import TextData
 from regard.decoding import DecodeSettings, GenerateSettings, MaskPredictDecodeSettings
 from regard.models import MaskPredictSettings, ModelSettings
 from regard.objectives import LanguageObjectiveSettings, MaskedTranslationObjectiveSettings, ObjectiveSettings
+from regard.studies.vectors.table_settings import VectorTableSettings
 from regard.text import CorpusTextSettings, TextSettings
 from regard.training import MachineSettings, TrainSettings
 
@@ -66,6 +67,7 @@ class LanguageSettings(Settings, Generic[M]):
     objective: LanguageObjectiveSettings = LanguageObjectiveSettings()
     train: TrainSettings = TrainSettings()
     validation: TextValidationSettings = TextValidationSettings()
+    vectors: VectorTableSettings = VectorTableSettings()
     generate: GenerateSettings = GenerateSettings()
     machine: MachineSettings = MachineSettings()
     preflight: bool = True
@@ -87,6 +89,7 @@ class PairRunSettings(Settings, Generic[M]):
     """Every random choice follows from it."""
     data: PairData
     text: TextSettings = TextSettings()
+    vectors: VectorTableSettings = VectorTableSettings()
     model: M
     train: TrainSettings = TrainSettings()
     validation: ValidationSettings = ValidationSettings()

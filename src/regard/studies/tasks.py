@@ -10,6 +10,9 @@ from regard.data.pairs import Pair
 from regard.errors import ConfigError
 from regard.models import Kind, ModelSettings
 from regard.progress import Progress
+from regard.studies.elmo.prepare import prepare_elmo
+from regard.studies.elmo.scores import score_elmo
+from regard.studies.elmo.settings import ElmoRunSettings
 from regard.studies.language import prepare_language
 from regard.studies.masked import prepare_masked
 from regard.studies.masked_scores import score_masked
@@ -32,6 +35,8 @@ from regard.studies.tuning.settings import (
     settings_of,
 )
 from regard.studies.tuning.start import RATE_OF_GOING_ON, RATES, Beginning
+from regard.studies.vectors.prepare import prepare_vectors, score_vectors
+from regard.studies.vectors.settings import VectorSettings
 from regard.training import Machine
 
 Prepare = Callable[[Any, Machine, Progress, Bundle | None, Sequence[Pair] | None], Prepared]
@@ -67,13 +72,21 @@ def _fine_tuning(settings: Any, *models: Kind) -> Task:
 TASKS = {
     "answer": _fine_tuning(AnswerSettings, "encoder"),
     "choose": _fine_tuning(ChooseSettings, "language-model", "encoder"),
-    "classify": _fine_tuning(ClassifySettings, "language-model", "encoder"),
+    "classify": _fine_tuning(ClassifySettings, "language-model", "encoder", "two-way", "words"),
+    "elmo": Task(
+        lambda model: ElmoRunSettings[model],  # type: ignore[valid-type]
+        prepare_elmo,
+        ("two-way",),
+        score_elmo,
+        lambda data: {},  # the manifest of the tokenised text knows them, and its hash is compared
+        "--text FILE or --text FOLDER",
+    ),
     "language-model": Task(
         lambda model: LanguageSettings[model],  # type: ignore[valid-type]
         prepare_language,
         ("language-model",),
         score_texts,
-        lambda data: {},  # the manifest of the tokenised text knows them, and its hash is compared
+        lambda data: {},  # as above
         "--text FILE or --text FOLDER",
     ),
     "masked-language-model": Task(
@@ -85,8 +98,8 @@ TASKS = {
         "--text FILE or --text FOLDER",
         Beginning({"encoder": RATE_OF_GOING_ON}, is_fine_tuning=False, free=("has_next_sentence",)),
     ),
-    "regress": _fine_tuning(RegressSettings, "language-model", "encoder"),
-    "tag": _fine_tuning(TagSettings, "encoder"),
+    "regress": _fine_tuning(RegressSettings, "language-model", "encoder", "two-way", "words"),
+    "tag": _fine_tuning(TagSettings, "encoder", "two-way", "words"),
     "translate": Task(
         translate_settings,
         prepare_translation,
@@ -94,6 +107,14 @@ TASKS = {
         score_tests,
         file_hashes,
         "--source FILE --target FILE, or --data FILE",
+    ),
+    "vectors": Task(
+        lambda model: VectorSettings[model],  # type: ignore[valid-type]
+        prepare_vectors,
+        ("word-vectors",),
+        score_vectors,
+        lambda data: {},  # as above
+        "--text FILE or --text FOLDER",
     ),
 }
 

@@ -37,6 +37,7 @@ from regard.studies.losses import fixed_masks, mean_surprise
 from regard.studies.material import Material, Read, Settings
 from regard.studies.prepared import Prepared
 from regard.studies.sizes import check_size
+from regard.studies.vectors.table import fill_tables, freeze_tables
 from regard.text import DropoutCorpus, DropoutEncoder, TextSettings, Tokenizer, train_tokenizer
 from regard.training import Machine
 
@@ -70,7 +71,8 @@ def gather(
     """Return the pairs, read (or given), cleaned and encoded, and the model that is to learn from them."""
     read, train, valid, reports = _read(settings.data, progress, given)
     tokenizers = resumed.tokenizers if resumed else _tokenizers(train, settings.text, progress)
-    bundle = resumed or new_bundle(settings, tokenizers, machine)
+    bundle = resumed or new_bundle(settings, tokenizers, machine, progress)
+    freeze_tables(bundle.model, bundle.tokenizers, settings.vectors)
     limit = min(settings.data.cleaning.max_tokens, bundle.model.max_positions or settings.data.cleaning.max_tokens)
     train, encoded = _encode(train, tokenizers, limit, reports["train"], progress)
     valid, watched = _encode(valid, tokenizers, limit, reports["valid"], SILENT)
@@ -148,7 +150,9 @@ def _tokenizers(pairs: Sequence[Pair], text: TextSettings, progress: Progress) -
     return {side: train_tokenizer(lines, text, progress, f"{side} tokenizer") for side, lines in sides.items()}
 
 
-def new_bundle(settings: Settings, tokenizers: dict[str, Tokenizer], machine: Machine) -> Bundle:
+def new_bundle(
+    settings: Settings, tokenizers: dict[str, Tokenizer], machine: Machine, progress: Progress = SILENT
+) -> Bundle:
     """Return a fresh model with its tokenizers; a size that cannot be trained here is refused."""
     source, target = translation_tokenizers(tokenizers)
     vocabularies = Vocabularies(source.size, target.size, source is target)
@@ -156,6 +160,7 @@ def new_bundle(settings: Settings, tokenizers: dict[str, Tokenizer], machine: Ma
     torch.manual_seed(settings.seed)
     model = build_model(settings.model, vocabularies)
     facts = {"decode": settings.decode.model_dump(mode="json"), "seed": settings.seed}
+    facts |= fill_tables(model, tokenizers, settings.vectors, progress)
     return Bundle("translate", model, settings.model, vocabularies, tokenizers, facts)
 
 

@@ -50,17 +50,19 @@ def verify_resume(
         raise ConfigError(f"--steps {steps} leaves no middle to interrupt; give at least 2.")
     changes = dict(flatten(nested(overrides or {})))
     settings = resolve_run(recipe, changes).settings
-    warmup = settings.train.warmup
     middle = steps // 2
-    changes |= {
-        "train.steps": steps,
-        "train.epochs": None,
-        "train.warmup": min(warmup, middle),
-        "train.validate_every": max(1, steps // 3),
-        "train.log_every": next(every for every in count(2) if middle % every),  # stop between two reports
-        "train.select_by": "loss",
-        "train.patience": 0,
-    }
+    changes["train.steps"] = steps
+    changes["train.log_every"] = next(every for every in count(2) if middle % every)  # stop between two reports
+    if settings.task == "vectors":
+        changes["train.epochs"] = float(steps)  # as many as it takes
+    else:
+        changes |= {
+            "train.epochs": None,
+            "train.warmup": min(settings.train.warmup, middle),
+            "train.validate_every": max(1, steps // 3),
+            "train.select_by": "loss",
+            "train.patience": 0,
+        }
     if settings.task == "translate":
         changes["validation.bleu_sentences"] = 0
     job = Job(resolve_run(recipe, changes), is_scored=False)

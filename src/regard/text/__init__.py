@@ -3,7 +3,14 @@
 from regard.text.dropout import DropoutCorpus, DropoutEncoder
 from regard.text.masks import encode_masked, fill_masks
 from regard.text.prefix import Prefix, exact_prefix, prefix_ids, prefix_of
-from regard.text.settings import CorpusTextSettings, MaskedTextSettings, TextSettings, TokenizerSettings
+from regard.text.settings import (
+    CorpusTextSettings,
+    MaskedTextSettings,
+    TextSettings,
+    TokenizerSettings,
+    WordTextSettings,
+)
+from regard.text.spelling import spelling_tokenizer, word_tokenizer
 from regard.text.tokenizer import MASK, Encoding, Tokenizer
 from regard.text.training import train_tokenizer
 from regard.text.writer import Writer, first_stop, text_behind
@@ -19,6 +26,7 @@ __all__ = [
     "TextSettings",
     "Tokenizer",
     "TokenizerSettings",
+    "WordTextSettings",
     "Writer",
     "encode_masked",
     "exact_prefix",
@@ -26,6 +34,8 @@ __all__ = [
     "first_stop",
     "prefix_ids",
     "prefix_of",
+    "spelling_tokenizer",
     "text_behind",
     "train_tokenizer",
+    "word_tokenizer",
 ]

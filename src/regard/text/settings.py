@@ -86,6 +86,27 @@ class MaskedTextSettings(CorpusTextSettings):
         return self
 
 
+class WordTextSettings(CorpusTextSettings):
+    """The vocabulary of a run on whole words."""
+
+    kind: Literal["bpe", "wordpiece", "unigram", "word", "char"] = "word"
+    """Whole words, which white space and punctuation part; nothing else has a vector in a table of words."""
+    size: int = Field(30_000, ge=8, le=1_000_000)
+    """Words at most, special tokens included; words of a file of vectors that occur in the data come on top."""
+    marks: Literal["spaces", "bytes"] = "spaces"
+    """Words are parted by spaces."""
+    lowercase: bool = True
+    """Whether capital letters are folded before anything else."""
+    minimum_frequency: int = Field(1, ge=1)
+    """How often a word must occur in the training set to enter the vocabulary."""
+
+    @model_validator(mode="after")
+    def _are_words(self) -> "WordTextSettings":
+        if self.kind != "word":
+            raise ValueError(f'kind: "{self.kind}" are no words, and the model is a table of words; leave it out.')
+        return self
+
+
 class TextSettings(TokenizerSettings):
     """The tokenizers of a run with a source and a target language."""
 

@@ -164,4 +164,5 @@ def build_gradients(model: nn.Module, objective: Objective, machine: Machine) ->
             module.is_narrow = machine.has_narrow_sums
     if machine.compiles_blocks:
         compile_blocks(model)
-    return (RecordedGradients if machine.has_graphs else Gradients)(model, objective, machine)
+    has_graphs = machine.has_graphs and getattr(model, "is_recordable", True)
+    return (RecordedGradients if has_graphs else Gradients)(model, objective, machine)

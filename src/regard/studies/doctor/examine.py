@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from regard.errors import ConfigError
 from regard.progress import SILENT, Bar, Progress
 from regard.studies.doctor.findings import Finding, Report
 from regard.studies.doctor.machine import memory_findings
@@ -74,6 +75,11 @@ def doctor(
     else:
         found = find_recipe(str(recipe))
     settings = resolve_run(found, overrides or {}).settings
+    if settings.task == "vectors":
+        raise ConfigError(
+            "regard doctor looks at models of batches; word vectors need no check, so train them, or say "
+            "regard train vectors --text FILES --dry-run to count."
+        )
     machine = prepare_machine(settings.machine)
     heard = Listener(progress)
     bench = make_bench(settings, machine, heard)

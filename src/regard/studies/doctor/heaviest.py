@@ -13,6 +13,7 @@ LATER = 10**6
 """An epoch by which texts that grow longer in the course of training have done so."""
 SHORTER = {
     "language-model": "a shorter window (window)",
+    "elmo": "shorter windows (window)",
     "masked-language-model": "shorter sequences (sequences.length)",
     "translate": "shorter sentences (data.cleaning.max_tokens)",
 }

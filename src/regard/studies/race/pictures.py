@@ -43,14 +43,14 @@ class Picture:
     def png(self, folder: Path) -> Path:
         """Write it as a file for people to use elsewhere."""
         path = folder / f"{self.name}.png"
-        with _words_as_they_are():
+        with words_as_they_are():
             self._figure(PAPER).savefig(path, dpi=150, facecolor=PAPER.paper)
         return path
 
     def svg(self) -> str:
         """Return it as an element for a page, in the page's own colours."""
         written = io.StringIO()
-        with _words_as_they_are({"svg.fonttype": "none", "svg.hashsalt": self.name}):
+        with words_as_they_are({"svg.fonttype": "none", "svg.hashsalt": self.name}):
             self._figure(PAGE).savefig(written, format="svg", transparent=True, metadata={"Date": None})
         text = written.getvalue()
         text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
@@ -90,7 +90,7 @@ class Picture:
 
 
 @contextmanager
-def _words_as_they_are(settings: dict[str, Any] | None = None) -> Iterator[None]:
+def words_as_they_are(settings: dict[str, Any] | None = None) -> Iterator[None]:
     """Draw tokens as text: no formulas between dollar signs, and no word about letters that the font lacks."""
     import matplotlib
 

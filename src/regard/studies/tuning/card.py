@@ -86,9 +86,17 @@ def tuning_scores(run: Run) -> list[str]:
     ]
     header = ["set", "examples", "loss", *(FIGURES[name] for name in names), "texts"]
     lines = ["## Scores", "", *table(header, rows), "", *_intervals(scores), *_words(scores)]
+    mix = next(iter(scores.values())).get("mix")
+    if mix:
+        lines += ["", f"Learned weights of the layers for this task: {mix_words(mix)}."]
     for name, found in scores.items():
         lines += _by_label(run, name, found) + _mistakes(name, found)
     return lines
+
+
+def mix_words(mix: dict[str, float]) -> str:
+    """Say how much each layer counts, and by how much all are scaled."""
+    return ", ".join(f"{name} {value:.3f}" for name, value in mix.items())
 
 
 def _intervals(scores: dict[str, Any]) -> list[str]:

@@ -60,7 +60,7 @@ class ChoiceShape(Shape[Choice]):
         """Return examples as ids."""
         limit = int(bundle.facts["max_length"])
         found = encode_choices(examples, bundle.tokenizers["tokenizer"], frame_of(bundle), limit, progress)
-        return replace(found, looks_at_all=bundle.head is not None and bundle.head.pooling == "mean")
+        return replace(found, looks_at_all=bundle.head is not None and bundle.head.pooling != "token")
 
     def say(
         self, examples: Sequence[Choice], encoded: EncodedExamples, scores: list[Scores], facts: Facts

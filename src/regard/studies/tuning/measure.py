@@ -90,6 +90,8 @@ def measure_set(
     limit = pipeline.tokens_at_once
     answers = shape.ask(pipeline.model, facts, scored.examples, scored.encoded, pipeline.device, limit, progress)
     figures = figures_of(shape, scored.examples, answers, facts, name)
+    if pipeline.mix is not None:
+        figures["mix"] = pipeline.mix
     told = {key: known(value) for key, value in figures.items() if key not in ("name", "mistakes")}
     passed = {"set": name, **told, "decode": shape.decoding(facts), **surroundings(pipeline, checkpoint)}
     return Measured(figures, Passport(origin, passed, tuple(answers.lines)))

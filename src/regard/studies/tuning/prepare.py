@@ -11,7 +11,15 @@ from regard.data.feed import PairFeed
 from regard.data.frames import FRAME_TOKENS
 from regard.data.pairs import Pair
 from regard.errors import ConfigError
-from regard.models import Vocabularies, build_model, count_parameters, family, take_over
+from regard.models import (
+    HeadSettings,
+    Vocabularies,
+    build_model,
+    count_parameters,
+    family,
+    reads_both_ways,
+    take_over,
+)
 from regard.models.headed import OF_WHOLE_TEXTS
 from regard.objectives import LabelObjective
 from regard.progress import SILENT, Progress
@@ -30,11 +38,14 @@ from regard.studies.tuning.sets import (
 from regard.studies.tuning.shape import Encoding, Shape
 from regard.studies.tuning.shapes import SHAPES
 from regard.studies.tuning.start import body_weights, read_start, start_hash
+from regard.studies.tuning.words import begin_words
 from regard.text import Tokenizer, train_tokenizer
 from regard.training import Machine
 
-USUAL_LENGTH = 512
-"""Tokens of a sequence at most, for a model that has no bound."""
+USUAL_LENGTH, USUAL_LETTERS = 512, 4096
+"""Tokens of a sequence at most, for a model that has no bound; letters, for one that reads those."""
+READER_WIDTH = 64
+"""Width in each direction of the LSTM over an ELMo or word vectors, where nothing is said."""
 LANGUAGE_WEIGHT = 0.5
 """Of the next token beside the label, for a language model that is told nothing else (Radford et al., 2018, §4.1)."""
 POOL = 4
@@ -79,7 +90,7 @@ def prepare_labels(
 
 
 def _is_encoder(settings: Any) -> bool:
-    return family(settings.model.family).kind == "encoder"
+    return reads_both_ways(settings.model.family)
 
 
 def _feed(settings: Any, learned: Encoding, machine: Machine) -> PairFeed:
@@ -109,34 +120,70 @@ def new_label_bundle(
     shape: Shape[Any], settings: Any, sets: ExampleSets, machine: Machine, progress: Progress
 ) -> Bundle:
     """Return the model to begin with, or a fresh one, under a head and with the tokens it takes to frame texts."""
-    start = None if settings.start is None else read_start(settings.start)
+    kind = family(settings.model.family).kind
+    if kind == "two-way" and settings.start is None:
+        raise ConfigError(
+            f"start: {settings.task} begins with an ELMo that has learned; give --start RUN (regard train elmo makes "
+            f"one)."
+        )
+    if kind == "words":
+        texts = [text for examples in sets.sets.values() for each in examples for text in shape.vocabulary(each)]
+        learned = [text for each in sets.train for text in shape.vocabulary(each)]
+        start: Bundle | None = begin_words(settings, learned, texts, progress)
+    else:
+        start = None if settings.start is None else read_start(settings.start)
     facts: dict[str, Any] = {"seed": settings.seed} | shape.facts(settings, sets.train, sets.labels, start)
     base = start.tokenizers["tokenizer"] if start else _new_tokenizer(shape, settings, sets, progress)
     tokenizer = base if _is_encoder(settings) else base.with_special(FRAME_TOKENS)
     new = [] if _is_encoder(settings) else [tokenizer.number(token) for token in FRAME_TOKENS if not base.has(token)]
     size = max(tokenizer.size, *(number + 1 for number in new), start.vocabularies.target if start else 0)
-    vocabularies = Vocabularies(size, size, is_shared=True)
-    head = shape.head_settings(facts, settings.head_dropout, _pooling(shape, settings, start))
+    is_letters = kind == "two-way" and start is not None
+    vocabularies = start.vocabularies if is_letters and start else Vocabularies(size, size, is_shared=True)
+    head = _head(shape, settings, facts, start)
     check_size(count_parameters(settings.model, vocabularies, head), machine)
     torch.manual_seed(settings.seed)
     model: Any = build_model(settings.model, vocabularies, head)
     if start:
         take_over(model.body, body_weights(start), new)
+    if settings.start is not None:
         facts["start"] = {"path": settings.start, "sha256": start_hash(settings.start)}
     facts["max_length"] = _max_length(settings, model.max_positions)
-    return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts, head)
+    others = {"words": start.tokenizers["words"]} if is_letters and start else {}
+    tokenizers = {"tokenizer": tokenizer, **others}
+    return Bundle(settings.task, model, settings.model, vocabularies, tokenizers, facts, head)
+
+
+def _head(shape: Shape[Any], settings: Any, facts: dict[str, Any], start: Bundle | None) -> HeadSettings:
+    """Return what stands above the model: its head, and perhaps a mix of layers and a reader."""
+    kind = family(settings.model.family).kind
+    if settings.frozen and settings.start is None:
+        raise ConfigError("frozen: there is no start that could stay as it is; give one, or leave it out.")
+    if settings.reader_width and not _is_encoder(settings):
+        raise ConfigError("reader_width: a reader stands over models that read both ways; leave it out.")
+    head = shape.head_settings(facts, settings.head_dropout, _pooling(shape, settings, start))
+    if head.kind == "likeness":
+        return head
+    usual = READER_WIDTH if kind in ("two-way", "words") else 0
+    more = {
+        "is_mixed": kind == "two-way",
+        "is_frozen": kind == "two-way" if settings.frozen is None else settings.frozen,
+        "reader_width": usual if settings.reader_width is None else settings.reader_width,
+    }
+    return head.model_copy(update=more)
 
 
 def _pooling(shape: Shape[Any], settings: Any, start: Bundle | None) -> str:
     """Return what stands for a whole text: what a user says, or else what the model to begin with was made for."""
     if not _is_encoder(settings):
-        if settings.pooling == "mean":
+        if settings.pooling in ("mean", "max"):
             raise ConfigError(
-                'pooling: "mean" is for text encoders; of a language model the last token has seen most, so leave it '
-                "out."
+                f'pooling: "{settings.pooling}" is for text encoders; of a language model the last token has seen '
+                f"most, so leave it out."
             )
         return "token"
     usual = "mean" if start is not None and start.facts.get("embed", {}).get("pooling") == "mean" else "token"
+    if family(settings.model.family).kind in ("two-way", "words") or settings.reader_width:
+        usual = "mean" if settings.reader_width == 0 else "max"
     return (settings.pooling or usual) if shape.head in OF_WHOLE_TEXTS else "token"
 
 
@@ -150,7 +197,7 @@ def _new_tokenizer(shape: Shape[Any], settings: Any, sets: ExampleSets, progress
 def _max_length(settings: Any, bound: int | None) -> int:
     wanted: int | None = settings.max_length
     if wanted is None:
-        return bound or USUAL_LENGTH
+        return bound or (USUAL_LETTERS if family(settings.model.family).kind == "two-way" else USUAL_LENGTH)
     if bound is not None and wanted > bound:
         if wanted == type(settings).model_fields["max_length"].default:  # a task's usual length, not a user's wish
             return bound

@@ -7,11 +7,11 @@ from pydantic import Field, create_model, model_validator
 
 from regard.config import Settings
 from regard.data.label_settings import ChoiceSource, ExampleData, LabelSource, QuestionSource, TagSource
-from regard.models import FAMILIES, ModelSettings
+from regard.models import FAMILIES, READ_BOTH_WAYS, ModelSettings
 from regard.objectives import LabelObjectiveSettings
 from regard.studies.settings import check_figure
 from regard.studies.tuning.shapes import SHAPES
-from regard.text import CorpusTextSettings, MaskedTextSettings
+from regard.text import CorpusTextSettings, MaskedTextSettings, WordTextSettings
 from regard.training import MachineSettings, TrainSettings
 
 M = TypeVar("M", bound=ModelSettings)
@@ -38,9 +38,15 @@ class FineTuneSettings(Settings, Generic[M]):
     max_length: int | None = Field(None, ge=8)
     """Tokens of a sequence at most; unset: as many as the model has places for, and 512 where it has no bound."""
     model: M
-    pooling: Literal["token", "mean"] | None = None
+    pooling: Literal["token", "mean", "max"] | None = None
     """What stands for a whole text that an encoder has read: its first token by the pooling layer, or the mean of all
-    tokens; unset: as the start makes vectors of texts, and the first token where it does not."""
+    tokens, or the largest values of all; unset: as the start makes vectors of texts, the largest values behind a
+    reader, and the first token otherwise."""
+    frozen: bool | None = None
+    """Whether the start stays as it is, and only what is above it learns; unset: an ELMo stays, others are tuned."""
+    reader_width: int | None = Field(None, ge=0)
+    """Width, in each direction, of an LSTM over what the model has made of the tokens; 0: none; unset: 64 over an
+    ELMo and over word vectors, and none over others."""
     head_dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout before the linear layer of the head."""
     objective: LabelObjectiveSettings = LabelObjectiveSettings()
@@ -111,6 +117,9 @@ class AnswerSettings(FineTuneSettings[M], Generic[M]):
 def settings_of(task: Any, model: type[ModelSettings]) -> type[Settings]:
     """Return the settings of a task with a model of some family; an encoder's tokenizer is BERT's, unless told."""
     schema: Any = task[model]
-    if next(each.kind for each in FAMILIES.values() if each.settings is model) != "encoder":
+    kind = next(each.kind for each in FAMILIES.values() if each.settings is model)
+    if kind == "words":
+        return create_model(schema.__name__, __base__=schema, text=(WordTextSettings, WordTextSettings()))
+    if kind not in READ_BOTH_WAYS:
         return schema
     return create_model(schema.__name__, __base__=schema, text=(MaskedTextSettings, MaskedTextSettings()))

@@ -8,20 +8,30 @@ from typing import Any
 from torch import Tensor
 
 from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
+from regard.checkpoint.atomic import fingerprint
 from regard.checkpoint.bundle import weights_of
 from regard.config import Layer
 from regard.errors import ConfigError
 from regard.interop import read as read_hugging_face
 from regard.models import KINDS, Kind, family
+from regard.pipelines import load_word_vectors
 from regard.studies.passport import HUGGING_FACE, model_hash, model_place
+from regard.studies.vectors.table import names_vectors
 
 BODY = "body."
 """How the names of a headed model's weights begin, its head's left out."""
 
-RATES: dict[Kind, float] = {"language-model": 6.25e-5, "encoder": 3e-5}
+FEATURE_RATE = 1e-3
+RATES: dict[Kind, float] = {
+    "language-model": 6.25e-5,
+    "encoder": 3e-5,
+    "two-way": FEATURE_RATE,
+    "words": FEATURE_RATE,
+}
 USUAL_WIDTH = 768
 """The rates that GPT (Radford et al., 2018, §4.1) and BERT (Devlin et al., 2019, A.3) are fine-tuned with, and the
-width of both: half as wide, twice the rate."""
+width of both: half as wide, twice the rate. What is new above a start that
+gives features learns at a rate of its own, whatever its width."""
 RATE_OF_GOING_ON = 5e-5
 """That of going on with pretraining: half of BERT's own (Devlin et al., 2019, A.2), as updates are smaller here."""
 EPOCHS, EPOCHS_FROM_NOTHING = 3, 10
@@ -42,6 +52,11 @@ class Beginning:
     """Settings of the model that may be others than the start's, beside dropout."""
 
 
+def is_word_file(start: str) -> bool:
+    """Tell whether a start is a file of word vectors, or a run that learned some."""
+    return names_vectors(start)
+
+
 def read_start(start: str) -> Bundle:
     """Return the model to begin with, on the CPU."""
     if start.startswith(HUGGING_FACE):
@@ -59,13 +74,17 @@ def body_weights(start: Bundle) -> dict[str, Tensor]:
 
 def start_hash(start: str) -> str:
     """Return a hash of the model to begin with."""
+    if is_word_file(start):
+        return str(fingerprint(Path(start))["sha256"]) if Path(start).is_file() else model_hash(model_place(start))
     return model_hash(model_place(start))
 
 
-def _model_of(start: str) -> dict[str, Any]:
+def model_of(start: str) -> dict[str, Any]:
     """Return the model settings of the model to begin with, its weights unread where that is possible."""
     if start.startswith(HUGGING_FACE):
         return read_start(start).settings.model_dump(mode="json")
+    if is_word_file(start):
+        return {"family": "words", "width": load_word_vectors(start, first=1).width}
     return dict(read_config(find_checkpoint(Path(start)))["model"])
 
 
@@ -78,7 +97,7 @@ def begin_with(task: str, beginning: Beginning, values: dict[str, Any], changes:
     start = changes.get("start", values.get("start"))
     if not isinstance(start, str):
         return None
-    theirs = _model_of(start)
+    theirs = model_of(start)
     kind = family(theirs["family"]).kind
     if kind not in beginning.rates:
         needed = " or a ".join(KINDS[each] for each in beginning.rates)
@@ -96,11 +115,12 @@ def begin_with(task: str, beginning: Beginning, values: dict[str, Any], changes:
         is_free = name in beginning.free or name.endswith("dropout")
         if name in theirs and not is_free and value != theirs[name]:
             raise ConfigError(f"model.{name}: {value} contradicts {start}, where it is {theirs[name]}; leave it out.")
-    rate = float(f"{beginning.rates[kind] * USUAL_WIDTH / theirs['width']:.3g}")
+    is_tuned = beginning.rates[kind] != FEATURE_RATE and not changes.get("frozen", values.get("frozen"))
+    rate = float(f"{beginning.rates[kind] * USUAL_WIDTH / theirs['width']:.3g}") if is_tuned else FEATURE_RATE
     return Layer(f"start {start}", {"model": theirs, "train": {"learning_rate": rate}})
 
 
-def usual_length(origin: str, has_start: bool, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer:
+def usual_length(origin: str, has_tuned_start: bool, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer:
     """Return the layer that says how long a run learns where nobody does: weaker than anything else.
 
     A user's tokens_per_update takes the place of a task's own examples_per_update.
@@ -110,7 +130,7 @@ def usual_length(origin: str, has_start: bool, values: dict[str, Any], changes: 
         theirs.pop("examples_per_update", None)
     if {"steps", "epochs"} & {*theirs, *given}:
         return Layer(origin, {} if "steps" in {*theirs, *given} else {"train": {"steps": NO_BOUND}})
-    epochs = EPOCHS if has_start else EPOCHS_FROM_NOTHING
+    epochs = EPOCHS if has_tuned_start else EPOCHS_FROM_NOTHING
     return Layer(origin, {"train": {"steps": NO_BOUND, "epochs": epochs}})
 
 

@@ -1,0 +1,115 @@
+"""`regard inspect`: what a model looks at, or would say, token by token."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from regard.cli.options import Device, Json, Run, Threads
+
+
+def inspect(
+    run: Run,
+    text: Annotated[str, typer.Argument(help="The text to read, or the sentence to translate.")],
+    second: Annotated[
+        str | None,
+        typer.Argument(help="A translation to look at (unset: the model's own), or the second text of a pair."),
+    ] = None,
+    attention: Annotated[
+        str | None,
+        typer.Option(help="cross, encoder or decoder of a translator, self of others; unset: the first there is."),
+    ] = None,
+    layer: Annotated[int, typer.Option(help="Which layer, from 0; -1 is the last.")] = -1,
+    head: Annotated[int | None, typer.Option(help="Which head, from 0; unset: the mean of all.")] = None,
+    lens: Annotated[
+        bool, typer.Option("--lens", help="What each block would say if it were the last (logit lens).")
+    ] = False,
+    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Tokens to list in each place.")] = 3,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Draw the weights into this .png, .svg or .pdf: every head, or the one chosen."),
+    ] = None,
+    device: Device = None,
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Show what a model looks at: for each token those with the largest attention weights.
+
+    With --json, the weights of all heads of the layer. A translator's rows are the words it says; those of other
+    models the tokens they read. Take --lens to see what GPT or BERT would say from block to block.
+    """
+    from regard.cli.console import print_json, print_line, print_table
+    from regard.errors import ConfigError
+    from regard.pipelines import Encoder, Generator, MaskedTranslator, Translator
+    from regard.pipelines.load import load
+    from regard.studies.looking import draw_looks, looks
+    from regard.training import use_threads
+
+    if lens and (out or attention or head is not None):
+        raise ConfigError("--lens shows words, not weights; leave out --out, --attention and --head.")
+    use_threads(threads)
+    model = load(run, device=device or "auto")
+    if not isinstance(model, Encoder | Generator | Translator):
+        raise ConfigError(
+            f"{run}: there is nothing to look at here yet; give a translator, a language model or BERT."
+        )
+    if second is not None and isinstance(model, Generator):
+        raise ConfigError("A language model reads one text; leave out the second.")
+    texts = (text,) if second is None else (text, second)
+    if lens:
+        if isinstance(model, Translator):
+            raise ConfigError(f"{run}: a translator has no lens; give a language model or BERT.")
+        seen = model.lens(text, count=top) if isinstance(model, Generator) else model.lens(text, second, count=top)
+        _print_lens(seen, model.tokenizer, json)
+        return
+    found = looks(model.inspect(*texts), attention, layer, not isinstance(model, MaskedTranslator))
+    if out is not None:
+        every = range(len(found.weights)) if head is None and len(found.weights) > 1 else [head]
+        draw_looks(found, [*every], out)
+        if not json:
+            print_line(f"drawn: {out}")
+            return
+    if json:
+        weights = found.weights if head is None else found.of_head(head)[None]
+        facts = {"attention": found.kind, "layer": found.layer, "layers": found.layers, "head": head}
+        tokens = {"queries": found.queries, "keys": found.keys}
+        print_json(facts | tokens | {"weights": weights.round(6).tolist()}, indent=None)
+        return
+    said = found.strongest(head, top)
+    rows = [
+        (query, *(f"{key} {weight:.2f}" for key, weight in row))
+        for query, row in zip(found.queries, said, strict=True)
+    ]
+    places = min(top, len(found.keys))
+    print_table(("said" if found.kind == "cross" else "token", "looks at", *[""] * (places - 1)), rows)
+
+
+def _print_lens(trace: Any, tokenizer: Any, json: bool) -> None:
+    """Print what each block would say behind (GPT) or in the place of (BERT) every token."""
+    from regard.cli.console import print_json, print_table
+
+    text = trace.tokens["text"]
+    blocks = sum(name.endswith(".ids") for name in trace.arrays)
+    if not json:
+        names = [f"blocks.{number}" for number in range(blocks)]
+        best = [trace.tokens[name] for name in names]
+        chance = [trace.arrays[f"{name}.probabilities"][:, 0] for name in names]
+        rows = [
+            (token, *(f"{said[place]} {share[place]:.2f}" for said, share in zip(best, chance, strict=True)))
+            for place, token in enumerate(text)
+        ]
+        print_table(("token", *(f"block {number}" for number in range(blocks))), rows)
+        return
+    found = []
+    for number in range(blocks):
+        ids, shares = (trace.arrays[f"blocks.{number}.{name}"] for name in ("ids", "probabilities"))
+        found.append(
+            [
+                [
+                    {"token": piece, "probability": round(float(share), 6)}
+                    for piece, share in zip(tokenizer.pieces([int(each) for each in row]), chances, strict=True)
+                ]
+                for row, chances in zip(ids, shares, strict=True)
+            ]
+        )
+    print_json({"tokens": text, "blocks": found}, indent=None)

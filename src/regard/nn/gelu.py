@@ -1,0 +1,60 @@
+"""GELU behind a bias as one operation that blocks can be compiled around (see `nn.fused_gelu` for its kernels)."""
+
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+from torch import Tensor
+
+HALVES = (torch.bfloat16, torch.float16)
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def has_kernels() -> bool:
+    """Tell whether the compiler is there that comes along with torch for CUDA."""
+    return find_spec("triton") is not None
+
+
+def can_fuse(x: Tensor) -> bool:
+    """Tell whether kernels of ours do the work behind a product with x: for gradients, in half precision on a GPU."""
+    kind = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else x.dtype
+    return x.is_cuda and kind in HALVES and torch.is_grad_enabled() and has_kernels()
+
+
+@torch.library.custom_op("regard::gelu_of_sum", mutates_args=())
+def gelu_of_sum(x: Tensor, bias: Tensor, is_tanh: bool) -> Tensor:
+    """Return GELU(x + bias), or its approximation by tanh, for x (..., F)."""
+    from regard.nn.fused_gelu import forward  # the compiler takes a second to load
+
+    return forward(x.contiguous(), bias, is_tanh)
+
+
+@torch.library.custom_op("regard::gelu_of_sum_backward", mutates_args=())
+def gelu_of_sum_backward(gradient: Tensor, x: Tensor, bias: Tensor, is_tanh: bool) -> tuple[Tensor, Tensor]:
+    """Return the gradients in x and in the bias."""
+    from regard.nn.fused_gelu import backward
+
+    return backward(gradient, x.contiguous(), bias, is_tanh)
+
+
+@gelu_of_sum.register_fake
+def _like(x: Tensor, bias: Tensor, is_tanh: bool) -> Tensor:
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+@gelu_of_sum_backward.register_fake
+def _like_both(gradient: Tensor, x: Tensor, bias: Tensor, is_tanh: bool) -> tuple[Tensor, Tensor]:
+    return torch.empty_like(x, memory_format=torch.contiguous_format), torch.empty_like(bias)
+
+
+def _keep(ctx: Any, inputs: tuple[Tensor, Tensor, bool], output: Tensor) -> None:
+    x, bias, ctx.is_tanh = inputs
+    ctx.save_for_backward(x, bias)
+
+
+def _gradients(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
+    of_x, of_bias = gelu_of_sum_backward(gradient, *ctx.saved_tensors, ctx.is_tanh)
+    return of_x, of_bias, None
+
+
+gelu_of_sum.register_autograd(_gradients, setup_context=_keep)

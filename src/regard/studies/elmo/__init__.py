@@ -1,0 +1,1 @@
+"""Runs of ELMo: words read as characters, said by a language model in either direction."""

@@ -1,0 +1,107 @@
+"""The task `elmo`: running text in, a model that is ready to say its words in either direction out."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from regard.checkpoint import Bundle
+from regard.data.carving import TextCorpora, tokenise_all
+from regard.data.corpus import Corpus
+from regard.data.pairs import Pair
+from regard.data.spelled import CHUNK, WordFeed, count_words, spellings
+from regard.errors import ConfigError, DataError
+from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
+from regard.objectives import TwoWayObjective
+from regard.progress import SILENT, Progress
+from regard.studies.elmo.scores import SpelledText, both_losses
+from regard.studies.elmo.settings import ElmoRunSettings
+from regard.studies.language import corpus_folder
+from regard.studies.prepared import Prepared
+from regard.studies.sizes import check_size
+from regard.text import spelling_tokenizer, word_tokenizer
+from regard.training import Machine
+
+Settings = ElmoRunSettings[ModelSettings]
+
+
+def prepare_elmo(
+    settings: Settings,
+    machine: Machine,
+    progress: Progress = SILENT,
+    resumed: Bundle | None = None,
+    given: Sequence[Pair] | None = None,
+) -> Prepared:
+    """Spell the text (or take it as it was spelled before), count its words, and build the model."""
+    if given is not None:
+        raise ConfigError("Sentence pairs are for the task translate; elmo learns from text files.")
+    tokenizer = resumed.tokenizers["tokenizer"] if resumed else spelling_tokenizer(settings.text.lowercase)
+    folder = corpus_folder(settings)
+    corpora = tokenise_all(settings.data, tokenizer, folder, progress)
+    bundle = resumed or new_elmo_bundle(settings, corpora.train, machine, progress)
+    texts = {name: SpelledText.of(each, bundle) for name, each in {"valid": corpora.valid, **corpora.test}.items()}
+    size = float(bundle.facts["bytes_per_word"])
+    learned = SpelledText.of(corpora.train, bundle)
+    return Prepared(
+        bundle=bundle,
+        feed=WordFeed(
+            corpora.train,
+            learned.book,
+            learned.length,
+            round(settings.train.tokens_per_update * size),
+            round((settings.train.micro_batch_tokens or machine.micro_batch_tokens) * size),
+            settings.seed,
+        ),
+        objective=TwoWayObjective(),
+        width=settings.model.width,
+        validate=_validation(texts["valid"], settings, machine),
+        tests={name: texts[name] for name in corpora.test or ("valid",)},
+        facts=_facts(corpora, bundle) | {"folder": str(folder)},
+    )
+
+
+def new_elmo_bundle(settings: Settings, corpus: Corpus, machine: Machine, progress: Progress) -> Bundle:
+    """Return a fresh model with what it spells and the words it says; one that is too large here is refused."""
+    model_settings: Any = settings.model
+    longest = model_settings.longest_word - 1
+    known = count_words(corpus, settings.text.words, settings.text.minimum_frequency, longest)
+    if not known:
+        raise DataError(
+            f"{settings.data.train.name}: no word occurs {settings.text.minimum_frequency} times, so there is none "
+            f"to say; add text, or lower text.minimum_frequency."
+        )
+    words = word_tokenizer(known)
+    tokenizers = {"tokenizer": spelling_tokenizer(settings.text.lowercase), "words": words}
+    vocabularies = Vocabularies(tokenizers["tokenizer"].size, words.size, is_shared=False)
+    check_size(count_parameters(settings.model, vocabularies), machine)
+    torch.manual_seed(settings.seed)
+    sample, _ = spellings(corpus.read(0, min(len(corpus), CHUNK)), longest)
+    facts = {
+        "seed": settings.seed,
+        "window": settings.window,
+        # Decided once, so that a run that is resumed reads the same windows.
+        "bytes_per_word": round(min(len(corpus), CHUNK) / max(1, len(sample)), 4),
+        "words": len(known),
+    }
+    progress.say(f"{len(known):,} words can be said; any can be read.")
+    return Bundle("elmo", build_model(settings.model, vocabularies), settings.model, vocabularies, tokenizers, facts)
+
+
+def _validation(text: SpelledText, settings: Settings, machine: Machine) -> Callable[[Any], dict[str, float]]:
+    """Return the function the loop validates with: both losses of the same text each time."""
+
+    def validate(model: Any) -> dict[str, float]:
+        return both_losses(model, text, machine, settings.validation.words).named()
+
+    return validate
+
+
+def _facts(corpora: TextCorpora, bundle: Bundle) -> dict[str, Any]:
+    sets = {"train": corpora.train, "valid": corpora.valid} | {f"test {k}": v for k, v in corpora.test.items()}
+    return {name: asdict(corpus.counts) for name, corpus in sets.items()} | {
+        "window": bundle.facts["window"],
+        "vocabulary": bundle.facts["words"],
+        "hash": hashlib.sha256(f"{corpora.train.fingerprint} {corpora.valid.fingerprint}".encode()).hexdigest(),
+    }

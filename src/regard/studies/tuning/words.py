@@ -1,0 +1,62 @@
+"""Whole words under a reader: their vectors from scratch, or out of a file or a run of word vectors."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from regard.checkpoint import Bundle
+from regard.interop.word_vectors import WordTable as Table
+from regard.models import Vocabularies, build_model
+from regard.pipelines import load_word_vectors
+from regard.progress import Progress
+from regard.text import word_tokenizer
+
+FREQUENT = 20_000
+"""Words of a file that are kept though no example has them: the first ones, which are the most frequent."""
+
+
+def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], progress: Progress) -> Bundle:
+    """Return a table of the words of the training texts; where it begins with vectors, of all that have one.
+
+    Words that have no vector begin with one that is drawn, as spread out as the others.
+    """
+    text = settings.text
+    spelled = word_tokenizer([], lowercase=text.lowercase).backend
+    words_of = lambda given: [
+        word
+        for each in given
+        for word, _ in spelled.pre_tokenizer.pre_tokenize_str(spelled.normalizer.normalize_str(each))
+    ]
+    counts = Counter(words_of(learned))
+    often = [word for word, count in counts.most_common(text.size) if count >= text.minimum_frequency]
+    table = None if settings.start is None else _kept(load_word_vectors(settings.start).table, set(words_of(texts)))
+    words = list(dict.fromkeys([*often, *(table.words if table else ())]))
+    tokenizer = word_tokenizer(words, lowercase=text.lowercase)
+    vocabularies = Vocabularies(tokenizer.size, tokenizer.size, is_shared=True)
+    torch.manual_seed(settings.seed)
+    model: Any = build_model(settings.model, vocabularies)
+    if table is not None:
+        _fill(model, table, tokenizer.number)
+        known = set(table.words)
+        said = sum(count for word, count in counts.items() if word in known)
+        progress.say(
+            f"{settings.start}: {len(known & set(counts)):,} of {len(counts):,} words of the training set have a "
+            f"vector ({said / max(1, counts.total()):.1%} of its text); the others begin with drawn ones."
+        )
+    return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer})
+
+
+def _kept(table: Table, wanted: set[str]) -> Table:
+    """Return the vectors of words that are wanted, and those of the most frequent ones."""
+    rows = [row for row, word in enumerate(table.words) if row < FREQUENT or word in wanted]
+    return Table([table.words[row] for row in rows], table.vectors[rows])
+
+
+@torch.no_grad()
+def _fill(model: Any, table: Table, number: Any) -> None:
+    given = torch.from_numpy(table.vectors).float()
+    weight = model.table.weight
+    weight.normal_(std=float(given.std()))
+    weight[torch.tensor([number(word) for word in table.words])] = given

@@ -1,0 +1,88 @@
+"""What the card of word vectors says differently from a translator's."""
+
+import json
+import shlex
+from pathlib import Path
+
+from regard.studies.markdown import code, table
+from regard.studies.run import Run
+
+
+def vectors_use(run: Run) -> list[str]:
+    """Return how to use word vectors."""
+    path = str(run.path)
+    return [
+        "## Use it",
+        "",
+        "```sh",
+        f"regard vectors neighbours {shlex.quote(path)} WORD",
+        f"regard convert {shlex.quote(path)} --to word2vec",
+        "```",
+        "",
+        "```python",
+        "import regard",
+        "",
+        f"vectors = regard.load({json.dumps(path, ensure_ascii=False)})",
+        'vectors.neighbours("word")',
+        "```",
+    ]
+
+
+def vectors_scores(run: Run) -> list[str]:
+    """Return the figures on analogies and rated pairs."""
+    scores = run.record.get("scores") or {}
+    if not scores:
+        command = f"regard vectors evaluate {shlex.quote(str(run.path))} --analogies FILE --similarities FILE"
+        return ["## Scores", "", f"None yet; `{command}` measures them."]
+    lines = ["## Scores", ""]
+    if "analogies" in scores:
+        found = scores["analogies"]
+        parts = [*found["sections"], found["semantic"], found["syntactic"], found["total"]]
+        rows = [
+            [
+                each["name"],
+                f"{each['questions']:,}",
+                f"{each['covered']:,}",
+                "-" if each["accuracy"] is None else f"{100 * each['accuracy']:.1f} %",
+            ]
+            for each in parts
+            if each["questions"]
+        ]
+        lines += [*table([f"analogies ({Path(found['path']).name})", "questions", "covered", "right"], rows), ""]
+    if "similarities" in scores:
+        rows = [
+            [
+                Path(each["path"]).name,
+                f"{each['pairs']:,}",
+                f"{each['covered']:,}",
+                f"{each['spearman']:.3f}",
+                f"{each['pearson']:.3f}",
+            ]
+            for each in scores["similarities"]
+        ]
+        lines += [*table(["rated pairs", "pairs", "covered", "Spearman", "Pearson"], rows), ""]
+    return [*lines, "Right is counted of the covered ones: those whose words all have vectors."]
+
+
+def vectors_data(run: Run) -> list[str]:
+    """Return what the text was."""
+    record = run.record
+    facts = record["data"]
+    counts = facts["train"]
+    origin = ", ".join(map(code, record["settings"]["data"]["train"]["paths"]))
+    row = [
+        origin,
+        f"{counts['documents']:,}",
+        f"{counts['words_read']:,}",
+        f"{counts['words']:,}",
+        f"{facts['vocabulary']:,}",
+    ]
+    forgotten = counts["forgotten_below"]
+    return [
+        "## Data",
+        "",
+        *table(["from", "documents", "words", "of them with vectors", "vocabulary"], [row]),
+        "",
+        *([f"Words seen {forgotten:,} times or less may have been forgotten while counting."] if forgotten else []),
+        f"Hash of the text as it was read: {code(facts['hash'])}.",
+    ]

@@ -1,0 +1,41 @@
+"""The settings of runs that learn word vectors."""
+
+from typing import Generic, Literal, TypeVar
+
+from pydantic import Field
+
+from regard.config import Settings
+from regard.data.text_settings import WordData
+from regard.models import ModelSettings
+from regard.objectives.vectors import VectorObjectiveSettings
+from regard.text.words import WordSettings
+from regard.training import MachineSettings
+from regard.training.vectors_settings import VectorTrainSettings
+
+M = TypeVar("M", bound=ModelSettings)
+
+
+class VectorEvaluationSettings(Settings):
+    """What the vectors are scored on when they are learned."""
+
+    analogies: str | None = None
+    """A file of analogies by section, such as questions-words.txt (.gz too)."""
+    similarities: tuple[str, ...] = ()
+    """Files of pairs that people have rated, such as WordSim-353."""
+
+
+class VectorSettings(Settings, Generic[M]):
+    """Everything about a run that learns word vectors."""
+
+    task: Literal["vectors"] = "vectors"
+    about: str = ""
+    """What the recipe is for, in one line."""
+    seed: int = Field(1, ge=0, lt=2**32)
+    """Every random choice follows from it."""
+    data: WordData
+    text: WordSettings = WordSettings()
+    model: M
+    objective: VectorObjectiveSettings = VectorObjectiveSettings()
+    train: VectorTrainSettings = VectorTrainSettings()
+    evaluation: VectorEvaluationSettings = VectorEvaluationSettings()
+    machine: MachineSettings = MachineSettings()
