@@ -345,8 +345,8 @@ def test_evaluation_of_a_run_on_its_own_sets_and_on_others(quick_run, tmp_path):
 
 
 def test_shipped_recipes_resolve_and_say_what_they_are_for():
-    text = {"data.train.paths": ["a.txt"]}
-    own = {"translate": {"data.train.path": "a.tsv"}, "language-model": text, "masked-language-model": text}
+    text_tasks = ("language-model", "masked-language-model", "elmo", "vectors")
+    own = {task: {"data.train.paths": ["a.txt"]} for task in text_tasks} | {"translate": {"data.train.path": "a.tsv"}}
     for recipe in shipped().values():
         has_data = "train" in recipe.values.get("data", {})
         assert resolve_run(recipe, {} if has_data else own[recipe.values["task"]]).settings.about
