@@ -44,6 +44,7 @@ OWNERS = {
     "datasets": ["data"],
     "matplotlib": [
         "studies/curves.py",
+        "studies/looking.py",
         "studies/race/pictures.py",
         "studies/tuning/pictures.py",
         "studies/vectors/maps.py",

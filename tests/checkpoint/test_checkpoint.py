@@ -308,7 +308,9 @@ def test_places_without_a_checkpoint_are_told(tmp_path):
     assert message(lambda: find_checkpoint(tmp_path / "no")) == (
         f"{tmp_path / 'no'}: there is no run or checkpoint here; check the path."
     )
-    assert message(lambda: find_checkpoint(tmp_path)) == f"{tmp_path}: this is neither a run nor a checkpoint."
+    assert message(lambda: find_checkpoint(tmp_path)) == (
+        f"{tmp_path}: this is neither a run nor a checkpoint; name the folder of one."
+    )
     (tmp_path / "run.json").write_text("{}")
     assert message(lambda: find_checkpoint(tmp_path)) == (
         f"{tmp_path}: this run has no checkpoint yet; let it reach its first save."

@@ -14,6 +14,7 @@ VERBS = [
         "quickstart",
         "doctor",
         "train",
+        "transfer",
         "race",
         "translate",
         "classify",

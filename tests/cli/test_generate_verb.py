@@ -120,7 +120,9 @@ def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
     assert bad("translate", run, "Anna") == (
         f"{run}: this is a language model, not a translator; use it with regard generate and score."
     )
-    assert bad("evaluate", run, "--data", tmp_path / "no.tsv").startswith(f"{run}: this is a language model, not a ")
+    assert bad("evaluate", run, "--data", "no.tsv") == (
+        f"--data no.tsv: {run} is a language model; give the text to score it on with --text."
+    )
 
 
 def test_score_tells_how_probable_texts_are(run, generator, tmp_path):
@@ -151,6 +153,8 @@ def test_score_tells_how_probable_texts_are(run, generator, tmp_path):
 def test_mistakes_in_scoring_are_one_sentence(run, quick_run, tmp_path):
     (tmp_path / "empty.txt").write_text("\n")
     (tmp_path / "a.txt").write_text("Anna.\n")
+    assert bad("score", run, " ", "--text") == '" ": there are no words here to score; give some behind --text.'
+    (tmp_path / "empty.txt").write_text("\n \t\n")
     assert bad("score", run, tmp_path / "empty.txt") == (
         f"{tmp_path / 'empty.txt'}: there is no text here to score; write one text a line."
     )

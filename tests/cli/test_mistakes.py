@@ -47,6 +47,20 @@ MISTAKES = {
         ["train", "translate", "--source", "a.de"],
         "data.train.target: give both source and target, or a path that holds both.",
     ),
+    "data of another task": (
+        ["train", "language-model", "--source", "a.de", "--target", "a.en"],
+        'data.train.source: "a.de" (--source) is not for the task language-model; give it --text FILE or '
+        "--text FOLDER.",
+    ),
+    "text of another task": (
+        ["train", "translate-miniature", "--text", "books"],
+        'data.train.paths: ["books"] (--text) is not for the task translate; give it --source FILE --target FILE, '
+        "or --data FILE.",
+    ),
+    "data set without a name": (
+        ["train", "language-model", "--text", "hf:"],
+        "hf:: the name of the data set is missing; write hf:NAME, or hf: and a folder.",
+    ),
     "no run": (
         ["translate", "runs/nothing", "Ja."],
         "runs/nothing: there is no run or checkpoint here; check the path.",
@@ -148,7 +162,7 @@ def test_mistakes_with_files_of_the_user(tmp_path, monkeypatch):
     assert bad("train", "translate", "--source", "u.de", "--target", "a.en") == (
         "u.de: this is UTF-16; convert it with iconv -f utf-16 -t utf-8."
     )
-    assert bad("translate", "a.de", "Ja.") == "a.de: this is neither a run nor a checkpoint."
+    assert bad("translate", "a.de", "Ja.") == "a.de: this is neither a run nor a checkpoint; name the folder of one."
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.de", "a.en", "b.en", "empty", "u.de", "void"]
 
 

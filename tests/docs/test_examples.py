@@ -172,6 +172,8 @@ def test_commands_run(page, desk):
         if words[0] == "doctor":
             sizes = {} if "--start" in words else quick_for(None, words[1]) if words[1] in TASKS else QUICK
             words = [*words, *(f"{name}={value}" for name, value in sizes.items() if name in SIZES)]
+        if words[0] == "transfer":
+            words = [*words, "train.steps=2", "train.warmup=1"]
         if words[0] == "race":
             quick = {name: value for name, value in quick_for(None, words[1]).items() if name != "train.steps"}
             if "race-miniature" in words:

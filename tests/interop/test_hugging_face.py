@@ -377,7 +377,7 @@ UNREADABLE = {
     ),
     "no config": (
         lambda folder: (folder / "config.json").unlink(),
-        "{folder}: there is no config.json here, so this is no Hugging Face model.",
+        "{folder}: there is no config.json here, so this is no Hugging Face model; a run is named without hf:.",
     ),
     "broken config": (
         lambda folder: (folder / "config.json").write_text("]"),

@@ -162,4 +162,4 @@ def find_checkpoint(path: Path, which: str = "best") -> Path:
             return CheckpointStore(folder).path(which)
     if (path / "checkpoints").is_dir() or (path / "run.json").is_file():
         raise CheckpointError(f"{path}: this run has no checkpoint yet; let it reach its first save.")
-    raise CheckpointError(f"{path}: this is neither a run nor a checkpoint.")
+    raise CheckpointError(f"{path}: this is neither a run nor a checkpoint; name the folder of one.")

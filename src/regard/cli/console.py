@@ -164,7 +164,8 @@ class Lines(Progress):
             def advance(self, amount: int = 1, **facts: float) -> None:
                 clock.done += amount
                 now = time.monotonic()
-                if now - self.told >= SECONDS_BETWEEN_LINES or (self.is_long and clock.done == total):
+                is_end = amount > 0 and clock.done == total  # what is read at once may be worked on for long
+                if now - self.told >= SECONDS_BETWEEN_LINES or (self.is_long and is_end):
                     self.told, self.is_long = now, True
                     say(f"{title} {clock.done:,}/{f'{total:,}' if total else '?'}  {clock.figures(facts)}")
 

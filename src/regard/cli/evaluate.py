@@ -69,7 +69,9 @@ def evaluate(
         return
     if text_column or label_column:
         raise ConfigError("--text-column and --label-column are for models that label or choose; leave them out.")
-    if task == "language-model" and data is None:
+    if task == "language-model":
+        if data is not None:
+            raise ConfigError(f"--data {data}: {run} is a language model; give the text to score it on with --text.")
         _evaluate_text(flags)
         return
     if task == "masked-language-model":

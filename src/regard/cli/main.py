@@ -38,6 +38,7 @@ from regard.cli import (
     tag,
     tokenizer,
     train,
+    transfer,
     translate,
     vectors,
     verify_resume,
@@ -60,6 +61,7 @@ app.command("quickstart")(quickstart.quickstart)
 app.command("doctor")(doctor.doctor)
 app.command("train")(train.train)
 app.command("race")(race.race)
+app.command("transfer")(transfer.transfer)
 app.command("translate")(translate.translate)
 app.command("generate")(generate.generate)
 app.command("classify")(classify.classify)

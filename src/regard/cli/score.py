@@ -56,7 +56,7 @@ def score(
         raise ConfigError(f"{run}: this model answers, and gives texts no probabilities; see regard evaluate.")
     if target is not None:
         raise ConfigError(f"{run}: this is a language model, which has no translations; give one file of text.")
-    texts = [source] if text else _texts(Path(source), whole)
+    texts = _given(source) if text else _texts(Path(source), whole)
     scores = pipeline.score(texts, stride, alternatives, has_end=end, progress=progress(quiet))
     cost = None
     if weights != "full":
@@ -71,13 +71,21 @@ def _pairs(source: str, target: str, is_text: bool) -> list[Any]:
     return [(source, target)] if is_text else list(read_aligned(Path(source), Path(target)))
 
 
+def _given(text: str) -> list[str]:
+    from regard.errors import DataError
+
+    if not text.strip():
+        raise DataError(f'"{text}": there are no words here to score; give some behind --text.')
+    return [text]
+
+
 def _texts(path: Path, whole: bool) -> list[str]:
     """Return the texts of a file."""
     from regard.data.lines import read_lines, read_text
     from regard.errors import DataError
 
     found = [read_text(path)] if whole else read_lines(path)
-    if not any(found):
+    if not any(each.strip() for each in found):
         raise DataError(f"{path}: there is no text here to score; write one text a line.")
     return found
 

@@ -116,8 +116,10 @@ def suggestion(place: str, schema: type[Settings]) -> str:
     names = list(setting_names(schema))
     group, _, last = place.rpartition(".")
     beside = [name for name in names if name.rpartition(".")[0] == group]
-    by_last = {name.rpartition(".")[2]: name for name in [*names, *beside]}
-    near = difflib.get_close_matches(last, by_last, n=1, cutoff=0.6)
-    if near:
-        return f"did you mean {by_last[near[0]]}?"
+    # Elsewhere only what is called so: a model without heads has no use for machine.threads.
+    for among, cutoff in ((beside, 0.6), (names, 0.9)) if group and beside else ((names + beside, 0.6),):
+        by_last = {name.rpartition(".")[2]: name for name in among}
+        near = difflib.get_close_matches(last, by_last, n=1, cutoff=cutoff)
+        if near:
+            return f"did you mean {by_last[near[0]]}?"
     return f"known here: {', '.join(name.rpartition('.')[2] for name in beside)}."

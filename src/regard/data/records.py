@@ -34,6 +34,8 @@ def load_datasets(place: str, config: str | None, split: str) -> Any:
     except ImportError:
         raise DataError(f"{place}: this needs the datasets library; pip install 'regard[hf]'.") from None
     name = place.removeprefix("hf:")
+    if not name:
+        raise DataError(f"{place}: the name of the data set is missing; write hf:NAME, or hf: and a folder.")
     try:
         if (Path(name) / "state.json").is_file() or (Path(name) / "dataset_dict.json").is_file():
             found = datasets.load_from_disk(name)
@@ -41,4 +43,5 @@ def load_datasets(place: str, config: str | None, split: str) -> Any:
         return datasets.load_dataset(name, config, split=split)
     except Exception as error:  # the library raises many kinds, for network, names, splits and formats
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{place}: the data set cannot be loaded ({reason}).") from None
+        way_out = "check its name, its split and the network, or give files"
+        raise DataError(f"{place}: the data set cannot be loaded ({reason}); {way_out}.") from None

@@ -34,7 +34,9 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise CheckpointError(f"{folder}: there is no such folder; check the path.")
     if not (folder / CONFIG).is_file():
-        raise CheckpointError(f"{folder}: there is no {CONFIG} here, so this is no Hugging Face model.")
+        raise CheckpointError(
+            f"{folder}: there is no {CONFIG} here, so this is no Hugging Face model; a run is named without hf:."
+        )
     config = read_json(folder / CONFIG)
     if "regard" in config and "model" in config:
         raise CheckpointError(f"{folder}: this is a regard checkpoint already; use it as it is.")

@@ -20,6 +20,7 @@ from regard.nn import (
     Probe,
     TokenEmbedding,
     VocabularyHead,
+    as_product,
     build_norm,
     build_positions,
     build_table,
@@ -114,7 +115,7 @@ class Gpt(nn.Module):
 
     def finish(self, hidden: Tensor) -> Tensor:
         """Return what scores are made from for what a block hands on: pre-norm leaves the sum raw."""
-        return self.norm(hidden)
+        return as_product(self.norm(hidden))
 
     def _check(self, past: TransformerState, steps: int, real: Tensor | None) -> None:
         """Refuse tokens past the last position; padding has none."""

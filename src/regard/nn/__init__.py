@@ -17,7 +17,7 @@ from regard.nn.dropout import Dropout
 from regard.nn.embedding import TokenEmbedding, VocabularyHead, build_table
 from regard.nn.end_to_end import EndToEnd
 from regard.nn.int8 import can_multiply_int8, drop_int8, hold_int8, own_weights
-from regard.nn.linear import build_linear
+from regard.nn.linear import as_product, build_linear
 from regard.nn.masks import as_bias, behind_padding_mask, branch_mask, causal_mask, padding_mask
 from regard.nn.memory import is_out_of_memory, release_memory, with_less_at_once
 from regard.nn.mix import LayerMix
@@ -74,6 +74,7 @@ __all__ = [
     "View",
     "VocabularyHead",
     "as_bias",
+    "as_product",
     "attention_weights",
     "behind_padding_mask",
     "branch_mask",

@@ -35,6 +35,12 @@ def product(
     return _multiply_packed()(x, packed, bias, "none", [], "")
 
 
+def as_product(x: Tensor) -> Tensor:
+    """Return a tensor in the precision that a product makes of it under autocast, which a norm leaves in fp32."""
+    kind = x.device.type
+    return x.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else x
+
+
 @cache
 def _multiply_packed() -> Any:
     """Return the one function behind the name, which otherwise is looked for at every call."""

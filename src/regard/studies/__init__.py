@@ -24,6 +24,8 @@ from regard.studies.run import Run
 from regard.studies.runs import RunSummary, delete_run, list_runs
 from regard.studies.text_scores import TextEvaluation, measure_text
 from regard.studies.train import train
+from regard.studies.transfer.execute import Question, transfer
+from regard.studies.transfer.folder import Transfer
 from regard.studies.tuning.measure import Measured, measure_labels
 from regard.studies.verify import Verification, verify_resume
 from regard.studies.weights import MeasuredCost, measure_weights_cost
@@ -44,6 +46,7 @@ __all__ = [
     "Outcome",
     "Passport",
     "Plan",
+    "Question",
     "Race",
     "Recipe",
     "Report",
@@ -52,6 +55,7 @@ __all__ = [
     "Standing",
     "TextEvaluation",
     "TextPlan",
+    "Transfer",
     "Verification",
     "WordPlan",
     "average",
@@ -80,6 +84,7 @@ __all__ = [
     "resume",
     "shipped",
     "train",
+    "transfer",
     "verify_resume",
     "write_card",
 ]

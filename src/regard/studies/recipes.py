@@ -1,6 +1,7 @@
 """Recipes: shipped ones by name, the user's own by path, and a bare task with its defaults."""
 
 import difflib
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from regard.config import Layer, Resolved, nested, resolve
+from regard.config import Layer, Resolved, Settings, nested, resolve, setting_names
 from regard.errors import ConfigError
 from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
 from regard.studies.tasks import task
@@ -54,6 +55,9 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
     "vectors": {"model": {"preset": "skip-gram"}},
 }
 """What a task takes on top of its schema's defaults when it is named instead of a recipe."""
+
+PLACES = {"source": "--source", "target": "--target", "path": "--data", "paths": "--text"}
+"""The settings that say where text is, and the flags for them."""
 
 USUAL_FAMILY: dict[Kind, str] = {
     "sequence-to-sequence": "transformer",
@@ -129,6 +133,7 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
             f"(data.train in a recipe)."
         )
     schema = kind_of_run.settings(family(kind).settings)
+    _check_places(name, _table(changes, "data"), schema)
     table = None
     if "vectors" in schema.model_fields:
         known = base.values["model"] if base else {}
@@ -139,6 +144,18 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
         is_tuned = start is not None and start.values["train"]["learning_rate"] != FEATURE_RATE
         layers.insert(0, usual_length(recipe.origin, is_tuned, values, changes))
     return resolve(schema, layers)
+
+
+def _check_places(name: str, data: Mapping[str, Any], schema: type[Settings]) -> None:
+    """Refuse where another task's text is said to be; as settings, each would be unknown in a sentence of its own."""
+    known = set(setting_names(schema))
+    for role in ("train", "valid"):
+        for key, value in _table(data, role).items():
+            if key in PLACES and f"data.train.{key}" not in known:
+                raise ConfigError(
+                    f"data.{role}.{key}: {json.dumps(value)} ({PLACES[key]}) is not for the task {name}; give it "
+                    f"{task(name).places}."
+                )
 
 
 def _base(name: str, values: dict[str, Any], changes: Mapping[str, Any]) -> tuple[Layer | None, str]:
@@ -169,7 +186,7 @@ def _forget_places(old: dict[str, Any], new: Mapping[str, Any]) -> None:
     for role, place in new.items():
         if not isinstance(place, Mapping) or not isinstance(old.get(role), dict):
             continue
-        if {"path", "paths", "source", "target"} & set(place):
+        if PLACES.keys() & set(place):
             del old[role]
             if role == "train":
                 old.pop("valid", None)

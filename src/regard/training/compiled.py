@@ -10,7 +10,7 @@ RECOMPILATIONS = 64
 
 
 def compile_blocks(model: nn.Module) -> None:
-    """Compile the members of a model's stacks of layers, for training alone.
+    """Compile the members of a model's stacks of layers, and what comes behind them, for training alone.
 
     Decoding goes step by step through a growing past, for which nothing is gained; and a listener on a probe is
     never lost in a compiled block, since listeners come when training is over.
@@ -21,14 +21,16 @@ def compile_blocks(model: nn.Module) -> None:
             for block in stack:
                 has_own_kernels = any(isinstance(part, nn.RNNBase) for part in block.modules())
                 if not has_own_kernels:
-                    _compile(block)
+                    _compile(block, "forward")
+    if hasattr(model, "finish") and not isinstance(getattr(model, "norm", None), nn.Identity):
+        _compile(model, "finish")
 
 
-def _compile(block: nn.Module) -> None:
-    plain = block.forward
+def _compile(module: nn.Module, name: str) -> None:
+    plain = getattr(module, name)
     compiled = torch.compile(plain)
 
-    def forward(*arguments: Any, **named: Any) -> Any:
-        return (compiled if block.training else plain)(*arguments, **named)
+    def method(*arguments: Any, **named: Any) -> Any:
+        return (compiled if module.training else plain)(*arguments, **named)
 
-    block.forward = forward
+    setattr(module, name, method)

@@ -146,6 +146,13 @@ def test_sizes_that_do_not_fit_are_told(look):
     assert one(look(STORIES[:30]), "few-tokens").severity == "note"
 
 
+def test_a_vocabulary_of_bytes_is_not_to_become_smaller_than_its_bytes(look):
+    rare = one(look(STORIES[:8], STORIES[300:302], text__size=420), "rare-pieces")
+    assert rare.severity == "warning" and rare.way_out == "have fewer pieces: text.size=300"
+    rare = one(look(STORIES[:8], STORIES[300:302], text__size=300), "rare-pieces")  # no error, and nothing smaller
+    assert rare.figures["size"] == 300 and rare.way_out == ""
+
+
 def test_examples_are_looked_over_by_their_task_and_tried_out(tmp_path, monkeypatch):
     """What a task that fine-tunes warns of while it reads becomes findings, and the trials are those of all tasks."""
     monkeypatch.setattr(speed, "SECONDS", 0.1)
@@ -178,5 +185,5 @@ def test_training_begins_with_the_quick_part(tmp_path, monkeypatch):
     regard.train("language-model", SMALL | place, out=tmp_path / "one", progress=told)
     regard.train("language-model", SMALL | place | {"preflight": False}, out=tmp_path / "two", progress=silent)
     (warning,) = told.warned
-    assert warning.startswith("warning in splits: ") and "repeat another one" in warning
+    assert warning.startswith("splits: ") and "repeat another one" in warning
     assert silent.warned == []

@@ -64,6 +64,7 @@ def preflight(material: Material | TextMaterial, progress: Progress) -> None:
     findings = Report(tuple(look_over(material, is_quick=True))).of("warning", "problem")
     for finding in findings:
         way_out = f" Remedy: {finding.way_out}." if finding.way_out else ""
-        progress.warn(f"{finding.severity} in {finding.check}: {finding.sentence}{way_out}")
+        kind = "" if finding.severity == "warning" else f"{finding.severity} in "  # that it warns is said anyway
+        progress.warn(f"{kind}{finding.check}: {finding.sentence}{way_out}")
     if findings:
         progress.say("More about this, with examples: regard doctor; preflight=false leaves these checks out.")

@@ -188,7 +188,8 @@ def rare_finding(
     """Return how many pieces occur too seldom, from how often each does in a share of the text."""
     rare = int((counts < SELDOM * looked_at).sum()) - len(tokenizer.specials)
     share = max(0, rare) / tokenizer.size
-    size = round(int((counts >= OFTEN * looked_at).sum()), -2)
+    frequent = round(int((counts >= OFTEN * looked_at).sum()), -2)
+    size = max(frequent, 300) if text.marks == "bytes" else frequent  # every byte is a piece, said or not
     is_trained = text.tokenizer is None and 100 <= size < tokenizer.size
     return Finding(
         "text",

@@ -1,0 +1,68 @@
+"""All that is known about a transfer in one value."""
+
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from regard.studies.transfer.folder import FORMAT, Cell, Transfer
+from regard.studies.transfer.methods import METHODS
+from regard.studies.transfer.split import Split
+from regard.version import __version__
+
+
+def collect(
+    transfer: Transfer,
+    asked: dict[str, Any],
+    cells: Sequence[Cell],
+    split: Split,
+    pretraining: dict[str, Any],
+    failed: dict[str, str],
+) -> dict[str, Any]:
+    """Return everything that is known about a transfer, as plain values."""
+    done = {cell: figures for cell in cells if (figures := transfer.figures(cell)) is not None}
+    return {
+        "format": FORMAT,
+        "name": transfer.path.name,
+        "regard": __version__,
+        "is_finished": len(done) == len(cells),
+        "done": len(done),
+        "of": len(cells),
+        "data": asked["data"]["path"],
+        "methods": asked["methods"],
+        "sizes": asked["sizes"],
+        "seeds": asked["seeds"],
+        "starts": asked["starts"],
+        "pretraining": pretraining,
+        "train_examples": len(split.train),
+        "valid_examples": len(split.valid),
+        "test_examples": len(split.test),
+        "failed": failed,
+        "table": [_row(method, asked["sizes"], done) for method in asked["methods"]],
+        "cells": [
+            {"method": cell.method, "size": cell.size, "seed": cell.seed} | figures for cell, figures in done.items()
+        ],
+        "machine": next((figures["machine"] for figures in done.values()), None),
+    }
+
+
+def _row(method: str, sizes: Sequence[int | None], done: dict[Cell, dict[str, Any]]) -> dict[str, Any]:
+    """Return the means of a method over its seeds, by size."""
+    own = {cell: figures for cell, figures in done.items() if cell.method == method}
+    return {
+        "method": method,
+        "about": METHODS[method].about,
+        "parameters": max((each["parameters"] for each in own.values()), default=None),
+        "learned_parameters": max((each["learned_parameters"] for each in own.values()), default=None),
+        "by_size": [_means([each for cell, each in own.items() if cell.size == size]) for size in sizes],
+    }
+
+
+def _means(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    values = [each["accuracy"] for each in found]
+    return {
+        "seeds": len(values),
+        "accuracy": statistics.fmean(values) if values else None,
+        "spread": statistics.stdev(values) if len(values) > 1 else None,
+        "seconds": statistics.fmean(each["seconds"] for each in found) if found else None,
+        "mix": found[0].get("mix") if found else None,
+    }

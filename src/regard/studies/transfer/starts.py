@@ -1,0 +1,115 @@
+"""What to begin with: named by the user, or pretrained on the embedded world for a transfer on its reviews."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from regard.config import flatten, nested
+from regard.errors import ConfigError
+from regard.interop.word_vectors import write_word_vectors
+from regard.models import family
+from regard.pipelines import load
+from regard.progress import Progress
+from regard.studies.execute import Job, execute
+from regard.studies.race.folder import ENDED
+from regard.studies.recipes import find_recipe, resolve_run
+from regard.studies.resume import resume
+from regard.studies.run import Run
+from regard.studies.transfer.folder import Transfer
+from regard.studies.transfer.methods import METHODS
+from regard.studies.tuning.start import is_word_file, model_of
+
+TEXT = {"paths": ["miniature:mixed/train"], "count": 6_000}
+"""The text that what is missing is pretrained on: documents of the embedded world, reviews among them."""
+WATCHED = {"paths": ["miniature:mixed/valid"], "count": 200}
+RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
+    "vectors": ("vectors-miniature", {"data.train": TEXT}),
+    "elmo": (
+        "elmo-miniature",
+        {"data.train": TEXT | {"documents": "blank-lines"}, "data.valid": WATCHED, "train.steps": 300},
+    ),
+    "bert": ("masked-miniature", {"data.train": TEXT, "data.valid": WATCHED, "train.steps": 500}),
+}
+"""The recipe of each, and what is shorter here than there."""
+FLAGS = {"vectors": "--vectors FILE", "elmo": "--elmo RUN", "bert": "--bert RUN (or hf:DIR)"}
+
+
+def needed_starts(methods: list[str], given: Mapping[str, str | None], is_miniature: bool) -> dict[str, str | None]:
+    """Return what the methods begin with, None where it is to be pretrained; what is missing is refused."""
+    found: dict[str, str | None] = {}
+    for name in methods:
+        need = METHODS[name].needs
+        if need is None:
+            continue
+        found[need] = given.get(need)
+        if found[need] is None and not is_miniature:
+            raise ConfigError(
+                f"--methods {name}: it begins with something that has learned from text; give {FLAGS[need]}, or "
+                f"leave the method out."
+            )
+    return found
+
+
+class Starts:
+    """The starts of a transfer, pretrained when they are first asked for."""
+
+    def __init__(
+        self, transfer: Transfer, named: dict[str, str | None], machine: Mapping[str, Any], progress: Progress
+    ) -> None:
+        self.transfer, self.named, self.machine, self.progress = transfer, named, dict(machine), progress
+
+    def __call__(self, need: str) -> str | None:
+        """Return where a start is; None if its pretraining was interrupted."""
+        given = self.named[need]
+        if given is not None:
+            return self._vectors_of(given) if need == "vectors" else given
+        run = self.transfer.start(need)
+        if not run.exists or run.record["state"] not in ENDED:
+            self.progress.say(f"{need}: pretrained on the embedded world first, in {run.path}.")
+            kept = {"data.folder": str(self.transfer.path / "starts" / f"text-{need}")}
+            recipe, changes = RECIPES[need]
+            _train(run, recipe, changes | kept | self.machine, self.progress)
+        if run.record["state"] not in ENDED:
+            return None
+        return self._vectors_of(str(run.path)) if need == "vectors" else str(run.path)
+
+    def _vectors_of(self, place: str) -> str:
+        """Return a file of word vectors: the one that is named, or one with those of a run."""
+        if not Path(place).is_dir():
+            return place
+        path = self.transfer.path / "starts" / "vectors.txt"
+        if not path.is_file():
+            path.parent.mkdir(exist_ok=True)
+            vectors: Any = load(place)
+            if not hasattr(vectors, "table"):
+                raise ConfigError(f"--vectors {place}: this run holds no word vectors; give another, or a file.")
+            write_word_vectors(path, vectors.table, "word2vec")
+        return str(path)
+
+    def cost(self) -> dict[str, Any]:
+        """Return what pretraining took, for what was pretrained here."""
+        runs = {need: self.transfer.start(need) for need, given in self.named.items() if given is None}
+        return {need: {"seconds": run.record.get("seconds")} for need, run in runs.items() if run.exists}
+
+
+def _train(run: Run, recipe: str, changes: dict[str, Any], progress: Progress) -> None:
+    if run.exists:
+        resume(run.path, progress=progress)
+        return
+    overrides = dict(flatten(nested(changes)))
+    execute(run, Job(resolve_run(find_recipe(recipe), overrides)), progress)
+
+
+def check_start(need: str, place: str) -> None:
+    """Refuse a start of the wrong kind before anybody waits for a run."""
+    if need == "vectors":
+        if not Path(place).exists():
+            raise ConfigError(f"--vectors {place}: there is no such file or run; check the path.")
+        return
+    if is_word_file(place):
+        raise ConfigError(f"--{need} {place}: this is a file; give the folder of a run.")
+    kind = family(str(model_of(place)["family"])).kind
+    wanted = {"elmo": "two-way", "bert": "encoder"}[need]
+    if kind != wanted:
+        words = {"elmo": "an ELMo (regard train elmo)", "bert": "a BERT"}[need]
+        raise ConfigError(f"--{need} {place}: this is not {words}; give the run of one.")
