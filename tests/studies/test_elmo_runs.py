@@ -9,7 +9,7 @@ import regard
 from regard.checkpoint import read_bundle
 from regard.data.text_settings import TextSource
 from regard.errors import ConfigError, DataError
-from regard.studies import find_recipe, measure_elmo, plan_run, resolve_run, verify_resume
+from regard.studies import doctor, find_recipe, measure_elmo, plan_run, resolve_run, verify_resume
 
 SMALL = {
     "model.width": 16,
@@ -92,3 +92,9 @@ def test_the_plan_counts_words_that_are_said(tmp_path):
     changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus")}
     plan = plan_run(resolve_run(find_recipe("elmo"), changes).settings)
     assert plan.window == 16 and plan.preset == "elmo-tiny" and 100 < plan.vocabulary <= 504
+
+
+def test_the_doctor_says_when_many_words_cannot_be_said(tmp_path):
+    changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus"), "text.words": 20}
+    report = doctor("elmo", changes, is_quick=True)
+    assert any("of the words cannot be said" in finding.sentence for finding in report.findings)

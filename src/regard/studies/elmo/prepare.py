@@ -11,7 +11,7 @@ from regard.checkpoint import Bundle
 from regard.data.carving import TextCorpora, tokenise_all
 from regard.data.corpus import Corpus
 from regard.data.pairs import Pair
-from regard.data.spelled import CHUNK, WordFeed, count_words, spellings
+from regard.data.spelled import CHUNK, WordBook, WordFeed, count_words
 from regard.errors import ConfigError, DataError
 from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
 from regard.objectives import TwoWayObjective
@@ -25,6 +25,9 @@ from regard.text import spelling_tokenizer, word_tokenizer
 from regard.training import Machine
 
 Settings = ElmoRunSettings[ModelSettings]
+
+MANY_UNKNOWN = 0.1
+"""Share of words that cannot be said from which on that is told."""
 
 
 def prepare_elmo(
@@ -77,12 +80,20 @@ def new_elmo_bundle(settings: Settings, corpus: Corpus, machine: Machine, progre
     vocabularies = Vocabularies(tokenizers["tokenizer"].size, words.size, is_shared=False)
     check_size(count_parameters(settings.model, vocabularies), machine)
     torch.manual_seed(settings.seed)
-    sample, _ = spellings(corpus.read(0, min(len(corpus), CHUNK)), longest)
+    sample = corpus.read(0, min(len(corpus), CHUNK))
+    _, numbers = WordBook(words, longest)(sample)
+    unknown = float((numbers == words.unknown).mean())
+    if settings.preflight and unknown > MANY_UNKNOWN:
+        progress.warn(
+            f"{settings.data.train.name}: {unknown:.0%} of the words cannot be said, and are all the same to the "
+            f"softmax; raise text.words ({settings.text.words:,}), or lower text.minimum_frequency "
+            f"({settings.text.minimum_frequency})."
+        )
     facts = {
         "seed": settings.seed,
         "window": settings.window,
         # Decided once, so that a run that is resumed reads the same windows.
-        "bytes_per_word": round(min(len(corpus), CHUNK) / max(1, len(sample)), 4),
+        "bytes_per_word": round(len(sample) / max(1, len(numbers)), 4),
         "words": len(known),
     }
     progress.say(f"{len(known):,} words can be said; any can be read.")

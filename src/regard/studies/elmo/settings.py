@@ -44,6 +44,8 @@ class ElmoRunSettings(Settings, Generic[M]):
     train: TrainSettings = TrainSettings()
     validation: WordValidationSettings = WordValidationSettings()
     machine: MachineSettings = MachineSettings()
+    preflight: bool = True
+    """Whether what is odd about the text is said before training."""
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "ElmoRunSettings[M]":

@@ -29,7 +29,7 @@ from regard.studies.transfer.starts import Starts, check_start, needed_starts
 EXAMPLES = 32
 """Examples of an update."""
 MINIATURE = "miniature:"
-EMBEDDED = {"path": "miniature:reviews/train", "count": 2_500}
+EMBEDDED = {"path": "miniature:reviews/train", "count": 1_600}
 EMBEDDED_TEST = {"path": "miniature:reviews/test", "count": 500}
 
 Show = Callable[[dict[str, Any]], None]

@@ -19,7 +19,7 @@ class Method:
     """What must have learned before."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     epochs: int = 10
-    least_updates: int = 200
+    least_updates: int = 150
     """Updates that even the smallest set is learned from."""
 
 
