@@ -34,6 +34,7 @@ VERBS = [
         "verify-resume",
         "bleu",
         "runs",
+        "inspect",
     ),
     *("card", "export", "convert", "import", "tokenizer", "recipes", "presets", "config", "data"),
 ]

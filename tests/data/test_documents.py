@@ -114,6 +114,18 @@ def test_data_sets_of_the_datasets_library(tmp_path):
     )
 
 
+def test_a_split_that_is_not_there_is_told(tmp_path):
+    import datasets
+
+    rows = datasets.Dataset.from_dict({"text": ["eins"]})
+    rows.save_to_disk(str(tmp_path / "one"))
+    datasets.DatasetDict({"test": rows, "dev": rows}).save_to_disk(str(tmp_path / "two"))
+    for name, known in (("one", "train"), ("two", "test, dev")):
+        place = f"hf:{tmp_path / name}"
+        assert message(place, split="tset") == f'{place}: there is no split "tset"; it has {known}.'
+    assert read(f"hf:{tmp_path / 'two'}", split="dev") == ["eins"]
+
+
 def test_a_missing_file_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert message("no.txt") == f"no.txt: there is no such file (looked in {tmp_path}); check the path."

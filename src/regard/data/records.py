@@ -39,8 +39,13 @@ def load_datasets(place: str, config: str | None, split: str) -> Any:
     try:
         if (Path(name) / "state.json").is_file() or (Path(name) / "dataset_dict.json").is_file():
             found = datasets.load_from_disk(name)
+            splits = list(found) if isinstance(found, dict) else ["train"]  # one that stands alone has no name
+            if split not in splits:
+                raise DataError(f'{place}: there is no split "{split}"; it has {", ".join(splits)}.')
             return found[split] if isinstance(found, dict) else found
         return datasets.load_dataset(name, config, split=split)
+    except DataError:
+        raise
     except Exception as error:  # the library raises many kinds, for network, names, splits and formats
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         way_out = "check its name, its split and the network, or give files"
