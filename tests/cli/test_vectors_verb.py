@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from commands import bad, good
+from encoder_folders import bert_tokenizer, small_encoder_bundle
 from golden import GOLDEN
+from regard.checkpoint import write_bundle
 from regard.interop.word_vectors import WordTable, write_word_vectors
 
 
@@ -57,3 +59,22 @@ def test_mistakes_are_one_sentence(golden, tmp_path):
     assert 'metric: "far" is not one of' in bad("vectors", "neighbours", golden, "king", "--metric", "far")
     (tmp_path / "empty.bin").write_bytes(b"9 4\nking \x01")
     assert "it ends inside word 1 of 9" in bad("vectors", "neighbours", tmp_path / "empty.bin", "king")
+
+
+def test_one_word_has_one_vector_and_many_contexts(golden, tmp_path):
+    texts = ["The king eats an apple.", "An orange for the king!"]
+    assert "in context\t1.0000\nwithout context\t1.0000" in good("similar", golden, *texts, "--word", "king")
+    write_bundle(tmp_path / "bert", small_encoder_bundle(bert_tokenizer()))
+    found = good("similar", tmp_path / "bert", *texts, "--word", "king", "--beside", golden)
+    rows = dict(line.split("\t") for line in found.splitlines())
+    assert float(rows["in context"]) < 0.9999 and rows["word vectors (golden.txt)"] == "1.0000"
+
+
+def test_texts_are_compared_by_their_words(golden):
+    near = float(good("similar", golden, "the apple", "An ORANGE!"))
+    assert near > 0.99 and float(good("similar", golden, "apple", "king")) < 0.5
+    lines = good("similar", golden, stdin="apple\torange\nzebra\torange\n").splitlines()
+    assert float(lines[0]) > 0.99 and lines[1] == "0.0000"
+    assert 'There is no word "king" in "a queen"' in bad("similar", golden, "a king", "a queen", "--word", "king")
+    assert "pooling" in bad("similar", golden, "a", "b", "--pooling", "cls")
+    assert "name it with --word" in bad("similar", golden, "a", "b", "--beside", golden)

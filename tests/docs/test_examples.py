@@ -12,6 +12,7 @@ import regard
 from elmos import elmo_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
 from generators import language_bundle, tokenizer_of
+from golden import GOLDEN
 from labelled import write_reviews
 from regard.checkpoint import write_bundle
 from regard.cli.main import app
@@ -65,6 +66,8 @@ def quick_labels(recipe: str, has_start: bool) -> dict[str, object]:
 
 def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = False) -> dict[str, object]:
     """Return what makes an example quick; other families have no feed-forward layers."""
+    if recipe.startswith("vectors"):
+        return {"model.width": 8, "train.epochs": 1, "text.minimum_count": 1}
     if recipe.startswith(("classify", "regress", "tag", "answer", "choose")):
         return quick_labels(recipe, has_start)
     if recipe.startswith(("language", "masked")):
@@ -114,7 +117,8 @@ def desk(tmp_path, monkeypatch, quick_run, masked_run, pairs):
     write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("bytes"), window=24))
     write_bundle(tmp_path / "runs" / "elmo", elmo_bundle())
     write_bundle(tmp_path / "runs" / "bert", small_encoder_bundle(bert_tokenizer()))
-    (tmp_path / "glove.txt").write_text("the 0.1 0.2 -0.3\ngood 0.5 -0.1 0.2\n")
+    table = GOLDEN | {"the": (0.1, 0.2, -0.3, 0.1), "good": (0.5, -0.1, 0.2, 0.1)}
+    (tmp_path / "glove.txt").write_text("".join(f"{word} {' '.join(map(str, row))}\n" for word, row in table.items()))
     (tmp_path / "pairs.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs[:20]))
     (tmp_path / "archive.toml").write_text(blocks(ROOT / "docs" / "own-text.md", "toml")[0])
     return tmp_path

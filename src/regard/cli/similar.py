@@ -29,6 +29,10 @@ def similar(
         list[str] | None,
         typer.Option(help="Compare this word of both texts as it is meant there; twice: one of each text."),
     ] = None,
+    beside: Annotated[
+        str | None,
+        typer.Option(help="With --word: word vectors (a run, or a file) whose answer is shown beside the model's."),
+    ] = None,
     pooling: Pooling = None,
     layer: Layer = -1,
     text_column: Annotated[
@@ -44,21 +48,25 @@ def similar(
 ) -> None:
     """Compare texts by the cosine between their vectors: 1 is the same direction, 0 is unrelated.
 
+    RUN may also be word vectors (a run, or a file of word2vec or GloVe): a text is then the mean of its words.
+
     Two texts give a number, more a matrix; a line with a tab gives a line with a number; a table comes back as CSV
     with a column more.
     """
     flags = dict(locals())
     from regard.cli.console import progress
-    from regard.pipelines import load_encoder
+    from regard.pipelines import load_text_vectors, load_word_vectors
     from regard.training import use_threads
 
     _check(flags)
     use_threads(threads)
-    encoder = load_encoder(run, device or "auto", precision=precision)
+    encoder = load_text_vectors(run, device or "auto", precision=precision)
     settings = {"pooling": pooling, "layer": layer}
     reporter = progress(quiet)
     if word:
-        _print_words(encoder.similar_words(*_words(texts or [], word), layer), json)
+        one, other = _words(texts or [], word)
+        alone = None if beside is None else load_word_vectors(beside, progress=reporter).similarity(one[1], other[1])
+        _print_words(encoder.similar_words(one, other, layer), beside, alone, json)
     elif against is not None:
         given = [text for part in chunks(texts, file) for text in part if text.strip()]
         _print_nearest(encoder, given, against, top, settings | {"progress": reporter}, json)
@@ -85,6 +93,8 @@ def _check(flags: dict[str, Any]) -> None:
         raise ConfigError("--word compares a word of two texts; give two behind the run.")
     if len(words) > 2:
         raise ConfigError(f"--word {words[2]}: two texts have a word each; leave this one out.")
+    if flags["beside"] and not words:
+        raise ConfigError("--beside shows what word vectors say of a word; name it with --word.")
     if words and flags["pooling"]:
         raise ConfigError("--pooling makes one vector of a text; leave it out with --word.")
     if len(texts) == 1 and not flags["against"]:
@@ -99,13 +109,15 @@ def _words(texts: list[str], words: list[str]) -> tuple[tuple[str, str], tuple[s
     return (texts[0], words[0]), (texts[1], words[-1])
 
 
-def _print_words(found: Any, json: bool) -> None:
+def _print_words(found: Any, beside: str | None, alone: float | None, json: bool) -> None:
     from regard.cli.console import print_json, print_table
 
     if json:
-        print_json(found)
+        print_json(vars(found) if beside is None else vars(found) | {"word_vectors": alone})
         return
     rows = [("in context", f"{found.in_context:.4f}"), ("without context", f"{found.without_context:.4f}")]
+    if beside is not None:
+        rows.append((f"word vectors ({Path(beside).name})", f"{alone:.4f}"))
     print_table(("vectors", "cosine"), rows, right=[1])
 
 

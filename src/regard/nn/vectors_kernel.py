@@ -142,16 +142,18 @@ def cbow_slice(
             mean[0, k] = _ZERO
         share = _ONE / np.float32(last - first)
         for where in range(first, last + 1):
+            row = kept[where]  # read once: for all the compiler knows, a vector could lie over it
             if where != place:
                 for k in range(width):
-                    mean[0, k] += words[kept[where], k] * share
+                    mean[0, k] += words[row, k] * share
         more, state = _step(
             mean, 0, contexts, centre, centre, negatives, noise, other, sigmoid, logs, rate, errors, state
         )  # fmt: skip
         for where in range(first, last + 1):
+            row = kept[where]
             if where != place:
                 for k in range(width):
-                    words[kept[where], k] += errors[k]
+                    words[row, k] += errors[k]
         loss += more
         pairs += 1
     return loss, pairs

@@ -20,6 +20,7 @@ from regard.pipelines.regressor import Regressor
 from regard.pipelines.tagger import Tagger
 from regard.pipelines.translator import Translator, translation_tokenizers
 from regard.pipelines.weights import check_weights
+from regard.pipelines.word_texts import WordTexts
 from regard.pipelines.word_vectors import WordVectors
 from regard.progress import SILENT, Progress
 from regard.text import Tokenizer
@@ -168,6 +169,13 @@ def load_word_vectors(path: str | Path, first: int | None = None, progress: Prog
     found = WordVectors.of_bundle(_bundle(path, "cpu", "fp32", "vectors"))
     found.name = str(path)
     return found if first is None else WordVectors(found.words[:first], found.vectors[:first], found.name)
+
+
+def load_text_vectors(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder | WordTexts:
+    """Return what makes vectors of texts: a text encoder, or word vectors of a run or a file."""
+    if Path(path).is_file() or (not str(path).startswith("hf:") and read_task(path) == "vectors"):
+        return WordTexts(load_word_vectors(path))
+    return load_encoder(path, device, precision=precision)
 
 
 def _others(path: str, first: Bundle, ensemble: Sequence[str | Path], device: str, precision: str) -> list[Bundle]:

@@ -12,6 +12,9 @@ from regard.models.word_vectors import WordVectorTables
 from regard.objectives.vectors import VectorObjectiveSettings, draw_negatives, kept_shares, noise_bounds
 from regard.training.vectors_settings import VectorTrainSettings
 
+FEWEST = 64
+"""Batches of an update at least: a small text would be learned in too few steps."""
+
 
 class Batches:
     """Learns from an update of words in batches of pairs; no gradient is kept, tables change in place."""
@@ -43,7 +46,7 @@ class Batches:
         count = len(examples[0])
         order = torch.randperm(count, device=self.device, generator=self.generator)
         losses = torch.zeros((), device=self.device)
-        size = self.settings.pairs_per_batch
+        size = min(self.settings.pairs_per_batch, max(1, count // FEWEST))
         for begin in range(0, count, size):
             batch = [each[order[begin : begin + size]] for each in examples]
             rate = rates[0] + (rates[-1] - rates[0]) * begin / max(1, count)
