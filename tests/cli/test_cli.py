@@ -15,6 +15,7 @@ VERBS = [
         "doctor",
         "train",
         "transfer",
+        "inspect",
         "race",
         "translate",
         "classify",
