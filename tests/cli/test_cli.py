@@ -35,7 +35,6 @@ VERBS = [
         "verify-resume",
         "bleu",
         "runs",
-        "inspect",
     ),
     *("card", "export", "convert", "import", "tokenizer", "recipes", "presets", "config", "data"),
 ]
