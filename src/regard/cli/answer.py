@@ -46,12 +46,28 @@ def answer(
     An empty answer means that the text has none. With --context a line that comes in is a question alone.
     """
     from regard.cli.console import progress
-    from regard.data.label_settings import QuestionSource
-    from regard.data.lines import read_text
-    from regard.data.questions import read_questions
-    from regard.errors import ConfigError
     from regard.pipelines import load_answerer
     from regard.training import use_threads
+
+    _check(words, context, file, out)
+    use_threads(threads)
+    answerer = load_answerer(run, device or "auto", precision=precision)
+    reporter = progress(quiet)
+    if is_table(file):
+        from regard.pipelines.label_tables import answer_table
+
+        write_table(answer_table(answerer, str(file), threshold, reporter), out, json)
+        return
+    for rows in _asked(words, context, file, reporter):
+        given = [(row[0], row[1]) for row in rows if row]
+        replies = iter(answerer(given, count=count, threshold=threshold, progress=reporter))
+        for row in rows:
+            _print({"id": row[2]} if len(row) > 2 else {}, next(replies) if row else None, json)
+
+
+def _check(words: list[str] | None, context: Path | None, file: Path | None, out: Path | None) -> None:
+    """Refuse words that contradict each other, before a model is loaded."""
+    from regard.errors import ConfigError
 
     if words and file is not None:
         raise ConfigError("Give either a question and its text or --file, not both.")
@@ -61,30 +77,29 @@ def answer(
         raise ConfigError("--context goes with questions on the command line; leave it or --file out.")
     if out is not None and not is_table(file):
         raise ConfigError("--out is for tables; give one with --file.")
-    use_threads(threads)
-    answerer = load_answerer(run, device or "auto", precision=precision)
-    reporter = progress(quiet)
-    if is_table(file):
-        from regard.pipelines.label_tables import answer_table
 
-        write_table(answer_table(answerer, str(file), threshold, reporter), out, json)
-        return
-    names: list[str] = []
-    about = None if context is None else read_text(context)
-    asked: Iterable[list[tuple[str, ...]]]
+
+def _asked(
+    words: list[str] | None, context: Path | None, file: Path | None, reporter: Any
+) -> Iterable[list[tuple[str, ...]]]:
+    """Yield questions with their texts, and behind them their names where they have one; () is a blank line."""
+    from regard.data.label_settings import QuestionSource
+    from regard.data.lines import read_text
+    from regard.data.questions import read_questions
+
     if file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() == ".json":
         found = read_questions(QuestionSource(path=str(file)), reporter, has_answers=False)
-        names, asked = [each.name for each in found], [[(each.question, each.context) for each in found]]
-    elif words:
-        asked = [[(words[0], words[1])] if about is None else [(each,) for each in words]]
-    else:
-        what = "a question" if about is not None else "a question and its text"
-        asked = split_lines(file, what, (1,) if about is not None else (2,))
-    for rows in asked:
-        given = [(row[0], about if about is not None else row[1]) for row in rows if row]
-        replies = iter(answerer(given, count=count, threshold=threshold, progress=reporter))
-        for row, each in enumerate(rows):
-            _print({"id": names[row]} if names else {}, next(replies) if each else None, json)
+        yield [(each.question, each.context, each.name) for each in found]
+        return
+    if context is None:
+        if words:
+            yield [(words[0], words[1])]
+        else:
+            yield from split_lines(file, "a question and its text", (2,))
+        return
+    about = read_text(context)
+    for rows in [[(each,) for each in words]] if words else split_lines(file, "a question", (1,)):
+        yield [(*row, about) if row else () for row in rows]
 
 
 def _print(name: dict[str, str], reply: Any, as_json: bool) -> None:

@@ -45,20 +45,13 @@ def embed(
     A table comes back as CSV with the features as columns v0, v1, ... behind its own. With --tokens, each token has a
     line of its own, and a blank line ends a text.
     """
+    flags = dict(locals())
     from regard.cli.console import print_line, progress
-    from regard.errors import ConfigError
     from regard.pipelines import load_encoder
-    from regard.pipelines.vector_files import check_ending, write_token_vectors, write_vectors
+    from regard.pipelines.vector_files import write_token_vectors, write_vectors
     from regard.training import use_threads
 
-    if texts and file:
-        raise ConfigError("Give either texts or --file, not both.")
-    if tokens and (pooling or normalise is not None):
-        raise ConfigError("--pooling and --normalise make one vector of a text; leave them out with --tokens.")
-    if text_column and not is_table(file):
-        raise ConfigError("--text-column is for tables; give one with --file.")
-    if out is not None:
-        check_ending(out)
+    _check(flags)
     use_threads(threads)
     encoder = load_encoder(run, device or "auto", precision=precision)
     settings: dict[str, Any] = {"layer": layer, "progress": progress(quiet)}
@@ -84,6 +77,21 @@ def embed(
     else:
         write_vectors(out, given, encoder.embed(given, **settings))
     print_line(f"{out}: vectors of {len(given):,} texts.")
+
+
+def _check(flags: dict[str, Any]) -> None:
+    """Refuse words that contradict each other, before a model is loaded."""
+    from regard.errors import ConfigError
+    from regard.pipelines.vector_files import check_ending
+
+    if flags["texts"] and flags["file"]:
+        raise ConfigError("Give either texts or --file, not both.")
+    if flags["tokens"] and (flags["pooling"] or flags["normalise"] is not None):
+        raise ConfigError("--pooling and --normalise make one vector of a text; leave them out with --tokens.")
+    if flags["text_column"] and not is_table(flags["file"]):
+        raise ConfigError("--text-column is for tables; give one with --file.")
+    if flags["out"] is not None:
+        check_ending(flags["out"])
 
 
 def _table(file: Path | None, text_column: str | None) -> Any:

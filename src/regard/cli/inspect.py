@@ -38,47 +38,67 @@ def inspect(
     With --json, the weights of all heads of the layer. A translator's rows are the words it says; those of other
     models the tokens they read. Take --lens to see what GPT or BERT would say from block to block.
     """
-    from regard.cli.console import print_json, print_line, print_table
+    from regard.cli.console import print_line
     from regard.errors import ConfigError
-    from regard.pipelines import Encoder, Generator, MaskedTranslator, Translator
-    from regard.pipelines.load import load
+    from regard.pipelines import MaskedTranslator
     from regard.studies.looking import draw_looks, looks
     from regard.training import use_threads
 
     if lens and (out or attention or head is not None):
         raise ConfigError("--lens shows words, not weights; leave out --out, --attention and --head.")
     use_threads(threads)
-    model = load(run, device=device or "auto")
-    if not isinstance(model, Encoder | Generator | Translator):
-        raise ConfigError(
-            f"{run}: there is nothing to look at here yet; give a translator, a language model or BERT."
-        )
-    if second is not None and isinstance(model, Generator):
-        raise ConfigError("A language model reads one text; leave out the second.")
+    model = _load(run, device, second is not None, lens)
     texts = (text,) if second is None else (text, second)
     if lens:
-        if isinstance(model, Translator):
-            raise ConfigError(f"{run}: a translator has no lens; give a language model or BERT.")
-        seen = model.lens(text, count=top) if isinstance(model, Generator) else model.lens(text, second, count=top)
-        _print_lens(seen, model.tokenizer, json)
+        _print_lens(model.lens(*texts, count=top), model.tokenizer, json)
         return
     found = looks(model.inspect(*texts), attention, layer, not isinstance(model, MaskedTranslator))
     if out is not None:
         every = range(len(found.weights)) if head is None and len(found.weights) > 1 else [head]
         draw_looks(found, [*every], out)
-        if not json:
-            print_line(f"drawn: {out}")
-            return
     if json:
-        weights = found.weights if head is None else found.of_head(head)[None]
-        facts = {"attention": found.kind, "layer": found.layer, "layers": found.layers, "head": head}
-        tokens = {"queries": found.queries, "keys": found.keys}
-        print_json(facts | tokens | {"weights": weights.round(6).tolist()}, indent=None)
-        return
-    said = found.strongest(head, top)
+        _print_weights(found, head)
+    elif out is not None:
+        print_line(f"drawn: {out}")
+    else:
+        _print_looks(found, head, top)
+
+
+def _load(run: str, device: str | None, has_second: bool, lens: bool) -> Any:
+    """Return a model that can be looked at in the way that is asked for."""
+    from regard.errors import ConfigError
+    from regard.pipelines import Encoder, Generator, Translator
+    from regard.pipelines.load import load
+
+    model = load(run, device=device or "auto")
+    if not isinstance(model, Encoder | Generator | Translator):
+        raise ConfigError(
+            f"{run}: there is nothing to look at here yet; give a translator, a language model or BERT."
+        )
+    if has_second and isinstance(model, Generator):
+        raise ConfigError("A language model reads one text; leave out the second.")
+    if lens and isinstance(model, Translator):
+        raise ConfigError(f"{run}: a translator has no lens; give a language model or BERT.")
+    return model
+
+
+def _print_weights(found: Any, head: int | None) -> None:
+    """Print the weights of all heads of a layer, or of the one chosen."""
+    from regard.cli.console import print_json
+
+    weights = found.weights if head is None else found.of_head(head)[None]
+    facts = {"attention": found.kind, "layer": found.layer, "layers": found.layers, "head": head}
+    tokens = {"queries": found.queries, "keys": found.keys}
+    print_json(facts | tokens | {"weights": weights.round(6).tolist()}, indent=None)
+
+
+def _print_looks(found: Any, head: int | None, top: int) -> None:
+    """Print what each token looked at most."""
+    from regard.cli.console import print_table
+
     rows = [
         (query, *(f"{key} {weight:.2f}" for key, weight in row))
-        for query, row in zip(found.queries, said, strict=True)
+        for query, row in zip(found.queries, found.strongest(head, top), strict=True)
     ]
     places = min(top, len(found.keys))
     print_table(("said" if found.kind == "cross" else "token", "looks at", *[""] * (places - 1)), rows)

@@ -54,34 +54,15 @@ def _plain(found: Any) -> dict[str, Any] | None:
 def print_vector_scores(answered: dict[str, Any] | None, rated: list[dict[str, Any]]) -> None:
     """Print one row a section, and one a file of rated pairs."""
     from regard.cli.console import print_line, print_table
+    from regard.studies.vectors.evaluate import analogy_rows, rating_rows
 
     if answered:
-        parts = [*answered["sections"], *(answered[name] for name in ("semantic", "syntactic", "total"))]
-        rows = [
-            (
-                each["name"],
-                f"{each['questions']:,}",
-                f"{each['covered']:,}",
-                "-" if each["accuracy"] is None else f"{100 * each['accuracy']:.1f} %",
-            )
-            for each in parts
-            if each["questions"]
-        ]
-        print_table(("analogies", "questions", "covered", "right"), rows, right=range(1, 4))
+        print_table(("analogies", "questions", "covered", "right"), analogy_rows(answered), right=range(1, 4))
     if answered and rated:
         print_line()
     if rated:
-        lines = [
-            (
-                Path(each["path"]).name,
-                f"{each['pairs']:,}",
-                f"{each['covered']:,}",
-                f"{each['spearman']:.3f}",
-                f"{each['pearson']:.3f}",
-            )
-            for each in rated
-        ]
-        print_table(("rated pairs", "pairs", "covered", "Spearman", "Pearson"), lines, right=range(1, 5))
+        header = ("rated pairs", "pairs", "covered", "Spearman", "Pearson")
+        print_table(header, rating_rows(rated), right=range(1, 5))
 
 
 def map_(

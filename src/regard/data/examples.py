@@ -88,6 +88,30 @@ class Framed:
         return as_rows(self.sequences, rows, self.frame.padding)
 
 
+@dataclass(frozen=True)
+class Pieces:
+    """Framed pieces of texts, each with the number of the text it is of; they come in order."""
+
+    framed: Framed
+    owners: NDArray[np.int64]
+    is_cut: NDArray[np.bool_]
+    """Which texts were too long to be read in one piece."""
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    @property
+    def sequences(self) -> Sequences:
+        """All pieces as ids."""
+        return self.framed.sequences
+
+    @property
+    def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What a piece takes up: nothing on a source side, and its tokens."""
+        lengths = self.sequences.lengths
+        return np.zeros_like(lengths), lengths
+
+
 def fingerprint_of(*arrays: NDArray[np.generic]) -> str:
     """Return a hash of what arrays hold."""
     found = hashlib.sha256()

@@ -8,10 +8,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.data.examples import Framed, LabelBatch, fingerprint_of
+from regard.data.examples import Framed, LabelBatch, Pieces, fingerprint_of
 from regard.data.frames import Frame
 from regard.data.questions import Answer, Question
-from regard.data.sequences import Sequences
 from regard.progress import SILENT, Progress
 from regard.text import Tokenizer
 
@@ -21,32 +20,14 @@ QUESTION_SHARE = 4
 
 
 @dataclass(frozen=True)
-class EncodedQuestions:
+class EncodedQuestions(Pieces):
     """Windows of texts, each behind its question, as ids; which tokens of a window begin and end the answer.
 
     Tokens are numbered from 1 within a window; 0 is the first token of all, which stands for no answer.
     """
 
-    framed: Framed
     labels: NDArray[np.int64]  # (R, 2)
-    owners: NDArray[np.int64]  # (R,) whose window it is
     offsets: tuple[NDArray[np.int64], ...]  # of each window (n, 2): where its tokens lie in the text
-    is_cut: NDArray[np.bool_]
-    """Which questions were about a text too long for one window."""
-
-    def __len__(self) -> int:
-        return len(self.owners)
-
-    @property
-    def sequences(self) -> Sequences:
-        """All windows as ids."""
-        return self.framed.sequences
-
-    @property
-    def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """What a window takes up: nothing on a source side, and its tokens."""
-        lengths = self.sequences.lengths
-        return np.zeros_like(lengths), lengths
 
     def fingerprint(self) -> str:
         """Return a hash of all ids and answers."""
@@ -108,10 +89,10 @@ def encode_questions(
     whose = np.asarray(owners, np.int64)
     return EncodedQuestions(
         Framed.of(frame, texts),
-        np.asarray(labels, np.int64).reshape(-1, 2),
         whose,
-        tuple(offsets),
         np.bincount(whose, minlength=len(questions)) > 1,
+        np.asarray(labels, np.int64).reshape(-1, 2),
+        tuple(offsets),
     )
 
 

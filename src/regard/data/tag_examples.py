@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.data.examples import Framed, LabelBatch, fingerprint_of
+from regard.data.examples import Framed, LabelBatch, Pieces, fingerprint_of
 from regard.data.frames import Frame
 from regard.data.sequences import Sequences
 from regard.progress import SILENT, Progress
@@ -17,32 +17,13 @@ CHUNK = 1024
 
 
 @dataclass(frozen=True)
-class EncodedTags:
+class EncodedTags(Pieces):
     """Pieces of sentences that fit a model as ids, and at which steps the words of each begin."""
 
-    framed: Framed
     steps: Sequences
     """Where each word of a piece begins in it."""
     labels: Sequences
     """The numbers of the words' tags."""
-    owners: NDArray[np.int64]
-    """Which sentence each piece is of; they come in order."""
-    is_cut: NDArray[np.bool_]
-    """Which sentences were too long to be read in one piece."""
-
-    def __len__(self) -> int:
-        return len(self.owners)
-
-    @property
-    def sequences(self) -> Sequences:
-        """All pieces as ids."""
-        return self.framed.sequences
-
-    @property
-    def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """What a piece takes up: nothing on a source side, and its tokens."""
-        lengths = self.sequences.lengths
-        return np.zeros_like(lengths), lengths
 
     def fingerprint(self) -> str:
         """Return a hash of all ids and tags."""
@@ -94,10 +75,10 @@ def encode_tagged(
     starts = np.cumsum([0, *counted])
     return EncodedTags(
         Framed.of(frame, pieces),
-        Sequences.of(steps),
-        Sequences(np.asarray(numbers, np.int32), starts),
         np.asarray(owners, np.int64),
         np.bincount(np.asarray(owners, np.int64), minlength=len(words)) > 1,
+        Sequences.of(steps),
+        Sequences(np.asarray(numbers, np.int32), starts),
     )
 
 

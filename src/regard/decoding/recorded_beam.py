@@ -7,7 +7,6 @@ find out what is finished. A sentence that is done goes on unheeded, until most 
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from regard.decoding.constraints import Constraints
 from regard.decoding.ledger import Candidates, Ledger
 from regard.decoding.recording import Recording, Shape, recordings_of
 from regard.decoding.stepper import Hypothesis
+from regard.nn.kernels import has_triton
 
 AHEAD = 2
 """Steps the device is asked for before the books are brought up to date."""
@@ -60,7 +60,7 @@ def candidates(logits: Tensor, so_far: Tensor, said: Tensor, never: Tensor, rule
 def can_fuse(logits: Tensor) -> bool:
     """Tell whether kernels of our own choose among these."""
     is_ours = logits.is_cuda and logits.dtype == torch.float32 and logits.size(1) <= LARGEST_FUSED
-    return is_ours and find_spec("triton") is not None
+    return is_ours and has_triton()
 
 
 class BeamRecording(Recording):

@@ -5,7 +5,7 @@ masked ones. Mask-predict, which decodes it, is in `decoding`.
 """
 
 from dataclasses import replace
-from typing import Literal, cast
+from typing import Literal
 
 import torch
 from pydantic import Field
@@ -13,16 +13,13 @@ from torch import Tensor, nn
 
 from regard.models.interface import Vocabularies
 from regard.models.tables import build_tables
-from regard.models.transformer import Encoder, EncoderDecoderSettings, position_embedding
+from regard.models.transformer import DecoderStack, Encoder, EncoderDecoderSettings, position_embedding
 from regard.models.transformer_state import TransformerMemory
 from regard.nn import (
-    DecoderBlock,
-    TokenEmbedding,
     View,
     VocabularyHead,
     as_bias,
     build_linear,
-    build_norm,
     padding_mask,
 )
 
@@ -37,18 +34,8 @@ class MaskPredictSettings(EncoderDecoderSettings):
     """How many tokens shorter or longer than its source a translation may be."""
 
 
-class MaskedDecoder(nn.Module):
-    """Blocks of self-attention in both directions and attention to the encoder's memory."""
-
-    def __init__(self, settings: MaskPredictSettings, embedding: TokenEmbedding) -> None:
-        super().__init__()
-        self.embedding = embedding
-        self.blocks = nn.ModuleList(DecoderBlock(settings) for _ in range(settings.decoder_layers))
-        self.norm = nn.Identity() if settings.norm_order == "post" else build_norm(settings)
-
-    def project(self, states: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """Return the keys and values of the encoder's states (B, S, D) for each block."""
-        return [cast(DecoderBlock, block).cross.project(states) for block in self.blocks]
+class MaskedDecoder(DecoderStack):
+    """A stack in which all positions see each other."""
 
     def forward(self, target: Tensor, memory: TransformerMemory, real: Tensor) -> Tensor:
         """Return (R, T, D)."""

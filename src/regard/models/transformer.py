@@ -88,10 +88,10 @@ class Encoder(nn.Module):
         return self.norm(x)  # pre-norm leaves the last sum raw
 
 
-class Decoder(nn.Module):
-    """Blocks of masked self-attention and attention to the encoder's memory."""
+class DecoderStack(nn.Module):
+    """Blocks of self-attention and attention to the encoder's memory."""
 
-    def __init__(self, settings: TransformerSettings, embedding: TokenEmbedding) -> None:
+    def __init__(self, settings: EncoderDecoderSettings, embedding: TokenEmbedding) -> None:
         super().__init__()
         self.embedding = embedding
         self.blocks = nn.ModuleList(DecoderBlock(settings) for _ in range(settings.decoder_layers))
@@ -100,6 +100,10 @@ class Decoder(nn.Module):
     def project(self, states: Tensor) -> list[tuple[Tensor, Tensor]]:
         """Return the keys and values of the encoder's states (B, S, D) for each block."""
         return [cast(DecoderBlock, block).cross.project(states) for block in self.blocks]
+
+
+class Decoder(DecoderStack):
+    """A stack in which no position sees what comes behind it."""
 
     def forward(
         self, target: Tensor, memory: TransformerMemory, state: TransformerState | FixedState | None

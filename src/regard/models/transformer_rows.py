@@ -1,6 +1,5 @@
 """A decoding step of a pre-norm Transformer in few kernels: its blocks' sums, each product with all around it."""
 
-from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -8,6 +7,7 @@ from torch import Tensor, nn
 
 from regard.models.transformer_state import TransformerMemory
 from regard.nn import BlockSettings, View
+from regard.nn.kernels import has_triton
 from regard.nn.positions import rotate
 
 FEW = 8
@@ -19,7 +19,7 @@ def can_fuse(settings: BlockSettings, weight: Tensor, rows: int) -> bool:
     kinds = settings.norm, settings.norm_order, settings.groups
     is_common = kinds == ("layer", "pre", settings.heads) and settings.activation in ("relu", "gelu-tanh")
     is_exact = weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and rows <= FEW)
-    return is_common and weight.is_cuda and is_exact and find_spec("triton") is not None
+    return is_common and weight.is_cuda and is_exact and has_triton()
 
 
 def decode_rows(decoder: Any, head: Any, tokens: Tensor, memory: TransformerMemory, state: Any) -> Tensor:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.nn.dropout import Dropout
-from regard.nn.linear import product
+from regard.nn.linear import as_product, product
 from regard.nn.positions import Positions
 
 
@@ -27,8 +27,7 @@ class TokenEmbedding(nn.Module):
     def forward(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Return (B, T, D) for tokens (B, T) at positions (T,) or (B, T)."""
         x = self.dropout(self.positions.embed(self.table(tokens) * self.scale, positions))
-        kind = x.device.type
-        return x.to(torch.get_autocast_dtype(kind)) if self.is_narrow and torch.is_autocast_enabled(kind) else x
+        return as_product(x) if self.is_narrow else x
 
 
 def build_table(vocabulary: int, width: int) -> nn.Embedding:

@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-HALVES = (torch.bfloat16, torch.float16)
-"""Numbers that the kernel for sequences of any length works with."""
+from regard.nn.kernels import HALVES
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,19 @@
 """GELU behind a bias as one operation that blocks can be compiled around (see `nn.fused_gelu` for its kernels)."""
 
-from importlib.util import find_spec
 from typing import Any
 
 import torch
 from torch import Tensor
 
-HALVES = (torch.bfloat16, torch.float16)
-
-
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
-def has_kernels() -> bool:
-    """Tell whether the compiler is there that comes along with torch for CUDA."""
-    return find_spec("triton") is not None
+from regard.nn.kernels import HALVES, has_triton
 
 
 def can_fuse(x: Tensor) -> bool:
     """Tell whether kernels of ours do the work behind a product with x: for gradients, in half precision on a GPU."""
+    if not (x.is_cuda and torch.is_grad_enabled()):
+        return False
     kind = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else x.dtype
-    return x.is_cuda and kind in HALVES and torch.is_grad_enabled() and has_kernels()
+    return kind in HALVES and has_triton()
 
 
 @torch.library.custom_op("regard::gelu_of_sum", mutates_args=())

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from regard.nn import as_product
 from regard.objectives.cross_entropy import GOOD_SIZE, can_fuse, chunk_rows, wide_product
 
 
@@ -15,10 +16,7 @@ def disagreement(first: Tensor, second: Tensor, weight: Tensor, bias: Tensor | N
 
     p and q are softmax(hidden (N, D) · weightᵀ (D, V) + bias) of both readings.
     """
-    kind = first.device.type
-    if torch.is_autocast_enabled(kind):
-        first, second = (x.to(torch.get_autocast_dtype(kind)) for x in (first, second))
-    found: Tensor = _Disagreement.apply(first, second, weight, bias, labels >= 0)
+    found: Tensor = _Disagreement.apply(as_product(first), as_product(second), weight, bias, labels >= 0)
     return found
 
 

@@ -1,13 +1,15 @@
 """Label-smoothed cross-entropy straight from hidden states: logits exist a chunk at a time, and never twice."""
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
+
+from regard.nn import as_product
+from regard.nn.kernels import has_triton
 
 CHUNK_ELEMENTS = {"cpu": 2**22}
 """Logits held at once on devices of a kind: what a cache likes on a CPU; a GPU holds a share of its memory."""
@@ -46,10 +48,8 @@ def cross_entropy(
 
     The target puts 1 - smoothing on the label and spreads the rest evenly over the *other* V - 1 words.
     """
-    kind = hidden.device.type
-    if torch.is_autocast_enabled(kind):  # the last norm left fp32, and this is the largest product of all
-        hidden = hidden.to(torch.get_autocast_dtype(kind))
-    return CrossEntropy(*_ChunkedCrossEntropy.apply(hidden, weight, bias, labels, smoothing))
+    # The last norm may have left fp32, and this is the largest product of all.
+    return CrossEntropy(*_ChunkedCrossEntropy.apply(as_product(hidden), weight, bias, labels, smoothing))
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
@@ -78,7 +78,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
 
 def can_fuse(hidden: Tensor) -> bool:
     """Tell whether a kernel of ours does the work: on a CUDA device, with the compiler that torch brings along."""
-    return hidden.is_cuda and hidden.dtype != torch.float64 and find_spec("triton") is not None
+    return hidden.is_cuda and hidden.dtype != torch.float64 and has_triton()
 
 
 class _Chunks:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -167,21 +168,30 @@ def _epochs(epochs: float, patience: int, figures: dict[str, float]) -> Finding:
 
 def _validation(material: Material) -> Finding:
     count = len(material.valid)
-    severity = "ok" if count >= SOME_WATCHED else "note" if count >= FEW_WATCHED else "warning"
-    figures = {"pairs": count}
+    return watched_finding(
+        material.settings.data, count, len(material.train) + count, "pairs", (FEW_WATCHED, SOME_WATCHED)
+    )
+
+
+def watched_finding(
+    data: Any, watched: int, everything: int, what: str, bounds: tuple[int, int], more: str | None = None
+) -> Finding:
+    """Return whether enough is watched while training; below the bounds it is too little, or rather little."""
+    few, enough = bounds
+    severity = "ok" if watched >= enough else "note" if watched >= few else "warning"
+    figures = {what: watched}
     if severity == "ok":
-        return Finding("sizes", "validation", "ok", f"{count:,} pairs are watched while training.", figures=figures)
-    data = material.settings.data
-    everything = len(material.train) + count
-    share = round(min(0.2, SOME_WATCHED / everything), 3)
+        sentence = f"{watched:,} {what} are watched while training."
+        return Finding("sizes", "validation", "ok", sentence, figures=figures)
+    share = round(min(0.2, enough / everything), 3)
     can_carve = data.valid is None and share > data.valid_share
     return Finding(
         "sizes",
         "validation",
         severity,  # type: ignore[arg-type]
-        f"Only {count:,} pairs are watched while training: which checkpoint is best is partly chance.",
+        f"Only {watched:,} {what} are watched while training: which checkpoint is best is partly chance.",
         (),
-        "set more apart" if can_carve else "watch more pairs",
+        "set more apart" if can_carve else f"watch more {more or what}",
         {"data.valid_share": share} if can_carve else {},
         figures,
     )

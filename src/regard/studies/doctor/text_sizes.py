@@ -1,7 +1,7 @@
 """Checks of sizes against each other, for models of running text."""
 
 from regard.studies.doctor.findings import Finding
-from regard.studies.doctor.sizes import parameter_finding, step_findings, vocabulary_findings
+from regard.studies.doctor.sizes import parameter_finding, step_findings, vocabulary_findings, watched_finding
 from regard.studies.material import TextMaterial
 
 FEW_TOKENS = 100_000
@@ -36,22 +36,7 @@ def _few(material: TextMaterial, tokens: int) -> list[Finding]:
 
 def _validation(material: TextMaterial) -> Finding:
     watched = min(len(material.corpora.valid), material.settings.validation.tokens)
-    severity = "ok" if watched >= SOME_WATCHED else "note" if watched >= FEW_WATCHED else "warning"
-    figures = {"tokens": watched}
-    if severity == "ok":
-        sentence = f"{watched:,} tokens are watched while training."
-        return Finding("sizes", "validation", "ok", sentence, figures=figures)
-    data = material.settings.data
     everything = len(material.corpora.train) + len(material.corpora.valid)
-    share = round(min(0.2, SOME_WATCHED / everything), 3)
-    can_carve = data.valid is None and share > data.valid_share
-    return Finding(
-        "sizes",
-        "validation",
-        severity,  # type: ignore[arg-type]
-        f"Only {watched:,} tokens are watched while training: which checkpoint is best is partly chance.",
-        (),
-        "set more apart" if can_carve else "watch more text",
-        {"data.valid_share": share} if can_carve else {},
-        figures,
+    return watched_finding(
+        material.settings.data, watched, everything, "tokens", (FEW_WATCHED, SOME_WATCHED), more="text"
     )

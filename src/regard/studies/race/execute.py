@@ -11,11 +11,12 @@ from regard.checkpoint import write_json
 from regard.errors import ConfigError, RegardError, RunError
 from regard.progress import SILENT, Progress
 from regard.studies.execute import Job, execute
+from regard.studies.folder import RESULTS
 from regard.studies.passport import model_hash
 from regard.studies.race.board import Board, Named, Show, Standing
 from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.disciplines import Shared, discipline
-from regard.studies.race.folder import RESULTS, Race, check_writable, claim_race
+from regard.studies.race.folder import Race, check_writable, claim_race
 from regard.studies.race.members import Lineup, Member, enter
 from regard.studies.race.plan import Planned, changed, plan_member, within
 from regard.studies.race.report import write_report

@@ -14,12 +14,12 @@ from regard.data.label_settings import LabelSource
 from regard.errors import ConfigError, RegardError, RunError
 from regard.progress import SILENT, Progress
 from regard.studies.execute import Job, execute
+from regard.studies.folder import ENDED, RESULTS
 from regard.studies.race.board import Named
-from regard.studies.race.folder import ENDED
 from regard.studies.recipes import find_recipe, resolve_run
 from regard.studies.resume import resume
 from regard.studies.run import Run
-from regard.studies.transfer.folder import RESULTS, Cell, Transfer, claim_transfer
+from regard.studies.transfer.folder import Cell, Transfer, claim_transfer
 from regard.studies.transfer.methods import METHODS, check_methods, parse_sizes
 from regard.studies.transfer.report import write_report
 from regard.studies.transfer.results import collect

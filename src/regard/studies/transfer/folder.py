@@ -9,11 +9,8 @@ from typing import Any
 
 from regard.checkpoint import write_json
 from regard.errors import RunError
-from regard.studies.run import LOCK, Run
-
-RECORD, RESULTS, REPORT = "transfer.json", "results.json", "report.html"
-FORMAT = 1
-FOLDERS = ("data", "starts", "runs", "cells")
+from regard.studies.folder import FORMAT, StudyFolder, listed
+from regard.studies.run import Run
 
 
 @dataclass(frozen=True)
@@ -31,41 +28,13 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Transfer:
+class Transfer(StudyFolder):
     """The folder of a transfer."""
 
-    path: Path
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is one in the folder."""
-        return (self.path / RECORD).is_file()
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """What was asked for."""
-        try:
-            record = dict(json.loads((self.path / RECORD).read_text(encoding="utf-8")))
-        except FileNotFoundError:
-            raise RunError(f"{self.path}: there is no transfer here ({RECORD} is missing); check the path.") from None
-        except (ValueError, TypeError):
-            raise RunError(f"{self.path / RECORD}: this record of a transfer cannot be read.") from None
-        if record.get("format") != FORMAT or "asked" not in record:
-            raise RunError(f"{self.path / RECORD}: this is no record that this version of regard can read.")
-        return record
-
-    @property
-    def results(self) -> dict[str, Any]:
-        """All figures, once a run has finished."""
-        path = self.path / RESULTS
-        if not path.is_file():
-            raise RunError(f"{self.path}: no run of this transfer has finished yet; go on with the same command.")
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-
-    @property
-    def report(self) -> Path:
-        """The report, one file with everything in it."""
-        return self.path / REPORT
+    kind = "transfer"
+    part = "run"
+    holds = ("asked",)
+    folders = ("data", "starts", "runs", "cells")
 
     def run(self, cell: Cell) -> Run:
         """Return the run of a cell."""
@@ -102,24 +71,17 @@ def claim_transfer(path: Path, asked: dict[str, Any], overwrite: bool) -> Transf
     """Return a transfer that may begin in this folder, or go on there because the same was asked for."""
     found = Transfer(path)
     if found.exists and overwrite:
-        for folder in FOLDERS:
-            shutil.rmtree(path / folder, ignore_errors=True)
-        for name in (*(each.name for each in path.glob("*.png")), RESULTS, REPORT, RECORD):
-            (path / name).unlink(missing_ok=True)
+        found.clear()
     elif found.exists:
         before = found.record["asked"]
         for name in [*before, *asked]:
             if before.get(name) != asked.get(name):
-                raise RunError(
-                    f"{path}: there is a transfer here already, whose {name} is {_shown(before.get(name))}, not "
-                    f"{_shown(asked.get(name))}; give what it was begun with to go on, replace it with --overwrite, "
-                    f"or choose another folder with --out."
-                )
-    elif path.exists() and (not path.is_dir() or any(each.name != LOCK for each in path.iterdir())):
-        raise RunError(f"{path}: this exists and is no transfer; choose another folder with --out.")
+                found.refuse(f"its {name} is {_shown(before.get(name))}, not {_shown(asked.get(name))}")
+    else:
+        found.check_free()
     try:
         path.mkdir(parents=True, exist_ok=True)
-        write_json(path / RECORD, {"format": FORMAT, "asked": asked})
+        write_json(found.file, {"format": FORMAT, "asked": asked})
     except OSError as error:
         raise RunError(f"{path}: nothing can be written there ({error.strerror}); choose another --out.") from None
     return found
@@ -127,5 +89,5 @@ def claim_transfer(path: Path, asked: dict[str, Any], overwrite: bool) -> Transf
 
 def _shown(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join("all" if each is None else str(each) for each in value)
+        return listed(["all" if each is None else each for each in value])
     return json.dumps(value)

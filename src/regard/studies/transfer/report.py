@@ -8,8 +8,8 @@ from string import Template
 from typing import Any
 
 from regard.checkpoint import write_text
+from regard.studies.folder import REPORT
 from regard.studies.race.pictures import COLOURS, MARKERS, Picture, Theme
-from regard.studies.transfer.folder import REPORT
 
 TEMPLATE = resources.files("regard.studies.race") / "page.html"
 

@@ -4,7 +4,8 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from regard.studies.transfer.folder import FORMAT, Cell, Transfer
+from regard.studies.folder import FORMAT
+from regard.studies.transfer.folder import Cell, Transfer
 from regard.studies.transfer.methods import METHODS
 from regard.studies.transfer.split import Split
 from regard.version import __version__

@@ -11,7 +11,7 @@ from regard.models import family
 from regard.pipelines import load
 from regard.progress import Progress
 from regard.studies.execute import Job, execute
-from regard.studies.race.folder import ENDED
+from regard.studies.folder import ENDED
 from regard.studies.recipes import find_recipe, resolve_run
 from regard.studies.resume import resume
 from regard.studies.run import Run

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from regard.studies.markdown import code, table
 from regard.studies.run import Run
+from regard.studies.vectors.evaluate import analogy_rows, rating_rows
 
 
 def vectors_use(run: Run) -> list[str]:
@@ -37,29 +38,10 @@ def vectors_scores(run: Run) -> list[str]:
     lines = ["## Scores", ""]
     if "analogies" in scores:
         found = scores["analogies"]
-        parts = [*found["sections"], found["semantic"], found["syntactic"], found["total"]]
-        rows = [
-            [
-                each["name"],
-                f"{each['questions']:,}",
-                f"{each['covered']:,}",
-                "-" if each["accuracy"] is None else f"{100 * each['accuracy']:.1f} %",
-            ]
-            for each in parts
-            if each["questions"]
-        ]
-        lines += [*table([f"analogies ({Path(found['path']).name})", "questions", "covered", "right"], rows), ""]
+        header = [f"analogies ({Path(found['path']).name})", "questions", "covered", "right"]
+        lines += [*table(header, analogy_rows(found)), ""]
     if "similarities" in scores:
-        rows = [
-            [
-                Path(each["path"]).name,
-                f"{each['pairs']:,}",
-                f"{each['covered']:,}",
-                f"{each['spearman']:.3f}",
-                f"{each['pearson']:.3f}",
-            ]
-            for each in scores["similarities"]
-        ]
+        rows = rating_rows(scores["similarities"])
         lines += [*table(["rated pairs", "pairs", "covered", "Spearman", "Pearson"], rows), ""]
     return [*lines, "Right is counted of the covered ones: those whose words all have vectors."]
 

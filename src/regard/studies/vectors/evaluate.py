@@ -160,3 +160,32 @@ def score_similarities(vectors: WordVectors, path: Path) -> Similarities:
     cosines = [float(table[one] @ table[other]) for one, other, _ in known]
     scores = number_scores([value for *_, value in known], cosines)
     return Similarities(str(path), len(pairs), len(known), scores.spearman, scores.pearson)
+
+
+def analogy_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return a row a section that has questions: name, questions, covered and right, and the sums behind."""
+    parts = [*found["sections"], *(found[name] for name in ("semantic", "syntactic", "total"))]
+    return [
+        (
+            each["name"],
+            f"{each['questions']:,}",
+            f"{each['covered']:,}",
+            "-" if each["accuracy"] is None else f"{100 * each['accuracy']:.1f} %",
+        )
+        for each in parts
+        if each["questions"]
+    ]
+
+
+def rating_rows(found: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Return a row a file of rated pairs: name, pairs, covered, Spearman and Pearson."""
+    return [
+        (
+            Path(each["path"]).name,
+            f"{each['pairs']:,}",
+            f"{each['covered']:,}",
+            f"{each['spearman']:.3f}",
+            f"{each['pearson']:.3f}",
+        )
+        for each in found
+    ]
