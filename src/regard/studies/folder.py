@@ -82,7 +82,7 @@ class StudyFolder:
     def refuse(self, words: str) -> None:
         """Say that something else was asked for before, and the ways out."""
         raise RunError(
-            f"{self.path}: there is a {self.kind} here already, and {words}; give what it was begun with to go on, "
+            f"{self.path}: there is a {self.kind} here already, {words}; give what it was begun with to go on, "
             f"replace it with --overwrite, or choose another folder with --out."
         )
 

@@ -53,7 +53,7 @@ def claim_race(path: Path, asked: dict[str, Any], overwrite: bool) -> Race:
         race.clear()
     elif race.exists:
         if words := _difference(race.record["asked"], asked):
-            race.refuse(words)
+            race.refuse(f"and {words}")
     else:
         race.check_free()
     return race

@@ -76,7 +76,7 @@ def claim_transfer(path: Path, asked: dict[str, Any], overwrite: bool) -> Transf
         before = found.record["asked"]
         for name in [*before, *asked]:
             if before.get(name) != asked.get(name):
-                found.refuse(f"its {name} is {_shown(before.get(name))}, not {_shown(asked.get(name))}")
+                found.refuse(f"whose {name} is {_shown(before.get(name))}, not {_shown(asked.get(name))}")
     else:
         found.check_free()
     try:
