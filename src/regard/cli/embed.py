@@ -76,7 +76,7 @@ def embed(
         write_token_vectors(out, encoder.tokens(given, **settings))
     else:
         write_vectors(out, given, encoder.embed(given, **settings))
-    print_line(f"{out}: vectors of {len(given):,} texts.")
+    print_line(f"{out}: vectors of {len(given):,} text{'s' if len(given) != 1 else ''}.")
 
 
 def _check(flags: dict[str, Any]) -> None:

@@ -82,7 +82,8 @@ def _answer(
         else:
             show(words, found)
     if passed:
-        progress(quiet).warn(f"{passed:,} lines hold a word that has no vector in {vectors.name}.")
+        lines = "1 line holds" if passed == 1 else f"{passed:,} lines hold"
+        progress(quiet).warn(f"{lines} a word that has no vector in {vectors.name}.")
 
 
 def _show_near(words: list[str], found: dict[str, Any]) -> None:

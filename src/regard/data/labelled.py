@@ -51,7 +51,8 @@ def read_labelled(place: LabelSource, progress: Progress = SILENT, is_number: bo
         raise DataError(f"{place.name}: there are no examples in it.")
     columns = find_columns(table, place, is_number)
     assert columns.label is not None, "only what is to be labelled has none"
-    _say(table, columns, progress)
+    if place.text_column is None or place.label_column is None:
+        _say(table, columns, progress)
     rows = table.rows[: place.count]
     if len(rows) < len(table.rows):
         progress.say(f"{place.name}: the first {len(rows):,} of {len(table.rows):,} examples are used (count).")
@@ -167,6 +168,11 @@ def _reviews(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
     return (Labelled((review.text,), review.label) for review in reviews), _size(split, count)
 
 
+def _opinions(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+    opinions = miniature.opinions(split, count)
+    return (Labelled((opinion.text,), opinion.label) for opinion in opinions), _size(split, count)
+
+
 def _paraphrases(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
     pairs = miniature.paraphrases(split, count)
     labelled = (Labelled((pair.first, pair.second), "yes" if pair.is_same else "no") for pair in pairs)
@@ -185,5 +191,6 @@ def _size(split: str, count: int | None) -> int:
 _SETS: Final[dict[str, Callable[[str, int | None], tuple[Iterator[Labelled], int]]]] = {
     "plots": _plots,
     "reviews": _reviews,
+    "opinions": _opinions,
     "paraphrases": _paraphrases,
 }

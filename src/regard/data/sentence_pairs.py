@@ -102,12 +102,21 @@ class PairMaker:
     A window holds the sentences that begin in it, of each document apart; a document that is not longer than a
     window belongs as a whole to the one it begins in. What a document has there is cut in two between sentences; then
     the second half is kept, or another text of the same size, from another document, comes in its place. A single
-    sentence stays alone, without a label. Without pairs, a sequence goes on across documents until it is full.
+    sentence stays alone, without a label. Without pairs, a sequence goes on across documents until it is full, or,
+    if `is_apart`, holds what one document has there.
     """
 
-    def __init__(self, corpus: Corpus, marks: Marks, length: int, has_pairs: bool, cut_share: float = 0.0) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        marks: Marks,
+        length: int,
+        has_pairs: bool,
+        cut_share: float = 0.0,
+        is_apart: bool = False,
+    ) -> None:
         self.corpus, self.marks, self.length, self.has_pairs = corpus, marks, length, has_pairs
-        self.cut_share = cut_share
+        self.cut_share, self.is_apart = cut_share, has_pairs or is_apart
         self.window = length - (3 if has_pairs else 2)
         """Tokens between the beginnings of two windows."""
         self.index = DocumentIndex(corpus)
@@ -168,7 +177,7 @@ class PairMaker:
         """Return what lies in some windows."""
         stops = np.minimum(begins + self.window, len(self.corpus))
         begins = np.maximum(begins, 0)
-        if not self.has_pairs:
+        if not self.is_apart:
             everywhere = np.zeros_like(begins), np.full_like(begins, len(self.corpus))
             return _Stretches(begins, stops, everywhere, keys_at(keys, 0))
         found = []
@@ -210,8 +219,8 @@ class PairMaker:
         stretch = np.searchsorted(bounds, firsts, "right") - 1
         lasts = np.append(firsts[1:], len(ids)) - 1
         sizes = lasts + 1 - firsts - is_mark[lasts]
-        is_dropped = is_mark if self.has_pairs else is_sentence
-        dropped = marks if self.has_pairs else np.flatnonzero(is_sentence)
+        is_dropped = is_mark if self.is_apart else is_sentence
+        dropped = marks if self.is_apart else np.flatnonzero(is_sentence)
         parts = _Parts(
             pool=ids[~is_dropped],
             stretch=stretch,

@@ -95,3 +95,5 @@ class SequenceSettings(Settings):
     """Share of the updates that are early, if there is an early length (Devlin et al., 2019, §A.2)."""
     cut_share: float = Field(0.1, ge=0, lt=1)
     """Share of sequences cut to a shorter length, drawn at random, so that short texts are known too."""
+    across_documents: bool = True
+    """Without pairs: whether a sequence goes on with the next document until it is full; if not, each holds one."""

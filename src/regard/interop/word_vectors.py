@@ -75,7 +75,9 @@ def read_word_vectors(path: Path, first: int | None = None, progress: Progress =
     if not rows.words:
         raise DataError(f"{path}: there are no vectors in it; name a file of word2vec or GloVe.")
     if rows.left_out:
-        progress.warn(f"{path}: {rows.left_out:,} rows are left out, whose words came twice, are empty or no UTF-8.")
+        one, more = "1 row is left out, whose word", f"{rows.left_out:,} rows are left out, whose words"
+        said = f"{one} came twice, is empty" if rows.left_out == 1 else f"{more} came twice, are empty"
+        progress.warn(f"{path}: {said} or no UTF-8.")
     vectors = np.concatenate(rows.blocks)
     if not np.isfinite(vectors).all():
         raise DataError(f"{path}: some of its numbers are not finite, so it is damaged; fetch it again.")

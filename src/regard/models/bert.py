@@ -27,10 +27,6 @@ from regard.nn import (
     padding_mask,
 )
 
-SPREAD = 0.02
-"""Standard deviation of weights at the start, as in the authors' code."""
-
-
 class BertSettings(BlockSettings, ModelSettings):
     """Everything that shapes a BERT but the vocabulary."""
 
@@ -55,6 +51,9 @@ class BertSettings(BlockSettings, ModelSettings):
     """Whether there is a head that tells if the second text follows the first."""
     embedding_dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout on the sum of token, position and segment, behind its norm."""
+    initial_spread: float = Field(0.02, gt=0)
+    """Standard deviation of weights at the start; that of the authors' code is for wide models: in a narrow one what
+    attention brings in is so faint with it that it takes thousands of steps to be heard."""
 
     @model_validator(mode="after")
     def _positions_fit(self) -> "BertSettings":
@@ -115,7 +114,7 @@ class Bert(nn.Module):
         self.max_positions = s.max_positions
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding | VocabularyHead):
-                nn.init.normal_(module.weight, std=SPREAD)
+                nn.init.normal_(module.weight, std=s.initial_spread)
 
     def read(self, tokens: Tensor, segments: Tensor | None = None, real: Tensor | None = None) -> Tensor:
         """Return hidden states (R, T, D) of tokens (R, T); `real` is False at the padding behind them.

@@ -37,7 +37,9 @@ class WordTexts:
         rows = [[n for n in map(self.vectors.find, self.split(text)) if n is not None] for text in texts]
         empty = sum(not row for row in rows)
         if empty:
-            progress.warn(f"{empty:,} of {len(rows):,} texts hold no word with a vector, and are like nothing.")
+            texts = f"{empty:,} of {len(rows):,} texts" if len(rows) != 1 else "The text"
+            verbs = ("holds", "is") if empty == 1 else ("hold", "are")
+            progress.warn(f"{texts} {verbs[0]} no word with a vector, and {verbs[1]} like nothing.")
         table, width = self.vectors.vectors, self.vectors.width
         pool = np.max if pooling == "max" else np.mean
         found = [pool(table[row], axis=0) if row else np.zeros(width, np.float32) for row in rows]

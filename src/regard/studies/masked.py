@@ -60,6 +60,7 @@ def prepare_masked(
     if start and MASKED_WORDS in start.facts.get(UNTRAINED, ()):
         progress.say(f"{settings.start} has no head for masked words: that one learns from nothing.")
     has_pairs = bundle.model.following is not None
+    is_apart = not settings.sequences.across_documents
     if has_pairs:
         check_documents(corpora, settings, progress)
     stages = stages_of(settings, corpora.train, tokenizer, bundle)
@@ -67,7 +68,9 @@ def prepare_masked(
         check_pairs(stages[-1].pairs, settings, progress)
     masker = Masker(settings.masking, tokenizer)
     texts = {
-        name: MaskedText(PairMaker(corpus, Marks.of(tokenizer), bundle.facts["length"], has_pairs), masker)
+        name: MaskedText(
+            PairMaker(corpus, Marks.of(tokenizer), bundle.facts["length"], has_pairs, is_apart=is_apart), masker
+        )
         for name, corpus in {"valid": corpora.valid, **corpora.test}.items()
     }
     return Prepared(
@@ -136,7 +139,8 @@ def length_of(settings: SequenceSettings, bound: int) -> int:
 def stages_of(settings: Settings, corpus: Corpus, tokenizer: Tokenizer, bundle: Bundle) -> list[Stage]:
     """Return how sequences are made: at first short ones, where that is asked for, then long ones."""
     has_pairs = bundle.model.following is not None
-    made = lambda length: PairMaker(corpus, Marks.of(tokenizer), length, has_pairs, settings.sequences.cut_share)
+    cut_share, is_apart = settings.sequences.cut_share, not settings.sequences.across_documents
+    made = lambda length: PairMaker(corpus, Marks.of(tokenizer), length, has_pairs, cut_share, is_apart)
     early, updates = settings.sequences.early_length, int(bundle.facts["early_updates"])
     first = [Stage(made(early), updates)] if early is not None and updates else []
     return [*first, Stage(made(bundle.facts["length"]))]

@@ -10,6 +10,7 @@ from typing import Any, Final
 from regard.data.miniature.examples import (
     entities,
     likeness,
+    opinions,
     paraphrases,
     questions,
     reviews,
@@ -54,6 +55,10 @@ def _questions(split: str, count: int, seed: int) -> Iterator[Row]:
 
 def _reviews(split: str, count: int, seed: int) -> Iterator[Row]:
     return (each._asdict() for each in reviews(split, count, seed))
+
+
+def _opinions(split: str, count: int, seed: int) -> Iterator[Row]:
+    return (each._asdict() for each in opinions(split, count, seed))
 
 
 def _senses(split: str, count: int, seed: int) -> Iterator[Row]:
@@ -101,6 +106,7 @@ def _lines(rows: Iterable[Row]) -> Iterator[str]:
 _SETS: Final[dict[str, tuple[Callable[[str, int, int], Iterator[Row]], Callable[[Iterable[Row]], Iterator[str]]]]] = {
     "plots": (_plots, _table),
     "reviews": (_reviews, _table),
+    "opinions": (_opinions, _table),
     "paraphrases": (_paraphrases, _table),
     "likeness": (_likeness, _table),
     "probes": (_probes, _table),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle
 from typing import Final, NamedTuple
 
-from regard.data.miniature.examples import news, retellings, reviews, word_senses
+from regard.data.miniature.examples import news, opinions, retellings, reviews, word_senses
 from regard.data.miniature.examples.drawing import first
 from regard.data.miniature.stories import documents
 from regard.errors import DataError
@@ -39,6 +39,7 @@ def _mixed(split: str, count: int | None = None, seed: int = 0) -> Iterator[str]
 _TEXTS: Final[dict[str, Callable[[str, int | None, int], Iterator[str]]]] = {
     "stories": documents,
     "reviews": lambda split, count, seed: (review.text for review in reviews(split, count, seed)),
+    "opinions": lambda split, count, seed: (review.text for review in opinions(split, count, seed)),
     "news": news,
     "senses": lambda split, count, seed: (story.text for story in word_senses(split, count, seed)),
     "retellings": retellings,

@@ -13,6 +13,7 @@ from regard.studies.doctor.preflight import CHECKS, look_over
 from regard.studies.doctor.rate import rate_findings
 from regard.studies.doctor.speed import speed_findings
 from regard.studies.doctor.trial import Bench
+from regard.studies.doctor.words import word_findings
 from regard.studies.language import text_material
 from regard.studies.material import Plain
 from regard.studies.recipes import Recipe, find_recipe, resolve_run
@@ -76,10 +77,7 @@ def doctor(
         found = find_recipe(str(recipe))
     settings = resolve_run(found, overrides or {}).settings
     if settings.task == "vectors":
-        raise ConfigError(
-            "regard doctor looks at models of batches; word vectors need no check, so train them, or say "
-            "regard train vectors --text FILES --dry-run to count."
-        )
+        return _look_at_words(settings, find_rate, progress)
     machine = prepare_machine(settings.machine)
     heard = Listener(progress)
     bench = make_bench(settings, machine, heard)
@@ -90,3 +88,14 @@ def doctor(
     if find_rate:
         findings += rate_findings(bench, progress)
     return Report(tuple(findings))
+
+
+def _look_at_words(settings: Any, find_rate: bool, progress: Progress) -> Report:
+    """Look at text for word vectors: their loop has neither micro-batches nor a validation, so nothing is tried out."""
+    if find_rate:
+        raise ConfigError(
+            "--find-rate: word vectors learn at the rate of word2vec, which is not swept; leave it out, or give "
+            "train.learning_rate."
+        )
+    prepared = task("vectors").prepare(settings, prepare_machine(settings.machine), progress, None, None)
+    return Report(tuple(word_findings(settings, prepared.facts)))

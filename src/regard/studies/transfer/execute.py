@@ -170,12 +170,14 @@ class _Course:
             **method.settings,
             **({} if start is None else {"start": start}),
         }
-        if "second" in _fields(learned):
-            changes |= {
-                f"data.{role}.{column}": name
-                for role in ("train", "valid", "test.test")
-                for column, name in (("text_column", "text"), ("second_column", "second"))
-            }
+        # Columns are named, so that nobody guesses and tells them once more for every run.
+        columns = {"text_column": "text", "label_column": "label"}
+        columns |= {"second_column": "second"} if "second" in _fields(learned) else {}
+        changes |= {
+            f"data.{role}.{column}": name
+            for role in ("train", "valid", "test.test")
+            for column, name in columns.items()
+        }
         return resolve_run(find_recipe("classify"), changes | self.overrides)
 
     def _tell(self, cells: Sequence[Cell]) -> dict[str, Any]:

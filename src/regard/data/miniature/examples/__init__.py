@@ -4,7 +4,7 @@ from regard.data.miniature.examples.drawing import EXAMPLE_SPLITS
 from regard.data.miniature.examples.entities import ENTITY_KINDS, ENTITY_SPLITS, UNSEEN_NAMES, Tagged, entities, news
 from regard.data.miniature.examples.paraphrases import Paraphrase, likeness, paraphrases, retellings
 from regard.data.miniature.examples.questions import Question, questions
-from regard.data.miniature.examples.reviews import Review, reviews
+from regard.data.miniature.examples.reviews import Review, opinions, reviews
 from regard.data.miniature.examples.senses import SENSES, WordSense, word_senses
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "entities",
     "likeness",
     "news",
+    "opinions",
     "paraphrases",
     "questions",
     "retellings",
