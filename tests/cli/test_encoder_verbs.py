@@ -93,6 +93,8 @@ def test_vectors_are_written_to_files(run, encoder, tmp_path):
         assert (
             good("embed", run, "--file", tmp_path / "in.txt", "--out", path, "-q") == f"{path}: vectors of 4 texts.\n"
         )
+    one = tmp_path / "one.npz"
+    assert good("embed", run, TEXTS[0], "--out", one, "-q") == f"{one}: vectors of 1 text.\n"
     with np.load(tmp_path / "out.npz") as found:  # nothing pickled
         assert found["texts"].tolist() == TEXTS and np.array_equal(found["vectors"], expected)
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]

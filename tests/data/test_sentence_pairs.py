@@ -99,6 +99,16 @@ def test_without_pairs_sequences_are_full_and_go_on_across_documents(told):
     assert tokenizer.padding not in rows.tokens
 
 
+def test_without_pairs_each_sequence_may_hold_one_document_and_no_label(told):
+    corpus, tokenizer = told
+    apart = PairMaker(corpus, Marks.of(tokenizer), 64, False, is_apart=True)
+    rows, where = windows(apart), whereabouts(tokenizer)
+    assert set(rows.following.tolist()) == {NO_LABEL} and np.diff(rows.bounds).max() <= 64
+    documents = [{place[0] for place in places(first, where)} for first, _ in texts_of(rows, tokenizer)]
+    assert all(len(each) <= 1 for each in documents)
+    assert set().union(*documents) == {each[0] for each in where if each is not None}
+
+
 def test_a_document_that_fits_is_never_cut(tmp_path):
     corpus, tokenizer = told_apart(tmp_path, [[6] * 5 for _ in range(50)], 200)
     where = whereabouts(tokenizer)

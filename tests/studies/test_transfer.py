@@ -9,11 +9,15 @@ from elmos import elmo_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
 from labelled import write_reviews
 from regard.checkpoint import write_bundle
+from regard.config import flatten, nested
 from regard.errors import ConfigError, RunError
 from regard.progress import Progress
 from regard.studies import Question, transfer
+from regard.studies.recipes import find_recipe, resolve_run
 from regard.studies.transfer import execute as course
+from regard.studies.transfer.folder import Transfer
 from regard.studies.transfer.methods import METHODS
+from regard.studies.transfer.starts import RECIPES, TUNED_HERE, Starts
 
 QUICK = {"train.steps": 2, "train.warmup": 1, "machine.threads": 1}
 
@@ -95,6 +99,33 @@ def test_a_transfer_that_was_stopped_goes_on_with_the_same_table(desk, tmp_path,
     assert went_on["is_finished"]
     same = lambda table: [[each["accuracy"] for each in row["by_size"]] for row in table]
     assert same(went_on["table"]) == same(straight)
+
+
+def test_what_is_the_same_for_all_runs_is_said_once(desk, tmp_path):
+    class Heard(Progress):
+        def __init__(self):
+            self.said = []
+
+        def say(self, message):
+            self.said.append(message)
+
+    heard = Heard()
+    transfer(question(desk, methods=("scratch",), sizes=("20", "all")), out=tmp_path / "t", progress=heard)
+    columns = [each for each in heard.said if "the text is in column" in each]
+    assert columns == [f'{desk / "reviews.csv"}: the text is in column "text", the label in "label".']
+    assert len([each for each in heard.said if "valid: " in each]) == 1
+
+
+def test_a_start_that_was_pretrained_here_is_tuned_in_its_own_way_and_others_as_usual(tmp_path):
+    found = lambda place: Starts(Transfer(tmp_path), {"bert": place}, {}, Progress()).tuning("bert")
+    assert found(None) == TUNED_HERE and found("hf:somewhere") == {}
+
+
+@pytest.mark.parametrize("need", RECIPES)
+def test_what_is_pretrained_reads_reviews_that_are_not_tested_and_its_settings_are_known(need):
+    recipe, changes = RECIPES[need]
+    settings = resolve_run(find_recipe(recipe), dict(flatten(nested(changes)))).settings
+    assert settings.data.train.paths == ("miniature:opinions/train",)
 
 
 def test_another_question_does_not_go_on_in_the_same_folder(whole, desk):

@@ -32,8 +32,8 @@ def miniature(
         str | None,
         typer.Option(
             "--set",
-            help="Examples instead: plots, reviews, paraphrases, likeness, probes (CSV), entities (CoNLL), questions "
-            "(SQuAD JSON), senses (JSON lines); or texts: stories, news, retellings, mixed.",
+            help="Examples instead: plots, reviews, opinions, paraphrases, likeness, probes (CSV), entities (CoNLL), "
+            "questions (SQuAD JSON), senses (JSON lines); or texts: stories, news, retellings, mixed.",
         ),
     ] = None,
     json: Json = False,

@@ -28,7 +28,13 @@ def transfer(
         str | None, typer.Option(help="Examples to be scored on; unset: some are set apart, always the same.")
     ] = None,
     methods: Annotated[str, typer.Option(help="Ways to begin, separated by commas.")] = METHODS,
-    sizes: Annotated[str, typer.Option(help="Training examples, separated by commas; all for all.")] = "100,1000,all",
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            help="Training examples, separated by commas; all for all; unset: 100,1000,all, or 20,100,all for the "
+            "reviews of the embedded world."
+        ),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each method and size.")] = 3,
     vectors: Annotated[str | None, typer.Option(help="File (word2vec or GloVe) or run of word vectors.")] = None,
     elmo: Annotated[str | None, typer.Option(help="Run of an ELMo.")] = None,
@@ -80,7 +86,7 @@ def _question(flags: dict[str, Any]) -> Any:
         place(flags["data"]),
         place(flags["test_data"]),
         split(flags["methods"]),
-        split(flags["sizes"]),
+        None if flags["sizes"] is None else split(flags["sizes"]),
         flags["seeds"],
         {name: flags[name] for name in ("vectors", "elmo", "bert")},
         overrides,

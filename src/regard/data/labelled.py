@@ -191,6 +191,6 @@ def _size(split: str, count: int | None) -> int:
 _SETS: Final[dict[str, Callable[[str, int | None], tuple[Iterator[Labelled], int]]]] = {
     "plots": _plots,
     "reviews": _reviews,
-    "opinions": _opinions,
     "paraphrases": _paraphrases,
+    "opinions": _opinions,
 }

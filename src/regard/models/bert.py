@@ -27,6 +27,7 @@ from regard.nn import (
     padding_mask,
 )
 
+
 class BertSettings(BlockSettings, ModelSettings):
     """Everything that shapes a BERT but the vocabulary."""
 

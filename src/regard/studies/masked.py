@@ -106,6 +106,7 @@ def new_masked_bundle(
         "seed": settings.seed,
         "length": length,
         "sentences": settings.data.sentences,
+        "across_documents": settings.sequences.across_documents,
         "masking": settings.masking.model_dump(mode="json"),
         # Decided once: a run that is resumed for more steps goes on with long sequences.
         "early_updates": round(settings.sequences.early_share * settings.train.steps) if early else 0,

@@ -192,7 +192,8 @@ def measure_masked(
 def masked_text(corpus: Corpus, pipeline: Encoder) -> MaskedText:
     """Return a text as a model is to read it."""
     tokenizer, facts = pipeline.tokenizer, pipeline.bundle.facts
-    pairs = PairMaker(corpus, Marks.of(tokenizer), pipeline.max_length, pipeline.model.following is not None)
+    has_pairs, is_apart = pipeline.model.following is not None, not facts.get("across_documents", True)
+    pairs = PairMaker(corpus, Marks.of(tokenizer), pipeline.max_length, has_pairs, is_apart=is_apart)
     return MaskedText(pairs, Masker(MaskingSettings(**facts.get("masking", {})), tokenizer))
 
 

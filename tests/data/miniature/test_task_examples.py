@@ -19,6 +19,7 @@ from regard.errors import DataError
 
 MAKERS = {
     "reviews": miniature.reviews,
+    "opinions": miniature.opinions,
     "entities": miniature.entities,
     "questions": miniature.questions,
     "paraphrases": miniature.paraphrases,
@@ -46,6 +47,7 @@ def made():
 # Change these only together with the books or the grammar, and say so in the changelog.
 FIRST = {
     "reviews": "64b26c9da1a12481",
+    "opinions": "d23dbf09e33153b9",
     "entities": "bc1bb232ce3ee9da",
     "questions": "df54a7c9d11e9f3a",
     "paraphrases": "8bc9c9f757ef1d54",
@@ -119,8 +121,9 @@ def test_texts_read_well(made):
 
 
 # Reviews
-def test_half_of_the_reviews_are_positive(made):
-    labels = Counter(review.label for review in made["reviews", "train"])
+@pytest.mark.parametrize("name", ["reviews", "opinions"])
+def test_half_of_the_reviews_are_positive(made, name):
+    labels = Counter(review.label for review in made[name, "train"])
     assert set(labels) == {"positive", "negative"}
     assert 0.47 < labels["positive"] / labels.total() < 0.53
 
@@ -136,6 +139,13 @@ def test_a_bag_of_words_does_not_know_what_a_review_means_and_order_does(made):
     train, test = made["reviews", "train"], made["reviews", "test"]
     assert 0.5 < accuracy_of_ngrams(train, test, 1) < 0.72
     assert accuracy_of_ngrams(train, test, 3) > 0.85
+
+
+def test_words_say_most_of_an_opinion_and_their_order_the_rest(made):
+    train, test = made["opinions", "train"], made["opinions", "test"]
+    assert 0.8 < accuracy_of_ngrams(train, test, 1) < 0.92
+    assert accuracy_of_ngrams(train, test, 3) > 0.93
+    assert accuracy_of_ngrams(train[:20], test, 1) < 0.75
 
 
 # Entities

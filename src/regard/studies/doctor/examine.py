@@ -91,7 +91,7 @@ def doctor(
 
 
 def _look_at_words(settings: Any, find_rate: bool, progress: Progress) -> Report:
-    """Look at text for word vectors: their loop has neither micro-batches nor a validation, so nothing is tried out."""
+    """Look at text for word vectors: their loop has no micro-batches, so nothing is tried out."""
     if find_rate:
         raise ConfigError(
             "--find-rate: word vectors learn at the rate of word2vec, which is not swept; leave it out, or give "

@@ -49,5 +49,7 @@ def _forgotten(found: dict[str, Any]) -> list[Finding]:
     below = found["forgotten_below"]
     if not below:
         return []
-    sentence = f"There were more words than are counted at once; those below {below:,} times were forgotten on the way."
+    sentence = (
+        f"There were more words than are counted at once; those below {below:,} times were forgotten on the way."
+    )
     return [Finding("text", "forgotten-words", "note", sentence, (), "count more at once (text.counted)")]

@@ -29,8 +29,10 @@ from regard.studies.transfer.starts import Starts, check_start, needed_starts
 EXAMPLES = 32
 """Examples of an update."""
 MINIATURE = "miniature:"
-EMBEDDED = {"path": "miniature:reviews/train", "count": 1_600}
-EMBEDDED_TEST = {"path": "miniature:reviews/test", "count": 500}
+EMBEDDED = {"path": "miniature:opinions/train", "count": 1_000}
+EMBEDDED_TEST = {"path": "miniature:opinions/test", "count": 500}
+SIZES, EMBEDDED_SIZES = ("100", "1000", "all"), ("20", "100", "all")
+"""How many examples are learned from unless told: of a user's, and of the embedded reviews."""
 
 Show = Callable[[dict[str, Any]], None]
 
@@ -44,7 +46,8 @@ class Question:
     test: Mapping[str, Any] | None = None
     """Where those are that are scored on; unset: carved out, always the same."""
     methods: Sequence[str] = tuple(METHODS)
-    sizes: Sequence[str] = ("100", "1000", "all")
+    sizes: Sequence[str] | None = None
+    """Numbers of training examples, or `all`; unset: 100, 1000 and all, and 20, 100 and all of the embedded reviews."""
     seeds: int = 3
     starts: Mapping[str, str | None] = field(default_factory=dict)
     """By need (vectors, elmo, bert): a file, a run, or hf:DIR."""
@@ -66,7 +69,8 @@ def transfer(
     """
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ConfigError("A transfer compares runs on one device; start it without torchrun.")
-    methods, sizes = check_methods(question.methods), parse_sizes(question.sizes)
+    usual = EMBEDDED_SIZES if question.data is None else SIZES
+    methods, sizes = check_methods(question.methods), parse_sizes(usual if question.sizes is None else question.sizes)
     if question.seeds < 1:
         raise ConfigError(f"--seeds: {question.seeds} are none; give 1 or more.")
     data = dict(question.data or EMBEDDED)
@@ -98,6 +102,20 @@ def transfer(
     return found
 
 
+class _Once(Named):
+    """Hands everything on under a name, but says nothing that another run of the study has said."""
+
+    def __init__(self, progress: Progress, name: str, said: set[str]) -> None:
+        super().__init__(progress, name)
+        self.said = said
+
+    def say(self, message: str) -> None:
+        """Tell what is new."""
+        if message not in self.said:
+            self.said.add(message)
+            super().say(message)
+
+
 class _Course:
     """One cell after the other."""
 
@@ -114,6 +132,7 @@ class _Course:
         self.transfer, self.asked, self.split, self.starts = transfer, asked, split, starts
         self.overrides, self.show, self.progress = overrides, show, progress
         self.failed: dict[str, str] = {}
+        self.said: set[str] = set()
 
     def go(self) -> None:
         """Run until all have finished, or one was interrupted; what has been reached is reported either way."""
@@ -140,7 +159,7 @@ class _Course:
         start = None if need is None else self.starts(need)
         if need is not None and start is None:
             return False
-        run, progress = self.transfer.run(cell), Named(self.progress, cell.name)
+        run, progress = self.transfer.run(cell), _Once(self.progress, cell.name, self.said)
         if run.exists and run.record["state"] not in ENDED:
             resume(run.path, progress=progress)
         elif not (run.exists and "scores" in run.record):
@@ -168,6 +187,7 @@ class _Course:
             "train.keep_last": 1,
             "train.tensorboard": False,
             **method.settings,
+            **({} if method.settings.get("frozen") else self.starts.tuning(method.needs)),
             **({} if start is None else {"start": start}),
         }
         # Columns are named, so that nobody guesses and tells them once more for every run.

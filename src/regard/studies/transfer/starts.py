@@ -19,18 +19,56 @@ from regard.studies.transfer.folder import Transfer
 from regard.studies.transfer.methods import METHODS
 from regard.studies.tuning.start import is_word_file, model_of
 
-TEXT = {"paths": ["miniature:mixed/train"], "count": 6_000}
-"""The text that what is missing is pretrained on: documents of the embedded world, reviews among them."""
-WATCHED = {"paths": ["miniature:mixed/valid"], "count": 200}
+TEXT = {"paths": ["miniature:opinions/train"], "count": 20_000}
+"""The text that what is missing is pretrained on: reviews of the embedded world without their labels."""
+WATCHED = {"paths": ["miniature:opinions/valid"], "count": 200}
+DOCUMENTS = {"documents": "blank-lines"}
 RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
-    "vectors": ("vectors-miniature", {"data.train": TEXT}),
+    "vectors": ("vectors-miniature", {"data.train": TEXT, "objective.window": 10, "train.epochs": 10}),
     "elmo": (
         "elmo-miniature",
-        {"data.train": TEXT | {"documents": "blank-lines"}, "data.valid": WATCHED, "train.steps": 300},
+        {
+            "data.train": TEXT | DOCUMENTS,
+            "data.valid": WATCHED | DOCUMENTS,
+            "data.test": {},
+            "text.words": 1000,
+            "window": 24,
+            "train": {"steps": 800, "tokens_per_update": 768, "validate_every": 400},
+        },
     ),
-    "bert": ("masked-miniature", {"data.train": TEXT, "data.valid": WATCHED, "train.steps": 500}),
+    # Narrow, with norms first and rotary positions, one review a sequence: so minutes are enough to learn which words
+    # are of one opinion. With norms last, or positions by a table, the same takes many times as long.
+    "bert": (
+        "masked-miniature",
+        {
+            "data.train": TEXT,
+            "data.valid": WATCHED,
+            "data.test": {},
+            "text.size": 1000,
+            "sequences": {"length": 64, "early_length": None, "across_documents": False},
+            "masking.share": 0.25,
+            "model": {
+                "width": 64,
+                "feed_forward_width": 256,
+                "norm_order": "pre",
+                "positions": "rotary",
+                "has_next_sentence": False,
+                "initial_spread": 0.06,
+            },
+            "train": {
+                "steps": 2500,
+                "tokens_per_update": 512,
+                "learning_rate": 4e-3,
+                "warmup": 60,
+                "validate_every": 1250,
+            },
+        },
+    ),
 }
-"""The recipe of each, and what is shorter here than there."""
+"""The recipe of each, and what is smaller, shorter or faster here than there."""
+TUNED_HERE: dict[str, Any] = {"pooling": "mean", "train.learning_rate": 1e-3}
+"""How a BERT that was pretrained here is tuned: it has no next sentences, so its first token knows nothing of the
+whole, and being narrow it can take a higher rate."""
 FLAGS = {"vectors": "--vectors FILE", "elmo": "--elmo RUN", "bert": "--bert RUN (or hf:DIR)"}
 
 
@@ -85,6 +123,10 @@ class Starts:
                 raise ConfigError(f"--vectors {place}: this run holds no word vectors; give another, or a file.")
             write_word_vectors(path, vectors.table, "word2vec")
         return str(path)
+
+    def tuning(self, need: str | None) -> dict[str, Any]:
+        """Return settings that go with tuning a start that was pretrained here; others are tuned as usual."""
+        return TUNED_HERE if need == "bert" and self.named["bert"] is None else {}
 
     def cost(self) -> dict[str, Any]:
         """Return what pretraining took, for what was pretrained here."""

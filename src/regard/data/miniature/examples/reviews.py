@@ -30,9 +30,7 @@ def opinions(split: str, count: int | None = None, seed: int = 0) -> Iterator[Re
     return _drawn("opinions", partial(_review, "opinion", _PLAIN_TOPICS), split, count, seed)
 
 
-def _drawn(
-    what: str, make: Callable[[Draw], Review], split: str, count: int | None, seed: int
-) -> Iterator[Review]:
+def _drawn(what: str, make: Callable[[Draw], Review], split: str, count: int | None, seed: int) -> Iterator[Review]:
     return first(split, count, drawn(what, split, seed, make, lambda review: review.text))
 
 
