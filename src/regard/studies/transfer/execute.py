@@ -47,7 +47,7 @@ class Question:
     """Where those are that are scored on; unset: carved out, always the same."""
     methods: Sequence[str] = tuple(METHODS)
     sizes: Sequence[str] | None = None
-    """Numbers of training examples, or `all`; unset: 100, 1000 and all, and 20, 100 and all of the embedded reviews."""
+    """Numbers of training examples, or `all`; unset: 100, 1000 and all, and 20, 100 and all of embedded reviews."""
     seeds: int = 3
     starts: Mapping[str, str | None] = field(default_factory=dict)
     """By need (vectors, elmo, bert): a file, a run, or hf:DIR."""
