@@ -51,6 +51,11 @@ class Answering:
         return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
 
     @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table it has learned from, as settings call them; none where there was no table."""
+        return dict(self.bundle.facts.get("columns", {}))
+
+    @property
     def mix(self) -> dict[str, float] | None:
         """How much each layer of an ELMo counts for this task, and by how much all are scaled; None for others."""
         found: dict[str, float] | None = self.model.layer_shares

@@ -44,6 +44,11 @@ class Encoder:
         return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
 
     @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table that its head has learned from, as settings call them; none without a head."""
+        return dict(self.bundle.facts.get("columns", {}))
+
+    @property
     def max_length(self) -> int:
         """How many tokens of a text are read, with those around it: as many as it was trained to read."""
         facts = self.bundle.facts

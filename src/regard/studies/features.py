@@ -17,7 +17,7 @@ from regard.data.frames import Frame
 from regard.data.label_settings import ExampleData, TagSource
 from regard.data.sampler import micro_batches
 from regard.data.tag_examples import EncodedTags, encode_tagged
-from regard.data.tagged import Tagged
+from regard.data.tagged_tables import Tagged
 from regard.inspection import read_layers
 from regard.metrics import bootstrap
 from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger
