@@ -20,7 +20,9 @@ CONTEXT_NAMES = (
 )
 CHOICES_NAMES = ("choices", "endings", "options", "alternatives", "candidates")
 LABEL_NAMES = ("label", "answer", "answerkey", "correct", "gold")
-ONE_CHOICE = re.compile(r"(choice|ending|option|alternative|candidate|answer)[_ -]?(\d+|[a-z])", re.IGNORECASE)
+ONE_CHOICE = re.compile(r"(choice|ending|opt|option|alternative|candidate|answer)[_ -]?(\d+|[a-z])", re.IGNORECASE)
+LETTERS = "abcdefghij"
+"""What columns of choices are called where their names are letters alone."""
 
 WAY_OUT = "name the columns with data.train.context_column=NAME, choices_column or choice_columns, and label_column"
 
@@ -117,6 +119,9 @@ def find_columns(table: Table, place: ChoiceSource, has_labels: bool = True) -> 
     several = tuple(table.column(name) for name in place.choice_columns)
     if not several and place.choices_column is None:
         several = tuple(name for name in table.names if ONE_CHOICE.fullmatch(name.strip()) and name != label)
+        letters = [name for name in table.names if name.strip().lower() in tuple(LETTERS)]
+        if not several and [name.strip().lower() for name in letters] == list(LETTERS[: len(letters)]):
+            several = tuple(letters)
     if len(several) > 1:
         return Columns(context, several, False, label)
     return Columns(context, (column(place.choices_column, CHOICES_NAMES, "choices"),), True, label)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from regard.data.columns import named, present, words
+from regard.data.columns import named, present, shown, words
 from regard.data.label_settings import TagSource
 from regard.data.lines import is_text
 from regard.data.records import value_in
@@ -118,13 +118,12 @@ def _column(table: Table, given: str | int | None, usual: Any, likely: Sequence[
         return table.column(given)
     if present(table, [usual]):
         return table.column(usual)
-    if not table.has_header and table.names:
+    is_plain = len(table.names) == 2 or any(not row for _, row in table.rows)
+    if not table.has_header and is_plain and table.names:
         return table.names[place]
     found = named(table.names, likely)
     if found is None:
-        raise DataError(
-            f"{table.origin}: no column ({', '.join(table.names)}) is known to hold the {what}; {WAY_OUT}."
-        )
+        raise DataError(f"{table.origin}: no column ({shown(table)}) is known to hold the {what}; {WAY_OUT}.")
     return found
 
 

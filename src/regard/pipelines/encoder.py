@@ -102,7 +102,10 @@ class Encoder:
 
     def _check_fills(self, top: int) -> None:
         if "masked words" in self.bundle.facts.get("untrained", ()):
-            raise ConfigError("fill: this model came without its head for masked words, so it has none to offer.")
+            raise ConfigError(
+                "fill: this model came without its head for masked words, so it has none to offer; take one that has "
+                "it, such as a run of regard train masked-language-model."
+            )
         if top < 1:
             raise ConfigError(f"top: {top} words are none; ask for 1 or more.")
 

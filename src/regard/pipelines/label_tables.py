@@ -7,6 +7,7 @@ from typing import Any
 
 from regard.data.choices import choices_in
 from regard.data.label_settings import ChoiceSource, TagSource
+from regard.data.questions import question_columns
 from regard.data.tables import Table, read_rows
 from regard.data.tagged_tables import TagColumns, sentences_in, tagged_in, word_columns
 from regard.data.tagged_tables import tag_table as read_tag_table
@@ -132,7 +133,8 @@ def answer_table(
     answerer: Answerer, path: str, threshold: float | None = None, progress: Progress = SILENT
 ) -> AnsweredTable:
     """Answer the question of each row about its context."""
-    table = read_text_table(path, ["question", "context"], 2, progress=progress)
+    columns = question_columns(read_rows(path, None, "train", lambda row: True).names, path)
+    table = read_text_table(path, columns, 2, progress=progress)
     asked: Any = [texts for texts in table.texts if all(texts)]
     replies = iter(answerer(asked, threshold=threshold, progress=progress))
     return AnsweredTable(
@@ -167,5 +169,9 @@ def choose_table(chooser: Chooser, path: str, progress: Progress = SILENT) -> An
 def _answers(pipeline: Any, table: TextTable, progress: Progress) -> list[Any]:
     """Return the answer to each row; None where a text is blank."""
     given: Any = [texts[0] if len(texts) == 1 else texts for texts in table.texts if all(texts)]
-    answers = iter(pipeline(given, progress=progress))
+    found = pipeline(given, progress=progress)
+    cut = sum(getattr(each, "is_cut", False) for each in found)
+    if cut:
+        progress.warn(f"{cut:,} of the texts are longer than this model reads, and their ends were left out.")
+    answers = iter(found)
     return [next(answers) if all(texts) else None for texts in table.texts]

@@ -1,5 +1,6 @@
 """A table in, its texts, and the same table with more columns out."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +32,7 @@ class TextTable:
 
     def cells(self, names: Sequence[str], added: Iterable[Sequence[str]]) -> list[list[str]]:
         """Return the header and all rows as cells of text, with more columns behind."""
-        own = [["" if row.get(name) is None else str(row[name]) for name in self.names] for row in self.rows]
+        own = [[_cell(row.get(name)) for name in self.names] for row in self.rows]
         header = [*self.names, *map(self.new_name, names)]
         return [header, *([*row, *more] for row, more in zip(own, added, strict=True))]
 
@@ -41,6 +42,13 @@ class TextTable:
             {**row, **{self.new_name(name): value for name, value in more.items()}}
             for row, more in zip(self.rows, added, strict=True)
         ]
+
+
+def _cell(value: Any) -> str:
+    """Return a value as a cell of text; what JSON holds inside another as JSON."""
+    if isinstance(value, list | dict | bool):
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value is None else str(value)
 
 
 def read_text_table(

@@ -72,7 +72,9 @@ def gather_examples(
     if data.valid is not None:
         valid = read_set(shape, data.valid, reports["valid"], progress, usual=usual)
     else:
-        train, valid = carve(train, data.valid_share, lambda each: shape.texts(each)[0], what=shape.what)
+        train, valid = carve(
+            train, data.valid_share, lambda each: shape.texts(each)[0], what=shape.what, origin=data.train.name
+        )
         reports["train"].carved = reports["valid"].read = len(valid)
     tests = {
         name: read_set(shape, place, reports[f"test {name}"], progress, usual=usual)
