@@ -12,7 +12,8 @@ from regard.config import Settings
 from regard.nn.attention import CrossAttention, SelfAttention, View
 from regard.nn.cache import Cache
 from regard.nn.dropout import Dropout
-from regard.nn.gelu import can_fuse, gelu_of_sum
+from regard.nn.gelu import gelu_of_sum
+from regard.nn.kernels import can_fuse
 from regard.nn.linear import build_linear
 
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu"]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from regard.nn.kernels import HALVES
+from regard.nn.kernels import HALVES, product_dtype
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,9 @@ class EndToEnd:
     longest: int
     """No sequence is longer; a bound will do."""
 
-    def has_kernel_for(self, packed: Tensor, head_width: int) -> bool:
-        """Tell whether queries can be served where they lie."""
-        return packed.device.type == "cuda" and packed.dtype in HALVES and head_width % 8 == 0
+    def has_kernel_for(self, x: Tensor, head_width: int) -> bool:
+        """Tell whether queries made from x can be served where they lie."""
+        return x.is_cuda and product_dtype(x) in HALVES and head_width % 8 == 0
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
         """Return what the queries (1, H, N, K) see of their own sequence, by torch's own flash attention.

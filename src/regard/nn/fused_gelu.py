@@ -12,6 +12,7 @@ ROWS, COLUMNS = 4, 512
 """What one program holds of the matrix at a time."""
 TILES = 32
 """Tiles, one below the other, whose gradients a program adds up before anyone else sees them."""
+WARPS = 4
 
 
 @triton.jit
@@ -77,7 +78,7 @@ def forward(x: Tensor, bias: Tensor, is_tanh: bool) -> Tensor:
     """Return GELU(x + bias) for x (..., F)."""
     N, width = x.numel() // x.size(-1), x.size(-1)
     found = torch.empty_like(x)
-    _forward[_grid(N, width)](x, bias, found, N, width, is_tanh, ROWS, COLUMNS, TILES)
+    _forward[_grid(N, width)](x, bias, found, N, width, is_tanh, ROWS, COLUMNS, TILES, num_warps=WARPS)
     return found
 
 
@@ -86,7 +87,9 @@ def backward(gradient: Tensor, x: Tensor, bias: Tensor, is_tanh: bool) -> tuple[
     N, width = x.numel() // x.size(-1), x.size(-1)
     grid, of_x = _grid(N, width), torch.empty_like(x)
     partial = torch.empty(grid[0], width, dtype=torch.float32, device=x.device)
-    _backward[grid](gradient.contiguous(), x, bias, of_x, partial, N, width, is_tanh, ROWS, COLUMNS, TILES)
+    _backward[grid](
+        gradient.contiguous(), x, bias, of_x, partial, N, width, is_tanh, ROWS, COLUMNS, TILES, num_warps=WARPS
+    )
     return of_x, partial.sum(0).to(bias.dtype)
 
 
