@@ -59,6 +59,7 @@ def test_the_kernel_gives_the_same_gradients_in_and_out_of_a_compiled_block():
 
 
 @on_gpu
+@pytest.mark.filterwarnings("ignore")  # what torch warns of while it compiles is its own affair
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize("length", [33, 300])  # torch's own attention, and cuDNN's
 def test_self_attention_learns_the_same_on_a_gpu(length, is_compiled):

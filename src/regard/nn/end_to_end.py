@@ -26,7 +26,7 @@ class EndToEnd:
 
         `torch.nn.attention.varlen` calls the same kernel, but knows no dropout.
         """
-        flat = [each[0].transpose(0, 1) for each in (query, key, value)]  # (N, H, K)
+        flat = [each.squeeze(0).transpose(0, 1) for each in (query, key, value)]  # (N, H, K)
         sizes = (self.bounds, self.bounds, self.longest, self.longest)
         seen = torch.ops.aten._flash_attention_forward(*flat, *sizes, dropout, False, False)[0]
         return seen.transpose(0, 1)[None]

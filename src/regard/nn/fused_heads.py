@@ -5,11 +5,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-ROWS, COLUMNS = 4, 256
-"""What one program holds of a matrix at a time."""
-TILES = 32
-"""Tiles, one below the other, that a program adds up before anyone else sees them."""
-WARPS = 4
+from regard.nn.fused_sums import column_sums
+
+TILING = 8, 1024, 32
+"""Rows and columns that a program holds of a matrix at a time, and tiles, one below the other, that it adds up."""
 
 
 @triton.jit
@@ -49,7 +48,8 @@ def together(first: Tensor, second: Tensor, third: Tensor) -> tuple[Tensor, Tens
     N, width = first.shape
     parts = [part.contiguous() for part in (first, second, third)]
     found = first.new_empty(N, 3 * width)
-    grid = (triton.cdiv(N, ROWS * TILES), triton.cdiv(width, COLUMNS), 3)
+    rows, columns, tiles = TILING
+    grid = (triton.cdiv(N, rows * tiles), triton.cdiv(width, columns), 3)
     totals = torch.empty(grid[0], 3 * width, dtype=torch.float32, device=first.device)
-    _together[grid](*parts, found, totals, N, width, ROWS, COLUMNS, TILES, num_warps=WARPS)
-    return found, totals.sum(0)
+    _together[grid](*parts, found, totals, N, width, *TILING)
+    return found, column_sums(totals)

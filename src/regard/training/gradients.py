@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.data.batches import staged
-from regard.nn import TokenEmbedding, release_memory
+from regard.nn import TokenEmbedding, nothing_collected, release_memory
 from regard.objectives import Loss, Objective, scaled_total
 from regard.training.compiled import compile_blocks
 from regard.training.machine import Machine
@@ -130,13 +130,17 @@ class RecordedGradients(Gradients):
         One that two parameters share, or that is a piece of something larger, must not be written to.
         """
         shared = Counter(gradient.untyped_storage().data_ptr() for gradient in found)
+        places, others = list[Tensor](), list[Tensor]()
         for number, (parameter, gradient) in enumerate(zip(self._learned, found, strict=True)):
             storage = gradient.untyped_storage()
             is_whole = storage.nbytes() == gradient.nbytes and gradient.stride() == parameter.stride()
             if is_whole and shared[storage.data_ptr()] == 1:
                 self._places[number] = parameter.grad = gradient
             else:
-                self._places[number].copy_(gradient)
+                places.append(self._places[number])
+                others.append(gradient)
+        if others:
+            torch._foreach_copy_(places, others)
 
     def add(self, batch: Any) -> Sums:
         """Add the gradients of one micro-batch and return the sum of each part."""
@@ -163,7 +167,7 @@ class RecordedGradients(Gradients):
         torch.cuda.synchronize()
         torch.cuda.empty_cache()  # recordings live in memory of their own, and cannot take back what lies idle
         try:
-            with torch.cuda.stream(stream):
+            with nothing_collected(), torch.cuda.stream(stream):
                 graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
                 self._is_recording = True
                 try:
