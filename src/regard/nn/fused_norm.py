@@ -7,7 +7,7 @@ from torch import Tensor
 
 from regard.nn.fused_sums import column_sums
 
-ROWS, TILES, WARPS = 2, 16, 4
+ROWS, TILES, WARPS = 1, 32, 4
 """Rows that a program holds at a time, how many times it goes on to others, and its warps."""
 
 

@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-ROWS, COLUMNS, WARPS = 128, 32, 8
+ROWS, COLUMNS, WARPS = 128, 16, 8
 """What one program holds of the matrix at a time, and its warps."""
 
 
