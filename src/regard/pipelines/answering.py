@@ -71,6 +71,14 @@ class Answering:
             return raw_scores(self.model, examples, self.device, self.tokens_at_once, progress)
 
 
+def as_texts(given: Any, where: str) -> tuple[str, ...]:
+    """Return one text, or those of a pair; what is no text (an empty cell of a data frame, a number) is refused."""
+    found = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, tuple | list) else (None,)
+    if not all(isinstance(text, str) for text in found):
+        raise DataError(f"{where} is no text but {given!r}; leave it out, or give it as text.")
+    return found
+
+
 def check_texts(texts: Sequence[str], where: str) -> None:
     """Refuse what holds no words."""
     for text in texts:
