@@ -259,6 +259,14 @@ def arguments() -> argparse.Namespace:
     return given
 
 
+def write(
+    given: argparse.Namespace, rows: list[Any], differences: dict[str, Any], failed: list[str], seconds: float
+) -> None:
+    figures = {"rows": rows, "differences": differences, "failed": failed, "seconds": round(seconds, 1)}
+    text = json.dumps(figures | {"processes": given.processes}, indent=2)
+    Path(given.out).write_text(text + "\n", encoding="utf-8")
+
+
 def main() -> None:
     given, began = arguments(), time.perf_counter()
     data = str(Path(given.data).resolve())
@@ -294,6 +302,8 @@ def main() -> None:
                     continue
                 row = done.result()
                 rows.append(row)
+                if given.out:  # as they come: what is done is not lost with what is not
+                    write(given, rows, {}, failed, time.perf_counter() - began)
                 where = f"[{row['interval'][0]:.4f}, {row['interval'][1]:.4f}]"
                 print(f"{name}: {row['figure']} {row['value']:.4f} {where}, {row['seconds']} s", flush=True)
         cells = {(row["task"], row["side"]): row for row in rows}
@@ -307,9 +317,7 @@ def main() -> None:
     where = rows[0]["machine"]["processor"] if rows else given.device
     print(f"\n{table(rows, differences)}\n\n{seconds} s in all, {given.processes} side by side, on {where}")
     if given.out:
-        figures = {"rows": rows, "differences": differences, "failed": failed, "seconds": seconds}
-        figures["processes"] = given.processes
-        Path(given.out).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+        write(given, rows, differences, failed, seconds)
     if failed:
         raise SystemExit(1)
 

@@ -196,7 +196,9 @@ def test_minilm_on_the_command_line():
     found = good("similar", f"hf:{minilm()}", "A man is playing a guitar.", "Somebody plays an instrument.")
     assert 0.5 < float(found) < 0.9
     sentence = bad("fill", f"hf:{minilm()}", "the [MASK]")
-    assert sentence == "fill: this model came without its head for masked words, so it has none to offer."
+    assert sentence.startswith(
+        "fill: this model came without its head for masked words, so it has none to offer; take"
+    )
 
 
 MISTAKES = [

@@ -80,6 +80,19 @@ def test_text_models_show_tokens_and_what_blocks_would_say(language, bert):
     assert len(pair["blocks"][0]) == len(pair["tokens"]) and len(pair["blocks"][0][0]) == 2
 
 
+def test_the_passes_of_a_mask_predict_model_are_shown(masked_run, quick_run):
+    lines = good("inspect", masked_run.path, GERMAN, "--passes", 3).splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["pass", "1", "2", "3"]
+    assert "(" not in lines[1].rpartition("\t")[0] and "(" in lines[3]  # but for the end, the first fills in all
+    found = json.loads(good("inspect", masked_run.path, GERMAN, "--passes", 2, "--json"))
+    trace = load_translator(masked_run.path).inspect(GERMAN, passes=2)
+    assert [each["tokens"] for each in found["passes"]] == [trace.tokens[f"passes.{number}"] for number in (0, 1)]
+    assert found["passes"][1]["is_filled_in"] == (trace.arrays["passes.1.masked"] > 0).tolist()
+    assert len(found["lengths"]) == len(found["length_probabilities"]) > 1
+    assert "only a mask-predict model" in bad("inspect", quick_run.path, GERMAN, "--passes", 2)
+    assert "leave out --lens" in bad("inspect", masked_run.path, GERMAN, "--passes", 2, "--lens")
+
+
 def test_mistakes_are_told_in_a_sentence(quick_run, language):
     assert "has no self attention; it has cross and encoder and decoder" in bad(
         "inspect", quick_run.path, GERMAN, "--attention", "self"

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from labelled import Telling
-from regard.data.choices import Choice, read_choices
+from regard.data.choices import Choice, read_choices, read_choices_with_columns
 from regard.data.label_settings import ChoiceSource
 from regard.errors import DataError
 
@@ -112,3 +112,14 @@ def test_an_empty_table_is_refused(tmp_path):
     path = written(tmp_path, "a.csv", "context,choice0,choice1,label")
     with pytest.raises(DataError, match="there are no examples in it."):
         read_choices(ChoiceSource(path=path))
+
+
+def test_columns_of_letters_and_those_of_a_training_set(tmp_path):
+    (tmp_path / "a.csv").write_text("question,A,B,C,answer\nIt rained.,wet,dry,cold,B\n")
+    place = ChoiceSource(path=str(tmp_path / "a.csv"))
+    found, columns = read_choices_with_columns(place)
+    assert found == [Choice("It rained.", ("wet", "dry", "cold"), 1)]
+    assert columns == {"context_column": "question", "choice_columns": ["A", "B", "C"], "label_column": "answer"}
+    usual = {"context_column": "question", "choice_columns": ["C", "A"], "label_column": "answer"}
+    (tmp_path / "a.csv").write_text("question,A,B,C,answer\nIt rained.,wet,dry,cold,wet\n")
+    assert read_choices_with_columns(place, usual=usual)[0] == [Choice("It rained.", ("cold", "wet"), 1)]

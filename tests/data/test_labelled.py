@@ -6,7 +6,7 @@ import pytest
 from labelled import Telling
 from regard.config import Layer, resolve
 from regard.data.label_settings import ChoiceSource, ExampleData, LabelSource
-from regard.data.labelled import Labelled, read_labelled
+from regard.data.labelled import Labelled, read_labelled, read_labelled_with_columns
 from regard.errors import ConfigError, DataError
 
 
@@ -182,12 +182,12 @@ WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, 
             {},
             'record 1 has half a character (a lone surrogate) under "text".',
         ),
-        ("a.json", "{}", {}, ".json holds one value; write one object a line and call the file .jsonl."),
+        ("a.json", "[1]", {}, "this is no list of JSON objects; write one object a line and call the file .jsonl."),
         (
             "a.txt",
             "a",
             {},
-            'the ending ".txt" says nothing about columns; use .csv, .tsv or .jsonl (each also .gz).',
+            'the ending ".txt" says nothing about columns; use .csv, .tsv, .jsonl or .json (each also .gz).',
         ),
     ],
 )
@@ -262,3 +262,33 @@ def test_pairs_of_the_miniature_world_have_scores():
     found = read_labelled(LabelSource(path="miniature:test", count=60), is_number=True)
     assert {each.label for each in found} == {"0", "1", "2", "3", "4", "5"}
     assert all(len(each.texts) == 2 for each in found)
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_a_csv_with_other_separators(tmp_path, separator):
+    text = 'text;label\n"a; b, c";x\nd, e;y\n'.replace(";", separator)
+    wanted = [Labelled((f"a{separator} b, c",), "x"), Labelled(("d, e",), "y")]
+    assert read_labelled(LabelSource(path=written(tmp_path, "a.csv", text))) == wanted
+
+
+def test_a_json_list_of_objects(tmp_path):
+    path = written(tmp_path, "a.json", '[{"id": 1, "text": "a", "label": 1}, {"text": "b", "label": null}]')
+    assert read_labelled(LabelSource(path=path)) == [Labelled(("a",), "1"), Labelled(("b",), "")]
+
+
+def test_the_columns_of_a_training_set_are_looked_for_first(tmp_path):
+    path = written(tmp_path, "a.csv", "text,Left,Right,label,gold\na,b,c,d,e\n")
+    place, telling = LabelSource(path=path), Telling()
+    usual = {"text_column": "left", "second_column": "right", "label_column": "gold"}
+    found, columns = read_labelled_with_columns(place, telling, usual=usual)
+    assert found == [Labelled(("b", "c"), "e")]
+    assert columns == {"text_column": "Left", "second_column": "Right", "label_column": "gold"}
+    assert 'column "Left" and "Right", the label in "gold"' in telling.said[0]
+    said = LabelSource(path=path, text_column="text", label_column="label")
+    assert read_labelled_with_columns(said, usual=usual)[0] == [Labelled(("a",), "d")]
+    other = {"text_column": "body", "label_column": 3}
+    assert read_labelled_with_columns(place, usual=other)[0] == [Labelled(("a",), "d")]
+    path = written(tmp_path, "b.csv", "1,one text,x\n2,other text,y\n")
+    usual = {"text_column": 1, "label_column": 2}
+    found, columns = read_labelled_with_columns(LabelSource(path=path), usual=usual)
+    assert found[0] == Labelled(("one text",), "x") and columns == usual

@@ -102,3 +102,16 @@ def test_stories_of_the_miniature_world_are_asked_about():
     for each in found:
         for text, start in each.answers:
             assert each.context[start : start + len(text)] == text
+
+
+def test_other_names_of_columns_and_a_list_in_json(tmp_path):
+    rows = [{"query": "Where?", "passage": CONTEXT, "answer": "Rome"}]
+    for text, name in (
+        (json.dumps(rows), "a.json"),
+        (json.dumps({"data": rows}), "a.json"),
+        (json.dumps(rows[0]), "a.jsonl"),
+    ):
+        found, _ = read(tmp_path, text, name)
+        assert [(each.question, each.context, each.answers) for each in found] == [
+            ("Where?", CONTEXT, (Answer("Rome", 14),))
+        ]

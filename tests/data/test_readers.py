@@ -217,7 +217,7 @@ def test_pairs_beyond_the_count_are_told(tmp_path):
             '{"source": "\\ud800", "target": "x"}\n',
             'record 1 has half a character (a lone surrogate) under "source"',
         ),
-        ("a.csv", "Ja;Yes\n", "the first row is one column; a .csv needs a comma between the two"),
+        ("a.csv", "Ja; Yes\nNein\n", "the first row is one column; a .csv needs a comma between the two"),
         ("a.json", "[]", ".json holds one value; write one object a line and call the file .jsonl"),
     ],
 )

@@ -7,7 +7,8 @@ import pytest
 from labelled import Telling
 from regard.data import miniature
 from regard.data.label_settings import TagSource
-from regard.data.tagged import Tagged, read_tagged
+from regard.data.tagged import read_tagged
+from regard.data.tagged_tables import Tagged
 from regard.errors import DataError
 
 
@@ -85,11 +86,19 @@ def test_a_count_takes_the_first(tmp_path):
         ("a\tO\nb\n", "a.conll", "line 2 has 1 column, but column 1 (counted from 0) is needed"),
         ("a\tO\n\tO\n", "a.conll", "line 2 has no word"),
         ("a\tO\nb\t\n", "a.conll", "line 2 has no tag"),
-        ("a,O\n", "a.csv", "convert the file"),
+        ("word,tag\na,O\n,O\n", "a.csv", 'line 3 has nothing under "word"'),
+        ("word,tag\na,O\nb\n", "a.csv", 'line 3 has nothing under "tag"'),
+        ("a\n\nb\n", "a.csv", 'column "0" holds the words, so tags need another'),
+        ("a,b,c\n", "a.csv", 'no column (0 with "a", 1 with "b", 2 with "c") is known to hold the words'),
+        ("", "a.csv", "there are no sentences"),
+        ("text,tags\na b,O\n", "a.csv", "line 2 has 2 words but 1 tags"),
+        ("text,tags\na b,\"['O', x]\"\n", "a.csv", 'has a list under "tags" that cannot be read'),
+        ("word,tag\n" + "a,O\n" * 1001, "a.csv", "nothing says where a sentence ends in 1,001 words"),
+        ("[1]", "a.json", "this is no list of JSON objects"),
         ('{"tokens": ["a"], "tags": ["O", "O"]}\n', "a.jsonl", "record 1 has 1 words but 2 tags"),
-        ('{"tokens": "a", "tags": ["O"]}\n', "a.jsonl", 'has no list under "tokens"'),
+        ('{"tokens": 1, "tags": ["O"]}\n', "a.jsonl", 'has no list under "tokens"'),
         ('{"tokens": ["a", ""], "tags": ["O", "O"]}\n', "a.jsonl", "has an empty or broken entry"),
-        ('{"x": ["a"]}\n', "a.jsonl", "no field (x) is known to hold the words"),
+        ('{"x": ["a"]}\n', "a.jsonl", "no column (x) is known to hold the words"),
     ],
 )
 def test_mistakes_in_files_are_named(tmp_path, text, name, words):
@@ -110,3 +119,45 @@ def test_news_of_the_miniature_world_have_tags():
     assert len(read_tagged(TagSource(path="miniature:unseen-names"))) == 500
     with pytest.raises(DataError, match='miniature:reviews/valid: "reviews" is not one of entities, '):
         read_tagged(TagSource(path="miniature:reviews/valid"))
+
+
+KAGGLE = (
+    "Sentence #,Word,POS,Tag\r\nSentence: 1,Anna,NNP,B-per\r\n"
+    ',"a, b",X,O\r\nSentence: 2,"""",X,O\r\n,Rome,X,B-geo\r\n'
+)
+
+
+def test_a_word_a_row_and_a_column_that_numbers_sentences(tmp_path):
+    found, telling = read(tmp_path, "\ufeff" + KAGGLE, "a.csv")
+    assert found == [Tagged(("Anna", "a, b"), ("B-per", "O")), Tagged(('"', "Rome"), ("O", "B-geo"))]
+    assert telling.said[0].endswith(
+        'the words are in "Word", their tags in "Tag", a word a row, sentences by "Sentence #".'
+    )
+    assert read(tmp_path, KAGGLE, "a.csv", label_column="POS")[0][0].tags == ("NNP", "X")
+    repeated = "sentence_id,words,labels\n0,a,O\n0,b,B-x\n1,c,O\n"
+    assert [each.words for each in read(tmp_path, repeated, "a.csv")[0]] == [("a", "b"), ("c",)]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_a_word_a_row_and_a_blank_row_between_sentences(tmp_path, name):
+    text = "word,tag\nAnna,B-PER\n.,O\n\n,\nyes,O\n"
+    text = text if name == "a.csv" else text.replace(",", "\t")
+    wanted = [Tagged(("Anna", "."), ("B-PER", "O")), Tagged(("yes",), ("O",))]
+    found, telling = read(tmp_path, text, name)
+    assert found == wanted
+    assert "a blank row between sentences" in telling.said[0]
+    assert read(tmp_path, text.split("\n", 1)[1], name)[0] == wanted  # without names of columns
+
+
+@pytest.mark.parametrize("tags", ["O B-LOC", "['O', 'B-LOC']", '[""O"", ""B-LOC""]'])
+def test_a_sentence_a_row_with_its_tags_in_a_cell(tmp_path, tags):
+    found, _ = read(tmp_path, f'Sentence #,Sentence,Tag\nSentence: 1,in Rome,"{tags}"\n', "a.csv")
+    assert found == [Tagged(("in", "Rome"), ("O", "B-LOC"))]
+
+
+def test_a_list_of_objects_in_one_json_file(tmp_path):
+    rows = [{"tokens": ["In", "Rome"], "tags": ["O", "B-LOC"]}]
+    wanted = [Tagged(("In", "Rome"), ("O", "B-LOC"))]
+    assert read(tmp_path, json.dumps(rows), "a.json")[0] == wanted
+    assert read(tmp_path, json.dumps({"data": rows}), "a.json")[0] == wanted
+    assert read(tmp_path, json.dumps(rows[0]) + "\n" + json.dumps(rows[0]), "a.json")[0] == wanted * 2

@@ -114,6 +114,8 @@ def desk(tmp_path, monkeypatch, quick_run, masked_run, pairs):
     write_reviews(tmp_path / "reviews.csv", 60)
     write_rated(tmp_path / "alike.csv", 60)
     write_tagged(tmp_path / "words.conll", 60)
+    words = (tmp_path / "words.conll").read_text().replace("\t", ",")
+    (tmp_path / "words.csv").write_text(f"word,tag\n{words}")
     write_questions(tmp_path / "questions.json", 60, silent=0.3)
     write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("bytes"), window=24))
     write_bundle(tmp_path / "runs" / "elmo", elmo_bundle())

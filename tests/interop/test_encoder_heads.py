@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
@@ -236,10 +237,38 @@ def test_heads_are_imported_on_the_command_line(tokenizer, tmp_path):
     assert text.splitlines()[1] == f"Use it: regard embed {tmp_path / 'body'} here TEXT"
 
 
+def test_a_model_that_compares_vectors_goes_as_one_that_makes_them(tokenizer, tmp_path):
+    bundle = headed_bundle(tokenizer, "number", pairs="apart", center=0.0, spread=1.0)
+    head = HeadSettings(kind="likeness", outputs=1, pooling="mean")
+    torch.manual_seed(4)
+    model = shaken(build_model(bundle.settings, bundle.vocabularies, head)).eval()
+    write_bundle(tmp_path / "ours", replace(bundle, model=model, head=head))
+    form = write(read_bundle(tmp_path / "ours"), tmp_path / "hf")
+    assert form.architecture == "BertModel" and (tmp_path / "hf" / "modules.json").is_file()
+    cosine = regard.load(f"hf:{tmp_path / 'hf'}").similar("anna has a key", "ben sees rome")
+    assert cosine == pytest.approx(
+        regard.load(tmp_path / "ours")(("anna has a key", "ben sees rome")).number, abs=1e-5
+    )
+
+
+def test_what_was_learned_from_goes_along(tokenizer, tmp_path):
+    columns = {"text_column": "body", "label_column": "mood"}
+    write(headed_bundle(tokenizer, "labels", columns=columns), tmp_path / "hf")
+    assert regard.load(f"hf:{tmp_path / 'hf'}").columns == columns
+
+
 def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
         write(headed_bundle(tokenizer, "labels", texts=2, pairs="both-orders"), tmp_path / "hf")
     assert str(error.value) == 'pairs: "both-orders" fits no Hugging Face form; "one-order" does.'
+    for changes, words in (
+        ({"pooling": "mean"}, 'pooling: "mean" of all tokens fits no Hugging Face form; "token" does: train with'),
+        ({"reader_width": 8}, "reader_width: 8 fits no Hugging Face form; train with reader_width=0 to write it."),
+    ):
+        bundle = headed_bundle(tokenizer, "labels")
+        with pytest.raises(ConfigError) as error:
+            write(replace(bundle, head=bundle.head.model_copy(update=changes)), tmp_path / "hf")
+        assert str(error.value).startswith(words)
     folder = tmp_path / "theirs"
     their_encoder(folder, "BertForSequenceClassification", tokenizer, problem_type="multi_label_classification")
     with pytest.raises(CheckpointError) as error:

@@ -82,6 +82,7 @@ def test_dropout_acts_on_attention_in_training_only():
         assert not torch.allclose(model.train().read_packed(*packed, 64), calm, atol=1e-2)
 
 
+@pytest.mark.filterwarnings("ignore")  # what torch warns of while it compiles is its own affair
 @on_gpu
 def test_blocks_compile_for_sequences_end_to_end():
     from regard.training.compiled import compile_blocks

@@ -87,6 +87,8 @@ def test_the_order_of_choices_makes_no_difference():
     ("given", "sentence"),
     [
         (["a", " "], "line 2 is empty; give it words."),
+        (["a", None], "line 2 is no text but None; leave it out, or give it as text."),
+        (["a", float("nan")], "line 2 is no text but nan; leave it out, or give it as text."),
         ("\ud800", "line 1 is not UTF-8 text; convert it first."),
         (("a", "b"), "line 1: this model labels one text, and here are 2."),
     ],

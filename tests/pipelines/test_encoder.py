@@ -238,7 +238,8 @@ def test_masks_need_a_head_and_a_token(tokenizer):
         with pytest.raises(ConfigError) as error:
             attempt("the [MASK]")
         assert str(error.value) == (
-            "fill: this model came without its head for masked words, so it has none to offer."
+            "fill: this model came without its head for masked words, so it has none to offer; take one that has "
+            "it, such as a run of regard train masked-language-model."
         )
     plain = tokenizer_of("bytes")
     encoder = Encoder(small_encoder_bundle(plain))

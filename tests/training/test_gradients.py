@@ -1,9 +1,11 @@
 import pytest
 import torch
 from test_loop import CPU, Scene
+from torch import nn
 from torch.testing import assert_close
 
 from regard.errors import ConfigError
+from regard.objectives.loss import Part
 from regard.training import MachineSettings, prepare_machine
 from regard.training.gradients import Gradients, RecordedGradients
 
@@ -63,6 +65,37 @@ def test_the_first_micro_batch_of_an_update_writes_over_the_last_one_and_others_
     for batch in batches:
         plain.add(batch)
     assert_close(found, [parameter.grad for parameter in trainer.model.parameters()], rtol=1e-5, atol=1e-6)
+
+
+class Twins(nn.Module):
+    """Two parameters whose sum is all that counts, so that both have one gradient, and a matrix."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Parameter(torch.randn(3)), nn.Parameter(torch.randn(3))
+        self.weight = nn.Parameter(torch.randn(3, 3))
+
+
+class SumOfSquares:
+    parts = ("loss",)
+
+    def __call__(self, model, batch):
+        return {"loss": Part(((model.first + model.second) @ model.weight * batch).square().sum(), 2)}
+
+
+def test_gradients_of_the_first_recording_stay_where_they_are_found_unless_two_share_one(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
+    model, batch = Twins(), torch.randn(3)
+    recorded = RecordedGradients(model, SumOfSquares(), CPU)
+    recorded.begin({"loss": 2})
+    recorded._compute(batch)
+    expected = [place.clone() for place in recorded._places]
+    before, recorded._is_recording = list(recorded._places), True
+    recorded._compute(batch)
+    assert [place is old for place, old in zip(recorded._places, before, strict=True)] == [True, True, False]
+    assert all(each.grad is place for each, place in zip(model.parameters(), recorded._places, strict=True))
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5 * torch.nn.utils.get_total_norm(expected).item())
+    assert_close(recorded._places, [place / 2 for place in expected], rtol=1e-4, atol=1e-5)
 
 
 def test_a_cpu_computes_as_it_goes():

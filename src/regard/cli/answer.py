@@ -8,7 +8,7 @@ import typer
 
 from regard.cli.answers import split_lines, write_table
 from regard.cli.options import Device, Json, Precision, Quiet, Run, TableOut, Threads
-from regard.cli.tables import is_table
+from regard.cli.tables import check_out, is_table
 
 
 def answer(
@@ -53,7 +53,7 @@ def answer(
     use_threads(threads)
     answerer = load_answerer(run, device or "auto", precision=precision)
     reporter = progress(quiet)
-    if is_table(file):
+    if _has_rows(file):
         from regard.pipelines.label_tables import answer_table
 
         write_table(answer_table(answerer, str(file), threshold, reporter), out, json)
@@ -63,6 +63,15 @@ def answer(
         replies = iter(answerer(given, count=count, threshold=threshold, progress=reporter))
         for row in rows:
             _print({"id": row[2]} if len(row) > 2 else {}, next(replies) if row else None, json)
+
+
+def _has_rows(file: Path | None) -> bool:
+    """Tell whether a file is a table; a .json is SQuAD's here."""
+    return is_table(file) and not _is_json(file)
+
+
+def _is_json(file: Path | None) -> bool:
+    return file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() == ".json"
 
 
 def _check(words: list[str] | None, context: Path | None, file: Path | None, out: Path | None) -> None:
@@ -75,8 +84,9 @@ def _check(words: list[str] | None, context: Path | None, file: Path | None, out
         raise ConfigError(f"Give one question and one text, or questions and --context FILE; here are {len(words)}.")
     if context is not None and file is not None:
         raise ConfigError("--context goes with questions on the command line; leave it or --file out.")
-    if out is not None and not is_table(file):
+    if out is not None and not _has_rows(file):
         raise ConfigError("--out is for tables; give one with --file.")
+    check_out(out)
 
 
 def _asked(
@@ -87,7 +97,7 @@ def _asked(
     from regard.data.lines import read_text
     from regard.data.questions import read_questions
 
-    if file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() == ".json":
+    if _is_json(file):
         found = read_questions(QuestionSource(path=str(file)), reporter, has_answers=False)
         yield [(each.question, each.context, each.name) for each in found]
         return

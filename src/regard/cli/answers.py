@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.cli.inputs import chunks
-from regard.cli.tables import is_table, write_cells, write_records
+from regard.cli.tables import RECORDS, check_out, is_table, write_cells, write_records
 
 
 def check_inputs(texts: Sequence[str] | None, file: Path | None, for_tables: dict[str, Any]) -> None:
@@ -20,6 +20,7 @@ def check_inputs(texts: Sequence[str] | None, file: Path | None, for_tables: dic
         verb = "is" if len(for_tables) == 1 else "are"
         names = " and ".join(f"--{name.replace('_', '-')}" for name in for_tables)
         raise ConfigError(f"{names} {verb} for tables; give one with --file.")
+    check_out(for_tables.get("out"))
 
 
 def answer_lines(
@@ -77,5 +78,6 @@ def split_lines(file: Path | None, what: str, counts: Container[int]) -> Iterato
 
 
 def write_table(table: Any, out: Path | None, json: bool) -> None:
-    """Write a table as CSV, or as lines of JSON."""
-    write_records(table.records(), out) if json else write_cells(table.cells(), out)
+    """Write a table as CSV, or as lines of JSON where that is asked for or the ending says so."""
+    is_json = json or (out is not None and out.suffix.lower() in RECORDS)
+    write_records(table.records(), out) if is_json else write_cells(table.cells(), out)

@@ -58,7 +58,7 @@ def embed(
     settings |= {} if tokens else {"pooling": pooling, "is_normalised": normalise}
     made = encoder.tokens if tokens else encoder.embed
     if is_table(file):
-        table = _table(file, text_column)
+        table = _table(encoder, file, text_column, settings["progress"])
         given = [text for (text,) in table.texts]
         if not tokens and not json and (out is None or out.suffix == ".csv"):
             _write_table(table, made(given, **settings), out)
@@ -94,10 +94,12 @@ def _check(flags: dict[str, Any]) -> None:
         check_ending(flags["out"])
 
 
-def _table(file: Path | None, text_column: str | None) -> Any:
+def _table(encoder: Any, file: Path | None, text_column: str | None, reporter: Any) -> Any:
     from regard.pipelines.text_tables import read_text_table
 
-    return read_text_table(str(file), [] if text_column is None else [column(text_column)], 1)
+    return read_text_table(
+        str(file), [] if text_column is None else [column(text_column)], 1, encoder.columns, reporter
+    )
 
 
 def _write_table(table: Any, vectors: Any, out: Path | None) -> None:

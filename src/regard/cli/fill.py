@@ -85,7 +85,9 @@ def _fill_table(
 ) -> None:
     from regard.pipelines.text_tables import read_text_table
 
-    table = read_text_table(str(file), [] if text_column is None else [column(text_column)], 1)
+    table = read_text_table(
+        str(file), [] if text_column is None else [column(text_column)], 1, encoder.columns, choice["progress"]
+    )
     given = [(text, where) for (text,), where in zip(table.texts, table.where, strict=True) if text]
     found = iter(encoder.fill([text for text, _ in given], where=[where for _, where in given], **choice))
     answers = [next(found) if text else None for (text,) in table.texts]

@@ -24,6 +24,10 @@ def inspect(
     lens: Annotated[
         bool, typer.Option("--lens", help="What each block would say if it were the last (logit lens).")
     ] = False,
+    passes: Annotated[
+        int | None,
+        typer.Option(min=1, help="What a mask-predict model says in each of so many passes over the whole output."),
+    ] = None,
     top: Annotated[int, typer.Option("--top", "-k", min=1, help="Tokens to list in each place.")] = 3,
     out: Annotated[
         Path | None,
@@ -36,7 +40,8 @@ def inspect(
     """Show what a model looks at: for each token those with the largest attention weights.
 
     With --json, the weights of all heads of the layer. A translator's rows are the words it says; those of other
-    models the tokens they read. Take --lens to see what GPT or BERT would say from block to block.
+    models the tokens they read. Take --lens to see what GPT or BERT would say from block to block, and
+    --passes to see how a mask-predict model goes over its output again and again.
     """
     from regard.cli.console import print_line
     from regard.errors import ConfigError
@@ -44,10 +49,18 @@ def inspect(
     from regard.studies.looking import draw_looks, looks
     from regard.training import use_threads
 
-    if lens and (out or attention or head is not None):
-        raise ConfigError("--lens shows words, not weights; leave out --out, --attention and --head.")
+    for name, is_given in (("lens", lens), ("passes", passes is not None)):
+        if is_given and (out or attention or head is not None):
+            raise ConfigError(f"--{name} shows words, not weights; leave out --out, --attention and --head.")
+    if passes is not None and (lens or second is not None):
+        raise ConfigError("--passes shows how a translation comes about; leave out --lens and a translation.")
     use_threads(threads)
     model = _load(run, device, second is not None, lens)
+    if passes is not None:
+        if not isinstance(model, MaskedTranslator):
+            raise ConfigError(f"{run}: only a mask-predict model goes over its output in passes; leave out --passes.")
+        _print_passes(model.inspect(text, passes=passes), json)
+        return
     texts = (text,) if second is None else (text, second)
     if lens:
         _print_lens(model.lens(*texts, count=top), model.tokenizer, json)
@@ -102,6 +115,40 @@ def _print_looks(found: Any, head: int | None, top: int) -> None:
     ]
     places = min(top, len(found.keys))
     print_table(("said" if found.kind == "cross" else "token", "looks at", *[""] * (places - 1)), rows)
+
+
+def _print_passes(trace: Any, json: bool) -> None:
+    """Print what each pass says in every place, and how sure it is; what it found there already is in brackets."""
+    from regard.cli.console import print_json, print_table
+
+    names = [f"passes.{number}" for number in range(sum(name.startswith("passes.") for name in trace.tokens))]
+    said = [
+        {
+            "tokens": trace.tokens[name],
+            "probabilities": [round(float(each), 6) for each in trace.arrays[f"{name}.probabilities"]],
+            "is_filled_in": [bool(each) for each in trace.arrays[f"{name}.masked"]],
+        }
+        for name in names
+    ]
+    if json:
+        lengths = {
+            name: [round(float(each), 6) for each in trace.arrays[key]]
+            for name, key in (("lengths", "lengths"), ("length_probabilities", "lengths.probabilities"))
+        }
+        print_json({"source": trace.tokens["source"], "passes": said, **lengths}, indent=None)
+        return
+    rows = [
+        (
+            str(number),
+            *(
+                f"{token} {chance:.2f}" if is_new else f"({token} {chance:.2f})"
+                for token, chance, is_new in zip(*each.values(), strict=True)
+            ),
+        )
+        for number, each in enumerate(said, start=1)
+    ]
+    places = len(rows[0]) - 2
+    print_table(("pass", "says (in brackets: what stays)", *[""] * places), rows)
 
 
 def _print_lens(trace: Any, tokenizer: Any, json: bool) -> None:

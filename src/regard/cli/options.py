@@ -14,7 +14,7 @@ Target = Annotated[str | None, typer.Option(help="File with the translations, li
 Data = Annotated[
     str | None,
     typer.Option(
-        help="A .tsv, .csv or .jsonl of pairs or labels, a .conll of words, SQuAD's .json (.gz too), or hf:NAME."
+        help="A .tsv, .csv or .jsonl of pairs, labels or words, a .conll, SQuAD's .json (.gz too), or hf:NAME."
     ),
 ]
 ValidSource = Annotated[str | None, typer.Option(help="Validation source; unset: carved out.")]
@@ -45,9 +45,11 @@ TextColumns = Annotated[
 ]
 TextFile = Annotated[
     Path | None,
-    typer.Option("--file", "-f", help="Take the lines of this file, or the rows of a .csv, .tsv or .jsonl."),
+    typer.Option("--file", "-f", help="Take the lines of this file, or the rows of a .csv, .tsv, .jsonl or .json."),
 ]
-TableOut = Annotated[Path | None, typer.Option(help="Write the table here; unset: to standard output.")]
+TableOut = Annotated[
+    Path | None, typer.Option(help="Write the table here (.csv, .tsv or .jsonl); unset: to standard output.")
+]
 LabelColumn = Annotated[str | None, typer.Option(help="To fine-tune: that of the label, number, tag or answer.")]
 Preset = Annotated[str | None, typer.Option(help="The model (see `regard presets`).")]
 Seed = Annotated[int | None, typer.Option(help="Every random choice follows from it.")]

@@ -186,7 +186,8 @@ def _compare_table(
     from regard.cli.tables import write_records
     from regard.pipelines.text_tables import read_text_table
 
-    table = read_text_table(str(file), [column(word) for word in columns], 2)
+    usual = getattr(encoder, "columns", {})  # word vectors have learned from no table
+    table = read_text_table(str(file), [column(word) for word in columns], 2, usual, settings["progress"])
     values = iter(_cosines(encoder, [(texts[0], texts[1]) for texts in table.texts if all(texts)], settings))
     found = [float(next(values)) if all(texts) else None for texts in table.texts]
     if json:

@@ -5,12 +5,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
+ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+RECORDS = (".jsonl", ".ndjson")
 
 
 def is_table(file: Path | None) -> bool:
     """Tell by its ending whether a file has columns."""
     return file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() in ENDINGS
+
+
+def check_out(out: Path | None) -> None:
+    """Refuse a place for a table that cannot be written, before anything is computed."""
+    from regard.errors import ConfigError
+
+    if out is None:
+        return
+    if not out.parent.is_dir():
+        raise ConfigError(f"--out {out}: there is no folder {out.parent}; make it, or name another place.")
+    if out.is_dir():
+        raise ConfigError(f"--out {out}: this is a folder; name a file inside it.")
 
 
 def write_cells(cells: Sequence[Sequence[str]], out: Path | None) -> None:
@@ -19,7 +32,10 @@ def write_cells(cells: Sequence[Sequence[str]], out: Path | None) -> None:
     import io
 
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(cells)
+    if out is not None and out.suffix.lower() == ".tsv":  # a .tsv knows no quotes: what would part cells is a space
+        text.writelines("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in cells)
+    else:
+        csv.writer(text, lineterminator="\n").writerows(cells)
     _write(text.getvalue(), len(cells) - 1, out)
 
 

@@ -24,7 +24,7 @@ def tag(
     ] = None,
     text_column: TextColumns = None,
     word_column: Annotated[
-        str | None, typer.Option(help="Column of a .conll (number from 0) with the words; unset: guessed.")
+        str | None, typer.Option(help="Column of a .conll (number from 0) or a table with the words; unset: guessed.")
     ] = None,
     out: TableOut = None,
     device: Device = None,
@@ -33,7 +33,10 @@ def tag(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Tag words: a word, a tab and its tag a line, a blank line behind each text; CSV with spans for tables."""
+    """Tag words: a word, a tab and its tag a line, a blank line behind each text; CSV for tables.
+
+    Each row of a table gets its words, their tags and its spans; or one tag, where a row holds one word.
+    """
     from regard.cli.console import print_json, print_line, progress
     from regard.errors import ConfigError
     from regard.pipelines import load_tagger
@@ -41,8 +44,8 @@ def tag(
 
     check_inputs(texts, file, {"text_column": text_column, "out": out})
     has_words = file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() in WORDS
-    if word_column is not None and not has_words:
-        raise ConfigError(f"--word-column is for files of words ({', '.join(WORDS)}); leave it out.")
+    if word_column is not None and not has_words and not is_table(file):
+        raise ConfigError(f"--word-column is for files of words ({', '.join(WORDS)}) and tables; leave it out.")
     use_threads(threads)
     tagger = load_tagger(run, device or "auto", precision=precision)
     reporter = progress(quiet)
@@ -59,7 +62,8 @@ def tag(
         from regard.pipelines.label_tables import tag_table
 
         columns = [column(word) for word in text_column or []]
-        write_table(tag_table(tagger, str(file), columns, reporter), out, json)
+        words = None if word_column is None else column(word_column)
+        write_table(tag_table(tagger, str(file), columns, reporter, words), out, json)
     elif has_words:
         from regard.data.label_settings import TagSource
         from regard.data.tagged import read_tagged

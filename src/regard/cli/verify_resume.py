@@ -4,12 +4,41 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Device, Json, Quiet, SettingWords, Threads
+from regard.cli.options import (
+    Data,
+    Device,
+    Json,
+    LabelColumn,
+    Preset,
+    Quiet,
+    SettingWords,
+    Source,
+    SourceColumn,
+    Start,
+    Target,
+    TargetColumn,
+    Text,
+    TextColumn,
+    Threads,
+    ValidData,
+    run_overrides,
+)
 
 
 def verify_resume(
-    recipe: Annotated[str, typer.Argument(help="A recipe's name (see `regard recipes`) or a TOML file.")],
+    recipe: Annotated[str, typer.Argument(help="A recipe's name (see `regard recipes`), a TOML file, or a task.")],
     settings: SettingWords = None,
+    source: Source = None,
+    target: Target = None,
+    data: Data = None,
+    valid_data: ValidData = None,
+    text: Text = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    start: Start = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    preset: Preset = None,
     steps: Annotated[int, typer.Option(min=2, help="Updates to train, with an interruption in the middle.")] = 20,
     device: Device = None,
     threads: Threads = None,
@@ -17,14 +46,12 @@ def verify_resume(
     json: Json = False,
 ) -> None:
     """Train twice, once with an interruption, and compare; on a CPU any difference means exit code 1."""
+    flags = dict(locals())
     from regard.cli.console import print_json, print_line, print_table, progress
-    from regard.config import flatten, parse_overrides
     from regard.studies import find_recipe
     from regard.studies import verify_resume as verify
 
-    flags = {"machine.device": device, "machine.threads": threads}
-    overrides = {name: value for name, value in flags.items() if value is not None}
-    overrides |= dict(flatten(parse_overrides(settings or [])))
+    overrides = run_overrides(list(settings or []), flags)
     found = verify(find_recipe(recipe), overrides, steps, progress(quiet))
     if json:
         print_json(vars(found) | {"is_exact": found.is_exact})

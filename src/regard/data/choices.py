@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from regard.data import miniature
-from regard.data.columns import named
+from regard.data.columns import named, present
 from regard.data.label_settings import ChoiceSource
-from regard.data.labelled import MINIATURE
+from regard.data.labelled import MINIATURE, NOTHING, Usual
 from regard.data.lines import is_text
 from regard.data.records import value_in
 from regard.data.tables import Row, Table, read_rows, text_in
@@ -20,7 +20,9 @@ CONTEXT_NAMES = (
 )
 CHOICES_NAMES = ("choices", "endings", "options", "alternatives", "candidates")
 LABEL_NAMES = ("label", "answer", "answerkey", "correct", "gold")
-ONE_CHOICE = re.compile(r"(choice|ending|option|alternative|candidate|answer)[_ -]?(\d+|[a-z])", re.IGNORECASE)
+ONE_CHOICE = re.compile(r"(choice|ending|opt|option|alternative|candidate|answer)[_ -]?(\d+|[a-z])", re.IGNORECASE)
+LETTERS = "abcdefghij"
+"""What columns of choices are called where their names are letters alone."""
 
 WAY_OUT = "name the columns with data.train.context_column=NAME, choices_column or choice_columns, and label_column"
 
@@ -41,27 +43,62 @@ class Columns(NamedTuple):
     is_list: bool
     label: str | None
 
+    def plain(self) -> dict[str, Any]:
+        """Return them as settings."""
+        choices = {"choices_column": self.choices[0]} if self.is_list else {"choice_columns": list(self.choices)}
+        answer = {} if self.label is None else {"label_column": self.label}
+        return {"context_column": self.context, **choices, **answer}
+
+    def shown(self) -> str:
+        """Return them in words."""
+        choices = ", ".join(f'"{name}"' for name in self.choices)
+        answer = "" if self.label is None else f', the answer in "{self.label}"'
+        return f'the context is in column "{self.context}", the choices in {choices}{answer}'
+
 
 def read_choices(place: ChoiceSource, progress: Progress = SILENT, has_labels: bool = True) -> list[Choice]:
     """Return all examples of a place, in order; without labels where none are needed."""
+    return read_choices_with_columns(place, progress, has_labels)[0]
+
+
+def read_choices_with_columns(
+    place: ChoiceSource, progress: Progress = SILENT, has_labels: bool = True, usual: Usual = NOTHING
+) -> tuple[list[Choice], dict[str, Any]]:
+    """Return all examples of a place, and the columns they are in; `usual` are those to look for first."""
     if place.path.startswith(MINIATURE):
-        return make_choices(place.path.removeprefix(MINIATURE), place.count, progress)
+        return make_choices(place.path.removeprefix(MINIATURE), place.count, progress), {}
     table = read_rows(place.path, place.config, place.split, lambda row: True)
     if not table.rows:
         raise DataError(f"{place.name}: there are no examples in it.")
-    columns = find_columns(table, place, has_labels)
-    shown = ", ".join(f'"{name}"' for name in columns.choices)
-    answer = f', the answer in "{columns.label}"' if has_labels else ""
-    progress.say(f'{table.origin}: the context is in column "{columns.context}", the choices in {shown}{answer}.')
+    columns = find_columns(table, with_usual(place, table, usual), has_labels)
+    progress.say(f"{table.origin}: {columns.shown()}.")
     rows = [(f"{place.name}: {where}", row) for where, row in table.rows[: place.count] if row]
     found = [_read(row, columns, where) for where, row in rows]
-    return _numbered(found, [where for where, _ in rows]) if has_labels else [each for each, _ in found]
+    numbered = _numbered(found, [where for where, _ in rows]) if has_labels else [each for each, _ in found]
+    return numbered, columns.plain()
 
 
-def choices_in(table: Table, place: ChoiceSource) -> list[Choice | None]:
+def choices_in(
+    table: Table, place: ChoiceSource, usual: Usual = NOTHING, progress: Progress = SILENT
+) -> list[Choice | None]:
     """Return the example of each row of a table, without its answer; a blank row has none."""
-    columns = find_columns(table, place, has_labels=False)
+    columns = find_columns(table, with_usual(place, table, usual), has_labels=False)
+    progress.say(f"{table.origin}: {columns.shown()}.")
     return [_read(row, columns, f"{table.origin}: {where}")[0] if row else None for where, row in table.rows]
+
+
+def with_usual(place: ChoiceSource, table: Table, usual: Usual) -> ChoiceSource:
+    """Return a place that says which columns it means, where it says nothing and the table has the usual ones."""
+    found: dict[str, Any] = {}
+    for name in ("context_column", "label_column"):
+        if getattr(place, name) is None and present(table, [usual.get(name)]):
+            found[name] = usual[name]
+    if place.choices_column is None and not place.choice_columns:
+        if present(table, [usual.get("choices_column")]):
+            found["choices_column"] = usual["choices_column"]
+        elif present(table, usual.get("choice_columns", ())):
+            found["choice_columns"] = tuple(usual["choice_columns"])
+    return place.model_copy(update=found)
 
 
 def find_columns(table: Table, place: ChoiceSource, has_labels: bool = True) -> Columns:
@@ -82,6 +119,9 @@ def find_columns(table: Table, place: ChoiceSource, has_labels: bool = True) -> 
     several = tuple(table.column(name) for name in place.choice_columns)
     if not several and place.choices_column is None:
         several = tuple(name for name in table.names if ONE_CHOICE.fullmatch(name.strip()) and name != label)
+        letters = [name for name in table.names if name.strip().lower() in tuple(LETTERS)]
+        if not several and [name.strip().lower() for name in letters] == list(LETTERS[: len(letters)]):
+            several = tuple(letters)
     if len(several) > 1:
         return Columns(context, several, False, label)
     return Columns(context, (column(place.choices_column, CHOICES_NAMES, "choices"),), True, label)

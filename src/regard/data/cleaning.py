@@ -86,12 +86,18 @@ def carve_validation(pairs: Sequence[Pair], share: float, most: int = 2000) -> t
 
 
 def carve(
-    examples: Sequence[E], share: float, key: Callable[[E], str], most: int = 2000, what: str = "pair"
+    examples: Sequence[E],
+    share: float,
+    key: Callable[[E], str],
+    most: int = 2000,
+    what: str = "pair",
+    origin: str = "",
 ) -> tuple[list[E], list[E]]:
     """Return (training, validation) examples; which is which depends on the text of its key alone.
 
     Being chosen by a hash, an example stays on its side when the file is shuffled or (until `most` is reached)
-    grows, and examples with the same text never straddle the line. `most` holds on average.
+    grows, and examples with the same text never straddle the line. `most` holds on average. `origin` is where they
+    come from, for messages.
     """
     marks = {text: _mark(text) for text in map(key, examples)}
     limit = min(max(share, min(0.1, FEWEST / len(examples))), most / len(examples))
@@ -99,10 +105,16 @@ def carve(
     if not chosen:  # a handful of examples: the lowest mark stands in
         chosen = {min(marks, key=lambda text: marks[text])}
     train = [example for example in examples if key(example) not in chosen]
+    if not train and len(examples) > 1 and origin:
+        raise DataError(
+            f"{origin}: all {len(examples):,} training {what}s have the same text, so that none can be set apart for "
+            f"validation; add others."
+        )
     if not train:
         raise DataError(
-            f"Only {len(examples)} usable training {what}{'s' if len(examples) != 1 else ''}: too few to learn from "
-            f"and to keep some for validation; add text."
+            f"{origin}{': only' if origin else 'Only'} {len(examples)} usable training "
+            f"{what}{'s' if len(examples) != 1 else ''}: too few to learn from and to keep some for validation; add "
+            f"text."
         )
     return train, [example for example in examples if key(example) in chosen]
 

@@ -64,6 +64,20 @@ def known_label(names: Iterable[str], is_number: bool = False) -> str | None:
     return named(names, NUMBER_NAMES if is_number else LABEL_NAMES)
 
 
+def present(table: Table, columns: Sequence[str | int | None]) -> bool:
+    """Tell whether a table has all the columns that another one had: by their names, or by numbers without names."""
+    known = {name.strip().lower() for name in table.names}
+
+    def has(column: str | int | None) -> bool:
+        if isinstance(column, int):
+            return not table.has_header and column < len(table.names)
+        if column is None or not table.has_header:
+            return False
+        return column.lower() in known or column.lower().partition(".")[0] in known  # a field inside another
+
+    return bool(columns) and all(map(has, columns))
+
+
 def names_columns(row: Sequence[str], *parts: Sequence[str]) -> bool:
     """Tell whether a first row names columns: each part by a likely name, or one of them if all cells could be names.
 

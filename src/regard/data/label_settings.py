@@ -69,10 +69,12 @@ class ChoiceSource(TableSource):
 
 
 class TagSource(TableSource):
-    """Where words with tags come from: CoNLL files, a word a line, or lists in JSON."""
+    """Where words with tags come from: CoNLL files, tables with a word a row, or lists in JSON."""
 
     word_column: str | Column | None = None
-    """Column (its number from 0) or JSON field with the words; unset: guessed."""
+    """Column (its number from 0, in a table also its name) or JSON field with the words; unset: guessed."""
+    sentence_column: str | Column | None = None
+    """Column of a table with a word a row that says which sentence a word is in; unset: guessed, or blank rows."""
     scheme: Literal["auto", "iob1", "iob2", "bioes", "none"] = "auto"
     """How tags mark spans; none: each tag is one of its own, as parts of speech are. All are read alike."""
 

@@ -1,6 +1,6 @@
 """Texts with a label out of tables and the miniature world; which column is which is guessed, and said."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +14,7 @@ from regard.data.columns import (
     known_texts,
     label_by_contents,
     names_columns,
+    present,
     shown,
     text_by_contents,
 )
@@ -24,6 +25,10 @@ from regard.errors import DataError
 from regard.progress import SILENT, Progress
 
 MINIATURE = "miniature:"
+
+Usual = Mapping[str, Any]
+"""The columns of a training set, as settings call them."""
+NOTHING: Usual = {}
 
 WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, second_column, label_column)"
 
@@ -41,15 +46,27 @@ class Columns(NamedTuple):
     texts: tuple[str, ...]
     label: str | None
 
+    def plain(self, has_header: bool) -> dict[str, str | int]:
+        """Return them as settings: by their names, or by numbers where no header names them."""
+        found = dict(zip(("text_column", "second_column"), self.texts)) | {"label_column": self.label}
+        return {name: column if has_header else int(column) for name, column in found.items() if column is not None}
+
 
 def read_labelled(place: LabelSource, progress: Progress = SILENT, is_number: bool = False) -> list[Labelled]:
     """Return all examples of a place, in order; their labels may have to be numbers."""
+    return read_labelled_with_columns(place, progress, is_number)[0]
+
+
+def read_labelled_with_columns(
+    place: LabelSource, progress: Progress = SILENT, is_number: bool = False, usual: Usual = NOTHING
+) -> tuple[list[Labelled], dict[str, str | int]]:
+    """Return all examples of a place, and the columns they are in; `usual` are those to look for first."""
     if place.path.startswith(MINIATURE):
-        return make_labelled(place.path.removeprefix(MINIATURE), place.count, progress, is_number)
-    table = read_rows(place.path, place.config, place.split, lambda row: _is_header(row, place, is_number))
+        return make_labelled(place.path.removeprefix(MINIATURE), place.count, progress, is_number), {}
+    table = read_rows(place.path, place.config, place.split, lambda row: _is_header(row, place, is_number, usual))
     if not table.rows:
         raise DataError(f"{place.name}: there are no examples in it.")
-    columns = find_columns(table, place, is_number)
+    columns = find_columns(table, _with_usual(place, table, usual), is_number)
     assert columns.label is not None, "only what is to be labelled has none"
     if place.text_column is None or place.label_column is None:
         _say(table, columns, progress)
@@ -67,7 +84,23 @@ def read_labelled(place: LabelSource, progress: Progress = SILENT, is_number: bo
                     f'{place.name}: {where} has "{each.label}" under "{columns.label}", which is no number; '
                     f"{WAY_OUT}."
                 )
-    return found
+    return found, columns.plain(table.has_header)
+
+
+def _with_usual(place: LabelSource, table: Table, usual: Usual) -> LabelSource:
+    """Return a place that says which columns it means, where it says nothing and the table has the usual ones."""
+    texts = text_columns(usual)
+    found: dict[str, str | int] = {}
+    if place.text_column is None and present(table, texts):
+        found |= dict(zip(("text_column", "second_column"), texts))
+    if place.label_column is None and present(table, [usual.get("label_column")]):
+        found["label_column"] = usual["label_column"]
+    return place.model_copy(update=found)
+
+
+def text_columns(usual: Usual) -> list[str | int]:
+    """Return the columns of texts among those of a training set."""
+    return [usual[name] for name in ("text_column", "second_column") if name in usual]
 
 
 def texts_in(row: Row, columns: Sequence[str], where: str) -> tuple[str, ...]:
@@ -83,11 +116,19 @@ def _label(row: Row, name: str) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value).strip()
 
 
-def _is_header(row: Sequence[str], place: LabelSource, is_number: bool) -> bool:
+def _is_header(row: Sequence[str], place: LabelSource, is_number: bool, usual: Usual) -> bool:
     """Tell whether the first row of a table names its columns: a user calls one by name, or the names are known."""
+    if names_texts(row, usual):
+        return True
     if any(isinstance(name, str) for name in (place.text_column, place.second_column, place.label_column)):
         return True
     return names_columns(row, ANY_TEXT, NUMBER_NAMES if is_number else LABEL_NAMES)
+
+
+def names_texts(row: Sequence[str], usual: Usual) -> bool:
+    """Tell whether a first row has the names that the texts of a training set had."""
+    names, known = text_columns(usual), {cell.strip().lower() for cell in row}
+    return bool(names) and all(isinstance(name, str) and name.lower() in known for name in names)
 
 
 def find_columns(table: Table, place: LabelSource, is_number: bool = False) -> Columns:

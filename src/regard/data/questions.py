@@ -14,7 +14,9 @@ from regard.errors import DataError
 from regard.progress import SILENT, Progress
 
 WAY_OUT = "give SQuAD's JSON, or a table with the columns context, question and answer (or answers)"
-ANSWER_NAMES = ("answers", "answer")
+QUESTION_NAMES = ("question", "query")
+CONTEXT_NAMES = ("context", "passage", "paragraph", "text", "article", "document")
+ANSWER_NAMES = ("answers", "answer", "answer_text")
 
 
 class Answer(NamedTuple):
@@ -78,9 +80,13 @@ def _say(place: QuestionSource, questions: Sequence[Question], progress: Progres
 
 
 def _from_document(place: QuestionSource, has_answers: bool) -> Iterator[Question]:
-    """Yield the questions of a file in the form of SQuAD: articles of paragraphs of questions."""
+    """Yield the questions of a file in the form of SQuAD: articles of paragraphs of questions; or a list of rows."""
     try:
-        articles = json.loads(read_text(Path(place.path)))["data"]
+        document = json.loads(read_text(Path(place.path)))
+        articles = document if isinstance(document, list) else document["data"]
+        if articles and all("paragraphs" not in each for each in articles):
+            yield from _from_table(place, has_answers)
+            return
         paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
         asked = [(each["context"], question) for each in paragraphs for question in each["qas"]]
     except (ValueError, KeyError, TypeError) as error:
@@ -100,9 +106,7 @@ def _from_document(place: QuestionSource, has_answers: bool) -> Iterator[Questio
 def _from_table(place: QuestionSource, has_answers: bool) -> Iterator[Question]:
     table = read_rows(place.path, place.config, place.split, lambda row: True)
     known = {name.strip().lower(): name for name in table.names}
-    for name in ("context", "question"):
-        if name not in known:
-            raise DataError(f"{table.origin}: there is no column {name} ({', '.join(table.names)}); {WAY_OUT}.")
+    asked, about = question_columns(table.names, table.origin)
     answer = next((known[name] for name in ANSWER_NAMES if name in known), None)
     if has_answers and answer is None:
         raise DataError(f"{table.origin}: there is no column answers ({', '.join(table.names)}); {WAY_OUT}.")
@@ -112,11 +116,23 @@ def _from_table(place: QuestionSource, has_answers: bool) -> Iterator[Question]:
         where = f"{place.name}: {place_in_file}"
         yield _question(
             str(row[known["id"]]) if "id" in known else str(number),
-            text_in(row, known["question"], where, WAY_OUT),
-            _text(row[known["context"]], where, "context"),
+            text_in(row, asked, where, WAY_OUT),
+            _text(row.get(about), where, "context"),
             _answers_in(row, answer, known.get("answer_start")) if has_answers and answer else (),
             where,
         )
+
+
+def question_columns(names: Sequence[str], origin: str) -> tuple[str, str]:
+    """Return the columns of a table that hold questions, and the texts they are about."""
+    known = {name.strip().lower(): name for name in names}
+    found = []
+    for what, likely in (("question", QUESTION_NAMES), ("context", CONTEXT_NAMES)):
+        column = next((known[name] for name in likely if name in known), None)
+        if column is None:
+            raise DataError(f"{origin}: there is no column {what} ({', '.join(names)}); {WAY_OUT}.")
+        found.append(column)
+    return found[0], found[1]
 
 
 def _answers_in(row: Row, name: str, start: str | None) -> Any:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,10 @@ from regard.data.records import json_object, load_datasets, value_in
 from regard.errors import DataError
 
 Row = Mapping[str, Any]
+
+OTHER_SEPARATORS = (";", "\t")
+GLANCE = 1000
+"""Records whose fields are taken for the columns of all."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +52,33 @@ def read_rows(path: str, config: str | None, split: str, is_header: Callable[[Se
     suffix = Path(file.name.removesuffix(".gz")).suffix.lower()
     if suffix in (".jsonl", ".ndjson"):
         rows: list[tuple[str, Row]] = [(f"record {number}", row) for number, row in enumerate(json_rows(file), 1)]
-        return Table(path, list(next((row for _, row in rows if row), {})), rows)
+        return _from_records(path, rows)
+    if suffix == ".json":
+        return _from_records(path, [(f"record {number}", row) for number, row in enumerate(_json_list(file), 1)])
     if suffix in (".tsv", ".csv"):
         return _from_cells(path, split_rows(file, suffix), is_header)
-    if suffix == ".json":
-        raise DataError(f"{path}: .json holds one value; write one object a line and call the file .jsonl.")
     raise DataError(
-        f'{path}: the ending "{suffix}" says nothing about columns; use .csv, .tsv or .jsonl (each also .gz).'
+        f'{path}: the ending "{suffix}" says nothing about columns; use .csv, .tsv, .jsonl or .json (each also .gz).'
     )
+
+
+def _from_records(path: str, rows: list[tuple[str, Row]]) -> Table:
+    return Table(path, list(dict.fromkeys(name for _, row in rows[:GLANCE] for name in row)), rows)
+
+
+def _json_list(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a .json file: a list of them, by itself or as `data`, or one a line after all."""
+    text = read_text(path)
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":
+            return json_rows(path)
+        raise DataError(f"{path}: line {error.lineno} is not JSON ({error.msg}); mend it.") from None
+    found = found.get("data", [found]) if isinstance(found, dict) else found
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise DataError(f"{path}: this is no list of JSON objects; write one object a line and call the file .jsonl.")
+    return found
 
 
 def _from_cells(origin: str, rows: list[tuple[int, list[str]]], is_header: Callable[[Sequence[str]], bool]) -> Table:
@@ -126,11 +150,34 @@ def split_rows(path: Path, suffix: str) -> list[tuple[int, list[str]]]:
     """Return (line number, cells) for each row; only CSV knows quotes."""
     if suffix == ".tsv":
         return [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)]
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    text = read_text(path)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        return [(reader.line_num, row) for row in reader]
+        found = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
-        raise DataError(f"{path}: line {reader.line_num} is not CSV ({error}).") from None
+        if (other := _otherwise_parted(text)) is not None:
+            return other
+        raise DataError(f"{path}: line {reader.line_num} is not CSV ({error}); mend its quotes.") from None
+    if any(len(row) > 1 for _, row in found[:1]):
+        return found
+    return _otherwise_parted(text) or found
+
+
+def _otherwise_parted(text: str) -> list[tuple[int, list[str]]] | None:
+    """Return the rows of a CSV with semicolons or tabs, as many spreadsheets write it; None: it has none.
+
+    Only where it makes all rows equally long: a text may hold semicolons.
+    """
+    for separator in OTHER_SEPARATORS:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        try:
+            found = [(reader.line_num, row) for row in reader]
+        except csv.Error:
+            continue
+        lengths = {len(row) for _, row in found if row}
+        if len(lengths) == 1 and lengths != {1}:
+            return found
+    return None
 
 
 def find_column(path: Path, header: Sequence[str], column: str | int) -> int:

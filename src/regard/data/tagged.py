@@ -1,48 +1,50 @@
-"""Words with a tag each, out of CoNLL files, JSON lines and data sets; spans are always marked as IOB2."""
+"""Words with a tag each, out of CoNLL files, tables, JSON and data sets; spans are always marked as IOB2."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from regard.data import miniature
 from regard.data.label_settings import TagSource
 from regard.data.labelled import MINIATURE
-from regard.data.lines import is_text, read_lines
-from regard.data.records import value_in
-from regard.data.tables import Table, read_rows
+from regard.data.lines import read_lines
+from regard.data.tagged_tables import WAY_OUT, Tagged, find_tag_columns, tag_table, tagged_in
 from regard.errors import DataError
 from regard.metrics import as_iob2, entities, find_scheme
 from regard.progress import SILENT, Progress
 
-WORD_NAMES = ("tokens", "words", "text", "sentence")
-TAG_NAMES = ("tags", "ner_tags", "labels", "ner", "entities", "pos_tags", "upos", "pos", "chunk_tags", "label")
 DOCUMENT_START = "-DOCSTART-"
 CONLLU_WORD, CONLLU_TAG, CONLLU_COLUMNS = 1, 3, 10
 """In CoNLL-U the form of a word and its part of speech, and how many columns there are."""
 
-WAY_OUT = "name the columns with data.train.word_column=NAME and --label-column"
+TABLES = (".csv", ".jsonl", ".ndjson", ".json")
+NOTHING: Mapping[str, Any] = {}
 SCHEMES = {"iob1": "IOB1", "iob2": "IOB2", "bioes": "BIOES"}
-
-
-class Tagged(NamedTuple):
-    """The words of a sentence and the tag of each; without tags where none are needed."""
-
-    words: tuple[str, ...]
-    tags: tuple[str, ...]
 
 
 def read_tagged(place: TagSource, progress: Progress = SILENT, has_tags: bool = True) -> list[Tagged]:
     """Return all sentences of a place, in order; without tags where none are needed."""
+    return read_tagged_with_columns(place, progress, has_tags)[0]
+
+
+def read_tagged_with_columns(
+    place: TagSource,
+    progress: Progress = SILENT,
+    has_tags: bool = True,
+    usual: Mapping[str, Any] = NOTHING,
+) -> tuple[list[Tagged], dict[str, str]]:
+    """Return all sentences of a place, and the columns of a table they are in, the usual ones if it has those."""
     if place.path.startswith(MINIATURE):
-        return make_tagged(place.path.removeprefix(MINIATURE), place.count, progress)
+        return make_tagged(place.path.removeprefix(MINIATURE), place.count, progress), {}
+    columns: dict[str, str] = {}
     suffix = Path(place.path.removesuffix(".gz")).suffix.lower()
-    if place.path.startswith("hf:") or suffix in (".jsonl", ".ndjson"):
-        found = _from_rows(place, progress, has_tags)
-    elif suffix in (".csv", ".json"):
-        raise DataError(
-            f"{place.path}: words with tags come as CoNLL (a word and its tag a line, a blank line between "
-            f"sentences) or as .jsonl with lists of tokens and tags; convert the file."
-        )
+    if place.path.startswith("hf:") or suffix in TABLES or (suffix == ".tsv" and _has_names(place, has_tags, usual)):
+        table = tag_table(place, has_tags, usual)
+        if not table.names:
+            raise DataError(f"{place.name}: there are no sentences in it.")
+        chosen = find_tag_columns(table, place, has_tags, usual)
+        progress.say(f"{table.origin}: {chosen.shown()}.")
+        found, columns = tagged_in(table, chosen), chosen.plain() if table.has_header else {}
     else:
         found = _from_columns(place, progress, has_tags)
     if not found:
@@ -50,7 +52,12 @@ def read_tagged(place: TagSource, progress: Progress = SILENT, has_tags: bool = 
     kept = found[: place.count]
     if len(kept) < len(found):
         progress.say(f"{place.name}: the first {len(kept):,} of {len(found):,} sentences are used (count).")
-    return _with_one_scheme(kept, place, progress) if has_tags else kept
+    return _with_one_scheme(kept, place, progress) if has_tags else kept, columns
+
+
+def _has_names(place: TagSource, has_tags: bool, usual: Mapping[str, Any]) -> bool:
+    """Tell whether the first row of a .tsv names its columns; without names it is a CoNLL file."""
+    return tag_table(place, has_tags, usual).has_header
 
 
 def make_tagged(name: str, count: int | None, progress: Progress = SILENT) -> list[Tagged]:
@@ -140,43 +147,3 @@ def _number(given: str | int | None, usual: int, path: str) -> int:
     if isinstance(given, str):
         raise DataError(f'{path}: the columns of a CoNLL file have no names such as "{given}"; give a number from 0.')
     return usual if given is None else given
-
-
-def _from_rows(place: TagSource, progress: Progress, has_tags: bool) -> list[Tagged]:
-    table = read_rows(place.path, place.config, place.split, lambda row: True)
-    words = _column(table, place.word_column, WORD_NAMES, "words")
-    tags = _column(table, place.label_column, TAG_NAMES, "tags") if has_tags else None
-    shown = "" if tags is None else f', their tags in "{tags}"'
-    progress.say(f'{table.origin}: the words are in "{words}"{shown}.')
-    found = []
-    for where, row in table.rows:
-        if not row:
-            continue
-        said = _listed(row, words, f"{place.name}: {where}")
-        told = () if tags is None else _listed(row, tags, f"{place.name}: {where}")
-        if tags is not None and len(said) != len(told):
-            raise DataError(f"{place.name}: {where} has {len(said)} words but {len(told)} tags; each word needs one.")
-        if said:
-            found.append(Tagged(said, told))
-    return found
-
-
-def _column(table: Table, given: str | int | None, likely: Sequence[str], what: str) -> str:
-    if given is not None:
-        return table.column(given)
-    known = {name.strip().lower(): name for name in table.names}
-    found = next((known[name] for name in likely if name in known), None)
-    if found is None:
-        names = ", ".join(table.names)
-        raise DataError(f"{table.origin}: no field ({names}) is known to hold the {what}; {WAY_OUT}.")
-    return found
-
-
-def _listed(row: Mapping[str, Any], name: str, where: str) -> tuple[str, ...]:
-    found = row[name] if name in row else value_in(row, name)
-    if not isinstance(found, Sequence) or isinstance(found, str):
-        raise DataError(f'{where} has no list under "{name}"; {WAY_OUT}.')
-    said = tuple("" if each is None else str(each).strip() for each in found)
-    if not all(said) or not all(map(is_text, said)):
-        raise DataError(f'{where} has an empty or broken entry under "{name}"; mend it.')
-    return said

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from regard.models import Fixed, Recordable
-from regard.nn import probes
+from regard.nn import nothing_collected, probes
 
 SHORTEST_SOURCE = 16
 FEWEST_STEPS = 32
@@ -79,7 +79,10 @@ class Recording:
             torch.cuda.synchronize(self.tokens.device)
             for name, part in self.parts.items():
                 graph = torch.cuda.CUDAGraph()
-                with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):
+                with (
+                    nothing_collected(),
+                    torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"),
+                ):
                     part()
                 self._graphs[name] = graph
 

@@ -1,10 +1,11 @@
 """The heads of tasks over a BERT, ours and those of `transformers`: what each is called, and what it remembers."""
 
+from dataclasses import replace
 from typing import Any
 
 from regard.checkpoint import Bundle
 from regard.errors import CheckpointError, ConfigError
-from regard.interop.encoder_forms import HEADED_FORMS, TASK, EncoderForm
+from regard.interop.encoder_forms import HEADED_FORMS, MASKED_WORDS, POOLER, TASK, EncoderForm
 from regard.interop.tensors import Weights, take
 from regard.models import HeadSettings
 
@@ -19,11 +20,11 @@ OF_PAIRS = ("entail", "contradict", "neutral", "duplicate", "equivalent", "parap
 
 REMEMBERED = {
     TASK: ("length", "embed"),
-    "classify": ("texts", "pairs", "max_length"),
-    "regress": ("texts", "pairs", "max_length"),
-    "tag": ("max_length",),
+    "classify": ("texts", "pairs", "max_length", "columns"),
+    "regress": ("texts", "pairs", "max_length", "columns"),
+    "tag": ("max_length", "columns"),
     "answer": ("max_length", "stride", "longest_answer", "may_be_silent", "threshold"),
-    "choose": ("max_length",),
+    "choose": ("max_length", "columns"),
 }
 """What a model of a task remembers that has no place in a config.json, and goes along in a file of its own."""
 
@@ -93,10 +94,28 @@ def head_to_theirs(weights: Weights, bundle: Bundle) -> Weights:
 def headed_form(bundle: Bundle) -> EncoderForm:
     """Return the form of a model with a head."""
     assert bundle.head is not None
+    head = bundle.head
     if bundle.facts.get("pairs") == "both-orders":
         raise ConfigError('pairs: "both-orders" fits no Hugging Face form; "one-order" does.')
+    if head.pooling != "token":
+        raise ConfigError(
+            f'pooling: "{head.pooling}" of all tokens fits no Hugging Face form; "token" does: '
+            f"train with pooling=token to write it."
+        )
+    if head.reader_width or head.is_mixed:
+        raise ConfigError(
+            f"reader_width: {head.reader_width} fits no Hugging Face form; train with reader_width=0 to write it."
+        )
     kind = "labels" if bundle.head.kind == "number" else bundle.head.kind
     return next(form for form in HEADED_FORMS if form.head == kind)
+
+
+def vectors_alone(bundle: Bundle) -> Bundle:
+    """Return a model that says how alike two texts are as what it is: an encoder that gives each text a vector."""
+    assert bundle.head is not None
+    embed = {"pooling": bundle.head.pooling, "is_normalised": True, "max_length": int(bundle.facts["max_length"])}
+    facts = {"embed": embed, "untrained": [POOLER, MASKED_WORDS]}
+    return replace(bundle, task=TASK, model=bundle.model.body, facts=facts, head=None)
 
 
 def head_config(bundle: Bundle) -> dict[str, Any]:

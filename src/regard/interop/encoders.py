@@ -28,12 +28,13 @@ from regard.interop.encoder_heads import (
     read_head,
     remembered,
     task_of,
+    vectors_alone,
 )
 from regard.interop.encoder_tensors import encoder_to_ours, encoder_to_theirs, parts_in, with_new_names
 from regard.interop.encoder_tokens import read_encoder_tokenizer, write_encoder_tokenizer
 from regard.interop.folder import CONFIG, fill, read_json, read_tensors, write_tensors, write_whole
 from regard.interop.forms import checked
-from regard.interop.sentences import sentence_facts
+from regard.interop.sentences import sentence_facts, write_sentence_modules
 from regard.interop.tensors import Weights
 from regard.models import HeadSettings, Vocabularies, build_model
 from regard.models.bert import BertSettings
@@ -96,6 +97,9 @@ def _own(path: Path, task: str) -> dict[str, Any]:
 def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress: Progress) -> EncoderForm:
     """Write a model with its tokenizer, with the head of its task or those of pretraining, and return its form."""
     check_encoder(settings)
+    gives_vectors = bundle.head is not None and bundle.head.kind == "likeness"
+    if gives_vectors:
+        bundle = vectors_alone(bundle)
     form, parts = _form(bundle, settings)
     tokenizer = bundle.tokenizers["tokenizer"]
     config = encoder_config(settings, bundle.vocabularies.target, form) | {"pad_token_id": tokenizer.padding}
@@ -115,6 +119,8 @@ def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress
         own = remembered(bundle)
         if own:
             write_json(aside / OWN, own)
+        if gives_vectors:
+            write_sentence_modules(aside, settings.width, bundle.facts["embed"])
 
     write_whole(folder, write)
     return form

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from regard.checkpoint import write_json
 from regard.errors import CheckpointError
 from regard.interop.folder import read_json
 
@@ -35,6 +36,26 @@ def sentence_facts(folder: Path) -> dict[str, Any]:
     found["is_normalised"] = "Normalize" in kinds
     length = read_json(folder / LENGTH).get("max_seq_length") if (folder / LENGTH).is_file() else None
     return {"embed": found | ({"max_length": int(length)} if length else {})}
+
+
+def write_sentence_modules(folder: Path, width: int, embed: dict[str, Any]) -> None:
+    """Write beside a BERT how it makes vectors of sentences, so that `sentence-transformers` makes the same."""
+    kinds = KNOWN if embed["is_normalised"] else KNOWN[:2]
+    modules = [
+        {
+            "idx": number,
+            "name": str(number),
+            "path": f"{number}_{kind}" if number else "",
+            "type": f"sentence_transformers.models.{kind}",
+        }
+        for number, kind in enumerate(kinds)
+    ]
+    pooling = {name: way == embed["pooling"] for name, way in POOLING.items()}
+    write_json(folder / MODULES, modules)
+    for module in modules[1:]:
+        (folder / str(module["path"])).mkdir()
+    write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": width} | pooling)
+    write_json(folder / LENGTH, {"max_seq_length": embed["max_length"], "do_lower_case": False})
 
 
 def _modules(path: Path) -> list[dict[str, Any]]:

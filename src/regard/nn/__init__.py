@@ -19,7 +19,7 @@ from regard.nn.end_to_end import EndToEnd
 from regard.nn.int8 import can_multiply_int8, drop_int8, hold_int8, own_weights
 from regard.nn.linear import as_product, build_linear
 from regard.nn.masks import as_bias, behind_padding_mask, branch_mask, causal_mask, padding_mask
-from regard.nn.memory import is_out_of_memory, release_memory, with_less_at_once
+from regard.nn.memory import is_out_of_memory, nothing_collected, release_memory, with_less_at_once
 from regard.nn.mix import LayerMix
 from regard.nn.packed import forget_packed, packed
 from regard.nn.positions import PositionKind, Positions, build_positions, check_widths, sinusoids
@@ -91,6 +91,7 @@ __all__ = [
     "hold_int8",
     "is_out_of_memory",
     "listening",
+    "nothing_collected",
     "own_weights",
     "packed",
     "padding_mask",

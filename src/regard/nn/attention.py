@@ -9,6 +9,8 @@ from torch.nn import functional as F
 
 from regard.nn.cache import Cache
 from regard.nn.end_to_end import EndToEnd
+from regard.nn.heads import heads_apart
+from regard.nn.kernels import can_fuse
 from regard.nn.linear import build_linear
 from regard.nn.masks import causal_mask
 from regard.nn.positions import Rotation, rotate
@@ -161,17 +163,22 @@ class SelfAttention(Attention):
 
     def forward(self, x: Tensor, view: View, cache: Cache | None = None) -> Tensor:
         """Return (B, T, D); a cache adds the positions seen before, and keeps the new ones."""
-        packed = self.query_key_value(x)  # (B, T, (H + 2 G) * K)
-        if view.lay is not None:
-            return self.join(self._look_within(packed, view, view.lay))
-        query, key, value = self._parts(packed, view.rotation)
+        lay = view.lay
+        if lay is not None and not self._can_stay(x, view, lay):
+            return self.join(self._look_apart(x, view, lay))
+        query, key, value = self._parts(x, view.rotation)
+        if lay is not None:
+            return self.join(lay.attend(query, key, value, self.dropout if self.training else 0.0))
         if cache is not None:
             key, value = cache.append(key, value)  # (B, G, S, K)
         return self.join(self.look(query, key, value, view))
 
-    def _parts(self, packed: Tensor, rotation: Rotation | None) -> tuple[Tensor, Tensor, Tensor]:
+    def _parts(self, x: Tensor, rotation: Rotation | None) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries (B, H, T, K), keys and values (B, G, T, K)."""
-        H, G, K = self.head_count, self.groups, self.head_width
+        H, G, K, layer = self.head_count, self.groups, self.head_width, self.query_key_value
+        if rotation is None and G == H and self.training and layer.bias is not None and can_fuse(x):
+            return heads_apart(F.linear(x, layer.weight, layer.bias.detach()), layer.bias, K)
+        packed = layer(x)  # (B, T, (H + 2 G) * K)
         if rotation is None:  # taken apart as the product left them, their gradients come together in one copy
             query, key, value = (_by_head(part, K) for part in packed.split((H * K, G * K, G * K), dim=-1))
             return query, key, value
@@ -179,16 +186,18 @@ class SelfAttention(Attention):
         query, key = rotate(query_key, rotation).split((H, G), dim=1)
         return query, key, value
 
-    def _look_within(self, packed: Tensor, view: View, lay: EndToEnd) -> Tensor:
-        """Return what the heads see (1, H, T, K) where sequences lie end to end in one row."""
-        H, G, K = self.head_count, self.groups, self.head_width
-        if view.bias is None and not self.weights.is_heard and lay.has_kernel_for(packed, K):
-            return lay.attend(*self._parts(packed, view.rotation), self.dropout if self.training else 0.0)
-        by_head = _by_head(packed, K)
+    def _can_stay(self, x: Tensor, view: View, lay: EndToEnd) -> bool:
+        """Tell whether sequences that lie end to end can be looked at where they lie."""
+        return view.bias is None and not self.weights.is_heard and lay.has_kernel_for(x, self.head_width)
+
+    def _look_apart(self, x: Tensor, view: View, lay: EndToEnd) -> Tensor:
+        """Return what the heads see (1, H, T, K) of sequences that lie end to end, taken apart for it."""
+        H, G = self.head_count, self.groups
+        by_head = _by_head(self.query_key_value(x), self.head_width)
         if view.rotation is not None:
             by_head = torch.cat((rotate(by_head[:, : H + G], view.rotation), by_head[:, H + G :]), dim=1)
         query, key, value = lay.apart(by_head).split((H, G, G), dim=1)  # (R, H or G, longest, K)
-        return lay.together(self.look(query, key, value, View(view.mask, bias=view.bias)), packed.size(1))
+        return lay.together(self.look(query, key, value, View(view.mask, bias=view.bias)), x.size(1))
 
 
 class CrossAttention(Attention):

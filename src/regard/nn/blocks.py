@@ -12,8 +12,10 @@ from regard.config import Settings
 from regard.nn.attention import CrossAttention, SelfAttention, View
 from regard.nn.cache import Cache
 from regard.nn.dropout import Dropout
-from regard.nn.gelu import can_fuse, gelu_of_sum
+from regard.nn.gelu import gelu_of_sum
+from regard.nn.kernels import can_fuse
 from regard.nn.linear import build_linear
+from regard.nn.norms import beside_norm
 
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu"]
 NormOrder = Literal["post", "pre", "res-post"]
@@ -100,7 +102,8 @@ class Residual(nn.Module):
         # Calling a module that does nothing takes a microsecond: much, where a step of decoding takes a thousand.
         dropped = self.dropout if self.training else lambda y: y
         if self.order == "pre":
-            return x + dropped(sublayer(self.norm(x)))
+            x, normed = beside_norm(self.norm, x)
+            return x + dropped(sublayer(normed))
         if self.order == "res-post":
             return x + dropped(self.norm(sublayer(x)))
         return self.norm(x + dropped(sublayer(x)))

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from regard.nn.kernels import HALVES
+from regard.nn.kernels import HALVES, product_dtype
 
 
 @dataclass(frozen=True)
@@ -17,16 +17,16 @@ class EndToEnd:
     longest: int
     """No sequence is longer; a bound will do."""
 
-    def has_kernel_for(self, packed: Tensor, head_width: int) -> bool:
-        """Tell whether queries can be served where they lie."""
-        return packed.device.type == "cuda" and packed.dtype in HALVES and head_width % 8 == 0
+    def has_kernel_for(self, x: Tensor, head_width: int) -> bool:
+        """Tell whether queries made from x can be served where they lie."""
+        return x.is_cuda and product_dtype(x) in HALVES and head_width % 8 == 0
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
         """Return what the queries (1, H, N, K) see of their own sequence, by torch's own flash attention.
 
         `torch.nn.attention.varlen` calls the same kernel, but knows no dropout.
         """
-        flat = [each[0].transpose(0, 1) for each in (query, key, value)]  # (N, H, K)
+        flat = [each.squeeze(0).transpose(0, 1) for each in (query, key, value)]  # (N, H, K)
         sizes = (self.bounds, self.bounds, self.longest, self.longest)
         seen = torch.ops.aten._flash_attention_forward(*flat, *sizes, dropout, False, False)[0]
         return seen.transpose(0, 1)[None]

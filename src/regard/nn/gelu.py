@@ -5,16 +5,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.nn.kernels import HALVES, has_triton
-
-
-def can_fuse(x: Tensor) -> bool:
-    """Tell whether kernels of ours do the work behind a product with x: for gradients, in half precision on a GPU."""
-    if not (x.is_cuda and torch.is_grad_enabled()):
-        return False
-    kind = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else x.dtype
-    return kind in HALVES and has_triton()
-
 
 @torch.library.custom_op("regard::gelu_of_sum", mutates_args=())
 def gelu_of_sum(x: Tensor, bias: Tensor, is_tanh: bool) -> Tensor:

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from regard.nn.kernels import product_dtype
+
 
 class Linear(nn.Linear):
     """A linear layer that can be lent its weight in another layout (see `nn.packed`), or hold it in int8."""
@@ -37,8 +39,7 @@ def product(
 
 def as_product(x: Tensor) -> Tensor:
     """Return a tensor in the precision that a product makes of it under autocast, which a norm leaves in fp32."""
-    kind = x.device.type
-    return x.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else x
+    return x.to(product_dtype(x))
 
 
 @cache

@@ -1,6 +1,8 @@
 """Telling that memory ran out, and giving back what lies idle."""
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
@@ -26,6 +28,18 @@ def release_memory(device: torch.device) -> None:
     """Give back what a failed attempt still holds."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
+
+
+@contextmanager
+def nothing_collected() -> Iterator[None]:
+    """Leave garbage where it is: a CUDA graph that goes away while another is recorded spoils the recording."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def with_less_at_once(attempt: Callable[[int], Found], limit: int, least: int, device: torch.device) -> Found:

@@ -51,6 +51,11 @@ class Answering:
         return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
 
     @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table it has learned from, as settings call them; none where there was no table."""
+        return dict(self.bundle.facts.get("columns", {}))
+
+    @property
     def mix(self) -> dict[str, float] | None:
         """How much each layer of an ELMo counts for this task, and by how much all are scaled; None for others."""
         found: dict[str, float] | None = self.model.layer_shares
@@ -64,6 +69,14 @@ class Answering:
     def _scores(self, examples: Encoded, progress: Progress) -> list[Scores]:
         with only_user(self.model):
             return raw_scores(self.model, examples, self.device, self.tokens_at_once, progress)
+
+
+def as_texts(given: Any, where: str) -> tuple[str, ...]:
+    """Return one text, or those of a pair; what is no text (an empty cell of a data frame, a number) is refused."""
+    found = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, tuple | list) else (None,)
+    if not all(isinstance(text, str) for text in found):
+        raise DataError(f"{where} is no text but {given!r}; leave it out, or give it as text.")
+    return found
 
 
 def check_texts(texts: Sequence[str], where: str) -> None:

@@ -7,7 +7,7 @@ from typing import overload
 from regard.data.choices import Choice
 from regard.data.examples import encode_choices
 from regard.errors import DataError
-from regard.pipelines.answering import Answering, Lines, check_count, check_texts, encode_pairs
+from regard.pipelines.answering import Answering, Lines, as_texts, check_count, check_texts, encode_pairs
 from regard.pipelines.labelling import softmax
 from regard.progress import SILENT, Progress
 
@@ -90,7 +90,7 @@ class Classifier(Answering):
         return self._classify(text, lines or range(1, len(text) + 1), progress)
 
     def _classify(self, given: Sequence[Texts], lines: Sequence[int], progress: Progress) -> list[Classification]:
-        rows = [(each,) if isinstance(each, str) else tuple(each) for each in given]
+        rows = [as_texts(each, f"line {line:,}") for line, each in zip(lines, given, strict=True)]
         for line, texts in zip(lines, rows, strict=True):
             check_count(texts, self.texts, f"line {line:,}", "labels")
             check_texts(texts, f"line {line:,}")

@@ -44,6 +44,11 @@ class Encoder:
         return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
 
     @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table that its head has learned from, as settings call them; none without a head."""
+        return dict(self.bundle.facts.get("columns", {}))
+
+    @property
     def max_length(self) -> int:
         """How many tokens of a text are read, with those around it: as many as it was trained to read."""
         facts = self.bundle.facts
@@ -97,7 +102,10 @@ class Encoder:
 
     def _check_fills(self, top: int) -> None:
         if "masked words" in self.bundle.facts.get("untrained", ()):
-            raise ConfigError("fill: this model came without its head for masked words, so it has none to offer.")
+            raise ConfigError(
+                "fill: this model came without its head for masked words, so it has none to offer; take one that has "
+                "it, such as a run of regard train masked-language-model."
+            )
         if top < 1:
             raise ConfigError(f"top: {top} words are none; ask for 1 or more.")
 

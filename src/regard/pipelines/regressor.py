@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from regard.pipelines.answering import Answering, Lines, check_count, check_texts, encode_pairs
+from regard.pipelines.answering import Answering, Lines, as_texts, check_count, check_texts, encode_pairs
 from regard.pipelines.classifier import Texts
 from regard.progress import SILENT, Progress
 
@@ -49,7 +49,7 @@ class Regressor(Answering):
         return self._rate(text, lines or range(1, len(text) + 1), progress)
 
     def _rate(self, given: Sequence[Texts], lines: Sequence[int], progress: Progress) -> list[Rating]:
-        rows = [(each,) if isinstance(each, str) else tuple(each) for each in given]
+        rows = [as_texts(each, f"line {line:,}") for line, each in zip(lines, given, strict=True)]
         for line, texts in zip(lines, rows, strict=True):
             check_count(texts, self.texts, f"line {line:,}", "rates")
             check_texts(texts, f"line {line:,}")

@@ -10,7 +10,7 @@ import numpy as np
 from regard.data.tag_examples import EncodedTags, encode_tagged
 from regard.metrics import as_iob2, entities
 from regard.metrics.entities import marks_spans
-from regard.pipelines.answering import Answering, Lines, check_texts
+from regard.pipelines.answering import Answering, Lines, as_texts, check_texts
 from regard.pipelines.labelling import Probabilities, Scores, softmax
 from regard.progress import SILENT, Progress
 
@@ -76,7 +76,8 @@ class Tagger(Answering):
         return self._tag(text, lines or range(1, len(text) + 1), progress)
 
     def _tag(self, given: Sequence[str | tuple[str, ...]], lines: Sequence[int], progress: Progress) -> list[Tagging]:
-        rows = [split_words(each) if isinstance(each, str) else tuple(each) for each in given]
+        texts = [as_texts(each, f"line {line:,}") for line, each in zip(lines, given, strict=True)]
+        rows = [split_words(each) if isinstance(each, str) else words for each, words in zip(given, texts)]
         for line, words in zip(lines, rows, strict=True):
             check_texts(words or [""], f"line {line:,}")
         encoded = encode_tagged(rows, None, self.tokenizer, self.frame, self.max_length)

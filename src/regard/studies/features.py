@@ -17,7 +17,7 @@ from regard.data.frames import Frame
 from regard.data.label_settings import ExampleData, TagSource
 from regard.data.sampler import micro_batches
 from regard.data.tag_examples import EncodedTags, encode_tagged
-from regard.data.tagged import Tagged
+from regard.data.tagged_tables import Tagged
 from regard.inspection import read_layers
 from regard.metrics import bootstrap
 from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger
@@ -80,6 +80,9 @@ def measure_features(
     shape.check("valid", sets.valid, facts)
     machine = prepare_machine(MachineSettings(device=str(encoder.device), precision="fp32", cuda_graphs=False))
     blocks = len(encoder.model.hidden)
+    short = [way for way in ways if way.endswith("last-4")] if blocks < 4 else []
+    if short:
+        progress.warn(f"{path}: it has {blocks} blocks, so {' and '.join(short)} take {blocks} instead of four.")
     needed = needed_layers(ways, blocks)
     encoded = [_encoded(encoder, each, sets) for each in (sets.train, sets.valid)]
     stored = [read_words(encoder, each, needed, progress) for each in encoded]

@@ -1,5 +1,7 @@
 """The gradients of an update, a micro-batch after the other: computed as they come, or replayed from CUDA graphs."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.data.batches import staged
-from regard.nn import TokenEmbedding, release_memory
+from regard.nn import TokenEmbedding, nothing_collected, release_memory
 from regard.objectives import Loss, Objective, scaled_total
 from regard.training.compiled import compile_blocks
 from regard.training.machine import Machine
@@ -66,6 +68,7 @@ class RecordedGradients(Gradients):
 
     A step of a small model is a thousand kernels, and takes as long as it takes to ask for them one by one. Gradients
     lie in places that never move: the first micro-batch of an update writes over the last one's, further ones add.
+    The first recording leaves most of them where it finds them, which become their places: nothing is copied.
     """
 
     def __init__(self, model: nn.Module, objective: Objective, machine: Machine) -> None:
@@ -75,6 +78,7 @@ class RecordedGradients(Gradients):
         self._places: list[Tensor] = []
         self._is_first = True
         self._has_room = True
+        self._is_recording = False
         self._scales = {name: torch.zeros((), device=machine.device) for name in objective.parts}
         self.release()
 
@@ -112,11 +116,31 @@ class RecordedGradients(Gradients):
         with self.machine.autocast():
             loss = self.objective(self.model, batch)
         found = torch.autograd.grad(self._total(loss), self._learned, materialize_grads=True)
-        if self._is_first:
-            torch._foreach_copy_(self._places, found)
-        else:
+        if not self._is_first:
             torch._foreach_add_(self._places, found)
+        elif self._is_recording and not self._recordings:
+            self._stay(found)
+        else:
+            torch._foreach_copy_(self._places, found)
         return {name: part.sum.detach() for name, part in loss.items()}
+
+    def _stay(self, found: Sequence[Tensor]) -> None:
+        """Make the gradients that a recording finds the places of all further ones, or have them copied.
+
+        One that two parameters share, or that is a piece of something larger, must not be written to.
+        """
+        shared = Counter(gradient.untyped_storage().data_ptr() for gradient in found)
+        places, others = list[Tensor](), list[Tensor]()
+        for number, (parameter, gradient) in enumerate(zip(self._learned, found, strict=True)):
+            storage = gradient.untyped_storage()
+            is_whole = storage.nbytes() == gradient.nbytes and gradient.stride() == parameter.stride()
+            if is_whole and shared[storage.data_ptr()] == 1:
+                self._places[number] = parameter.grad = gradient
+            else:
+                places.append(self._places[number])
+                others.append(gradient)
+        if others:
+            torch._foreach_copy_(places, others)
 
     def add(self, batch: Any) -> Sums:
         """Add the gradients of one micro-batch and return the sum of each part."""
@@ -143,11 +167,13 @@ class RecordedGradients(Gradients):
         torch.cuda.synchronize()
         torch.cuda.empty_cache()  # recordings live in memory of their own, and cannot take back what lies idle
         try:
-            with torch.cuda.stream(stream):
+            with nothing_collected(), torch.cuda.stream(stream):
                 graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
+                self._is_recording = True
                 try:
                     sums = self._compute(batch)
                 finally:
+                    self._is_recording = False
                     graph.capture_end()
         except torch.OutOfMemoryError:
             self._has_room = False

@@ -156,7 +156,8 @@ def _sets(
     if place is not None:
         if only is not None:
             raise ConfigError(f"--set {only} is one of the run's own test sets; leave it out, or --data.")
-        return {place.name: read_set(shape, place, ExampleReport(), progress)}
+        usual = pipeline.bundle.facts.get("columns")
+        return {place.name: read_set(shape, place, ExampleReport(), progress, usual=usual)}
     run = Run(Path(path))
     if not run.exists:
         raise RunError(f"{path}: a checkpoint alone has no test sets; give --data FILE.")

@@ -147,6 +147,8 @@ def new_label_bundle(
         take_over(model.body, body_weights(start), new)
     if settings.start is not None:
         facts["start"] = {"path": settings.start, "sha256": start_hash(settings.start)}
+    if sets.reports["train"].columns:
+        facts["columns"] = sets.reports["train"].columns
     facts["max_length"] = _max_length(settings, model.max_positions)
     others = {"words": start.tokenizers["words"]} if is_letters and start else {}
     tokenizers = {"tokenizer": tokenizer, **others}

@@ -31,6 +31,8 @@ class ExampleReport:
     """Examples that are there already, text and label."""
     cut: int = 0
     """Examples too long to be read whole."""
+    columns: dict[str, Any] = field(default_factory=dict)
+    """The columns of a table that they are in, as settings call them."""
 
     @property
     def kept(self) -> int:
@@ -65,13 +67,19 @@ def gather_examples(
     """Read, clean and carve all sets; the labels are those of the training set, unless a run knows its own."""
     reports = {name: ExampleReport() for name in ("train", "valid", *(f"test {name}" for name in data.test))}
     train = read_set(shape, data.train, reports["train"], progress, is_learned=True)
+    usual = reports["train"].columns
     known = list(labels or shape.labels(train, data.train.name))
     if data.valid is not None:
-        valid = read_set(shape, data.valid, reports["valid"], progress)
+        valid = read_set(shape, data.valid, reports["valid"], progress, usual=usual)
     else:
-        train, valid = carve(train, data.valid_share, lambda each: shape.texts(each)[0], what=shape.what)
+        train, valid = carve(
+            train, data.valid_share, lambda each: shape.texts(each)[0], what=shape.what, origin=data.train.name
+        )
         reports["train"].carved = reports["valid"].read = len(valid)
-    tests = {name: read_set(shape, place, reports[f"test {name}"], progress) for name, place in data.test.items()}
+    tests = {
+        name: read_set(shape, place, reports[f"test {name}"], progress, usual=usual)
+        for name, place in data.test.items()
+    }
     found = ExampleSets(train, valid, tests, reports, known)
     for name, examples in found.sets.items():
         report = reports[name]
@@ -82,11 +90,17 @@ def gather_examples(
 
 
 def read_set(
-    shape: Shape[Any], place: Any, report: ExampleReport, progress: Progress, is_learned: bool = False
+    shape: Shape[Any],
+    place: Any,
+    report: ExampleReport,
+    progress: Progress,
+    is_learned: bool = False,
+    usual: Facts | None = None,
 ) -> list[Any]:
-    """Return the examples of a place that are of use; the others are counted."""
+    """Return the examples of a place that are of use, from the usual columns if it has those; count the others."""
     kept: list[Any] = []
-    for each in shape.read(place, progress):
+    found, report.columns = shape.read_with_columns(place, progress, usual or {})
+    for each in found:
         report.read += 1
         reason = shape.reason_to_drop(each) or (shape.reason_not_to_learn(each) if is_learned else None)
         if reason:

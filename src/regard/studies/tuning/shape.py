@@ -79,6 +79,10 @@ class Shape(ABC, Generic[E]):
     def read(self, place: Any, progress: Progress) -> list[E]:
         """Return the examples of a place, in order."""
 
+    def read_with_columns(self, place: Any, progress: Progress, usual: Facts) -> tuple[list[E], dict[str, Any]]:
+        """Return the examples of a place, and the columns of a table they are in, the usual ones if it has those."""
+        return self.read(place, progress), {}
+
     @abstractmethod
     def reason_to_drop(self, example: E) -> str | None:
         """Return why an example is of no use, if that is so."""

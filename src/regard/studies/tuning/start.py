@@ -18,6 +18,7 @@ from regard.pipelines import load_word_vectors
 from regard.studies.passport import HUGGING_FACE, model_hash, model_place
 from regard.studies.vectors.table import names_vectors
 
+TABLES = (".csv", ".tsv", ".jsonl", ".json", ".conll")
 BODY = "body."
 """How the names of a headed model's weights begin, its head's left out."""
 
@@ -54,6 +55,11 @@ class Beginning:
 
 def is_word_file(start: str) -> bool:
     """Tell whether a start is a file of word vectors, or a run that learned some."""
+    if Path(start).is_file() and Path(start.removesuffix(".gz")).suffix.lower() in TABLES:
+        raise ConfigError(
+            f"start: {start} is a table of examples, and no model; name a run, a checkpoint, hf:DIR or a file of "
+            f"word vectors, and give examples with --data."
+        )
     return names_vectors(start)
 
 

@@ -4,14 +4,14 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from regard.checkpoint import Bundle
 from regard.data.examples import EncodedExamples
 from regard.data.label_settings import LabelSource
-from regard.data.labelled import Labelled, read_labelled
+from regard.data.labelled import Labelled, read_labelled, read_labelled_with_columns
 from regard.errors import ConfigError, DataError
 from regard.metrics import Statistic, label_scores, label_statistics, number_scores, number_statistics
 from regard.models import HeadSettings
@@ -26,6 +26,18 @@ FEW_LABELS = 20
 
 class TextShape(Shape[Labelled]):
     """Texts, or pairs of them."""
+
+    is_number: ClassVar[bool] = False
+
+    def read(self, place: LabelSource, progress: Progress) -> list[Labelled]:
+        """Return the examples of a place."""
+        return read_labelled(place, progress, self.is_number)
+
+    def read_with_columns(
+        self, place: LabelSource, progress: Progress, usual: Facts
+    ) -> tuple[list[Labelled], dict[str, Any]]:
+        """Return the examples of a place, and the columns of their texts and labels."""
+        return read_labelled_with_columns(place, progress, self.is_number, usual)
 
     def reason_to_drop(self, example: Labelled) -> str | None:
         """Return why nothing can be learned from an example."""
@@ -78,10 +90,6 @@ class LabelShape(TextShape):
         ScoreName("macro_f1", "macro F1 %"),
         ScoreName("matthews", "Matthews %"),
     )
-
-    def read(self, place: LabelSource, progress: Progress) -> list[Labelled]:
-        """Return the examples of a place."""
-        return read_labelled(place, progress)
 
     def labels(self, train: Sequence[Labelled], name: str) -> list[str]:
         """Return the labels that occur, by number or by the alphabet; what can be no labels is refused."""
@@ -164,12 +172,9 @@ class NumberShape(TextShape):
     """Texts, or pairs, with a number."""
 
     head = "number"
+    is_number = True
     watched = ("spearman", "pearson", "mean_squared_error")
     scores = (ScoreName("spearman", "Spearman %"), ScoreName("pearson", "Pearson %"))
-
-    def read(self, place: LabelSource, progress: Progress) -> list[Labelled]:
-        """Return the examples of a place."""
-        return read_labelled(place, progress, is_number=True)
 
     def counted(self, examples: Sequence[Labelled]) -> Counter[str]:
         """Return nothing: numbers are no labels."""
