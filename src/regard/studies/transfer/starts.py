@@ -36,8 +36,8 @@ RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
             "train": {"steps": 800, "tokens_per_update": 768, "validate_every": 400},
         },
     ),
-    # Narrow, with norms first and rotary positions, one review a sequence: so minutes are enough to learn which words
-    # are of one opinion. With norms last, or positions by a table, the same takes many times as long.
+    # Narrow, one review a sequence. A minute is enough to learn which words are of one opinion only with rotary
+    # positions and this spread, as benchmarks/RESULTS.md tells.
     "bert": (
         "masked-miniature",
         {
