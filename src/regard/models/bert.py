@@ -53,7 +53,7 @@ class BertSettings(BlockSettings, ModelSettings):
     embedding_dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout on the sum of token, position and segment, behind its norm."""
     initial_spread: float = Field(0.02, gt=0)
-    """Standard deviation of weights at the start, as in the authors' code; narrow models may learn sooner with more."""
+    """Standard deviation of weights at the start, that of the authors' code; a narrow model may do with more."""
 
     @model_validator(mode="after")
     def _positions_fit(self) -> "BertSettings":
