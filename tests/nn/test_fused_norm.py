@@ -63,7 +63,8 @@ def test_without_a_gpu_a_norm_is_as_it_always_was():
 @pytest.mark.parametrize("is_compiled", [False, True])
 def test_a_block_learns_the_same_on_a_gpu(is_compiled):
     torch.manual_seed(0)
-    block = EncoderBlock(BlockSettings(width=96, heads=2, feed_forward_width=192, norm_order="pre", dropout=0)).cuda()
+    sizes = {"width": 96, "heads": 2, "feed_forward_width": 192}
+    block = EncoderBlock(BlockSettings(**sizes, norm_order="pre", activation="gelu-tanh", dropout=0)).cuda()
     x = torch.randn(4, 33, 96, device="cuda", requires_grad=True)
     found = []
     for is_half in (False, True):

@@ -34,7 +34,9 @@ class _Beside(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, epsilon: float) -> tuple[Tensor, Tensor]:
         said, mean, scale = torch.native_layer_norm(x.float(), weight.shape, weight, bias, epsilon)
         ctx.save_for_backward(x, mean, scale, weight)
-        return x.view_as(x), said.to(product_dtype(x))  # so narrow, its gradient comes back narrow
+        kind = product_dtype(x)  # so narrow, its gradient comes back narrow
+        # Compiled by torch 2.11, a tensor cast to what it is already has no gradient.
+        return x.view_as(x), said if said.dtype == kind else said.to(kind)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
