@@ -56,6 +56,27 @@ def test_mistakes_are_one_sentence(words, more, sentence):
     assert sentence in bad(*words, *more, "-q")
 
 
+def test_a_mistake_is_not_remembered(words, tmp_path):
+    """The command that is put right must not be told of a transfer that never began."""
+    assert 'there is no column "wrong"' in bad(*words, "--label-column", "wrong", "-q")
+    assert "examples are more than" in bad(*words, "--sizes", "20,9999", "-q")
+    assert "scratch" in good(*words, "-q")
+    assert "there is a transfer here already" in bad(*words, "--label-column", "wrong", "-q")
+    assert "scratch" in good(*words, "-q")  # what was reached is kept
+
+
+def test_starts_of_the_wrong_kind_are_told_before_anything_begins(words, tmp_path):
+    vectors = tmp_path / "v.txt"
+    vectors.write_text("the 1 2\nof 1\n")
+    said = bad(*words, "--methods", "vectors-frozen", "--vectors", vectors, "-q")
+    assert said == f"{vectors}: line 2 has 1 numbers, but 2 are expected; mend or leave it out."
+    said = bad(*words, "--methods", "bert-tuned", "--bert", vectors, "-q")
+    assert (
+        said == f"--bert {vectors}: these are word vectors; give them with --vectors, and here a run of another kind."
+    )
+    assert not (tmp_path / "it").exists()
+
+
 def test_a_missing_file_and_columns_without_data_are_told(tmp_path):
     assert "no.csv" in bad("transfer", "--data", tmp_path / "no.csv", "--methods", "scratch", "--out", tmp_path / "t")
     assert "are for --data; leave them out." in bad("transfer", "--label-column", "x")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.errors import DataError
-from regard.interop.word_vectors import FORMS, WordTable, read_word_vectors, write_word_vectors
+from regard.interop.word_vectors import FORMS, WordTable, read_word_vectors, without_white_space, write_word_vectors
 
 NASTY = ["the", "naïve", "日本語", "🦊", "e\u0301", "\u202eabc", "a\u00adb", "०१२", ":", '"', "1", "-0.5", "\ufeffx"]
 
@@ -28,7 +28,9 @@ def test_every_form_comes_back_to_the_bit(tmp_path, form, ending):
     assert np.array_equal(vectors, ours.vectors)
 
 
-words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=9).filter(lambda word: word.split() == [word])
+words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=9).filter(
+    lambda word: word.split() == [word] and word[0] != "\ufeff"  # at the beginning of a file it is a mark of UTF-8
+)
 numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
@@ -70,6 +72,48 @@ def test_rows_that_cannot_be_used_are_told(tmp_path):
     assert told == [f"{path}: 2 rows are left out, whose words came twice, are empty or no UTF-8."]
 
 
+@pytest.mark.parametrize("head", ["", "2 2\n"])
+def test_a_mark_of_utf_8_is_no_part_of_the_file(tmp_path, head):
+    path = tmp_path / "v.txt"
+    path.write_text(f"{head}the 1 2\nof 3 4\n", encoding="utf-8-sig")
+    assert read_word_vectors(path).words == ["the", "of"]
+
+
+def test_more_rows_than_the_header_says_are_told(tmp_path):
+    path = tmp_path / "v.txt"
+    path.write_text("2 2\nthe 1 2\nof 3 4\nto 5 6\n")
+    told = []
+
+    class Told:
+        def warn(self, message):
+            told.append(message)
+
+    assert read_word_vectors(path, progress=Told()).words == ["the", "of"]
+    assert told == [
+        f"{path}: its first line says 2 words, but more follow, which are left out; write the right number there."
+    ]
+    assert read_word_vectors(path, first=1, progress=Told()).words == ["the"]
+    assert len(told) == 1
+
+
+def test_white_space_inside_words_is_written_as_a_line(tmp_path):
+    told = []
+
+    class Told:
+        def warn(self, message):
+            told.append(message)
+
+    ours = table(["New York", "the", "New_York", "1\u00a02"])
+    found = without_white_space(ours, Told())
+    assert found.words == ["New_York", "the", "1_2"]
+    assert np.array_equal(found.vectors, ours.vectors[[0, 1, 3]])
+    assert told == [
+        "2 words hold white space, which parts words in such files; it is written as _; 1 of them is left out, "
+        "being there already."
+    ]
+    assert without_white_space(found, Told()) is found and len(told) == 1
+
+
 def test_the_binary_of_word2vec_itself_is_read(tmp_path):
     """The C program puts a line feed behind each vector; others put none."""
     rows = {"a": [1.0, 2.0], "b": [3.0, 4.0]}
@@ -90,6 +134,11 @@ def test_the_binary_of_word2vec_itself_is_read(tmp_path):
         (b"3 2\nthe 1 2\nof 1 2\n", "it ends after 2 of 3 words"),
         (b"2 2\nthe \x01\x02\x03\x84\x01", "it ends inside word 1 of 2"),
         (b"2 0\nthe \n", "vectors of 0 numbers"),
+        (b"the 1 2\nof 1 2 3\nto 1 2\n", "line 2 has 3 numbers, but 2 are expected"),
+        (b"2 1\nthe 1 2\nof 1 2\n", "line 2 has 2 numbers, but 1 are expected"),
+        (b"2 2\nthe 1,5 2\nof 1 2\n", 'line 2 holds "1,5" where a number is expected'),
+        (b"the \x1b[31m 2\nof 1 2\n", 'line 1 holds "?[31m" where a number is expected'),
+        (b"\x00\xc3\x28\x9f\x8d" * 30, "this is no text, nor word2vec's binary"),
         (b"the 1 nan\n", "not finite"),
         (gzip.compress(b"the 1 2\n" * 99, mtime=0)[:-20], "the gzip data is damaged"),
     ],

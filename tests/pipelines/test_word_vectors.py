@@ -58,6 +58,9 @@ def test_an_unknown_word_is_one_sentence(golden):
     with pytest.raises(DataError) as found:
         golden.vector("quen")
     assert str(found.value) == 'golden: there is no vector for "quen"; did you mean "queen"?'
+    often = WordVectors(["the", "king", "kung"], np.eye(3, dtype=np.float32))
+    with pytest.raises(DataError, match='did you mean "king"'):  # kung is as near, and rarer
+        often.vector("kng")
     with pytest.raises(DataError, match="it is not one of the 6 words there are"):
         golden.vector("zebra")
     with pytest.raises(ConfigError, match='metric: "manhattan" is not one of cosine, dot, euclidean'):

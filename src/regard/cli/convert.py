@@ -34,20 +34,25 @@ def convert(
         return
     if to != "hf":
         raise ConfigError(f'--to: "{to}" is not one of hf, {", ".join(ENDINGS)}.')
+    if path.is_file():
+        raise ConfigError(
+            f"{run}: a file of word vectors is written as one of {', '.join(ENDINGS)}; say which with --to."
+        )
     export(run, path.with_name(f"{path.name}-{to}") if out is None else out, to, quiet, json)
 
 
 def _convert_vectors(run: str, form: str, out: Path, quiet: bool, json: bool) -> None:
     from regard.cli.console import print_json, print_line, progress
     from regard.errors import DataError
-    from regard.interop.word_vectors import write_word_vectors
+    from regard.interop.word_vectors import without_white_space, write_word_vectors
     from regard.pipelines import load_word_vectors
 
     if out.exists():
         raise DataError(f"{out}: it exists already; name another file with --out.")
     vectors = load_word_vectors(run, progress=progress(quiet))
-    write_word_vectors(out, vectors.table, form)
+    table = without_white_space(vectors.table, progress(quiet))
+    write_word_vectors(out, table, form)
     if json:
-        print_json({"path": out, "form": form, "words": len(vectors), "width": vectors.width})
+        print_json({"path": out, "form": form, "words": len(table.words), "width": vectors.width})
         return
-    print_line(f"{out}: {len(vectors):,} words of {vectors.width} numbers, as {form}.")
+    print_line(f"{out}: {len(table.words):,} words of {vectors.width} numbers, as {form}.")

@@ -53,6 +53,11 @@ def count_words(place: TextSource, settings: WordSettings, progress: Progress = 
         )
     found = counter.frequent(settings.minimum_count, settings.size)
     if len(found) < 2:
+        if len(counter.counts) == 1 and found:
+            raise DataError(
+                f'{place.name}: it holds but one word, "{next(iter(counter.counts))}", which has no words around it '
+                f"to learn from; add text."
+            )
         most = max(counter.counts.values(), default=0)
         raise DataError(
             f"{place.name}: {len(found)} of its {len(counter.counts):,} different words occur "

@@ -1,6 +1,7 @@
 """Tables of word vectors in other programs' files: word2vec's text and binary, and GloVe's, each .gz too."""
 
 import gzip
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,14 +63,22 @@ def read_word_vectors(path: Path, first: int | None = None, progress: Progress =
     """Return the table in a file, whichever of the three forms it has; of a long one the `first` rows alone."""
     rows = _Rows({}, [])
     with explaining(path), _opened(path) as file:
-        head = file.readline(LONGEST_WORD)
+        head = file.readline(LONGEST_WORD).removeprefix(BOM_UTF8)
         if not head.strip():
             raise DataError(f"{path}: there are no vectors in it; name a file of word2vec or GloVe.")
         size = _header(head)
         if size is None:
+            shown = head.decode("utf-8", "replace")
+            if 4 * shown.count("\ufffd") > len(shown):
+                raise DataError(f"{path}: this is no text, nor word2vec's binary; name a file of word2vec or GloVe.")
             _read_text(path, file, rows, first, head)
         elif _is_text(file, size[1]):
-            _read_text(path, file, rows, min(first or size[0], size[0]), b"", size)
+            is_cut = _read_text(path, file, rows, min(first or size[0], size[0]), b"", size)
+            if is_cut and (first is None or first > size[0]):
+                progress.warn(
+                    f"{path}: its first line says {size[0]:,} words, but more follow, which are left out; write the "
+                    f"right number there."
+                )
         else:
             _read_binary(path, file, rows, size, min(first or size[0], size[0]))
     if not rows.words:
@@ -103,19 +112,24 @@ def _header(line: bytes) -> tuple[int, int] | None:
 
 
 def _is_text(file: BufferedReader, width: int) -> bool:
-    """Tell whether the row after the header is written in digits; nothing is consumed."""
-    peeked = file.peek(LONGEST_WORD)[: LONGEST_WORD + 32 * width].partition(b"\n")[0].strip().split(b" ")[1:]
+    """Tell whether the row after the header is written in digits, or at least in words; nothing is consumed."""
+    row = file.peek(LONGEST_WORD)[: LONGEST_WORD + 32 * width].partition(b"\n")[0].strip()
+    parts = row.split(b" ")[1:]
     digits = b"0123456789+-.eEinfaN"
-    return bool(peeked) and all(len(part) < 64 and not part.strip(digits) for part in peeked)
+    is_number = bool(parts) and all(len(part) < 64 and not part.strip(digits) for part in parts)
+    # Four bytes a number are seldom letters: what can be printed is text with something wrong in it.
+    shown = row.decode("utf-8", "replace")
+    return is_number or (0 < width == len(parts) and shown.isprintable() and "\ufffd" not in shown)
 
 
 def _read_text(
     path: Path, file: BufferedReader, rows: _Rows, first: int | None, head: bytes, size: tuple[int, int] | None = None
-) -> None:
-    """Read rows of a word and its numbers; the word may hold spaces, as some of GloVe's do."""
+) -> bool:
+    """Read rows of a word and its numbers, and tell whether more follow; a word may hold spaces, as in GloVe."""
     lines: list[bytes] = [head] if head else []
     width = size[1] if size else None
     done = 0
+    is_cut = False
     while True:
         while len(lines) < ROWS and (line := file.readline()):
             lines.append(line)
@@ -126,9 +140,12 @@ def _read_text(
             width = Counter(len(line.split()) for line in lines[:100]).most_common(1)[0][0] - 1
             if width < 1:
                 raise DataError(f"{path}: line 1 has no numbers behind its word; name a file of word2vec or GloVe.")
-        lines = lines if first is None else lines[: first - done]
+        if first is not None:
+            is_cut = len(lines) > first - done
+            lines = lines[: first - done]
         begin = done + 1 + (size is not None)
         parts = [line.rstrip().rsplit(None, width) for line in lines]
+        _check_words(path, parts, width, begin)
         rows.add([part[0] for part in parts], _numbers(path, parts, width, begin))
         done += len(lines)
         if len(lines) < ROWS or done == first:
@@ -136,6 +153,28 @@ def _read_text(
         lines = []
     if size and done < min(first or size[0], size[0]):
         raise DataError(f"{path}: it ends after {done:,} of {size[0]:,} words, so it is not whole; fetch it again.")
+    return is_cut or bool(file.readline().strip())
+
+
+def _check_words(path: Path, parts: list[list[bytes]], width: int, begin: int) -> None:
+    """Refuse a row with more numbers than the others, whose first ones would pass for the end of its word."""
+    for number, part in enumerate(parts, start=begin):
+        if len(pieces := part[0].split()) > 1:
+            more = 0
+            while more < len(pieces) - 1 and _is_number(pieces[-1 - more]):
+                more += 1
+            if more:
+                raise DataError(
+                    f"{path}: line {number:,} has {width + more} numbers, but {width} are expected; mend or leave it "
+                    f"out."
+                )
+
+
+def _is_number(piece: bytes) -> bool:
+    try:
+        return bool(np.isfinite(float(piece)))
+    except ValueError:
+        return False
 
 
 def _numbers(path: Path, parts: list[list[bytes]], width: int, begin: int) -> Vectors:
@@ -152,7 +191,7 @@ def _numbers(path: Path, parts: list[list[bytes]], width: int, begin: int) -> Ve
             try:
                 float(word)
             except ValueError:
-                shown = word[:20].decode("utf-8", "replace")
+                shown = "".join(c if c.isprintable() else "?" for c in word[:20].decode("utf-8", "replace"))
                 raise DataError(
                     f'{where} holds "{shown}" where a number is expected; mend or leave it out.'
                 ) from None
@@ -185,6 +224,22 @@ def _read_binary(path: Path, file: BufferedReader, rows: _Rows, size: tuple[int,
             words, found = [], []
 
 
+def without_white_space(table: WordTable, progress: Progress = SILENT) -> WordTable:
+    """Return a table with _ for the white space inside words, where files part them; of equals the first stays."""
+    names = ["_".join(word.split()) for word in table.words]
+    changed = sum(name != word for name, word in zip(names, table.words))
+    if not changed:
+        return table
+    first: dict[str, int] = {}
+    for number, name in enumerate(names):
+        first.setdefault(name, number)
+    said = "1 word holds" if changed == 1 else f"{changed:,} words hold"
+    lost = len(names) - len(first)
+    clash = f"; {lost:,} of them {'is' if lost == 1 else 'are'} left out, being there already" if lost else ""
+    progress.warn(f"{said} white space, which parts words in such files; it is written as _{clash}.")
+    return WordTable(list(first), table.vectors[list(first.values())])
+
+
 def check_form(form: str) -> None:
     """Refuse a form that is not one of ours."""
     if form not in FORMS:
@@ -196,7 +251,7 @@ def write_word_vectors(path: Path, table: WordTable, form: str) -> None:
     check_form(form)
     odd = next((word for word in table.words if len(word.split()) != 1), None)
     if odd is not None:
-        raise DataError(f'The word "{odd}" holds white space, which parts words in {form}; leave it out.')
+        raise DataError(f'The word "{odd}" holds white space, which parts words in {form}; write _ for it.')
 
     def write(file: BinaryIO) -> None:
         if path.suffix.lower() != ".gz":

@@ -84,8 +84,11 @@ class WordVectors:
         if found is not None:
             return found
         some = [each for each in self.words[:LOOKED_THROUGH] if abs(len(each) - len(word)) <= 2]
-        near = difflib.get_close_matches(word.lower(), some, n=1, cutoff=0.75)
-        way_out = f'did you mean "{near[0]}"?' if near else f"it is not one of the {len(self):,} words there are."
+        near = difflib.get_close_matches(word.lower(), some, n=20, cutoff=0.75)
+        alike = lambda each: difflib.SequenceMatcher(None, each, word.lower()).ratio()
+        # Of words that are as near the most frequent one is likeliest to be meant.
+        best = max(sorted(near, key=self.index.__getitem__), key=alike, default=None)
+        way_out = f'did you mean "{best}"?' if best else f"it is not one of the {len(self):,} words there are."
         raise DataError(f'{self.name}: there is no vector for "{word}"; {way_out}')
 
     def vector(self, word: str) -> Vectors:

@@ -95,8 +95,13 @@ def transfer(
     found = claim_transfer(path, asked, overwrite)
     with Run(path).in_hand():
         tested = None if test is None else LabelSource.model_validate(test)
-        split = Split(path / "data", LabelSource.model_validate(data), tested, progress)
-        split.check(sizes)
+        try:
+            split = Split(path / "data", LabelSource.model_validate(data), tested, progress)
+            split.check(sizes)
+        except RegardError:
+            if not found.is_begun:
+                found.clear()  # so that the same command, put right, is not refused for what was asked before
+            raise
         machine = {name: value for name, value in overrides.items() if name.startswith("machine.")}
         _Course(found, asked, split, Starts(found, starts, machine, progress), overrides, show, progress).go()
     return found

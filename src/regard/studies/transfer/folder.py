@@ -36,6 +36,11 @@ class Transfer(StudyFolder):
     holds = ("asked",)
     folders = ("data", "starts", "runs", "cells")
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether any run has been made for it."""
+        return any((self.path / folder).exists() for folder in ("starts", "runs", "cells"))
+
     def run(self, cell: Cell) -> Run:
         """Return the run of a cell."""
         return Run(self.path / "runs" / cell.name)

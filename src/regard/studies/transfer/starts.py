@@ -6,9 +6,9 @@ from typing import Any
 
 from regard.config import flatten, nested
 from regard.errors import ConfigError
-from regard.interop.word_vectors import write_word_vectors
+from regard.interop.word_vectors import without_white_space, write_word_vectors
 from regard.models import family
-from regard.pipelines import load
+from regard.pipelines import load_word_vectors
 from regard.progress import Progress
 from regard.studies.execute import Job, execute
 from regard.studies.folder import ENDED
@@ -88,6 +88,10 @@ def needed_starts(methods: list[str], given: Mapping[str, str | None], is_miniat
     return found
 
 
+LOOKED_AT = 1000
+"""Rows of a file of word vectors that are looked at before anything begins."""
+
+
 class Starts:
     """The starts of a transfer, pretrained when they are first asked for."""
 
@@ -118,10 +122,7 @@ class Starts:
         path = self.transfer.path / "starts" / "vectors.txt"
         if not path.is_file():
             path.parent.mkdir(exist_ok=True)
-            vectors: Any = load(place)
-            if not hasattr(vectors, "table"):
-                raise ConfigError(f"--vectors {place}: this run holds no word vectors; give another, or a file.")
-            write_word_vectors(path, vectors.table, "word2vec")
+            write_word_vectors(path, without_white_space(load_word_vectors(place).table), "word2vec")
         return str(path)
 
     def tuning(self, need: str | None) -> dict[str, Any]:
@@ -147,9 +148,12 @@ def check_start(need: str, place: str) -> None:
     if need == "vectors":
         if not Path(place).exists():
             raise ConfigError(f"--vectors {place}: there is no such file or run; check the path.")
+        load_word_vectors(place, LOOKED_AT)
         return
     if is_word_file(place):
-        raise ConfigError(f"--{need} {place}: this is a file; give the folder of a run.")
+        raise ConfigError(
+            f"--{need} {place}: these are word vectors; give them with --vectors, and here a run of another kind."
+        )
     kind = family(str(model_of(place)["family"])).kind
     wanted = {"elmo": "two-way", "bert": "encoder"}[need]
     if kind != wanted:
