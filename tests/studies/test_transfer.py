@@ -60,6 +60,7 @@ def test_every_method_learns_from_the_same_examples_and_the_report_needs_nothing
     mix = next(row for row in results["table"] if row["method"] == "elmo")["by_size"][0]["mix"]
     assert list(mix) == ["characters", "lstm 1", "lstm 2", "scale"]
     page = whole.report.read_text(encoding="utf-8")
+    assert "mathdefault" not in page  # numbers on an axis are numbers, not formulas
     assert not re.search(r"""(src|href)=["']?(https?:|//)""", page) and "<script src" not in page
     assert "bert-tuned" in page and page.count("<svg") == 2 and "lstm 1" in page
     assert {path.name for path in whole.path.glob("*.png")} == {"accuracy-size.png", "accuracy-cost.png"}
@@ -165,7 +166,9 @@ def test_a_method_that_fails_does_not_stop_the_others(desk, tmp_path):
         def warn(self, message):
             self.said += message
 
-    (tmp_path / "broken.txt").write_text("no vectors here\n", encoding="utf-8")
+    (tmp_path / "broken.txt").write_text(
+        "".join(f"w{number} 1 2\n" for number in range(1000)) + "no vectors here\n", encoding="utf-8"
+    )
     starts = {"vectors": str(tmp_path / "broken.txt")}
     asked = question(desk, methods=("scratch", "vectors-frozen"), sizes=("20",), starts=starts)
     heard = Heard()

@@ -165,7 +165,7 @@ def _reach(members: Sequence[dict[str, Any]], side: str) -> Picture:
         axes.set(xlabel=f"tokens back to a {side} token (k)", ylabel="gradient norm / mean of the sentence")
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, 0.3), max(high, 3.0))  # a flat line looks flat
-        plain_numbers(axes)
+        plain_numbers(axes.yaxis)
 
     return Picture(f"gradient-{side}", f"Gradient k tokens back in the {side}", draw)
 
@@ -178,16 +178,16 @@ def _times(members: Sequence[dict[str, Any]], key: str, what: str, axes: Any) ->
     lengths = max((found["lengths"] for _, found in times), key=len)
     axes.set_xticks(lengths, [str(length) for length in lengths])
     axes.set(xlabel="tokens on each side", ylabel=f"milliseconds for {what}")
-    plain_numbers(axes)
+    plain_numbers(axes.yaxis)
 
 
-def plain_numbers(axes: Any) -> None:
+def plain_numbers(axis: Any) -> None:
     """Write 20 and 0.5 on a logarithmic axis, and not powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _ladder(results: dict[str, Any], axes: Any, theme: Theme) -> None:

@@ -94,4 +94,4 @@ def _reach(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> None:
     draw_lines(axes, [(name, curve["distance"], y) for (name, curve), y in zip(curves, shown, strict=True)])
     axes.set_yscale("log")
     axes.set(xlabel="tokens back (k)", ylabel="gradient norm / mean of the window")
-    plain_numbers(axes)
+    plain_numbers(axes.yaxis)

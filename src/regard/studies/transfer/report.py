@@ -9,7 +9,7 @@ from typing import Any
 
 from regard.checkpoint import write_text
 from regard.studies.folder import REPORT
-from regard.studies.race.pictures import COLOURS, MARKERS, Picture, Theme
+from regard.studies.race.pictures import COLOURS, MARKERS, Picture, Theme, plain_numbers
 
 TEMPLATE = resources.files("regard.studies.race") / "page.html"
 
@@ -164,7 +164,7 @@ def _pictures(results: dict[str, Any]) -> list[Picture]:
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
         axes.minorticks_off()
         axes.set(xlabel="training examples", ylabel="accuracy % (dashed: the commonest label)")
-        axes.legend(fontsize=8, frameon=False)
+        _legend(axes)
 
     def by_cost(axes: Any, theme: Theme) -> None:
         for number, method in enumerate(results["methods"]):
@@ -178,13 +178,19 @@ def _pictures(results: dict[str, Any]) -> list[Picture]:
                 **style,
             )
         axes.set_xscale("log")
+        plain_numbers(axes.xaxis)
         axes.set(xlabel="seconds of training", ylabel="accuracy %")
-        axes.legend(fontsize=8, frameon=False)
+        _legend(axes)
 
     return [
         Picture("accuracy-size", "Accuracy against the number of training examples", by_size),
         Picture("accuracy-cost", "Accuracy against seconds of training", by_cost),
     ]
+
+
+def _legend(axes: Any) -> None:
+    """Name the methods beside the picture: six of them would cover what they stand for."""
+    axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def _points(results: dict[str, Any], method: str) -> dict[int, list[dict[str, Any]]]:
