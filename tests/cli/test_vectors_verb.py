@@ -61,6 +61,14 @@ def test_mistakes_are_one_sentence(golden, tmp_path):
     assert "it ends inside word 1 of 9" in bad("vectors", "neighbours", tmp_path / "empty.bin", "king")
 
 
+def test_a_file_is_converted_when_it_is_said_how(tmp_path):
+    place = tmp_path / "v.txt"
+    place.write_text("new york 1 2\nthe 3 4\n")
+    assert "is written as word2vec, word2vec-binary, glove; say which with --to." in bad("convert", place)
+    good("convert", place, "--to", "word2vec", "--out", tmp_path / "w.txt")
+    assert (tmp_path / "w.txt").read_text() == "2 2\nnew_york 1 2\nthe 3 4\n"
+
+
 def test_one_word_has_one_vector_and_many_contexts(golden, tmp_path):
     texts = ["The king eats an apple.", "An orange for the king!"]
     assert "in context\t1.0000\nwithout context\t1.0000" in good("similar", golden, *texts, "--word", "king")

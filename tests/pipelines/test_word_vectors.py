@@ -4,7 +4,7 @@ import pytest
 from golden import GOLDEN
 from regard.errors import ConfigError, DataError
 from regard.pipelines import WordVectors
-from regard.studies.vectors.evaluate import read_rated_pairs, score_analogies, score_similarities
+from regard.studies.vectors.evaluate import rating_rows, read_rated_pairs, score_analogies, score_similarities
 
 
 @pytest.fixture
@@ -96,5 +96,6 @@ def test_rated_pairs_are_compared(golden, tmp_path, comma):
     found = score_similarities(golden, path)
     assert (found.pairs, found.covered, found.spearman) == (4, 3, pytest.approx(1.0))
     path.write_text("a\tb\t1\n")
-    with pytest.raises(DataError, match="0 of its 1 pairs have vectors"):
-        score_similarities(golden, path)
+    found = score_similarities(golden, path)  # other files are scored all the same
+    assert (found.pairs, found.covered, found.spearman, found.pearson) == (1, 0, None, None)
+    assert rating_rows([vars(found)]) == [(path.name, "1", "0", "-", "-")]

@@ -161,5 +161,13 @@ def test_a_text_without_words_is_refused(book):
     assert not (book.parent / "runs").exists()
 
 
+def test_a_text_of_one_word_is_refused(book):
+    shutil.rmtree(book)
+    book.mkdir()
+    (book / "a.txt").write_text("hello " * 9, encoding="utf-8")
+    with pytest.raises(DataError, match='it holds but one word, "hello", which has no words around it'):
+        train("vectors", settings(book))
+
+
 def test_the_doctor_says_that_there_is_nothing_to_check(book):
     assert "word vectors need no check" in bad("doctor", "vectors", "--text", book)

@@ -122,7 +122,7 @@ def _best_score(run: Run, record: dict[str, Any]) -> BestScore | None:
 def _vector_score(scores: dict[str, Any]) -> BestScore | None:
     if "analogies" in scores and scores["analogies"]["total"]["accuracy"] is not None:
         return BestScore("accuracy", round(scores["analogies"]["total"]["accuracy"], 4), "analogies")
-    rated = scores.get("similarities") or []
+    rated = [each for each in scores.get("similarities") or [] if each["spearman"] is not None]
     return BestScore("Spearman", round(rated[0]["spearman"], 4), Path(rated[0]["path"]).name) if rated else None
 
 

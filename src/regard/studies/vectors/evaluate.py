@@ -49,13 +49,13 @@ class Analogies:
 
 @dataclass(frozen=True)
 class Similarities:
-    """How the cosines of a file's pairs rise and fall with what people say about them."""
+    """How the cosines of a file's pairs rise and fall with what people say; None where too few pairs have vectors."""
 
     path: str
     pairs: int
     covered: int
-    spearman: float
-    pearson: float
+    spearman: float | None
+    pearson: float | None
 
 
 def plain_analogies(found: Analogies) -> dict[str, Any]:
@@ -152,10 +152,7 @@ def score_similarities(vectors: WordVectors, path: Path) -> Similarities:
     numbers = [(vectors.find(one), vectors.find(other), value) for one, other, value in pairs]
     known = [(one, other, value) for one, other, value in numbers if one is not None and other is not None]
     if len(known) < 2:
-        raise DataError(
-            f"{path}: {len(known)} of its {len(pairs):,} pairs have vectors for both words in {vectors.name}, which "
-            f"leaves nothing to compare; take another file."
-        )
+        return Similarities(str(path), len(pairs), len(known), None, None)
     table = vectors.directions
     cosines = [float(table[one] @ table[other]) for one, other, _ in known]
     scores = number_scores([value for *_, value in known], cosines)
@@ -184,8 +181,7 @@ def rating_rows(found: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
             Path(each["path"]).name,
             f"{each['pairs']:,}",
             f"{each['covered']:,}",
-            f"{each['spearman']:.3f}",
-            f"{each['pearson']:.3f}",
+            *("-" if each[name] is None else f"{each[name]:.3f}" for name in ("spearman", "pearson")),
         )
         for each in found
     ]
