@@ -1,13 +1,6 @@
 """The kernels that choose what runs on, against torch: on a CUDA device, or interpreted where the compiler is."""
 
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
-from pathlib import Path
-
-import pytest
-import torch
+from own_kernels import needs_kernels, run_kernels
 
 CODE = """
 import torch
@@ -45,15 +38,6 @@ for min_length in (1, 3):
 """
 
 
-@pytest.mark.skipif(find_spec("triton") is None, reason="needs triton, which comes with torch for CUDA")
+@needs_kernels
 def test_the_kernels_choose_what_torch_chooses():
-    interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
-    helpers = str(Path(__file__).parents[1])
-    path = os.pathsep.join((helpers, os.environ.get("PYTHONPATH", "")))
-    done = subprocess.run(
-        [sys.executable, "-c", CODE],
-        env=os.environ | interpreted | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    run_kernels(CODE)

@@ -1,16 +1,11 @@
 """Steps of a GPT in places that never move, against plain reading."""
 
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
-from pathlib import Path
-
 import pytest
 import torch
 from torch.testing import assert_close
 
 from language import padded_in_front, small_language_model
+from own_kernels import needs_kernels, run_kernels
 from regard.models.gpt import GptSettings
 from small import random_tokens
 
@@ -103,10 +98,6 @@ for changes in ({}, {"positions": "rotary", "activation": "relu"}, {"has_bias": 
 """
 
 
-@pytest.mark.skipif(find_spec("triton") is None, reason="needs triton, which comes with torch for CUDA")
+@needs_kernels
 def test_few_kernels_compute_what_the_blocks_do():
-    paths = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])}
-    interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
-    environment = os.environ | paths | interpreted
-    done = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_kernels(CODE)

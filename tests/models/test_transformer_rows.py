@@ -1,13 +1,6 @@
 """Steps in few kernels against the blocks: on a CUDA device, or interpreted where there is only the compiler."""
 
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
-from pathlib import Path
-
-import pytest
-import torch
+from own_kernels import needs_kernels, run_kernels
 
 CODE = """
 import torch
@@ -37,10 +30,6 @@ for changes in ({}, {"positions": "rotary"}, {"has_bias": False, "positions": "a
 """
 
 
-@pytest.mark.skipif(find_spec("triton") is None, reason="needs triton, which comes with torch for CUDA")
+@needs_kernels
 def test_few_kernels_compute_what_the_blocks_do():
-    paths = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])}
-    interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
-    environment = os.environ | paths | interpreted
-    done = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_kernels(CODE)

@@ -1,14 +1,10 @@
 """The kernels against the plain way: on a CUDA device, or interpreted where the compiler is installed without one."""
 
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
-
 import pytest
 import torch
 from torch.testing import assert_close
 
+from own_kernels import needs_kernels, run_kernels
 from regard.nn import BlockSettings
 from regard.nn.blocks import FeedForward
 
@@ -38,13 +34,9 @@ for is_tanh in (False, True):
 """
 
 
-@pytest.mark.skipif(find_spec("triton") is None, reason="needs triton, which comes with torch for CUDA")
+@needs_kernels
 def test_the_kernels_give_the_same_values_and_gradients():
-    interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
-    ran = subprocess.run(
-        [sys.executable, "-c", CODE], env=os.environ | interpreted, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
+    run_kernels(CODE)
 
 
 @on_gpu

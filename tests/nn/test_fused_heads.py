@@ -1,14 +1,10 @@
 """Gradients of heads brought together by a kernel: on a CUDA device, or interpreted where there is a compiler."""
 
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
-
 import pytest
 import torch
 from torch.testing import assert_close
 
+from own_kernels import needs_kernels, run_kernels
 from regard.nn import SelfAttention, View
 
 on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -49,13 +45,9 @@ for other in found[1:]:
 """
 
 
-@pytest.mark.skipif(find_spec("triton") is None, reason="needs triton, which comes with torch for CUDA")
+@needs_kernels
 def test_the_kernel_gives_the_same_gradients_in_and_out_of_a_compiled_block():
-    interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
-    ran = subprocess.run(
-        [sys.executable, "-c", CODE], env=os.environ | interpreted, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
+    run_kernels(CODE)
 
 
 @on_gpu

@@ -1,15 +1,11 @@
 """The gradient of a norm and of what goes past it, by a kernel: on a CUDA device, or interpreted."""
 
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
-
 import pytest
 import torch
 from torch import nn
 from torch.testing import assert_close
 
+from own_kernels import needs_kernels, run_kernels
 from regard.nn import BlockSettings, EncoderBlock, View
 from regard.nn.norms import beside_norm
 
@@ -43,13 +39,9 @@ for other in found[1:]:
 """
 
 
-@pytest.mark.skipif(find_spec("triton") is None, reason="needs triton, which comes with torch for CUDA")
+@needs_kernels
 def test_the_kernel_gives_the_same_gradients_in_and_out_of_a_compiled_block():
-    interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
-    ran = subprocess.run(
-        [sys.executable, "-c", CODE], env=os.environ | interpreted, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
+    run_kernels(CODE)
 
 
 def test_without_a_gpu_a_norm_is_as_it_always_was():

@@ -1,14 +1,10 @@
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
+from own_kernels import needs_kernels, run_kernels
 from regard.data.batches import NO_LABEL
 from regard.objectives import TranslationObjective, scaled_total
 from regard.objectives.agreement import disagreement
@@ -90,8 +86,6 @@ for plain, fused in zip(*found, strict=True):
 """
 
 
-@pytest.mark.skipif(find_spec("triton") is None, reason="needs triton, which comes with torch for CUDA")
+@needs_kernels
 def test_the_kernel_gives_the_same_sum_and_gradients():
-    interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
-    done = subprocess.run([sys.executable, "-c", CODE], env=os.environ | interpreted, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_kernels(CODE)

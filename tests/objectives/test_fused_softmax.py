@@ -1,12 +1,6 @@
 """The kernel against the plain way: on a CUDA device, or interpreted where the compiler is installed without one."""
 
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
-
-import pytest
-import torch
+from own_kernels import needs_kernels, run_kernels
 
 CODE = """
 import sys
@@ -35,8 +29,6 @@ with torch.no_grad():
 """
 
 
-@pytest.mark.skipif(find_spec("triton") is None, reason="needs triton, which comes with torch for CUDA")
+@needs_kernels
 def test_the_kernel_gives_the_same_sums_and_gradients():
-    interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
-    done = subprocess.run([sys.executable, "-c", CODE], env=os.environ | interpreted, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_kernels(CODE)

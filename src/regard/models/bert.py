@@ -19,6 +19,7 @@ from regard.nn import (
     Probe,
     View,
     VocabularyHead,
+    as_product,
     build_linear,
     build_norm,
     build_positions,
@@ -64,6 +65,9 @@ class BertSettings(BlockSettings, ModelSettings):
 class BertEmbedding(nn.Module):
     """A vector for each token, with those of its position and its segment added; a norm, and dropout."""
 
+    is_narrow = False
+    """Whether they are kept in the precision of products, half as wide."""
+
     def __init__(self, settings: BertSettings, table: nn.Embedding, positions: Positions) -> None:
         super().__init__()
         self.table = table
@@ -75,7 +79,8 @@ class BertEmbedding(nn.Module):
     def forward(self, tokens: Tensor, segments: Tensor | None, positions: Tensor) -> Tensor:
         """Return (B, T, D) for tokens (B, T) of segments (B, T), unset the first, at positions (T,) or (B, T)."""
         kinds = self.segments.weight[0] if segments is None else self.segments(segments)
-        return self.dropout(self.norm(self.positions.embed(self.table(tokens) + kinds, positions)))
+        x = self.norm(self.positions.embed(self.table(tokens) + kinds, positions))
+        return self.dropout(as_product(x) if self.is_narrow else x)
 
 
 class Transform(nn.Module):

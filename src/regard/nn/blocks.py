@@ -14,7 +14,7 @@ from regard.nn.cache import Cache
 from regard.nn.dropout import Dropout
 from regard.nn.gelu import gelu_of_sum
 from regard.nn.kernels import can_fuse
-from regard.nn.linear import build_linear
+from regard.nn.linear import as_product, build_linear
 from regard.nn.norms import beside_norm
 
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu"]
@@ -91,6 +91,9 @@ def build_norm(settings: BlockSettings) -> nn.Module:
 class Residual(nn.Module):
     """x and f(x) added, with dropout on f(x) and the norm where `order` says."""
 
+    is_narrow = False
+    """Whether sums that come out of a norm are kept in the precision of products, half as wide."""
+
     def __init__(self, settings: BlockSettings) -> None:
         super().__init__()
         self.order = settings.norm_order
@@ -105,8 +108,11 @@ class Residual(nn.Module):
             x, normed = beside_norm(self.norm, x)
             return x + dropped(sublayer(normed))
         if self.order == "res-post":
-            return x + dropped(self.norm(sublayer(x)))
-        return self.norm(x + dropped(sublayer(x)))
+            return x + dropped(self._normed(sublayer(x)))
+        return self._normed(x + dropped(sublayer(x)))
+
+    def _normed(self, x: Tensor) -> Tensor:
+        return as_product(self.norm(x)) if self.is_narrow else self.norm(x)
 
 
 class FeedForward(nn.Module):

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from regard.data.batches import staged
-from regard.nn import TokenEmbedding, nothing_collected, release_memory
+from regard.nn import nothing_collected, release_memory
 from regard.objectives import Loss, Objective, scaled_total
 from regard.training.compiled import compile_blocks
 from regard.training.machine import Machine
@@ -186,8 +186,8 @@ class RecordedGradients(Gradients):
 def build_gradients(model: nn.Module, objective: Objective, machine: Machine) -> Gradients:
     """Return the way of computing gradients that suits the machine."""
     for module in model.modules():
-        if isinstance(module, TokenEmbedding):
-            module.is_narrow = machine.has_narrow_sums
+        if hasattr(module, "is_narrow"):
+            cast(Any, module).is_narrow = machine.has_narrow_sums
     if machine.compiles_blocks:
         compile_blocks(model)
     has_graphs = machine.has_graphs and getattr(model, "is_recordable", True)

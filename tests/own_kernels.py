@@ -1,0 +1,23 @@
+"""Code that launches kernels of our own, run in a process of its own."""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import torch
+
+needs_kernels = pytest.mark.skipif(
+    find_spec("triton") is None, reason="needs triton, which comes with torch for CUDA"
+)
+
+
+def run_kernels(code: str) -> None:
+    """Run code that asserts things on a CUDA device, or interpreted where the compiler is installed without one."""
+    interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
+    paths = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])}
+    environment = os.environ | paths | interpreted
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
