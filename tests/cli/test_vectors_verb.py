@@ -63,10 +63,10 @@ def test_mistakes_are_one_sentence(golden, tmp_path):
 
 def test_a_file_is_converted_when_it_is_said_how(tmp_path):
     place = tmp_path / "v.txt"
-    place.write_text("new york 1 2\nthe 3 4\n")
-    assert "is written as word2vec, word2vec-binary, glove; say which with --to." in bad("convert", place)
+    place.write_text("the 3 4\nnew york 1 2\nof 5 6\n")
+    assert "is written as one of word2vec, word2vec-binary, glove; say which with --to." in bad("convert", place)
     good("convert", place, "--to", "word2vec", "--out", tmp_path / "w.txt")
-    assert (tmp_path / "w.txt").read_text() == "2 2\nnew_york 1 2\nthe 3 4\n"
+    assert (tmp_path / "w.txt").read_text() == "3 2\nthe 3 4\nnew_york 1 2\nof 5 6\n"
 
 
 def test_one_word_has_one_vector_and_many_contexts(golden, tmp_path):

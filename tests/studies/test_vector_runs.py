@@ -169,5 +169,5 @@ def test_a_text_of_one_word_is_refused(book):
         train("vectors", settings(book))
 
 
-def test_the_doctor_says_that_there_is_nothing_to_check(book):
-    assert "word vectors need no check" in bad("doctor", "vectors", "--text", book)
+def test_the_doctor_says_whether_there_is_enough(book):
+    assert "too few for neighbours that are more than chance" in good("doctor", "vectors", "--text", book)
