@@ -54,6 +54,22 @@ def test_words_are_found_in_other_forms(golden):
     assert golden.number("KING") == 2
 
 
+def test_words_are_looked_up_as_in_a_dictionary(golden):
+    assert "king" in golden and "KING" in golden and "zebra" not in golden and 3 not in golden
+    assert np.array_equal(golden["king"], golden.vector("king"))
+    assert repr(golden) == f"<6 word vectors of {golden.width} numbers: golden>"
+
+
+def test_a_text_is_one_word_and_not_its_letters(golden):
+    first = golden.neighbours("king", 1)[0].word
+    assert golden.neighbours("king", 1, exclude=first) == golden.neighbours("king", 1, exclude=[first])
+    assert golden.neighbours("king", 1, exclude=first)[0].word != first
+    with pytest.raises(ConfigError, match='"king" is one text; give the words as a list.'):
+        golden.odd_one_out("king")
+    with pytest.raises(DataError, match="golden: 3 is no word; give it as text."):
+        golden.neighbours(3)
+
+
 def test_an_unknown_word_is_one_sentence(golden):
     with pytest.raises(DataError) as found:
         golden.vector("quen")

@@ -96,7 +96,12 @@ def load(
             )
     first = _bundle(path, device, precision)
     if not ensemble:
-        return Generator(first, weights) if first.task == "language-model" else PIPELINES[first.task](first)
+        if first.task == "language-model":
+            return Generator(first, weights)
+        found = PIPELINES[first.task](first)
+        if isinstance(found, WordVectors):
+            found.name = str(path)  # which its sentences about unknown words begin with
+        return found
     if first.task != "translate":
         raise ConfigError(
             f"ensemble: {path} is {KINDS[first.task]}, and only translators decide together; leave it out."

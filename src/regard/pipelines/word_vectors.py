@@ -60,6 +60,15 @@ class WordVectors:
     def __len__(self) -> int:
         return len(self.words)
 
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and self.find(word) is not None
+
+    def __getitem__(self, word: str) -> Vectors:
+        return self.vector(word)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} word vectors of {self.width} numbers: {self.name}>"
+
     @property
     def width(self) -> int:
         """How many numbers a vector has."""
@@ -80,6 +89,8 @@ class WordVectors:
 
     def number(self, word: str) -> int:
         """Return the number of a word, and refuse one that is not there."""
+        if not isinstance(word, str):
+            raise DataError(f"{self.name}: {word!r} is no word; give it as text.")
         found = self.find(word)
         if found is not None:
             return found
@@ -101,14 +112,13 @@ class WordVectors:
         return float(self._values(self.vector(one), self.vectors[self.number(other)][None], metric)[0])
 
     def neighbours(
-        self, word: str, top: int = 10, metric: str = "cosine", exclude: Iterable[str] = ()
+        self, word: str, top: int = 10, metric: str = "cosine", exclude: str | Iterable[str] = ()
     ) -> list[Neighbour]:
         """Return the words nearest to a word, best first; it is none of them, nor are those excluded."""
-        known = [number for number in map(self.find, exclude) if number is not None]
-        return self.near(self.vector(word), top, metric, [self.number(word), *known])
+        return self.near(self.vector(word), top, metric, [self.number(word), *self._known(exclude)])
 
     def analogy(
-        self, a: str, b: str, c: str, top: int = 1, metric: str = "cosine", exclude: Iterable[str] = ()
+        self, a: str, b: str, c: str, top: int = 1, metric: str = "cosine", exclude: str | Iterable[str] = ()
     ) -> list[Neighbour]:
         """Return what is to `c` as `b` is to `a`, best first: near b - a + c, and none of the three.
 
@@ -116,12 +126,19 @@ class WordVectors:
         """
         check_metric(metric)
         given = [self.number(word) for word in (a, b, c)]
-        known = [number for number in map(self.find, exclude) if number is not None]
         table = self.directions if metric == "cosine" else self.vectors
-        return self.near(table[given[1]] - table[given[0]] + table[given[2]], top, metric, [*given, *known])
+        but = [*given, *self._known(exclude)]
+        return self.near(table[given[1]] - table[given[0]] + table[given[2]], top, metric, but)
+
+    def _known(self, words: str | Iterable[str]) -> list[int]:
+        """Return the numbers of those words that have a vector; a text is one word, and not its letters."""
+        given = [words] if isinstance(words, str) else words
+        return [number for number in map(self.find, given) if number is not None]
 
     def odd_one_out(self, words: Sequence[str]) -> tuple[str, list[Neighbour]]:
         """Return the word least like the others, and for each the cosine with the mean direction of all."""
+        if isinstance(words, str):
+            raise ConfigError(f'"{words}" is one text; give the words as a list.')
         if len(words) < 3:
             raise ConfigError(f"{len(words)} words have no odd one among them; give three or more.")
         table = self.directions[[self.number(word) for word in words]]
