@@ -12,6 +12,7 @@ from regard.checkpoint import Bundle, write_bundle
 from regard.errors import ConfigError, DataError
 from regard.models import Headed, HeadSettings
 from regard.pipelines import Encoder, load_encoder, load_masked
+from regard.pipelines.vectors import cosine
 from regard.progress import Progress
 
 TEXTS = [WORDS[0], "dog", "", WORDS[1], "the cat sleeps", "the dog and the cat", "a ball", "dog"]
@@ -143,6 +144,13 @@ def test_no_more_is_read_than_was_learned(tokenizer):
     with pytest.raises(DataError) as error:
         encoder.fill(["[MASK]", "[MASK] dog and the cat and the ball"])
     assert str(error.value) == "line 2 has 10 tokens, but this model reads 8 at most; shorten it."
+
+
+def test_nothing_is_more_than_the_same():
+    draw = np.random.default_rng(0)
+    for width in range(2, 60):
+        vector = draw.normal(size=width).astype(np.float32)
+        assert 1 - 1e-5 < cosine(vector, 3 * vector) <= 1 and cosine(vector, -vector) >= -1
 
 
 def test_similarities_are_cosines(encoder):

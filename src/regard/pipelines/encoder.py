@@ -243,7 +243,7 @@ class Encoder:
         """Return the cosine between the vectors of two texts, or of all of some and all of others (N, M)."""
         both = [[each] if isinstance(each, str) else list(each) for each in (one, other)]
         vectors = self.embed([*both[0], *both[1]], **(settings | {"is_normalised": True}))
-        found = vectors[: len(both[0])] @ vectors[len(both[0]) :].T
+        found = np.clip(vectors[: len(both[0])] @ vectors[len(both[0]) :].T, -1, 1)
         return float(found[0, 0]) if isinstance(one, str) and isinstance(other, str) else found
 
     def similar_words(self, one: tuple[str, str], other: tuple[str, str], layer: int = -1) -> WordSimilarity:

@@ -24,9 +24,9 @@ def pooled(hidden: Tensor, real: Tensor, pooling: str) -> Tensor:
 
 
 def cosine(one: Vectors, other: Vectors) -> float:
-    """Return the cosine of the angle between two vectors."""
+    """Return the cosine of the angle between two vectors; rounding takes it past 1 nowhere."""
     lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(one @ other) / lengths if lengths else 0.0
+    return float(np.clip(float(one @ other) / lengths, -1, 1)) if lengths else 0.0
 
 
 def word_places(found: TokenVectors, word: str) -> list[int]:

@@ -170,7 +170,7 @@ class WordVectors:
         found = table @ vector
         if metric == "cosine":
             lengths = np.linalg.norm(table, axis=1) * np.linalg.norm(vector)
-            found = found / np.where(lengths > 0, lengths, 1)
+            found = np.clip(found / np.where(lengths > 0, lengths, 1), -1, 1)
         return found
 
 
