@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from regard.cli.inputs import chunks
-from regard.cli.options import Device, Json, Layer, Pooling, Precision, Quiet, Run, Threads, column
-from regard.cli.tables import is_table, write_cells
+from regard.cli.options import Device, Json, Layer, Pooling, Precision, Quiet, Run, Threads
+from regard.cli.tables import is_table, read_texts, write_cells
 
 
 def embed(
@@ -58,7 +58,7 @@ def embed(
     settings |= {} if tokens else {"pooling": pooling, "is_normalised": normalise}
     made = encoder.tokens if tokens else encoder.embed
     if is_table(file):
-        table = _table(encoder, file, text_column, settings["progress"])
+        table = read_texts(encoder, file, text_column, settings["progress"])
         given = [text for (text,) in table.texts]
         if not tokens and not json and (out is None or out.suffix == ".csv"):
             _write_table(table, made(given, **settings), out)
@@ -92,14 +92,6 @@ def _check(flags: dict[str, Any]) -> None:
         raise ConfigError("--text-column is for tables; give one with --file.")
     if flags["out"] is not None:
         check_ending(flags["out"])
-
-
-def _table(encoder: Any, file: Path | None, text_column: str | None, reporter: Any) -> Any:
-    from regard.pipelines.text_tables import read_text_table
-
-    return read_text_table(
-        str(file), [] if text_column is None else [column(text_column)], 1, encoder.columns, reporter
-    )
 
 
 def _write_table(table: Any, vectors: Any, out: Path | None) -> None:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from regard.cli.inputs import chunks
-from regard.cli.options import Device, Json, Precision, Quiet, Run, Threads, column
-from regard.cli.tables import is_table, write_cells, write_records
+from regard.cli.options import Device, Json, Precision, Quiet, Run, Threads
+from regard.cli.tables import is_table, read_texts, write_cells, write_records
 
 
 def fill(
@@ -83,11 +83,7 @@ def _print_answer(answer: Any, line: int | None, json: bool) -> None:
 def _fill_table(
     encoder: Any, file: Path | None, text_column: str | None, choice: dict[str, Any], out: Path | None, json: bool
 ) -> None:
-    from regard.pipelines.text_tables import read_text_table
-
-    table = read_text_table(
-        str(file), [] if text_column is None else [column(text_column)], 1, encoder.columns, choice["progress"]
-    )
+    table = read_texts(encoder, file, text_column, choice["progress"])
     given = [(text, where) for (text,), where in zip(table.texts, table.where, strict=True) if text]
     found = iter(encoder.fill([text for text, _ in given], where=[where for _, where in given], **choice))
     answers = [next(found) if text else None for (text,) in table.texts]

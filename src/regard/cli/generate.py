@@ -1,13 +1,27 @@
 """`regard generate`: the beginning of a text in, more of it out."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from regard.cli.inputs import chunks
-from regard.cli.options import Device, Json, Precision, Quiet, Run, Threads, Weights
+from regard.cli.options import (
+    CONSTRAINTS,
+    DRAWING,
+    Device,
+    Json,
+    NoRepeatNgram,
+    Precision,
+    Quiet,
+    Run,
+    Threads,
+    TopK,
+    TopP,
+    Weights,
+)
 
 GENERATION = (
     *("tokens", "temperature", "top_k", "top_p", "min_p", "samples", "seed", "repetition_penalty"),
@@ -15,7 +29,7 @@ GENERATION = (
 )
 """The flags that are called as the settings under generate."""
 
-DRAWING, CONSTRAINTS, LENGTH = "Drawing", "Constraints", "Length and window"
+LENGTH = "Length and window"
 
 
 def generate(
@@ -31,12 +45,8 @@ def generate(
         float | None,
         typer.Option(rich_help_panel=DRAWING, help="Below 1 more careful, above 1 more daring, 0 greedy."),
     ] = None,
-    top_k: Annotated[
-        int | None, typer.Option(rich_help_panel=DRAWING, help="Draw among so many most probable tokens.")
-    ] = None,
-    top_p: Annotated[
-        float | None, typer.Option(rich_help_panel=DRAWING, help="Draw among the tokens that hold this probability.")
-    ] = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
     min_p: Annotated[
         float | None,
         typer.Option(rich_help_panel=DRAWING, help="Draw among tokens this share as probable as the best one."),
@@ -51,9 +61,7 @@ def generate(
         float | None,
         typer.Option(rich_help_panel=CONSTRAINTS, help="Above 1: tokens read or said before become less likely."),
     ] = None,
-    no_repeat_ngram: Annotated[
-        int | None, typer.Option(rich_help_panel=CONSTRAINTS, help="Say no sequence of so many tokens twice.")
-    ] = None,
+    no_repeat_ngram: NoRepeatNgram = None,
     stop: Annotated[
         list[str] | None,
         typer.Option(rich_help_panel=CONSTRAINTS, help="Text before which to stop; may be repeated."),
@@ -100,16 +108,7 @@ def generate(
     reporter = progress(quiet)
     if weights != "full" and not quiet:
         reporter.say(str(measure_weights_cost(run, generator, reporter)))
-    streams = not json and generator.generation(**settings).samples == 1
-    line = 1
-    for chunk in chunks(prompts, file):
-        if streams and len(chunk) == 1:
-            _print_pieces(generator.stream(chunk[0], first_line=line, **settings), line > 1)
-        else:
-            for number, answer in enumerate(generator(chunk, first_line=line, progress=reporter, **settings), line):
-                _print_answer(answer, number > 1, json)
-        sys.stdout.flush()
-        line += len(chunk)
+    _go_on(generator, chunks(prompts, file), settings, reporter, json)
 
 
 def _window(word: str | None) -> str | int | None:
@@ -125,6 +124,20 @@ def _check_words(prompts: list[str] | None, file: Path | None) -> None:
         raise ConfigError("Give either prompts or --file, not both.")
     if file is not None and not read_bytes(file):
         raise DataError(f"{file}: the file is empty; write one prompt a line.")
+
+
+def _go_on(generator: Any, given: Iterable[list[str]], settings: dict[str, Any], reporter: Any, json: bool) -> None:
+    """Print what follows each prompt, as it is said where it is the only one of its chunk."""
+    streams = not json and generator.generation(**settings).samples == 1
+    line = 1
+    for chunk in given:
+        if streams and len(chunk) == 1:
+            _print_pieces(generator.stream(chunk[0], first_line=line, **settings), line > 1)
+        else:
+            for number, answer in enumerate(generator(chunk, first_line=line, progress=reporter, **settings), line):
+                _print_answer(answer, number > 1, json)
+        sys.stdout.flush()
+        line += len(chunk)
 
 
 def _print_pieces(pieces: Any, is_further: bool) -> None:

@@ -54,6 +54,14 @@ LabelColumn = Annotated[str | None, typer.Option(help="To fine-tune: that of the
 Preset = Annotated[str | None, typer.Option(help="The model (see `regard presets`).")]
 Seed = Annotated[int | None, typer.Option(help="Every random choice follows from it.")]
 Beams = Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; 1 is greedy. Unset: the run's own setting.")]
+DRAWING, CONSTRAINTS = "Drawing", "Constraints"
+TopK = Annotated[int | None, typer.Option(rich_help_panel=DRAWING, help="Draw among so many most probable tokens.")]
+TopP = Annotated[
+    float | None, typer.Option(rich_help_panel=DRAWING, help="Draw among the tokens that hold this probability.")
+]
+NoRepeatNgram = Annotated[
+    int | None, typer.Option(rich_help_panel=CONSTRAINTS, help="Say no sequence of so many tokens twice.")
+]
 Passes = Annotated[
     int | None,
     typer.Option(

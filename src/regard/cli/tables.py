@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from regard.cli.options import column
+
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 RECORDS = (".jsonl", ".ndjson")
 
@@ -12,6 +14,14 @@ RECORDS = (".jsonl", ".ndjson")
 def is_table(file: Path | None) -> bool:
     """Tell by its ending whether a file has columns."""
     return file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() in ENDINGS
+
+
+def read_texts(encoder: Any, file: Path | None, text_column: str | None, reporter: Any) -> Any:
+    """Return a table with its texts: of the column that is named, or the one that an encoder knows or finds."""
+    from regard.pipelines.text_tables import read_text_table
+
+    columns = [] if text_column is None else [column(text_column)]
+    return read_text_table(str(file), columns, 1, encoder.columns, reporter)
 
 
 def check_out(out: Path | None) -> None:

@@ -7,7 +7,22 @@ from typing import Annotated, Any
 import typer
 
 from regard.cli.inputs import chunks
-from regard.cli.options import Beams, Device, Ensemble, Json, Passes, Precision, Quiet, Run, Threads
+from regard.cli.options import (
+    CONSTRAINTS,
+    DRAWING,
+    Beams,
+    Device,
+    Ensemble,
+    Json,
+    NoRepeatNgram,
+    Passes,
+    Precision,
+    Quiet,
+    Run,
+    Threads,
+    TopK,
+    TopP,
+)
 
 DECODING = (
     *("beams", "temperature", "top_k", "top_p", "seed", "repetition_penalty", "no_repeat_ngram"),
@@ -16,7 +31,7 @@ DECODING = (
 )
 """The flags that are called as the settings under decode."""
 
-LENGTH, SAMPLING, CONSTRAINTS = "Length and coverage", "Sampling", "Constraints"
+LENGTH = "Length and coverage"
 FILLING = "For mask-predict models"
 
 
@@ -37,19 +52,15 @@ def translate(
         int | None, typer.Option(min=1, help="List so many tokens that could follow --prefix, and how each goes on.")
     ] = None,
     sample: Annotated[
-        bool, typer.Option("--sample", rich_help_panel=SAMPLING, help="Draw instead of searching.")
+        bool, typer.Option("--sample", rich_help_panel=DRAWING, help="Draw instead of searching.")
     ] = False,
     temperature: Annotated[
-        float | None, typer.Option(rich_help_panel=SAMPLING, help="Below 1 more careful, above 1 more daring.")
+        float | None, typer.Option(rich_help_panel=DRAWING, help="Below 1 more careful, above 1 more daring.")
     ] = None,
-    top_k: Annotated[
-        int | None, typer.Option(rich_help_panel=SAMPLING, help="Draw among so many most probable tokens.")
-    ] = None,
-    top_p: Annotated[
-        float | None, typer.Option(rich_help_panel=SAMPLING, help="Draw among the tokens that hold this probability.")
-    ] = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
     seed: Annotated[
-        int | None, typer.Option(rich_help_panel=SAMPLING, help="Draws follow from it, the line and the step.")
+        int | None, typer.Option(rich_help_panel=DRAWING, help="Draws follow from it, the line and the step.")
     ] = None,
     prefix: Annotated[
         str | None, typer.Option(rich_help_panel=CONSTRAINTS, help="What every translation begins with.")
@@ -58,9 +69,7 @@ def translate(
         float | None,
         typer.Option(rich_help_panel=CONSTRAINTS, help="Above 1: tokens said before become less likely."),
     ] = None,
-    no_repeat_ngram: Annotated[
-        int | None, typer.Option(rich_help_panel=CONSTRAINTS, help="Say no sequence of so many tokens twice.")
-    ] = None,
+    no_repeat_ngram: NoRepeatNgram = None,
     min_length: Annotated[
         int | None, typer.Option(rich_help_panel=LENGTH, help="Fewest tokens, the end token included.")
     ] = None,
@@ -99,8 +108,7 @@ def translate(
     _check_words(flags)
     use_threads(threads)
     translator = load_translator(run, device or "auto", ensemble=ensemble or (), precision=precision)
-    decoding = {name: flags[name] for name in DECODING}
-    decoding |= {"method": "sample", "samples": n_best} if sample else {}
+    decoding = _decoding(flags)
     _check_candidates(n_best, json, translator.decoding(**decoding))
     if alternatives is not None and texts:
         _print_alternatives(translator.alternatives(texts[0], prefix or "", alternatives, **decoding), json)
@@ -112,6 +120,12 @@ def translate(
             _print_answer(answer, n_best, json)
         sys.stdout.flush()
         line += len(chunk)
+
+
+def _decoding(flags: dict[str, Any]) -> dict[str, Any]:
+    """Return what was asked for as settings."""
+    found = {name: flags[name] for name in DECODING}
+    return found | ({"method": "sample", "samples": flags["n_best"]} if flags["sample"] else {})
 
 
 def _check_words(flags: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from regard.pipelines.answerer import Answerer
 from regard.pipelines.classifier import Chooser, Classifier
 from regard.pipelines.regressor import Regressor
 from regard.pipelines.tagger import Tagger
-from regard.pipelines.text_tables import TextTable, read_text_table
+from regard.pipelines.text_tables import TextTable, read_text_table, with_texts
 from regard.progress import SILENT, Progress
 
 
@@ -133,8 +133,8 @@ def answer_table(
     answerer: Answerer, path: str, threshold: float | None = None, progress: Progress = SILENT
 ) -> AnsweredTable:
     """Answer the question of each row about its context."""
-    columns = question_columns(read_rows(path, None, "train", lambda row: True).names, path)
-    table = read_text_table(path, columns, 2, progress=progress)
+    rows = read_rows(path, None, "train", lambda row: True)
+    table = with_texts(rows, question_columns(rows.names, path), progress)
     asked: Any = [texts for texts in table.texts if all(texts)]
     replies = iter(answerer(asked, threshold=threshold, progress=progress))
     return AnsweredTable(

@@ -61,8 +61,12 @@ def read_text_table(
     """Return a .csv, .tsv, .jsonl or .json file (.gz too); `columns` name its texts, else they are those of the
     training set (`usual`) if it has them, else they are guessed; which they are is said."""
     table = read_rows(path, None, "train", lambda row: _is_header(row, columns, usual))
-    texts = _text_columns(table, columns, count, usual)
-    shown = " and ".join(f'"{name}"' for name in texts)
+    return with_texts(table, _text_columns(table, columns, count, usual), progress)
+
+
+def with_texts(table: Table, texts: Sequence[str], progress: Progress = SILENT) -> TextTable:
+    """Return a table whose texts are in these columns, which is said."""
+    path, shown = table.origin, " and ".join(f'"{name}"' for name in texts)
     progress.say(f"{path}: the text is in column {shown}{'' if table.has_header else ' (counted from 0)'}.")
     found = [texts_in(row, texts, f"{path}: {where}") for where, row in table.rows]
     names = table.names if table.has_header else _made_names(table, texts)

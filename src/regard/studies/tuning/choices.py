@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.checkpoint import Bundle
-from regard.data.choices import Choice, read_choices, read_choices_with_columns
+from regard.data.choices import Choice, read_choices_with_columns
 from regard.data.examples import EncodedExamples, encode_choices
 from regard.data.label_settings import ChoiceSource
 from regard.metrics import Statistic
@@ -26,13 +26,7 @@ class ChoiceShape(Shape[Choice]):
     scores = (ScoreName("accuracy", "accuracy %"),)
     loses = "the beginning of the context of each is not read"
 
-    def read(self, place: ChoiceSource, progress: Progress) -> list[Choice]:
-        """Return the examples of a place."""
-        return read_choices(place, progress)
-
-    def read_with_columns(
-        self, place: ChoiceSource, progress: Progress, usual: Facts
-    ) -> tuple[list[Choice], dict[str, Any]]:
+    def read(self, place: ChoiceSource, progress: Progress, usual: Facts) -> tuple[list[Choice], dict[str, Any]]:
         """Return the examples of a place, and the columns of contexts, choices and answers."""
         return read_choices_with_columns(place, progress, usual=usual)
 

@@ -33,9 +33,9 @@ class QuestionShape(Shape[Question]):
     needs = "no question has its answer in its text."
     loses = "each of these texts is read in windows"
 
-    def read(self, place: QuestionSource, progress: Progress) -> list[Question]:
-        """Return the questions of a place."""
-        return read_questions(place, progress)
+    def read(self, place: QuestionSource, progress: Progress, usual: Facts) -> tuple[list[Question], dict[str, Any]]:
+        """Return the questions of a place; its columns are known by their names."""
+        return read_questions(place, progress), {}
 
     def reason_to_drop(self, example: Question) -> str | None:
         """Return why a question is of no use: all of them are."""

@@ -99,7 +99,7 @@ def read_set(
 ) -> list[Any]:
     """Return the examples of a place that are of use, from the usual columns if it has those; count the others."""
     kept: list[Any] = []
-    found, report.columns = shape.read_with_columns(place, progress, usual or {})
+    found, report.columns = shape.read(place, progress, usual or {})
     for each in found:
         report.read += 1
         reason = shape.reason_to_drop(each) or (shape.reason_not_to_learn(each) if is_learned else None)

@@ -76,12 +76,11 @@ class Shape(ABC, Generic[E]):
     """What becomes of an example that is too long."""
 
     @abstractmethod
-    def read(self, place: Any, progress: Progress) -> list[E]:
-        """Return the examples of a place, in order."""
+    def read(self, place: Any, progress: Progress, usual: Facts) -> tuple[list[E], dict[str, Any]]:
+        """Return the examples of a place, in order, and the columns of a table they are in.
 
-    def read_with_columns(self, place: Any, progress: Progress, usual: Facts) -> tuple[list[E], dict[str, Any]]:
-        """Return the examples of a place, and the columns of a table they are in, the usual ones if it has those."""
-        return self.read(place, progress), {}
+        The usual columns are those of the training set, which are taken where another set has them.
+        """
 
     @abstractmethod
     def reason_to_drop(self, example: E) -> str | None:

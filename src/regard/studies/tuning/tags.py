@@ -10,7 +10,7 @@ import numpy as np
 from regard.checkpoint import Bundle
 from regard.data.label_settings import TagSource
 from regard.data.tag_examples import EncodedTags, encode_tagged
-from regard.data.tagged import read_tagged, read_tagged_with_columns
+from regard.data.tagged import read_tagged_with_columns
 from regard.data.tagged_tables import Tagged
 from regard.errors import DataError
 from regard.metrics import Statistic, entities, label_scores, span_scores, span_statistics
@@ -34,13 +34,7 @@ class TagShape(Shape[Tagged]):
     needs = "no sentence has words and tags."
     loses = "each is read in pieces that know nothing of each other"
 
-    def read(self, place: TagSource, progress: Progress) -> list[Tagged]:
-        """Return the sentences of a place."""
-        return read_tagged(place, progress)
-
-    def read_with_columns(
-        self, place: TagSource, progress: Progress, usual: Facts
-    ) -> tuple[list[Tagged], dict[str, Any]]:
+    def read(self, place: TagSource, progress: Progress, usual: Facts) -> tuple[list[Tagged], dict[str, Any]]:
         """Return the sentences of a place, and the columns of a table that they are in."""
         return read_tagged_with_columns(place, progress, usual=usual)
 

@@ -11,7 +11,7 @@ import numpy as np
 from regard.checkpoint import Bundle
 from regard.data.examples import EncodedExamples
 from regard.data.label_settings import LabelSource
-from regard.data.labelled import Labelled, read_labelled, read_labelled_with_columns
+from regard.data.labelled import Labelled, read_labelled_with_columns
 from regard.errors import ConfigError, DataError
 from regard.metrics import Statistic, label_scores, label_statistics, number_scores, number_statistics
 from regard.models import HeadSettings
@@ -29,13 +29,7 @@ class TextShape(Shape[Labelled]):
 
     is_number: ClassVar[bool] = False
 
-    def read(self, place: LabelSource, progress: Progress) -> list[Labelled]:
-        """Return the examples of a place."""
-        return read_labelled(place, progress, self.is_number)
-
-    def read_with_columns(
-        self, place: LabelSource, progress: Progress, usual: Facts
-    ) -> tuple[list[Labelled], dict[str, Any]]:
+    def read(self, place: LabelSource, progress: Progress, usual: Facts) -> tuple[list[Labelled], dict[str, Any]]:
         """Return the examples of a place, and the columns of their texts and labels."""
         return read_labelled_with_columns(place, progress, self.is_number, usual)
 
