@@ -54,7 +54,7 @@ def main() -> None:
     """Compare, print the table, and say which expectations hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--vectors", required=True)
+    parser.add_argument("--vectors")
     parser.add_argument("--text", nargs="*", default=[])
     parser.add_argument("--elmo")
     parser.add_argument("--elmo-steps", type=int, default=3000)
@@ -64,10 +64,13 @@ def main() -> None:
     parser.add_argument("--sizes", default="1000")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=Path("transfer-sst2"))
     given = parser.parse_args()
     methods = given.methods.split(",")
-    starts: dict[str, str | None] = {"vectors": given.vectors, "bert": given.bert or minilm()}
+    starts: dict[str, str | None] = {"vectors": given.vectors}
+    if any(name.startswith("bert") for name in methods):
+        starts["bert"] = given.bert or minilm()
     if "elmo" in methods:
         starts["elmo"] = given.elmo or elmo(given.text, given.out, given.elmo_steps, given.elmo_preset)
     columns = {"text_column": "sentence", "label_column": "label"}
@@ -79,7 +82,7 @@ def main() -> None:
             given.sizes.split(","),
             given.seeds,
             starts,
-            {"machine.threads": given.threads},
+            {"machine.threads": given.threads, "machine.device": given.device},
         ),
         out=given.out,
         progress=progress(False),

@@ -12,8 +12,8 @@ from regard.models.word_vectors import WordVectorTables
 from regard.objectives.vectors import VectorObjectiveSettings, draw_negatives, kept_shares, noise_bounds
 from regard.training.vectors_settings import VectorTrainSettings
 
-FEWEST = 64
-"""Batches of an update at least: a small text would be learned in too few steps."""
+FEWEST = 4096
+"""Batches of a training at least: a small text would be learned in too few steps."""
 
 
 class Batches:
@@ -46,7 +46,8 @@ class Batches:
         count = len(examples[0])
         order = torch.randperm(count, device=self.device, generator=self.generator)
         losses = torch.zeros((), device=self.device)
-        size = min(self.settings.pairs_per_batch, max(1, count // FEWEST))
+        fewest = -(-FEWEST // self.settings.steps)
+        size = min(self.settings.pairs_per_batch, max(1, count // fewest))
         for begin in range(0, count, size):
             batch = [each[order[begin : begin + size]] for each in examples]
             rate = rates[0] + (rates[-1] - rates[0]) * begin / max(1, count)
@@ -78,13 +79,12 @@ class Batches:
 
     def _places(self, centres: Tensor, around: Tensor, real: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         rows = real.any(1).nonzero(as_tuple=True)[0]
-        return centres[rows], around[rows].where(real[rows], 0), real[rows]
+        return centres[rows], around[rows].clamp(max=len(self.words) - 1), real[rows]
 
     def _skip_gram(self, rate: float, centres: Tensor, contexts: Tensor) -> Tensor:
         """Learn from pairs (B,) and return the sum of their losses."""
         vectors = self.words[centres]
-        targets, steps, loss = self._against(vectors, contexts, rate)
-        learned = torch.bmm(steps[:, None], self.contexts[targets])[:, 0]  # (B, D), before the contexts change
+        targets, steps, learned, loss = self._against(vectors, contexts, rate)
         self._change(self.contexts, targets.flatten(), (steps[:, :, None] * vectors[:, None]).flatten(0, 1))
         self._change(self.words, centres, learned)
         return loss
@@ -93,27 +93,35 @@ class Batches:
         """Learn from places: words (B,), and those around each (B, S), of which some are real."""
         shares = real / real.sum(1, keepdim=True)
         vectors = torch.bmm(shares[:, None], self.words[around])[:, 0]
-        targets, steps, loss = self._against(vectors, centres, rate)
-        learned = torch.bmm(steps[:, None], self.contexts[targets])[:, 0]
+        targets, steps, learned, loss = self._against(vectors, centres, rate)
         self._change(self.contexts, targets.flatten(), (steps[:, :, None] * vectors[:, None]).flatten(0, 1))
-        rows, _ = real.nonzero(as_tuple=True)
-        self._change(self.words, around[real], learned[rows])  # each learns all of it, as in word2vec's program
+        # Each learns all of it, as in word2vec's program; those that are not real learn nothing, and nothing waits
+        # for their number.
+        counted = real.to(learned.dtype)
+        steps = (counted[:, :, None] * learned[:, None]).flatten(0, 1)
+        self._change(self.words, around.flatten(), steps, counted.flatten())
         return loss
 
-    def _against(self, vectors: Tensor, positives: Tensor, rate: float) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the word that is there and some drawn (B, 1 + K), the step towards each (B, 1 + K), and the loss."""
+    def _against(self, vectors: Tensor, positives: Tensor, rate: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Tell words that are there from some that are not.
+
+        Returns both (B, 1 + K), the step towards each (B, 1 + K), the steps of the vectors (B, D), and the loss.
+        """
         drawn = draw_negatives(self.bounds, (len(positives), self.objective.negatives), self.generator)
         targets = torch.cat([positives[:, None], drawn], 1)
-        logits = torch.bmm(self.contexts[targets], vectors[:, :, None])[:, :, 0]
+        contexts = self.contexts[targets]
+        logits = torch.bmm(contexts, vectors[:, :, None])[:, :, 0]
         signs = torch.ones_like(logits)
         signs[:, 1:] = torch.where(drawn == positives[:, None], 0.0, -1.0)  # a word is never against itself
         chances = torch.sigmoid(-signs * logits)  # how wrong each is
         loss = -(torch.nn.functional.logsigmoid(signs * logits) * signs.abs()).sum()
-        return targets, rate * signs * chances, loss
+        steps = rate * signs * chances
+        return targets, steps, torch.bmm(steps[:, None], contexts)[:, 0], loss
 
-    def _change(self, table: Tensor, rows: Tensor, steps: Tensor) -> None:
-        """Add steps (N, D) to rows (N,) of a table; where many fall on one row, less of each."""
-        often = torch.zeros(len(table), device=self.device).index_add_(0, rows, torch.ones_like(steps[:, 0]))
+    def _change(self, table: Tensor, rows: Tensor, steps: Tensor, counted: Tensor | None = None) -> None:
+        """Add steps (N, D) to rows (N,) of a table; where many (that are counted) fall on one row, less of each."""
+        counted = torch.ones_like(steps[:, 0]) if counted is None else counted
+        often = torch.zeros(len(table), device=self.device).index_add_(0, rows, counted)
         shares = (self.settings.row_limit / often.clamp(min=1)).clamp(max=1)
         table.index_add_(0, rows, steps * shares[rows][:, None])
 
