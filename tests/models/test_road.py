@@ -174,7 +174,7 @@ def test_the_share_of_right_words_follows_training():
     target = random_tokens(2, 5, seed=1)
     with torch.no_grad():
         forced, at_first = model.eval()(source, real, target), model.train()(source, real, target)
-        model.progress.fill_(1.0)
+        model.advance(1.0)
         at_last = model(source, real, target)
     assert_close(forced, at_first, atol=1e-5, rtol=0)
     assert not torch.allclose(at_first, at_last)

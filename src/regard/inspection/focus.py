@@ -8,7 +8,7 @@ from torch import Tensor
 
 from regard.data.batches import TranslationBatch
 from regard.inspection.record import only_user
-from regard.models import ConditionalMasked
+from regard.models import is_conditional_masked
 from regard.nn import Listener, listening, probes
 
 CROSS = "*.cross.weights"
@@ -38,7 +38,7 @@ def attention_focus(model: Any, batch: TranslationBatch) -> float | None:
         return None
     with only_user(model), listening(heads):
         memory = model.encode(batch.source, batch.source_real)
-        if isinstance(model, ConditionalMasked):
+        if is_conditional_masked(model):
             model.decode(batch.target, memory, batch.target_real)
         else:
             model.decode(batch.target, memory)

@@ -36,12 +36,11 @@ def record_lens(
     layered: object = model
     if not isinstance(layered, Layered):
         raise ConfigError("lens: this model has no blocks that write into one stream; a model of the family gpt has.")
-    layers = len(layered.hidden)
     with recording(model, ["hidden.*"]) as hidden:
         model.read(text[None]) if segments is None else model.read(text[None], segments[None])
     arrays: dict[str, NDArray[np.float32]] = {}
     said = dict(tokens)
-    for number in range(layers):
+    for number in range(len(hidden)):
         ids, probabilities = _most_probable(model, torch.from_numpy(hidden[f"hidden.{number}"]), count)
         arrays[f"blocks.{number}.ids"], arrays[f"blocks.{number}.probabilities"] = ids, probabilities
         said[f"blocks.{number}"] = pieces(ids[:, 0].astype(np.int64).tolist())

@@ -28,6 +28,7 @@ from regard.models.interface import (
     State,
     TextEncoder,
     Vocabularies,
+    is_conditional_masked,
 )
 from regard.models.mask_predict import MaskPredictSettings
 from regard.models.presets import Preset, preset, presets
@@ -59,6 +60,7 @@ __all__ = [
     "check_kind",
     "count_parameters",
     "family",
+    "is_conditional_masked",
     "preset",
     "presets",
     "presets_of",

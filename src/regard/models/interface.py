@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
 from torch import Tensor
-from torch.nn import ModuleList
+from typing_extensions import TypeIs
 
 from regard.config import Settings
 from regard.nn import VocabularyHead
@@ -90,16 +90,16 @@ class RecordableText(Protocol):
 class Scheduled(Protocol):
     """A model of which something changes in the course of training."""
 
-    progress: Tensor
-    """The share of training that is done, kept where it is by the loop (a CUDA graph reads it there)."""
+    def advance(self, share: float) -> None:
+        """Take note of the share of training that is done, in place (a CUDA graph reads it there)."""
 
 
 @runtime_checkable
 class Layered(Protocol):
-    """A language model whose blocks write into one stream, so that scores can be made behind any of them."""
+    """A language model whose blocks write into one stream, so that scores can be made behind any of them.
 
-    hidden: ModuleList
-    """A probe behind each block."""
+    Its probes `hidden.N` hear what each block hands on.
+    """
 
     def finish(self, hidden: Tensor) -> Tensor:
         """Return what scores are made from for what a block hands on, as if it was the last."""
@@ -174,7 +174,6 @@ class TwoWay(Protocol):
         """Return the states (R, T, 2 D) of all layers word by word, and to which word each token (N,) belongs."""
 
 
-@runtime_checkable
 class ConditionalMasked(Protocol):
     """A model of how long a target is, and of its masked words given the source and all words that are known."""
 
@@ -205,6 +204,14 @@ class ConditionalMasked(Protocol):
 
     def project(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V)."""
+
+
+def is_conditional_masked(model: object) -> TypeIs[ConditionalMasked]:
+    """Tell whether a model fills in masked words of a target.
+
+    By name: from Python 3.12 on, `isinstance` of a protocol does not see the submodules of a model.
+    """
+    return hasattr(model, "length_scores")
 
 
 class SequenceToSequence(Protocol):

@@ -101,6 +101,10 @@ class RecurrentTranslator(nn.Module):
         self.decoder.prepare(memory)
         return memory
 
+    def advance(self, share: float) -> None:
+        """Take note of the share of training that is done: teacher forcing may follow it."""
+        self.get_buffer("progress").fill_(share)
+
     def start(self) -> RecurrentState:
         """Return the state before the first step."""
         return RecurrentState()

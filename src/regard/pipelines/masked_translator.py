@@ -20,7 +20,7 @@ from regard.decoding import (
 )
 from regard.errors import ConfigError, DataError
 from regard.inspection import recording
-from regard.models import ConditionalMasked
+from regard.models import ConditionalMasked, is_conditional_masked
 from regard.nn import Trace
 from regard.pipelines.answers import Alternative, PairScore
 from regard.pipelines.translator import Translator
@@ -139,7 +139,7 @@ def _lengths(model: ConditionalMasked, source: Tensor, real: Tensor) -> dict[str
 
 def build_translator(bundle: Bundle, others: Sequence[Bundle] = ()) -> Translator:
     """Return the translator of a model, or of an ensemble."""
-    if not any(isinstance(each.model, ConditionalMasked) for each in (bundle, *others)):
+    if not any(is_conditional_masked(each.model) for each in (bundle, *others)):
         return Translator(bundle, others)
     if others:
         raise ConfigError(

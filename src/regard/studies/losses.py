@@ -8,7 +8,7 @@ import torch
 from regard.data.batches import EncodedPairs
 from regard.data.masked_pairs import MaskedPairs
 from regard.data.sampler import micro_batches
-from regard.models import ConditionalMasked, SequenceToSequence
+from regard.models import ConditionalMasked, SequenceToSequence, is_conditional_masked
 from regard.nn import with_less_at_once
 from regard.objectives import MaskedTranslationObjective, Objective, TranslationObjective
 
@@ -33,7 +33,7 @@ def _mean_surprise(
 ) -> dict[str, float]:
     objective: Objective = TranslationObjective(label_smoothing=0.0)
     examples: EncodedPairs | MaskedPairs = pairs
-    if isinstance(model, ConditionalMasked):
+    if is_conditional_masked(model):
         objective, examples = MaskedTranslationObjective(label_smoothing=0.0), fixed_masks(pairs)
     totals, counts = dict.fromkeys(objective.parts, 0.0), dict.fromkeys(objective.parts, 0)
     for rows in micro_batches(np.arange(len(pairs)), pairs.source.lengths, pairs.target.lengths, limit):

@@ -22,7 +22,7 @@ from regard.data.settings import PairData, PairSource
 from regard.errors import DataError
 from regard.inspection import attention_focus
 from regard.metrics import translation_scores
-from regard.models import ConditionalMasked, Vocabularies, build_model, count_parameters
+from regard.models import Vocabularies, build_model, count_parameters, is_conditional_masked
 from regard.objectives import (
     MaskedTranslationObjective,
     MaskedTranslationObjectiveSettings,
@@ -221,7 +221,7 @@ def _validation(
     count = min(settings.validation.bleu_sentences, len(valid))
     sample = [valid[place] for place in np.linspace(0, len(valid) - 1, count).astype(int)]
     longest = max(settings.decode.max_source_length, int(encoded.source.lengths.max()))
-    is_masked = isinstance(bundle.model, ConditionalMasked)
+    is_masked = is_conditional_masked(bundle.model)
     greedily: dict[str, Any] = {} if is_masked else {"method": "beam", "beams": 1}
     seen: Examples = fixed_masks(encoded) if is_masked else encoded
     looked_at = seen.batch(np.arange(min(LOOKED_AT, len(encoded)))).to(machine.device)

@@ -153,7 +153,7 @@ class Trainer:
         state.step += 1
         self.model.train()
         if isinstance(self.model, Scheduled):
-            self.model.progress.fill_(state.step / self.settings.steps)
+            self.model.advance(state.step / self.settings.steps)
         objective = self.gradients.objective
         nothing = dict.fromkeys(objective.parts, 0)  # a process may have no share in a small update
         counts = total([nothing, *(objective.counts(batch) for batch in update.micro_batches)])

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.data.batches import EncodedPairs
-from regard.models import ConditionalMasked
+from regard.models import is_conditional_masked
 
 PAIRS = 24
 POSITIONS = 4
@@ -35,7 +35,7 @@ def gradient_reach(model: Any, pairs: EncodedPairs, device: torch.device) -> dic
     on how a model scales its embeddings; over the sentence's own mean it does not. None where the words of a side
     are looked up in no `nn.Embedding`, and where words have no order in which they are said.
     """
-    if isinstance(model, ConditionalMasked):
+    if is_conditional_masked(model):
         return dict.fromkeys(WIDTHS)
     found: dict[str, dict[int, list[float]]] = {side: defaultdict(list) for side in WIDTHS}
     was_training = model.training

@@ -11,7 +11,7 @@ import torch
 from regard.data.batches import EncodedPairs
 from regard.data.sequences import Sequences
 from regard.decoding import Ends, MaskPredictDecodeSettings, build_stepper, mask_predict
-from regard.models import ConditionalMasked, Vocabularies
+from regard.models import Vocabularies, is_conditional_masked
 from regard.nn import packed
 from regard.objectives import MaskedTranslationObjective, Objective, TranslationObjective
 from regard.studies.losses import fixed_masks
@@ -67,7 +67,7 @@ def _wait(device: torch.device) -> None:
 def _step(model: Any, vocabularies: Vocabularies, length: int, device: torch.device) -> Callable[[], None]:
     """Return what computes the gradients of one training step."""
     pairs = random_pairs(vocabularies, ROWS, length)
-    is_masked = isinstance(model, ConditionalMasked)
+    is_masked = is_conditional_masked(model)
     batch = (fixed_masks(pairs) if is_masked else pairs).batch(np.arange(ROWS)).to(device)
     objective: Objective = (MaskedTranslationObjective if is_masked else TranslationObjective)(label_smoothing=0.1)
 
@@ -87,7 +87,7 @@ def _sentence(model: Any, vocabularies: Vocabularies, length: int, device: torch
     @torch.inference_mode()
     def sentence() -> None:
         with packed(model):
-            if isinstance(model, ConditionalMasked):
+            if is_conditional_masked(model):
                 ends, settings = Ends(int(batch.target[0, 0]), 0, ()), MaskPredictDecodeSettings()
                 mask_predict(model, batch.source, batch.source_real, ends, settings, lengths=lengths)
                 return
