@@ -8,7 +8,7 @@ from torch.testing import assert_close
 from promises import everything
 from regard.config import Layer, resolve
 from regard.errors import ConfigError
-from regard.models import is_conditional_masked, Vocabularies, build_model
+from regard.models import Vocabularies, build_model, is_conditional_masked
 from regard.models.mask_predict import MaskPredictSettings
 from small import VOCABULARY, random_tokens, small_mask_predict, small_transformer
 
