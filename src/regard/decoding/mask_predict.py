@@ -103,6 +103,7 @@ def fill_in(
     filling: Filling,
     never: Tensor,
     watch: Callable[[Pass], None] | None = None,
+    is_alone: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Return the tokens (R, width) of outputs of these lengths (R,), and how sure each word is.
 
@@ -119,7 +120,7 @@ def fill_in(
         chosen = sure.sort(stable=True, dim=1).indices[:, :most]  # (R, most) the least sure ones first
         masked = places[:most] < counts[:, None]
         tokens = tokens.scatter(1, chosen, tokens.gather(1, chosen).masked_fill(masked, filling.start))
-        hidden = model.decode(tokens, memory, real)  # (R, T, D)
+        hidden = model.decode(tokens, memory, real, is_alone)  # (R, T, D)
         hidden = hidden.gather(1, chosen[:, :, None].expand(-1, -1, hidden.size(2)))
         best, values = most_probable(model, hidden, never)
         tokens = tokens.scatter(1, chosen, torch.where(masked, best, tokens.gather(1, chosen)))

@@ -76,7 +76,7 @@ class SourceRecording(Recording):
     def _read(self) -> None:
         model = self._model()
         assert model is not None, "whoever decodes holds it"
-        memory = model.encode(self.source, self.real)
+        memory = model.encode(self.source, self.real, is_alone=True)
         self.lengths, self.chances = likely_lengths(model, memory, self.candidates)
         self.memory = model.ready(memory).select(candidate_rows(self.lengths))
 
@@ -115,7 +115,8 @@ class FillingRecording(Recording):
         model = self._model()
         assert model is not None, "whoever decodes holds it"
         lengths = self.sources.lengths.flatten().clamp_max(self.shape.width)  # rows without a sentence may be longer
-        tokens, sure = fill_in(model, self.sources.memory, lengths, self.shape.width, self.filling, self.never)
+        filled = model, self.sources.memory, lengths, self.shape.width, self.filling, self.never
+        tokens, sure = fill_in(*filled, is_alone=True)
         self.tokens.copy_(tokens)
         self.sure.copy_(sure)
 

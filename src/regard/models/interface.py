@@ -183,8 +183,11 @@ class ConditionalMasked(Protocol):
     length_reach: int
     """How many tokens shorter or longer than its source a target may be."""
 
-    def encode(self, source: Tensor, real: Tensor) -> Memory:
-        """Read source tokens (B, S); `real` is True where one is no padding."""
+    def encode(self, source: Tensor, real: Tensor, is_alone: bool = False) -> Memory:
+        """Read source tokens (B, S); `real` is True where one is no padding.
+
+        A model that is alone is neither trained nor listened to, and may do the same in another way.
+        """
 
     def length_scores(self, memory: Any) -> Tensor:
         """Return the logits (B, C) of how many tokens longer than its source a target is.
@@ -195,7 +198,7 @@ class ConditionalMasked(Protocol):
     def ready(self, memory: Any) -> Memory:
         """Return the memory with all that does not change from pass to pass."""
 
-    def decode(self, target: Tensor, memory: Any, real: Tensor) -> Tensor:
+    def decode(self, target: Tensor, memory: Any, real: Tensor, is_alone: bool = False) -> Tensor:
         """Return hidden states (R, T, D) of target tokens (R, T), one row for each of the memory.
 
         Masked words are given as the start token, which has no other use here. `real` is False where padding stands

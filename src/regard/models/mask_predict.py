@@ -12,8 +12,10 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from regard.models.interface import Vocabularies
+from regard.models.mask_predict_rows import encode_rows, fill_rows
 from regard.models.tables import build_tables
 from regard.models.transformer import DecoderStack, Encoder, EncoderDecoderSettings, position_embedding
+from regard.models.transformer_rows import can_fuse
 from regard.models.transformer_state import TransformerMemory
 from regard.nn import (
     View,
@@ -64,8 +66,10 @@ class MaskPredict(nn.Module):
         self.length = build_linear(settings.width, 2 * settings.length_reach + 1)
         self.max_positions = self.decoder.embedding.positions.limit
 
-    def encode(self, source: Tensor, real: Tensor) -> TransformerMemory:
+    def encode(self, source: Tensor, real: Tensor, is_alone: bool = False) -> TransformerMemory:
         """Read source tokens (B, S)."""
+        if is_alone and self._has_few_kernels(source):
+            return TransformerMemory(encode_rows(self.encoder, source, real), real)
         return TransformerMemory(self.encoder(source, real), real)
 
     def length_scores(self, memory: TransformerMemory) -> Tensor:
@@ -83,9 +87,14 @@ class MaskPredict(nn.Module):
         view = View(bias=as_bias(padding_mask(memory.real), memory.states.dtype))
         return replace(memory, projected=projected, view=view)
 
-    def decode(self, target: Tensor, memory: TransformerMemory, real: Tensor) -> Tensor:
+    def decode(self, target: Tensor, memory: TransformerMemory, real: Tensor, is_alone: bool = False) -> Tensor:
         """Return hidden states (R, T, D) of target tokens (R, T), some of them masked."""
+        if is_alone and self._has_few_kernels(target):
+            return fill_rows(self.decoder, target, memory, real)
         return self.decoder(target, memory, real)
+
+    def _has_few_kernels(self, tokens: Tensor) -> bool:
+        return can_fuse(self.settings, self.head.weight, tokens.numel())
 
     def project(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V)."""

@@ -12,6 +12,9 @@ from torch import Tensor
 
 FEW = 8
 """Rows up to which a product is made by sums."""
+MANY = 768
+"""Rows from which on a block takes more of them: there are blocks enough for all processors."""
+PROCESSORS = 132
 
 
 @triton.jit
@@ -76,6 +79,9 @@ def tiles(M: int, N: int, K: int) -> dict[str, int]:
         BK = min(1024 if is_long else 256, triton.next_power_of_2(K))
         BN = 2 if N <= 16384 else 8  # every block normalises anew: not too many of them
         return {"BM": triton.next_power_of_2(M), "BN": BN, "BK": BK, "num_warps": 4 if is_long else 1}
+    if M >= MANY:
+        BM = 64 if triton.cdiv(M, 64) * triton.cdiv(N, 64) > PROCESSORS else 32
+        return {"BM": BM, "BN": 64, "BK": 32, "num_warps": 4, "num_stages": 3}
     is_wide = N > 4096 and M > 64
     return {"BM": 64 if is_wide else 16, "BN": 64, "BK": 32 if is_wide else 64, "num_warps": 4, "num_stages": 3}
 
