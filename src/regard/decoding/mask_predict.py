@@ -76,7 +76,7 @@ def mask_predict(
     filling, width = Filling.of(ends, settings), int(lengths.max())
     never = filling.struck_out(source.device)
     tokens, sure = fill_in(model, memory, lengths.flatten(), width, filling, never, watch)
-    return in_order(tokens, sure, lengths, chances, settings.merges_repeats)
+    return in_order(summary(tokens, sure, lengths, chances), lengths.size(1), settings.merges_repeats)
 
 
 def candidate_rows(lengths: Tensor) -> Tensor:
@@ -142,18 +142,23 @@ def most_probable(model: ConditionalMasked, hidden: Tensor, never: Tensor) -> tu
     return ids.view(hidden.shape[:2]), values.view(hidden.shape[:2])
 
 
-def in_order(
-    tokens: Tensor, sure: Tensor, lengths: Tensor, chances: Tensor, merges_repeats: bool
-) -> list[list[Hypothesis]]:
-    """Return hypotheses of outputs (R, T) by sentence, the surest of words and length in the mean first."""
+def summary(tokens: Tensor, sure: Tensor, lengths: Tensor, chances: Tensor) -> Tensor:
+    """Return the length, the log probability of words and length, and the tokens of each output: (R, 2 + T).
+
+    Numbers up to 2^53 are whole in fp64, and one way from the device is shorter than three.
+    """
     totals = sure.masked_fill(sure == torch.inf, 0.0).sum(1, keepdim=True) + chances.view(-1, 1)
-    # Numbers up to 2^53 are whole in fp64, and one way from the device is shorter than three.
-    found = torch.cat((lengths.view(-1, 1).double(), totals.double(), tokens.double()), dim=1).cpu().numpy()
-    said = found[:, 2:].astype(np.int64).tolist()
-    words, values = found[:, 0].astype(np.int64) - 1, found[:, 1]
+    return torch.cat((lengths.view(-1, 1).double(), totals.double(), tokens.double()), dim=1)
+
+
+def in_order(found: Tensor, candidates: int, merges_repeats: bool) -> list[list[Hypothesis]]:
+    """Return hypotheses of outputs that are summed up, by sentence, the surest in the mean first."""
+    numbers = found.cpu().numpy()
+    said = numbers[:, 2:].astype(np.int64).tolist()
+    words, values = numbers[:, 0].astype(np.int64) - 1, numbers[:, 1]
     scores = values / (words + 1)
-    order = np.argsort(-scores.reshape(lengths.shape), axis=1, kind="stable")
-    order += np.arange(len(order))[:, None] * lengths.size(1)
+    order = np.argsort(-scores.reshape(-1, candidates), axis=1, kind="stable")
+    order += np.arange(len(order))[:, None] * candidates
     return [
         _without_doubles(
             Hypothesis(_merged(ids) if merges_repeats else ids, value, score, is_finished=True)

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.decoding.mask_predict import Filling, candidate_rows, fill_in, in_order, likely_lengths
+from regard.decoding.mask_predict import Filling, candidate_rows, fill_in, in_order, likely_lengths, summary
 from regard.decoding.recording import Recording, Recordings, recordings_of
 from regard.decoding.settings import MaskPredictDecodeSettings
 from regard.decoding.stepper import Ends, Hypothesis
@@ -98,13 +98,13 @@ class FillingRecording(Recording):
         self._model = weakref.ref(model)
         self.never = filling.struck_out(device)
         self.tokens = torch.zeros(rows, shape.width, dtype=torch.long, device=device)
-        self.sure = torch.zeros(rows, shape.width, device=device)
+        self.found = torch.zeros(0)  # (R, 2 + T) all outputs, summed up
         self._graphs = {}
 
     @property
     def size(self) -> int:
         """Bytes held; what it needs on the way is shared by all recordings of its kind."""
-        return self.tokens.nbytes + self.sure.nbytes
+        return self.tokens.nbytes + self.found.nbytes
 
     @property
     def parts(self) -> dict[str, Callable[[], None]]:
@@ -116,9 +116,8 @@ class FillingRecording(Recording):
         assert model is not None, "whoever decodes holds it"
         lengths = self.sources.lengths.flatten().clamp_max(self.shape.width)  # rows without a sentence may be longer
         filled = model, self.sources.memory, lengths, self.shape.width, self.filling, self.never
-        tokens, sure = fill_in(*filled, is_alone=True)
-        self.tokens.copy_(tokens)
-        self.sure.copy_(sure)
+        self.tokens, sure = fill_in(*filled, is_alone=True)
+        self.found = summary(self.tokens, sure, self.sources.lengths, self.sources.chances)
 
 
 def recorded_mask_predict(
@@ -145,9 +144,8 @@ def recorded_mask_predict(
     if filled is None:
         return None
     filled.run("fill")
-    lengths, chances = sources.lengths[:B], sources.chances[:B]
-    count = lengths.numel()
-    return in_order(filled.tokens[:count], filled.sure[:count], lengths, chances, settings.merges_repeats)
+    candidates = sources.lengths.size(1)
+    return in_order(filled.found[: B * candidates], candidates, settings.merges_repeats)
 
 
 def _pool(recordings: Recordings, device: torch.device) -> Any:
