@@ -207,7 +207,7 @@ def test_a_model_and_its_recordings_go_together(monkeypatch):
 
 
 def test_sizes_lie_on_a_grid():
-    assert [on_grid(size) for size in (1, 4, 5, 9, 13, 17, 31, 33, 41, 65)] == [4, 4, 8, 12, 16, 20, 32, 40, 48, 80]
+    assert [on_grid(size) for size in (1, 4, 5, 9, 13, 17, 31, 33, 41, 65)] == [8, 8, 8, 16, 16, 24, 32, 40, 48, 80]
     assert [on_grid(size, finest=1) for size in (1, 3, 7, 9, 60, 64, 65)] == [1, 3, 7, 10, 64, 64, 80]
 
 

@@ -18,8 +18,11 @@ from torch import Tensor
 from regard.decoding.settings import MaskPredictDecodeSettings
 from regard.decoding.stepper import Ends, Hypothesis
 from regard.models import ConditionalMasked
+from regard.nn.kernels import has_triton
 
 LOGITS_AT_ONCE = {"cpu": 2**22, "cuda": 2**27}
+LONGEST_FUSED, LARGEST_FUSED = 128, 65_536
+"""Tokens of an output, and of the vocabulary, up to which kernels of our own do what lies between two passes."""
 SHORTEST = 2
 """Tokens of an output: a word, and the end."""
 
@@ -31,6 +34,16 @@ class Pass:
     tokens: Tensor  # (R, T)
     sure: Tensor  # (R, T) log probability of each word when it was filled in; infinite where there is none
     masked: Tensor  # (R, T) True where a word was filled in by this pass
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Outputs that are changed where they stand."""
+
+    tokens: Tensor  # (R, T)
+    sure: Tensor  # (R, T)
+    real: Tensor  # (R, T) False behind the end
+    words: Tensor  # (R,) without the end
 
 
 @dataclass(frozen=True)
@@ -114,20 +127,51 @@ def fill_in(
     real, is_word = places < lengths[:, None], places < words[:, None]  # (R, T)
     tokens = torch.full_like(real, filling.end, dtype=torch.long)
     sure = torch.full_like(real, torch.inf, dtype=torch.float32).masked_fill(is_word, -torch.inf)
+    is_fused = is_alone and watch is None and can_fuse(tokens, model.head.weight)
     for left in range(filling.passes, 0, -1):
-        counts = (words * left // filling.passes).clamp_min(1)
         most = max(1, (width - 1) * left // filling.passes)
+        if is_fused:
+            _go_over(model, memory, Outputs(tokens, sure, real, words), left, most, filling, never)
+            continue
+        counts = (words * left // filling.passes).clamp_min(1)
         chosen = sure.sort(stable=True, dim=1).indices[:, :most]  # (R, most) the least sure ones first
         masked = places[:most] < counts[:, None]
         tokens = tokens.scatter(1, chosen, tokens.gather(1, chosen).masked_fill(masked, filling.start))
-        hidden = model.decode(tokens, memory, real, is_alone)  # (R, T, D)
-        hidden = hidden.gather(1, chosen[:, :, None].expand(-1, -1, hidden.size(2)))
+        hidden = _at(model.decode(tokens, memory, real, is_alone), chosen)  # (R, most, D)
         best, values = most_probable(model, hidden, never)
         tokens = tokens.scatter(1, chosen, torch.where(masked, best, tokens.gather(1, chosen)))
         sure = sure.scatter(1, chosen, torch.where(masked, values, sure.gather(1, chosen)))
         if watch is not None:
             watch(Pass(tokens, sure, torch.zeros_like(real).scatter(1, chosen, masked)))
     return tokens, sure
+
+
+def can_fuse(tokens: Tensor, weight: Tensor) -> bool:
+    """Tell whether kernels of our own mask and say the words of outputs (R, T)."""
+    return tokens.is_cuda and tokens.size(1) <= LONGEST_FUSED and weight.size(0) <= LARGEST_FUSED and has_triton()
+
+
+def _go_over(
+    model: ConditionalMasked,
+    memory: Any,
+    outputs: Outputs,
+    left: int,
+    most: int,
+    filling: Filling,
+    never: Tensor,
+) -> None:
+    """Mask and say the least sure words in place, in few kernels."""
+    from regard.decoding.mask_kernel import mask_least_sure, say_masked  # the compiler takes a second to load
+
+    tokens, sure, words = outputs.tokens, outputs.sure, outputs.words
+    chosen = mask_least_sure(tokens, sure, words, filling.start, left, filling.passes, most)
+    logits = model.project(_at(model.decode(tokens, memory, outputs.real, is_alone=True), chosen))
+    say_masked(logits, never, chosen, words, tokens, sure, left, filling.passes)
+
+
+def _at(hidden: Tensor, chosen: Tensor) -> Tensor:
+    """Return the states (R, most, D) of some places."""
+    return hidden.gather(1, chosen[:, :, None].expand(-1, -1, hidden.size(2)))
 
 
 def most_probable(model: ConditionalMasked, hidden: Tensor, never: Tensor) -> tuple[Tensor, Tensor]:

@@ -20,8 +20,8 @@ from regard.models import ConditionalMasked
 
 LARGEST = 2**14
 """Places of outputs, padding among them, up to which a recording is worth it: from there on the device is busy."""
-FINEST = 4
-"""Of a length: products and attention like whole multiples."""
+FINEST = 8
+"""Of a length: attention would fill up others, once a layer."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import torch
@@ -161,9 +162,14 @@ class RecordedGradients(Gradients):
         recording.graph.replay()
         return {name: torch.as_tensor(value).clone() for name, value in recording.sums.items()}
 
+    @cached_property
+    def _stream(self) -> torch.cuda.Stream:
+        """One for all recordings: memory that was used on a stream can only be used again on the same."""
+        return torch.cuda.Stream()
+
     def _record(self, batch: Any, kind: tuple[int, ...]) -> Recording | None:
         """Return the recording of a batch, nothing computed yet; None, now and ever after, if memory is short."""
-        graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+        graph, stream = torch.cuda.CUDAGraph(), self._stream
         torch.cuda.synchronize()
         torch.cuda.empty_cache()  # recordings live in memory of their own, and cannot take back what lies idle
         try:
