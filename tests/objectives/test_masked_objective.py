@@ -120,7 +120,7 @@ def test_the_weight_of_next_sentences_is_a_setting(told):
 
 
 @needs_cuda
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")  # torch 2.11's compiler looks at it
+@pytest.mark.filterwarnings("ignore")  # what torch warns of while it compiles is its own affair
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize("precision, error", [("fp32", 1e-4), ("bf16", 0.05)])
 def test_a_gpu_finds_the_same_gradients(told, precision, error, is_compiled):
