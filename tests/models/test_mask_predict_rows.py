@@ -14,7 +14,7 @@ for changes in ({}, {"positions": "learned", "has_bias": False}, {"activation": 
     target, target_real = (each.to(device) for each in sources([4, 11, 2]))
     found = []
     for is_fused in (False, True):
-        mask_predict.has_kernels = lambda *_: is_fused
+        mask_predict.can_fuse = lambda *_: is_fused
         with torch.inference_mode():
             memory = model.ready(model.encode(source, real, is_alone=True))
             filled = model.decode(target, memory, target_real, is_alone=True)

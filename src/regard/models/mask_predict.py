@@ -15,7 +15,7 @@ from regard.models.interface import Vocabularies
 from regard.models.mask_predict_rows import encode_rows, fill_rows
 from regard.models.tables import build_tables
 from regard.models.transformer import DecoderStack, Encoder, EncoderDecoderSettings, position_embedding
-from regard.models.transformer_rows import has_kernels
+from regard.models.transformer_rows import can_fuse
 from regard.models.transformer_state import TransformerMemory
 from regard.nn import (
     View,
@@ -68,7 +68,7 @@ class MaskPredict(nn.Module):
 
     def encode(self, source: Tensor, real: Tensor, is_alone: bool = False) -> TransformerMemory:
         """Read source tokens (B, S)."""
-        if is_alone and has_kernels(self.settings, self.head.weight):
+        if is_alone and self._has_few_kernels(source):
             return TransformerMemory(encode_rows(self.encoder, source, real), real)
         return TransformerMemory(self.encoder(source, real), real)
 
@@ -89,9 +89,12 @@ class MaskPredict(nn.Module):
 
     def decode(self, target: Tensor, memory: TransformerMemory, real: Tensor, is_alone: bool = False) -> Tensor:
         """Return hidden states (R, T, D) of target tokens (R, T), some of them masked."""
-        if is_alone and has_kernels(self.settings, self.head.weight):
+        if is_alone and self._has_few_kernels(target):
             return fill_rows(self.decoder, target, memory, real)
         return self.decoder(target, memory, real)
+
+    def _has_few_kernels(self, tokens: Tensor) -> bool:
+        return can_fuse(self.settings, self.head.weight, tokens.numel())
 
     def project(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V)."""

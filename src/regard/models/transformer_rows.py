@@ -15,15 +15,11 @@ FEW = 8
 
 
 def can_fuse(settings: BlockSettings, weight: Tensor, rows: int) -> bool:
-    """Tell whether steps of so many rows had better be taken this way: in bfloat16, few rows."""
-    return has_kernels(settings, weight) and (weight.dtype == torch.float32 or rows <= FEW)
-
-
-def has_kernels(settings: BlockSettings, weight: Tensor) -> bool:
-    """Tell whether products can be made this way: common settings, fp32 or bfloat16, on a GPU."""
+    """Tell whether steps of so many rows can be taken this way: common settings, fp32 or few rows, on a GPU."""
     kinds = settings.norm, settings.norm_order, settings.groups
     is_common = kinds == ("layer", "pre", settings.heads) and settings.activation in ("relu", "gelu-tanh")
-    return is_common and weight.is_cuda and weight.dtype in (torch.float32, torch.bfloat16) and has_triton()
+    is_exact = weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and rows <= FEW)
+    return is_common and weight.is_cuda and is_exact and has_triton()
 
 
 def decode_rows(decoder: Any, head: Any, tokens: Tensor, memory: TransformerMemory, state: Any) -> Tensor:

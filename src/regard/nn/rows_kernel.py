@@ -1,8 +1,8 @@
 """One CUDA kernel for a product of a few rows with all that stands around it: norm before, activation and sum after.
 
 A decoding step multiplies a handful of rows by every matrix of a model. The products are small, and what stands
-between them, a kernel each, takes as long as they do. A few rows are multiplied by sums; more, on tensor cores, where
-each product in fp32 is made of three in TF32, which together are as exact as one in fp32. Sums are fp32.
+between them, a kernel each, takes as long as they do. A few rows are multiplied by sums; more, in fp32, on tensor
+cores, where each product is made of three in TF32, which together are as exact as one in fp32. Sums are fp32.
 """
 
 import torch
@@ -21,8 +21,7 @@ PROCESSORS = 132
 def _kernel(
     x, weight, bias, norm_weight, norm_bias, residual, out, M, N, epsilon,
     K: tl.constexpr, has_bias: tl.constexpr, has_norm: tl.constexpr, has_residual: tl.constexpr,
-    activation: tl.constexpr, on_tensor_cores: tl.constexpr, is_half: tl.constexpr,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    activation: tl.constexpr, on_tensor_cores: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
     rows = tl.program_id(1) * BM + tl.arange(0, BM)
     columns = tl.program_id(0) * BN + tl.arange(0, BN)
@@ -54,13 +53,11 @@ def _kernel(
             weight + columns[:, None] * K + start + inner[None, :],
             mask=is_column[:, None] & is_inner[None, :],
             other=0.0,
-        )
-        if not on_tensor_cores:
-            sums += tl.sum(part[:, None, :] * matrix.to(tl.float32)[None, :, :], 2)
-        elif is_half:
-            sums += tl.dot(part.to(matrix.dtype), tl.trans(matrix))
-        else:
+        ).to(tl.float32)
+        if on_tensor_cores:
             sums += tl.dot(part, tl.trans(matrix), input_precision="tf32x3")
+        else:
+            sums += tl.sum(part[:, None, :] * matrix[None, :, :], 2)
     if has_bias:
         sums += tl.load(bias + columns, mask=is_column, other=0.0).to(tl.float32)[None, :]
     if activation == "relu":
@@ -75,7 +72,7 @@ def _kernel(
     tl.store(out + places, sums, mask=inside)
 
 
-def tiles(M: int, N: int, K: int, is_half: bool = False) -> dict[str, int]:
+def tiles(M: int, N: int, K: int) -> dict[str, int]:
     """Return the sizes of the blocks of a product, as measured on an H200."""
     if M <= FEW:
         is_long = K > 256
@@ -84,7 +81,7 @@ def tiles(M: int, N: int, K: int, is_half: bool = False) -> dict[str, int]:
         return {"BM": triton.next_power_of_2(M), "BN": BN, "BK": BK, "num_warps": 4 if is_long else 1}
     if M >= MANY:
         BM = 64 if triton.cdiv(M, 64) * triton.cdiv(N, 64) > PROCESSORS else 32
-        return {"BM": BM, "BN": 64, "BK": 64 if is_half else 32, "num_warps": 4, "num_stages": 3}
+        return {"BM": BM, "BN": 64, "BK": 32, "num_warps": 4, "num_stages": 3}
     is_wide = N > 4096 and M > 64
     return {"BM": 64 if is_wide else 16, "BN": 64, "BK": 32 if is_wide else 64, "num_warps": 4, "num_stages": 3}
 
@@ -100,12 +97,13 @@ def rows_linear(
 ) -> Tensor:
     """Return residual + activation(norm(x) Wᵀ + b) for rows x (M, K) and a weight (N, K), all of one type.
 
-    What comes out has the same type, or fp32 if it is to be wide.
+    What comes out has the same type, or fp32 if it is to be wide. More than a few rows must be fp32.
     """
     (M, K), N = x.shape, weight.size(0)
-    is_half = x.dtype != torch.float32
+    if M > FEW and x.dtype != torch.float32:
+        raise ValueError(f"{M} rows of {x.dtype} are more than {FEW}.")
     out = x.new_empty(M, N, dtype=torch.float32 if is_wide else None)
-    sizes = tiles(M, N, K, is_half)
+    sizes = tiles(M, N, K)
     _kernel[(triton.cdiv(N, sizes["BN"]), triton.cdiv(M, sizes["BM"]))](
         x,
         weight,
@@ -123,7 +121,6 @@ def rows_linear(
         has_residual=residual is not None,
         activation=activation,
         on_tensor_cores=M > FEW,
-        is_half=is_half,
         **sizes,
     )
     return out
