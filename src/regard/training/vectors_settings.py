@@ -27,7 +27,7 @@ class VectorTrainSettings(Settings):
     """A compiled loop on CPU threads, or many pairs at once by torch; unset: the loop on a CPU, else batches."""
     pairs_per_batch: int = Field(2**15, ge=1)
     """For batches: pairs (for cbow places) of one step at most; there are some 4,000 steps at least."""
-    row_limit: float = Field(32.0, gt=0)
+    row_limit: float = Field(128.0, gt=0)
     """For batches: how many times its gradient a word may take at once, however often it occurs in one: frequent
     words would overshoot."""
     save_every: int = Field(200, ge=0)
