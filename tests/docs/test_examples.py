@@ -77,6 +77,8 @@ def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = F
         sizes = {"model.width": 8, "model.cell_width": 12, "model.filters": "[[1,4]]", "text.words": 200}
         stories = {"data.train.count": 60, "data.valid.count": 5, "data.test.test.count": 5}
         return sizes | QUICK_LABELS | (stories if recipe == "elmo-miniature" else {})
+    if has_start:
+        return {name: value for name, value in QUICK.items() if name not in SIZES}
     if preset is None or preset.startswith("transformer"):
         return dict(QUICK)
     return {name: value for name, value in QUICK.items() if name != TRANSFORMER_ONLY}

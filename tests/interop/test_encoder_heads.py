@@ -17,7 +17,7 @@ from regard.data.reading import Packed
 from regard.errors import CheckpointError, ConfigError
 from regard.interop import read, read_task, write
 from regard.models import HeadSettings, build_model
-from regard.studies.passport import model_hash
+from regard.studies.model_place import model_hash
 
 LABELS = ["kind", "unkind", "neither"]
 KINDS = {

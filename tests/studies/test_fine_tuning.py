@@ -10,7 +10,7 @@ from regard.checkpoint import read_bundle
 from regard.data.label_settings import LabelSource
 from regard.errors import ConfigError, DataError, RunError
 from regard.studies import Run, find_recipe, measure_labels, plan_run, resolve_run, train, verify_resume
-from regard.studies.passport import model_hash
+from regard.studies.model_place import model_hash
 
 LANGUAGE = {
     "task": "language-model",

@@ -12,9 +12,10 @@ from regard.errors import CheckpointError, RunError
 from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
 from regard.studies.elmo.card import elmo_data, elmo_scores, elmo_use
-from regard.studies.markdown import code, table
+from regard.studies.markdown import began, code, table
 from regard.studies.masked_card import masked_data, masked_scores, masked_use
-from regard.studies.passport import decoding_words, model_hash, passports_of
+from regard.studies.model_place import model_hash
+from regard.studies.passport import decoding_words, passports_of
 from regard.studies.run import Run
 from regard.studies.runs import state_of
 from regard.studies.text_card import text_data, text_scores, text_use
@@ -169,6 +170,7 @@ def _data(run: Run) -> list[str]:
             if files
             else []
         ),
+        *(["", began(facts["start"])] if "start" in facts else []),
     ]
 
 

@@ -28,6 +28,7 @@ from regard.studies.prepared import Prepared
 from regard.studies.settings import LanguageSettings
 from regard.studies.sizes import check_size
 from regard.studies.text_scores import USUAL_WINDOW, text_loss
+from regard.studies.tuning.start import go_on, read_start, start_facts
 from regard.studies.vectors.table import fill_tables, freeze_tables
 from regard.text import Tokenizer, train_tokenizer
 from regard.training import Machine
@@ -52,9 +53,11 @@ def prepare_language(
     if given is not None:
         raise ConfigError("Sentence pairs are for the task translate; a language model learns from text files.")
     folder = corpus_folder(settings)
-    tokenizer = resumed.tokenizers["tokenizer"] if resumed else language_tokenizer(settings, folder, progress)
+    start = read_start(settings.start) if settings.start is not None and resumed is None else None
+    known = resumed or start
+    tokenizer = known.tokenizers["tokenizer"] if known else language_tokenizer(settings, folder, progress)
     corpora = tokenise_all(settings.data, tokenizer, folder, progress)
-    bundle = resumed or new_language_bundle(settings, tokenizer, machine, progress)
+    bundle = resumed or new_language_bundle(settings, tokenizer, machine, progress, start)
     freeze_tables(bundle.model, bundle.tokenizers, settings.vectors)
     window = window_of(settings, bundle.model)
     micro_batch = settings.train.micro_batch_tokens or machine.micro_batch_tokens
@@ -65,7 +68,7 @@ def prepare_language(
         width=settings.model.width,
         validate=_validation(corpora.valid, tokenizer, window, settings, machine),
         tests=corpora.test or {"valid": corpora.valid},
-        facts=_facts(corpora, window, folder),
+        facts=_facts(corpora, window, folder) | start_facts(bundle),
     )
     if settings.preflight and resumed is None and progress is not SILENT:  # nobody would hear it
         preflight(text_material(settings, prepared, corpora), progress)
@@ -90,7 +93,7 @@ def corpus_folder(settings: Any) -> Path:
         "data": settings.data.model_dump(mode="json"),
         "text": settings.text.model_dump(mode="json"),
     }
-    if isinstance(settings, MaskedSettings) and settings.start is not None:  # whose tokenizer is another
+    if getattr(settings, "start", None) is not None:  # whose tokenizer is another
         read["start"] = settings.start
     mark = hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()[:8]
     first = settings.data.train.paths[0].replace(":", "-")
@@ -177,10 +180,15 @@ def sample_text(place: TextSource, limit: int = LEARNED_FROM) -> Iterator[str]:
 
 
 def new_language_bundle(
-    settings: Settings, tokenizer: Tokenizer, machine: Machine, progress: Progress = SILENT
+    settings: Settings,
+    tokenizer: Tokenizer,
+    machine: Machine,
+    progress: Progress = SILENT,
+    start: Bundle | None = None,
 ) -> Bundle:
-    """Return a fresh model with its tokenizer; a size that cannot be trained here is refused."""
-    vocabularies = Vocabularies(tokenizer.size, tokenizer.size, is_shared=True)
+    """Return a fresh model with its tokenizer, or the one to go on with; a size that cannot be trained is refused."""
+    size = start.vocabularies.target if start else tokenizer.size
+    vocabularies = Vocabularies(size, size, is_shared=True)
     check_size(count_parameters(settings.model, vocabularies), machine)
     torch.manual_seed(settings.seed)
     model = build_model(settings.model, vocabularies)
@@ -190,6 +198,8 @@ def new_language_bundle(
         "window": window_of(settings, model),
     }
     facts |= fill_tables(model, {"tokenizer": tokenizer}, settings.vectors, progress)
+    if start and settings.start is not None:
+        facts |= go_on(model, start, settings.start)
     return Bundle("language-model", model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts)
 
 

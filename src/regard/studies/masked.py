@@ -19,7 +19,7 @@ from regard.data.text_settings import SequenceSettings
 from regard.errors import ConfigError, DataError
 from regard.interop.encoder_forms import MASKED_WORDS, POOLER
 from regard.interop.encoders import UNTRAINED
-from regard.models import ModelSettings, Vocabularies, build_model, count_parameters, take_over
+from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
 from regard.objectives import MaskedObjective
 from regard.progress import SILENT, Progress
 from regard.studies.language import corpus_folder, language_tokenizer
@@ -27,7 +27,7 @@ from regard.studies.masked_scores import MaskedText, masked_figures
 from regard.studies.masked_settings import MaskedSettings
 from regard.studies.prepared import Prepared
 from regard.studies.sizes import check_size
-from regard.studies.tuning.start import body_weights, read_start, start_hash
+from regard.studies.tuning.start import go_on, read_start, start_facts
 from regard.text import Tokenizer
 from regard.training import Machine
 
@@ -112,9 +112,7 @@ def new_masked_bundle(
         "early_updates": round(settings.sequences.early_share * settings.train.steps) if early else 0,
     }
     if start and settings.start is not None:
-        kept = model.state_dict().keys()  # the head for next sentences may go, or be new
-        take_over(model, {name: each for name, each in body_weights(start).items() if name in kept})
-        facts["start"] = {"path": settings.start, "sha256": start_hash(settings.start)}
+        facts |= go_on(model, start, settings.start)  # the head for next sentences may go, or be new
         facts |= {name: start.facts[name] for name in ("embed",) if name in start.facts}
         if model.following is None and POOLER in start.facts.get(UNTRAINED, ()):
             facts[UNTRAINED] = [POOLER]
@@ -192,5 +190,5 @@ def _facts(corpora: TextCorpora, bundle: Bundle, folder: Path) -> dict[str, Any]
         "window": bundle.facts["length"],
         "folder": str(folder),
         "hash": hashlib.sha256(f"{corpora.train.fingerprint} {corpora.valid.fingerprint}".encode()).hexdigest(),
-        **({"start": bundle.facts["start"]} if "start" in bundle.facts else {}),
+        **start_facts(bundle),
     }

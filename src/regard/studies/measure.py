@@ -12,7 +12,8 @@ from regard.pipelines import Translator, load_translator
 from regard.progress import SILENT, Progress
 from regard.studies.compare import Comparison, check_same_set, compare
 from regard.studies.evaluate import Evaluation, HeldOut, evaluate, held_out_sets
-from regard.studies.passport import Passport, issue, keep_passport, model_place, read_passport
+from regard.studies.model_place import model_place
+from regard.studies.passport import Passport, issue, keep_passport, read_passport
 from regard.studies.prepared import Prepared
 from regard.studies.run import Run
 

@@ -1,6 +1,5 @@
 """The score passport: figures with all it takes to trust, repeat and compare them."""
 
-import hashlib
 import json
 import math
 import re
@@ -10,22 +9,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import find_checkpoint, write_json
-from regard.checkpoint.atomic import MANIFEST, fingerprint
-from regard.checkpoint.bundle import TRAINING
+from regard.checkpoint import write_json
 from regard.data.lines import lines_hash, read_lines
 from regard.errors import DataError
 from regard.metrics import Score
 from regard.pipelines import Translator
 from regard.progress import SILENT, Progress
 from regard.studies.evaluate import Evaluation
+from regard.studies.model_place import model_hash
 from regard.studies.run import Run
 from regard.training import Machine
 from regard.version import __version__
 
 FORMAT = 1
 FOLDER = "scores"
-HUGGING_FACE = "hf:"
 TOLD = ("beams", "length_penalty", "passes", "length_candidates")
 """The settings of decoding that stand beside a score."""
 
@@ -86,25 +83,6 @@ def known(value: Any) -> Any:
 
 def _with_casing(score: Score) -> dict[str, Any]:
     return asdict(score) | {"casing": "lowercased" if "case:lc" in score.signature else "mixed"}
-
-
-def model_place(path: str | Path) -> str:
-    """Return where the model of a run or a checkpoint is; hf: and a Hugging Face folder stay as they are."""
-    return str(path) if str(path).startswith(HUGGING_FACE) else str(find_checkpoint(Path(path)))
-
-
-def model_hash(place: str | Path) -> str:
-    """Return one hash for the model of a checkpoint: of all the hashes in its manifest, training state left out.
-
-    Another library's folder has no manifest: its files are hashed.
-    """
-    if str(place).startswith(HUGGING_FACE):
-        folder = Path(str(place).removeprefix(HUGGING_FACE))
-        files = {each.name: fingerprint(each)["sha256"] for each in sorted(folder.iterdir()) if each.is_file()}
-    else:
-        manifest = json.loads((Path(place) / MANIFEST).read_text(encoding="utf-8"))
-        files = {name: entry["sha256"] for name, entry in manifest.items() if not name.startswith(TRAINING)}
-    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
 
 
 def read_passport(path: Path) -> Passport:

@@ -137,7 +137,7 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     table = None
     if "vectors" in schema.model_fields:
         known = base.values["model"] if base else {}
-        table = begin_with_vectors(name, family(kind).settings.model_fields, known, values, changes)
+        table = begin_with_vectors(family(kind).settings.model_fields, known, values, changes)
     origins = [base, Layer(recipe.origin, values), table, Layer("the command line", changes)]
     layers = [layer for layer in origins if layer]
     if beginning and beginning.is_fine_tuning:

@@ -37,6 +37,18 @@ def check_figure(train: TrainSettings, *measured: str) -> None:
         )
 
 
+def check_start(start: str | None, text: CorpusTextSettings | TextSettings, vectors: VectorTableSettings) -> None:
+    """Refuse what a start brings along itself: its tokenizer (but not how it drops merges), and its table."""
+    if start is None:
+        return
+    if vectors.path is not None:
+        raise ValueError(f'vectors.path: the table of tokens comes from the start "{start}"; leave one of both out.')
+    usual = type(text)().model_dump()
+    others = [name for name, value in text.model_dump().items() if value != usual[name]]
+    if own := next((name for name in others if not name.endswith("dropout")), None):
+        raise ValueError(f'text.{own}: the tokenizer comes from the start "{start}"; leave this out.')
+
+
 class ValidationSettings(Settings):
     """What is measured while training."""
 
@@ -59,6 +71,8 @@ class LanguageSettings(Settings, Generic[M]):
     """What the recipe is for, in one line."""
     seed: int = Field(1, ge=0, lt=2**32)
     """Every random choice follows from it."""
+    start: str | None = None
+    """What to go on with: a language model's run or checkpoint, or hf:DIR; unset: a model that knows nothing yet."""
     data: TextData
     text: CorpusTextSettings = CorpusTextSettings()
     window: int | None = Field(None, ge=2)
@@ -76,6 +90,7 @@ class LanguageSettings(Settings, Generic[M]):
     @model_validator(mode="after")
     def _parts_fit(self) -> "LanguageSettings[M]":
         check_figure(self.train, "loss")
+        check_start(self.start, self.text, self.vectors)
         return self
 
 
@@ -87,6 +102,8 @@ class PairRunSettings(Settings, Generic[M]):
     """What the recipe is for, in one line."""
     seed: int = Field(1, ge=0, lt=2**32)
     """Every random choice follows from it."""
+    start: str | None = None
+    """What to go on with: a translator's run or checkpoint, or hf:DIR; unset: a model that knows nothing yet."""
     data: PairData
     text: TextSettings = TextSettings()
     vectors: VectorTableSettings = VectorTableSettings()
@@ -100,6 +117,7 @@ class PairRunSettings(Settings, Generic[M]):
     @model_validator(mode="after")
     def _parts_fit(self) -> "PairRunSettings[M]":
         check_figure(self.train, "loss", "bleu")
+        check_start(self.start, self.text, self.vectors)
         if self.train.select_by == "bleu" and self.validation.bleu_sentences == 0:
             raise ValueError('train.select_by: "bleu" needs sentences to translate; raise validation.bleu_sentences.')
         if getattr(self.model, "embeddings", None) == "shared" and self.text.vocabularies == "separate":

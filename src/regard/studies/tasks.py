@@ -34,7 +34,7 @@ from regard.studies.tuning.settings import (
     TagSettings,
     settings_of,
 )
-from regard.studies.tuning.start import RATE_OF_GOING_ON, RATES, Beginning
+from regard.studies.tuning.start import RATE_OF_GOING_ON, RATE_OF_TRANSLATORS, RATES, Beginning
 from regard.studies.vectors.prepare import prepare_vectors, score_vectors
 from regard.studies.vectors.settings import VectorSettings
 from regard.training import Machine
@@ -69,6 +69,7 @@ def _fine_tuning(settings: Any, *models: Kind) -> Task:
     return Task(build, prepare_labels, models, score_labels, example_files, "--data FILE", beginning)
 
 
+TRANSLATORS: tuple[Kind, ...] = ("sequence-to-sequence", "conditional-masked")
 TASKS = {
     "answer": _fine_tuning(AnswerSettings, "encoder"),
     "choose": _fine_tuning(ChooseSettings, "language-model", "encoder"),
@@ -88,6 +89,7 @@ TASKS = {
         score_texts,
         lambda data: {},  # as above
         "--text FILE or --text FOLDER",
+        Beginning({"language-model": RATE_OF_GOING_ON}, is_fine_tuning=False, takes_vectors=True),
     ),
     "masked-language-model": Task(
         lambda model: MaskedSettings[model],  # type: ignore[valid-type]
@@ -103,10 +105,11 @@ TASKS = {
     "translate": Task(
         translate_settings,
         prepare_translation,
-        ("sequence-to-sequence", "conditional-masked"),
+        TRANSLATORS,
         score_tests,
         file_hashes,
         "--source FILE --target FILE, or --data FILE",
+        Beginning(dict.fromkeys(TRANSLATORS, RATE_OF_TRANSLATORS), is_fine_tuning=False, takes_vectors=True),
     ),
     "vectors": Task(
         lambda model: VectorSettings[model],  # type: ignore[valid-type]

@@ -4,7 +4,7 @@ import json
 import shlex
 from typing import Any
 
-from regard.studies.markdown import code, table
+from regard.studies.markdown import began, code, table
 from regard.studies.run import Run
 
 
@@ -75,4 +75,5 @@ def text_data(record: dict[str, Any]) -> list[str]:
         *table(["set", "from", "documents", "tokens", "bytes", "words"], text_rows(record)),
         "",
         f"Read in windows of {facts['window']:,} tokens; hash of the text as it was read: {code(facts['hash'])}.",
+        *(["", began(facts["start"])] if "start" in facts else []),
     ]

@@ -37,6 +37,7 @@ from regard.studies.losses import fixed_masks, mean_surprise
 from regard.studies.material import Material, Read, Settings
 from regard.studies.prepared import Prepared
 from regard.studies.sizes import check_size
+from regard.studies.tuning.start import go_on, read_start, start_facts
 from regard.studies.vectors.table import fill_tables, freeze_tables
 from regard.text import DropoutCorpus, DropoutEncoder, TextSettings, Tokenizer, train_tokenizer
 from regard.training import Machine
@@ -70,8 +71,10 @@ def gather(
 ) -> Material:
     """Return the pairs, read (or given), cleaned and encoded, and the model that is to learn from them."""
     read, train, valid, reports = _read(settings.data, progress, given)
-    tokenizers = resumed.tokenizers if resumed else _tokenizers(train, settings.text, progress)
-    bundle = resumed or new_bundle(settings, tokenizers, machine, progress)
+    start = read_start(settings.start) if settings.start is not None and resumed is None else None
+    known = resumed or start
+    tokenizers = known.tokenizers if known else _tokenizers(train, settings.text, progress)
+    bundle = resumed or new_bundle(settings, tokenizers, machine, progress, start)
     freeze_tables(bundle.model, bundle.tokenizers, settings.vectors)
     limit = min(settings.data.cleaning.max_tokens, bundle.model.max_positions or settings.data.cleaning.max_tokens)
     train, encoded = _encode(train, tokenizers, limit, reports["train"], progress)
@@ -100,7 +103,8 @@ def make_ready(material: Material, machine: Machine) -> Prepared:
         validate=_validation(bundle, material.watched, material.valid, settings, machine),
         tests=material.read.tests or {"valid": material.valid},
         facts={name: _plain(report) for name, report in material.reports.items()}
-        | {"files": file_hashes(settings.data), "hash": encoded.fingerprint()},
+        | {"files": file_hashes(settings.data), "hash": encoded.fingerprint()}
+        | start_facts(bundle),
         references={
             name: read_references(place, material.read.tests[name]) for name, place in settings.data.test.items()
         },
@@ -151,16 +155,22 @@ def _tokenizers(pairs: Sequence[Pair], text: TextSettings, progress: Progress) -
 
 
 def new_bundle(
-    settings: Settings, tokenizers: dict[str, Tokenizer], machine: Machine, progress: Progress = SILENT
+    settings: Settings,
+    tokenizers: dict[str, Tokenizer],
+    machine: Machine,
+    progress: Progress = SILENT,
+    start: Bundle | None = None,
 ) -> Bundle:
-    """Return a fresh model with its tokenizers; a size that cannot be trained here is refused."""
+    """Return a fresh model with its tokenizers, or the one to go on with; one too large to train is refused."""
     source, target = translation_tokenizers(tokenizers)
-    vocabularies = Vocabularies(source.size, target.size, source is target)
+    vocabularies = start.vocabularies if start else Vocabularies(source.size, target.size, source is target)
     check_size(count_parameters(settings.model, vocabularies), machine)
     torch.manual_seed(settings.seed)
     model = build_model(settings.model, vocabularies)
     facts = {"decode": settings.decode.model_dump(mode="json"), "seed": settings.seed}
     facts |= fill_tables(model, tokenizers, settings.vectors, progress)
+    if start and settings.start is not None:
+        facts |= go_on(model, start, settings.start)
     return Bundle("translate", model, settings.model, vocabularies, tokenizers, facts)
 
 

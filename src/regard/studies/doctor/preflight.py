@@ -17,6 +17,9 @@ from regard.studies.material import Material, TextMaterial
 
 Look = Callable[[Any], list[Finding]]
 
+OF_A_START = ("rare-pieces", "vocabulary", "parameters")
+"""What nobody chooses who goes on with a model that has learned already: its tokenizer, and how large it is."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -56,7 +59,8 @@ def look_over(
         for check in checks:
             found += (check.quick if is_quick else check.whole)(material)
             bar.advance()
-    return found
+    has_start = getattr(material.settings, "start", None) is not None
+    return [each for each in found if not (has_start and each.name in OF_A_START)]
 
 
 def preflight(material: Material | TextMaterial, progress: Progress) -> None:

@@ -12,7 +12,7 @@ from regard.errors import ConfigError, RegardError, RunError
 from regard.progress import SILENT, Progress
 from regard.studies.execute import Job, execute
 from regard.studies.folder import RESULTS
-from regard.studies.passport import model_hash
+from regard.studies.model_place import model_hash
 from regard.studies.race.board import Board, Named, Show, Standing
 from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.disciplines import Shared, discipline

@@ -13,15 +13,8 @@ from regard.metrics.resampling import RESAMPLES, SEED
 from regard.pipelines import load
 from regard.progress import SILENT, Progress
 from regard.studies.compare import Comparison, check_comparable, check_same_set
-from regard.studies.passport import (
-    HUGGING_FACE,
-    Passport,
-    keep_passport,
-    known,
-    model_place,
-    read_passport,
-    surroundings,
-)
+from regard.studies.model_place import HUGGING_FACE, model_place
+from regard.studies.passport import Passport, keep_passport, known, read_passport, surroundings
 from regard.studies.prepared import Prepared
 from regard.studies.run import Run
 from regard.studies.tuning.sets import ExampleReport, gather_examples, read_set

@@ -13,9 +13,9 @@ from regard.checkpoint.bundle import weights_of
 from regard.config import Layer
 from regard.errors import ConfigError
 from regard.interop import read as read_hugging_face
-from regard.models import KINDS, Kind, family
+from regard.models import KINDS, Kind, family, take_over
 from regard.pipelines import load_word_vectors
-from regard.studies.passport import HUGGING_FACE, model_hash, model_place
+from regard.studies.model_place import HUGGING_FACE, model_hash, model_place
 from regard.studies.vectors.table import names_vectors
 
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".conll")
@@ -35,6 +35,8 @@ width of both: half as wide, twice the rate. What is new above a start that
 gives features learns at a rate of its own, whatever its width."""
 RATE_OF_GOING_ON = 5e-5
 """That of going on with pretraining: half of BERT's own (Devlin et al., 2019, A.2), as updates are smaller here."""
+RATE_OF_TRANSLATORS = 1e-4
+"""That of going on with a translator on other pairs: about a tenth of what recipes begin with at the same width."""
 EPOCHS, EPOCHS_FROM_NOTHING = 3, 10
 """Passes over the examples that fine-tuning takes (both papers), and that learning from nothing else takes."""
 NO_BOUND = 10**7
@@ -51,6 +53,8 @@ class Beginning:
     """Whether the model gets a new head; otherwise it goes on with what it has learned."""
     free: tuple[str, ...] = ()
     """Settings of the model that may be others than the start's, beside dropout."""
+    takes_vectors: bool = False
+    """Whether word vectors are a start too, from which only the table of tokens is taken: another matter."""
 
 
 def is_word_file(start: str) -> bool:
@@ -78,6 +82,21 @@ def body_weights(start: Bundle) -> dict[str, Tensor]:
     return {name.removeprefix(BODY): each for name, each in weights.items() if name.startswith(BODY)}
 
 
+def go_on(model: Any, start: Bundle, name: str) -> dict[str, Any]:
+    """Give a new model the weights of one that learned the same before, and return the facts of where they are from.
+
+    What only one of both has is left as it is.
+    """
+    kept = model.state_dict().keys()
+    take_over(model, {name: each for name, each in body_weights(start).items() if name in kept})
+    return {"start": {"path": name, "sha256": start_hash(name)}}
+
+
+def start_facts(bundle: Bundle) -> dict[str, Any]:
+    """Return where a model's weights are from, if it has gone on with some."""
+    return {"start": bundle.facts["start"]} if "start" in bundle.facts else {}
+
+
 def start_hash(start: str) -> str:
     """Return a hash of the model to begin with."""
     if is_word_file(start):
@@ -101,7 +120,7 @@ def begin_with(task: str, beginning: Beginning, values: dict[str, Any], changes:
     learning the same, of the rate for one that knows nothing.
     """
     start = changes.get("start", values.get("start"))
-    if not isinstance(start, str):
+    if not isinstance(start, str) or (beginning.takes_vectors and is_word_file(start)):
         return None
     theirs = model_of(start)
     kind = family(theirs["family"]).kind
@@ -109,8 +128,9 @@ def begin_with(task: str, beginning: Beginning, values: dict[str, Any], changes:
         needed = " or a ".join(KINDS[each] for each in beginning.rates)
         raise ConfigError(f"start: {start} is a {KINDS[kind]}, but the task {task} begins with a {needed}.")
     if "start" in changes:
-        values.pop("text", None)
-        values["model"] = {name: value for name, value in _table(values, "model").items() if name.endswith("dropout")}
+        for part in ("text", "model"):
+            kept = {name: value for name, value in _table(values, part).items() if name.endswith("dropout")}
+            values[part] = kept
         if not beginning.is_fine_tuning:
             _table(values, "train").pop("learning_rate", None)
     for name, value in (*_table(values, "model").items(), *_table(changes, "model").items()):

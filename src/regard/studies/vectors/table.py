@@ -38,19 +38,15 @@ def names_vectors(start: str) -> bool:
 
 
 def begin_with_vectors(
-    task: str, schema: Mapping[str, Any], base: Mapping[str, Any], values: dict[str, Any], changes: dict[str, Any]
+    schema: Mapping[str, Any], base: Mapping[str, Any], values: dict[str, Any], changes: dict[str, Any]
 ) -> Layer | None:
     """Return the layer of settings that a table brings along: words for tokens, and a width that fits.
 
     `schema` has the fields of the model's settings, `base` those of its preset. `start` becomes `vectors.path`.
     """
-    start = changes.pop("start", values.pop("start", None))
-    if start is not None:
-        if not names_vectors(str(start)):
-            raise ConfigError(
-                f"start: {start} is no table of word vectors, and the task {task} begins with nothing else; "
-                f"name a file of word2vec or GloVe, or a run of the task vectors."
-            )
+    start = changes.get("start", values.get("start"))
+    if start is not None and names_vectors(str(start)):
+        changes.pop("start", values.pop("start", None))
         changes["vectors"] = {**changes.get("vectors", {}), "path": str(start)}
     path = {**values.get("vectors", {}), **changes.get("vectors", {})}.get("path")
     if path is None:
