@@ -4,7 +4,7 @@ import json
 import shlex
 from pathlib import Path
 
-from regard.studies.markdown import code, table
+from regard.studies.markdown import began, code, table
 from regard.studies.run import Run
 from regard.studies.vectors.evaluate import analogy_rows, rating_rows
 
@@ -67,4 +67,5 @@ def vectors_data(run: Run) -> list[str]:
         "",
         *([f"Words seen {forgotten:,} times or less may have been forgotten while counting."] if forgotten else []),
         f"Hash of the text as it was read: {code(facts['hash'])}.",
+        *(["", began(facts["start"])] if "start" in facts else []),
     ]

@@ -26,6 +26,8 @@ from regard.studies.language import MADE_FROM, TOKENIZER, corpus_folder, made_be
 from regard.studies.prepared import Prepared
 from regard.studies.run import Run
 from regard.studies.sizes import check_size
+from regard.studies.tuning.start import start_facts
+from regard.studies.vectors.begin import begin_vectors
 from regard.studies.vectors.evaluate import plain_analogies, read_questions, read_rated_pairs, score_analogies
 from regard.studies.vectors.evaluate import score_similarities as compare
 from regard.text import Tokenizer
@@ -56,7 +58,7 @@ def prepare_vectors(
     words = int(counts.sum())
     if words < 2:
         raise DataError(f"{settings.data.train.name}: there are no two words with vectors in it; add text.")
-    bundle = resumed or _new_bundle(settings, tokenizer, machine)
+    bundle = resumed or _new_bundle(settings, tokenizer, machine, progress)
     feed: Any = WordFeed(corpus, counts, settings.train.words_per_update)  # for a trainer of its own
     return Prepared(
         bundle=bundle,
@@ -70,7 +72,8 @@ def prepare_vectors(
             "vocabulary": tokenizer.size - 1,
             "folder": str(folder),
             "hash": corpus.fingerprint,
-        },
+        }
+        | start_facts(bundle),
         trainer=partial(_trainer, settings.model.algorithm),
     )
 
@@ -117,12 +120,14 @@ def vocabulary_of(
     return tokenizer, counts, facts
 
 
-def _new_bundle(settings: Any, tokenizer: Tokenizer, machine: Machine) -> Bundle:
+def _new_bundle(settings: Any, tokenizer: Tokenizer, machine: Machine, progress: Progress) -> Bundle:
     vocabularies = Vocabularies(tokenizer.size - 1, tokenizer.size - 1, is_shared=True)
     check_size(count_parameters(settings.model, vocabularies), machine)
     torch.manual_seed(settings.seed)
     model = build_model(settings.model, vocabularies)
     facts = {"text": settings.text.model_dump(mode="json"), "seed": settings.seed}
+    if settings.start is not None:
+        facts |= begin_vectors(model, tokenizer, settings.start, progress)
     return Bundle("vectors", model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts)
 
 
