@@ -51,6 +51,19 @@ def test_a_json_line_is_a_document_whatever_a_plain_one_is(tmp_path, ending):
         assert read(path, documents=each, field="page.body") == ["eins\n\nzwei", "drei"]
 
 
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_row_of_a_table_is_a_document(tmp_path, ending):
+    rows = 'id,Text,other\n1,"one, two\nlines",x\n2,,y\n3,three,z\n'
+    path = written(tmp_path / f"a.csv{ending}", rows)
+    assert read(path) == ["one, two\nlines", "three"]
+    assert read(path, field="other") == ["x", "y", "z"]
+    assert read(written(tmp_path / f"a.tsv{ending}", "text\tn\none\t1\ntwo\t2\n")) == ["one", "two"]
+    assert message(written(tmp_path / f"b.csv{ending}", "a,b\n1,2\n")) == (
+        f'{tmp_path / "b.csv"}{ending}: this table has no column "text" (a, b); name the one that holds the text, '
+        f"such as data.train.field=NAME (if it is no table, call it .txt)."
+    )
+
+
 def test_folders_are_searched_for_text_in_the_order_of_paths(tmp_path):
     for name in ("b.txt", "a/z.md", "a/b/c.txt.gz", "a.jsonl", ".hidden/x.txt", "no.png", "no.csv"):
         written(tmp_path / name, json.dumps({"text": name}) if name.endswith("jsonl") else name)

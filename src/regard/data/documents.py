@@ -1,4 +1,7 @@
-"""Documents out of files of any size, in pieces: no more of a file is held than a block, or a line of JSON."""
+"""Documents out of files of any size, in pieces: no more of a file is held than a block, or a line of JSON.
+
+A table alone is held as a whole.
+"""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -6,6 +9,7 @@ from typing import NamedTuple
 
 from regard.data.lines import BLOCK, is_text, text_blocks
 from regard.data.records import json_object, value_in
+from regard.data.tables import read_rows, text_in
 from regard.data.text_settings import TextSource
 from regard.errors import DataError
 
@@ -13,6 +17,7 @@ PIECE = 4096
 """Characters of a piece at most: enough to be encoded at full speed, few enough to share out and to cut at."""
 
 JSON_LINES = (".jsonl", ".ndjson")
+TABLES = (".csv", ".tsv")
 
 
 class Piece(NamedTuple):
@@ -36,6 +41,8 @@ def file_pieces(path: Path, place: TextSource) -> Iterator[Piece]:
     """Yield the documents of a file in pieces."""
     if ending(path) in JSON_LINES:
         return pieces_of(_json_documents(path, place.field))
+    if ending(path) in TABLES:
+        return pieces_of(_table_documents(path, place.field))
     readers = {"file": _whole_file, "blank-lines": _parted_by_blank_lines, "lines": _lines}
     return pieces_of(readers[place.documents](path))
 
@@ -124,6 +131,20 @@ def _json_documents(path: Path, field: str) -> Iterator[Part]:
                 yield Part(text_of(json_object(line, path, number), field, f"{path}: line {number}"), True, consumed)
                 consumed = 0
             number, parts = number + 1, []
+
+
+def _table_documents(path: Path, field: str) -> Iterator[Part]:
+    """Yield the cells of one column; a table is held as a whole."""
+    table = read_rows(str(path), None, "", is_header=lambda first: True)
+    names = {name.lower(): name for name in table.names}
+    if field.lower() not in names:
+        raise DataError(
+            f'{path}: this table has no column "{field}" ({", ".join(table.names) or "it is empty"}); name the one '
+            f"that holds the text, such as data.train.field=NAME (if it is no table, call it .txt)."
+        )
+    for where, row in table.rows:
+        text = text_in(row, names[field.lower()], f"{path}: {where}", "mend the row")
+        yield Part(text, True, len(text.encode()))
 
 
 def text_of(row: dict[str, object], field: str, where: str) -> str:

@@ -18,7 +18,7 @@ class TextSource(Settings):
     documents: Literal["file", "blank-lines", "lines"] = "file"
     """What one document is: a file, what blank lines part, or a line; a line of a .jsonl file always is one."""
     field: str = "text"
-    """JSON field or column of a data set (dots reach inside) that holds the text."""
+    """JSON field (dots reach inside), or column of a table or data set, that holds the text."""
     config: str | None = None
     """Configuration of an hf: data set."""
     split: str = "train"
