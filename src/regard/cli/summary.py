@@ -22,9 +22,10 @@ def print_run(run: Run, as_json: bool) -> None:
             soft_wrap=True,
         )
     else:
+        steps = f"{record['steps']:,} step{'' if record['steps'] == 1 else 's'}"
         print_line(
-            f"{run.path}: {record['state']} after {record['steps']:,} steps and {duration(record['seconds'])} of "
-            f"training, best at step {record['best_step']:,}; {record['parameters']:,} parameters."
+            f"{run.path}: {record['state']} after {steps} and {duration(record['seconds'])} of training, best at "
+            f"step {record['best_step']:,}; {record['parameters']:,} parameters."
         )
         PRINTERS[record["task"]](record["scores"])
         verb, words = USES[record["task"]]

@@ -43,7 +43,8 @@ def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], pro
         said = sum(count for word, count in counts.items() if word in known)
         progress.say(
             f"{settings.start}: {len(known & set(counts)):,} of {len(counts):,} words of the training set have a "
-            f"vector ({said / max(1, counts.total()):.1%} of its text); the others begin with drawn ones."
+            f"vector ({said / max(1, counts.total()):.1%} of its text); the others begin with drawn ones, and all "
+            f"{'stay as they are' if settings.frozen else 'are tuned'}."
         )
     return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer})
 
