@@ -4,6 +4,7 @@ import json
 import math
 
 import pytest
+from torch.testing import assert_close
 
 import regard
 from regard.checkpoint import read_bundle
@@ -98,3 +99,21 @@ def test_the_doctor_says_when_many_words_cannot_be_said(tmp_path):
     changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus"), "text.words": 20}
     report = doctor("elmo", changes, is_quick=True)
     assert any("of the words cannot be said" in finding.sentence for finding in report.findings)
+
+
+def test_an_elmo_goes_on_with_other_text(run, tmp_path):
+    given = {name: value for name, value in SMALL.items() if name.startswith(("window", "train"))} | STORIES
+    given |= {"start": str(run.path), "data.folder": str(tmp_path / "more"), "data.train.count": 60}
+    stays = {"train.steps": 4, "train.warmup": 1, "train.validate_every": 2, "train.learning_rate": 1e-9}
+    second = regard.train("elmo", given | stays, out=tmp_path / "second")
+    before, after = read_bundle(run.best), read_bundle(second.best)
+    assert after.settings == before.settings and after.facts["words"] == before.facts["words"]
+    for role, tokenizer in before.tokenizers.items():
+        assert after.tokenizers[role].to_json() == tokenizer.to_json()
+    for name, weight in before.model.state_dict().items():
+        assert_close(after.model.state_dict()[name], weight, atol=1e-6, rtol=0)
+    assert second.record["data"]["start"]["path"] == str(run.path)
+    assert f"Began with `{run.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
+    assert verify_resume(find_recipe("elmo"), given, steps=4).is_exact
+    with pytest.raises(ConfigError, match="text: the words come from the start"):
+        resolve_run(find_recipe("elmo"), given | {"text.words": 90})

@@ -81,6 +81,7 @@ TASKS = {
         score_elmo,
         lambda data: {},  # the manifest of the tokenised text knows them, and its hash is compared
         "--text FILE or --text FOLDER",
+        Beginning({"two-way": RATE_OF_GOING_ON}, is_fine_tuning=False),
     ),
     "language-model": Task(
         lambda model: LanguageSettings[model],  # type: ignore[valid-type]

@@ -3,7 +3,7 @@
 import json
 import shlex
 
-from regard.studies.markdown import code, table
+from regard.studies.markdown import began, code, table
 from regard.studies.run import Run
 from regard.studies.text_card import text_rows
 
@@ -73,4 +73,5 @@ def elmo_data(run: Run) -> list[str]:
         f"Words are read byte by byte (a mark before each is a character too), in windows of about "
         f"{facts['window']:,} words; {facts['vocabulary']:,} of them can be said. Hash of the text as it was read: "
         f"{code(facts['hash'])}.",
+        *(["", began(facts["start"])] if "start" in facts else []),
     ]

@@ -21,7 +21,9 @@ from regard.studies.elmo.settings import ElmoRunSettings
 from regard.studies.language import corpus_folder
 from regard.studies.prepared import Prepared
 from regard.studies.sizes import check_size
-from regard.text import spelling_tokenizer, word_tokenizer
+from regard.studies.tuning.start import go_on, read_start, start_facts
+from regard.text import Tokenizer, spelling_tokenizer, word_tokenizer
+from regard.text.tokenizer import SPECIAL_TOKENS
 from regard.training import Machine
 
 Settings = ElmoRunSettings[ModelSettings]
@@ -40,10 +42,12 @@ def prepare_elmo(
     """Spell the text (or take it as it was spelled before), count its words, and build the model."""
     if given is not None:
         raise ConfigError("Sentence pairs are for the task translate; elmo learns from text files.")
-    tokenizer = resumed.tokenizers["tokenizer"] if resumed else spelling_tokenizer(settings.text.lowercase)
+    start = read_start(settings.start) if settings.start is not None and resumed is None else None
+    known = resumed or start
+    tokenizer = known.tokenizers["tokenizer"] if known else spelling_tokenizer(settings.text.lowercase)
     folder = corpus_folder(settings)
     corpora = tokenise_all(settings.data, tokenizer, folder, progress)
-    bundle = resumed or new_elmo_bundle(settings, corpora.train, machine, progress)
+    bundle = resumed or new_elmo_bundle(settings, corpora.train, machine, progress, start)
     texts = {name: SpelledText.of(each, bundle) for name, each in {"valid": corpora.valid, **corpora.test}.items()}
     size = float(bundle.facts["bytes_per_word"])
     learned = SpelledText.of(corpora.train, bundle)
@@ -61,22 +65,21 @@ def prepare_elmo(
         width=settings.model.width,
         validate=_validation(texts["valid"], settings, machine),
         tests={name: texts[name] for name in corpora.test or ("valid",)},
-        facts=_facts(corpora, bundle) | {"folder": str(folder)},
+        facts=_facts(corpora, bundle) | {"folder": str(folder)} | start_facts(bundle),
     )
 
 
-def new_elmo_bundle(settings: Settings, corpus: Corpus, machine: Machine, progress: Progress) -> Bundle:
-    """Return a fresh model with what it spells and the words it says; one that is too large here is refused."""
+def new_elmo_bundle(
+    settings: Settings, corpus: Corpus, machine: Machine, progress: Progress, start: Bundle | None = None
+) -> Bundle:
+    """Return a fresh model with what it spells and the words it says, or the one to go on with.
+
+    One that is too large here is refused.
+    """
     model_settings: Any = settings.model
     longest = model_settings.longest_word - 1
-    known = count_words(corpus, settings.text.words, settings.text.minimum_frequency, longest)
-    if not known:
-        raise DataError(
-            f"{settings.data.train.name}: no word occurs {settings.text.minimum_frequency} times, so there is none "
-            f"to say; add text, or lower text.minimum_frequency."
-        )
-    words = word_tokenizer(known)
-    tokenizers = {"tokenizer": spelling_tokenizer(settings.text.lowercase), "words": words}
+    tokenizers = start.tokenizers if start else _new_tokenizers(settings, corpus, longest)
+    words = tokenizers["words"]
     vocabularies = Vocabularies(tokenizers["tokenizer"].size, words.size, is_shared=False)
     check_size(count_parameters(settings.model, vocabularies), machine)
     torch.manual_seed(settings.seed)
@@ -89,15 +92,30 @@ def new_elmo_bundle(settings: Settings, corpus: Corpus, machine: Machine, progre
             f"softmax; raise text.words ({settings.text.words:,}), or lower text.minimum_frequency "
             f"({settings.text.minimum_frequency})."
         )
-    facts = {
+    count = words.size - len(SPECIAL_TOKENS)
+    facts: dict[str, Any] = {
         "seed": settings.seed,
         "window": settings.window,
         # Decided once, so that a run that is resumed reads the same windows.
         "bytes_per_word": round(len(sample) / max(1, len(numbers)), 4),
-        "words": len(known),
+        "words": count,
     }
-    progress.say(f"{len(known):,} words can be said; any can be read.")
-    return Bundle("elmo", build_model(settings.model, vocabularies), settings.model, vocabularies, tokenizers, facts)
+    progress.say(f"{count:,} words can be said; any can be read.")
+    model = build_model(settings.model, vocabularies)
+    if start and settings.start is not None:
+        facts |= go_on(model, start, settings.start)
+    return Bundle("elmo", model, settings.model, vocabularies, tokenizers, facts)
+
+
+def _new_tokenizers(settings: Settings, corpus: Corpus, longest: int) -> dict[str, Tokenizer]:
+    """Return what spells words, and the words that can be said: the most frequent ones."""
+    known = count_words(corpus, settings.text.words, settings.text.minimum_frequency, longest)
+    if not known:
+        raise DataError(
+            f"{settings.data.train.name}: no word occurs {settings.text.minimum_frequency} times, so there is none "
+            f"to say; add text, or lower text.minimum_frequency."
+        )
+    return {"tokenizer": spelling_tokenizer(settings.text.lowercase), "words": word_tokenizer(known)}
 
 
 def _validation(text: SpelledText, settings: Settings, machine: Machine) -> Callable[[Any], dict[str, float]]:

@@ -36,6 +36,8 @@ class ElmoRunSettings(Settings, Generic[M]):
     """What the recipe is for, in one line."""
     seed: int = Field(1, ge=0, lt=2**32)
     """Every random choice follows from it."""
+    start: str | None = None
+    """What to go on with: the run or a checkpoint of an ELMo; unset: a model that knows nothing yet."""
     data: TextData
     text: SpelledTextSettings = SpelledTextSettings()
     window: int = Field(64, ge=4)
@@ -50,4 +52,6 @@ class ElmoRunSettings(Settings, Generic[M]):
     @model_validator(mode="after")
     def _parts_fit(self) -> "ElmoRunSettings[M]":
         check_figure(self.train, "loss")
+        if self.start is not None and self.text != SpelledTextSettings():
+            raise ValueError(f'text: the words come from the start "{self.start}"; leave these settings out.')
         return self
