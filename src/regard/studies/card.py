@@ -170,7 +170,7 @@ def _data(run: Run) -> list[str]:
             if files
             else []
         ),
-        *(["", began(facts["start"])] if "start" in facts else []),
+        *began(facts),
     ]
 
 

@@ -28,7 +28,7 @@ from regard.studies.prepared import Prepared
 from regard.studies.settings import LanguageSettings
 from regard.studies.sizes import check_size
 from regard.studies.text_scores import USUAL_WINDOW, text_loss
-from regard.studies.tuning.start import go_on, read_start, start_facts
+from regard.studies.tuning.start import go_on, start_facts, start_of
 from regard.studies.vectors.table import fill_tables, freeze_tables
 from regard.text import Tokenizer, train_tokenizer
 from regard.training import Machine
@@ -52,8 +52,8 @@ def prepare_language(
     """Tokenise the text (or take it as it was tokenised before), and build the model."""
     if given is not None:
         raise ConfigError("Sentence pairs are for the task translate; a language model learns from text files.")
-    folder = corpus_folder(settings)
-    start = read_start(settings.start) if settings.start is not None and resumed is None else None
+    folder = corpus_folder(settings, settings.start)
+    start = start_of(settings, resumed)
     known = resumed or start
     tokenizer = known.tokenizers["tokenizer"] if known else language_tokenizer(settings, folder, progress)
     corpora = tokenise_all(settings.data, tokenizer, folder, progress)
@@ -80,21 +80,25 @@ def text_material(
 ) -> TextMaterial:
     """Return the text of a run that is made ready, for checks; it is tokenised already."""
     bundle = prepared.bundle
-    found = corpora or tokenise_all(settings.data, bundle.tokenizers["tokenizer"], corpus_folder(settings))
+    folder = corpus_folder(settings, settings.start)
+    found = corpora or tokenise_all(settings.data, bundle.tokenizers["tokenizer"], folder)
     window = int(prepared.facts["window"] if "window" in prepared.facts else bundle.facts["length"])
     return TextMaterial(settings, found, bundle, window, prepared.feed.updates_in(epoch=0))
 
 
-def corpus_folder(settings: Any) -> Path:
-    """Return where the tokenised text of a run is kept, for all runs that read the same text in the same way."""
+def corpus_folder(settings: Any, start: str | None = None) -> Path:
+    """Return where the tokenised text of a run is kept, for all runs that read the same text in the same way.
+
+    A start brings a tokenizer of its own along.
+    """
     if settings.data.folder is not None:
         return Path(settings.data.folder)
     read: dict[str, Any] = {
         "data": settings.data.model_dump(mode="json"),
         "text": settings.text.model_dump(mode="json"),
     }
-    if getattr(settings, "start", None) is not None:  # whose tokenizer is another
-        read["start"] = settings.start
+    if start is not None:
+        read["start"] = start
     mark = hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()[:8]
     first = settings.data.train.paths[0].replace(":", "-")
     return Path("corpora") / f"{Path(first).name.partition('.')[0] or 'text'}-{mark}"
@@ -198,8 +202,8 @@ def new_language_bundle(
         "window": window_of(settings, model),
     }
     facts |= fill_tables(model, {"tokenizer": tokenizer}, settings.vectors, progress)
-    if start and settings.start is not None:
-        facts |= go_on(model, start, settings.start)
+    if start:
+        facts |= go_on(model, start, settings)
     return Bundle("language-model", model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts)
 
 

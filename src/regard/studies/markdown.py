@@ -17,6 +17,7 @@ def code(value: Any) -> str:
     return f"`{text}`" if text else ""
 
 
-def began(start: Mapping[str, Any]) -> str:
-    """Return what a run began with."""
-    return f"Began with {code(start['path'])}, SHA-256 {code(start['sha256'] or 'unknown')}."
+def began(facts: Mapping[str, Any]) -> list[str]:
+    """Return the lines that say what a run began with; none where it began with nothing."""
+    start = facts.get("start")
+    return ["", f"Began with {code(start['path'])}, SHA-256 {code(start['sha256'] or 'unknown')}."] if start else []

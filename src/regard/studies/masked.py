@@ -27,7 +27,7 @@ from regard.studies.masked_scores import MaskedText, masked_figures
 from regard.studies.masked_settings import MaskedSettings
 from regard.studies.prepared import Prepared
 from regard.studies.sizes import check_size
-from regard.studies.tuning.start import go_on, read_start, start_facts
+from regard.studies.tuning.start import go_on, start_facts, start_of
 from regard.text import Tokenizer
 from regard.training import Machine
 
@@ -51,8 +51,8 @@ def prepare_masked(
         raise ConfigError(
             "Sentence pairs are for the task translate; a masked language model learns from text files."
         )
-    folder = corpus_folder(settings)
-    start = read_start(settings.start) if settings.start is not None and resumed is None else None
+    folder = corpus_folder(settings, settings.start)
+    start = start_of(settings, resumed)
     known = resumed or start
     tokenizer = known.tokenizers["tokenizer"] if known else language_tokenizer(settings, folder, progress)
     corpora = tokenise_all(settings.data, tokenizer, folder, progress)
@@ -111,8 +111,8 @@ def new_masked_bundle(
         # Decided once: a run that is resumed for more steps goes on with long sequences.
         "early_updates": round(settings.sequences.early_share * settings.train.steps) if early else 0,
     }
-    if start and settings.start is not None:
-        facts |= go_on(model, start, settings.start)  # the head for next sentences may go, or be new
+    if start:
+        facts |= go_on(model, start, settings)  # the head for next sentences may go, or be new
         facts |= {name: start.facts[name] for name in ("embed",) if name in start.facts}
         if model.following is None and POOLER in start.facts.get(UNTRAINED, ()):
             facts[UNTRAINED] = [POOLER]

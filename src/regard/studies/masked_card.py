@@ -85,5 +85,5 @@ def masked_data(run: Run) -> list[str]:
         "",
         f"Sentences are told apart {rule} (tokens include a mark behind each); sequences have up to "
         f"{facts['window']:,} tokens. Hash of the text as it was read: {code(facts['hash'])}.",
-        *(["", began(facts["start"])] if "start" in facts else []),
+        *began(facts),
     ]

@@ -75,5 +75,5 @@ def text_data(record: dict[str, Any]) -> list[str]:
         *table(["set", "from", "documents", "tokens", "bytes", "words"], text_rows(record)),
         "",
         f"Read in windows of {facts['window']:,} tokens; hash of the text as it was read: {code(facts['hash'])}.",
-        *(["", began(facts["start"])] if "start" in facts else []),
+        *began(facts),
     ]

@@ -37,7 +37,7 @@ from regard.studies.losses import fixed_masks, mean_surprise
 from regard.studies.material import Material, Read, Settings
 from regard.studies.prepared import Prepared
 from regard.studies.sizes import check_size
-from regard.studies.tuning.start import go_on, read_start, start_facts
+from regard.studies.tuning.start import go_on, start_facts, start_of
 from regard.studies.vectors.table import fill_tables, freeze_tables
 from regard.text import DropoutCorpus, DropoutEncoder, TextSettings, Tokenizer, train_tokenizer
 from regard.training import Machine
@@ -71,7 +71,7 @@ def gather(
 ) -> Material:
     """Return the pairs, read (or given), cleaned and encoded, and the model that is to learn from them."""
     read, train, valid, reports = _read(settings.data, progress, given)
-    start = read_start(settings.start) if settings.start is not None and resumed is None else None
+    start = start_of(settings, resumed)
     known = resumed or start
     tokenizers = known.tokenizers if known else _tokenizers(train, settings.text, progress)
     bundle = resumed or new_bundle(settings, tokenizers, machine, progress, start)
@@ -169,8 +169,8 @@ def new_bundle(
     model = build_model(settings.model, vocabularies)
     facts = {"decode": settings.decode.model_dump(mode="json"), "seed": settings.seed}
     facts |= fill_tables(model, tokenizers, settings.vectors, progress)
-    if start and settings.start is not None:
-        facts |= go_on(model, start, settings.start)
+    if start:
+        facts |= go_on(model, start, settings)
     return Bundle("translate", model, settings.model, vocabularies, tokenizers, facts)
 
 

@@ -73,5 +73,5 @@ def elmo_data(run: Run) -> list[str]:
         f"Words are read byte by byte (a mark before each is a character too), in windows of about "
         f"{facts['window']:,} words; {facts['vocabulary']:,} of them can be said. Hash of the text as it was read: "
         f"{code(facts['hash'])}.",
-        *(["", began(facts["start"])] if "start" in facts else []),
+        *began(facts),
     ]

@@ -21,7 +21,7 @@ from regard.studies.elmo.settings import ElmoRunSettings
 from regard.studies.language import corpus_folder
 from regard.studies.prepared import Prepared
 from regard.studies.sizes import check_size
-from regard.studies.tuning.start import go_on, read_start, start_facts
+from regard.studies.tuning.start import go_on, start_facts, start_of
 from regard.text import Tokenizer, spelling_tokenizer, word_tokenizer
 from regard.text.tokenizer import SPECIAL_TOKENS
 from regard.training import Machine
@@ -42,10 +42,10 @@ def prepare_elmo(
     """Spell the text (or take it as it was spelled before), count its words, and build the model."""
     if given is not None:
         raise ConfigError("Sentence pairs are for the task translate; elmo learns from text files.")
-    start = read_start(settings.start) if settings.start is not None and resumed is None else None
+    start = start_of(settings, resumed)
     known = resumed or start
     tokenizer = known.tokenizers["tokenizer"] if known else spelling_tokenizer(settings.text.lowercase)
-    folder = corpus_folder(settings)
+    folder = corpus_folder(settings, settings.start)
     corpora = tokenise_all(settings.data, tokenizer, folder, progress)
     bundle = resumed or new_elmo_bundle(settings, corpora.train, machine, progress, start)
     texts = {name: SpelledText.of(each, bundle) for name, each in {"valid": corpora.valid, **corpora.test}.items()}
@@ -102,8 +102,8 @@ def new_elmo_bundle(
     }
     progress.say(f"{count:,} words can be said; any can be read.")
     model = build_model(settings.model, vocabularies)
-    if start and settings.start is not None:
-        facts |= go_on(model, start, settings.start)
+    if start:
+        facts |= go_on(model, start, settings)
     return Bundle("elmo", model, settings.model, vocabularies, tokenizers, facts)
 
 

@@ -189,10 +189,4 @@ def tuning_data(run: Run) -> list[str]:
             ]
         )
     header = ["set", "from", "examples read", "kept", "dropped", "answers", "with two answers", "again", "too long"]
-    start = facts.get("start")
-    return [
-        "## Data",
-        "",
-        *table(header, rows),
-        *(["", began(start)] if start else []),
-    ]
+    return ["## Data", "", *table(header, rows), *began(facts)]

@@ -74,6 +74,11 @@ def read_start(start: str) -> Bundle:
     return read_bundle(find_checkpoint(Path(start)))
 
 
+def start_of(settings: Any, resumed: Bundle | None) -> Bundle | None:
+    """Return the model that a new run goes on with, if it does; one that is resumed has gone on already."""
+    return None if settings.start is None or resumed else read_start(settings.start)
+
+
 def body_weights(start: Bundle) -> dict[str, Tensor]:
     """Return the weights of a model by name; those of its head, if it has one, are left behind."""
     weights = weights_of(start.model)
@@ -82,14 +87,14 @@ def body_weights(start: Bundle) -> dict[str, Tensor]:
     return {name.removeprefix(BODY): each for name, each in weights.items() if name.startswith(BODY)}
 
 
-def go_on(model: Any, start: Bundle, name: str) -> dict[str, Any]:
+def go_on(model: Any, start: Bundle, settings: Any) -> dict[str, Any]:
     """Give a new model the weights of one that learned the same before, and return the facts of where they are from.
 
     What only one of both has is left as it is.
     """
     kept = model.state_dict().keys()
     take_over(model, {name: each for name, each in body_weights(start).items() if name in kept})
-    return {"start": {"path": name, "sha256": start_hash(name)}}
+    return {"start": {"path": settings.start, "sha256": start_hash(settings.start)}}
 
 
 def start_facts(bundle: Bundle) -> dict[str, Any]:

@@ -67,5 +67,5 @@ def vectors_data(run: Run) -> list[str]:
         "",
         *([f"Words seen {forgotten:,} times or less may have been forgotten while counting."] if forgotten else []),
         f"Hash of the text as it was read: {code(facts['hash'])}.",
-        *(["", began(facts["start"])] if "start" in facts else []),
+        *began(facts),
     ]

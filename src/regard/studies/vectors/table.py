@@ -46,7 +46,8 @@ def begin_with_vectors(
     """
     start = changes.get("start", values.get("start"))
     if start is not None and names_vectors(str(start)):
-        changes.pop("start", values.pop("start", None))
+        for named in (changes, values):
+            named.pop("start", None)
         changes["vectors"] = {**changes.get("vectors", {}), "path": str(start)}
     path = {**values.get("vectors", {}), **changes.get("vectors", {})}.get("path")
     if path is None:
