@@ -12,7 +12,7 @@ from regard.models.families import (
     presets_of,
     reads_both_ways,
 )
-from regard.models.headed import Headed, HeadSettings, take_over
+from regard.models.headed import BesideSettings, Headed, HeadSettings, take_over
 from regard.models.interface import (
     IN_EVERY_FAMILY,
     ConditionalMasked,
@@ -38,6 +38,7 @@ __all__ = [
     "IN_EVERY_FAMILY",
     "KINDS",
     "READ_BOTH_WAYS",
+    "BesideSettings",
     "ConditionalMasked",
     "Fixed",
     "HeadSettings",

@@ -11,13 +11,24 @@ from torch.nn import functional as F
 from regard.config import Settings
 from regard.data.reading import Packed, Reading
 from regard.models.word_rows import WordRows, in_rows
-from regard.nn import BidirectionalLayer, Dropout, LayerMix, build_linear
+from regard.nn import BidirectionalLayer, Dropout, LayerMix, SpelledTable, build_linear
 
 SPREAD = 0.02
 """Standard deviation of what is new in a model that has learned already."""
 
 OF_WHOLE_TEXTS = ("labels", "number", "choices")
 """Kinds that look at the token which knows of the whole text; an encoder pools what it knows."""
+
+
+class BesideSettings(Settings):
+    """Word vectors that are known by their spelling, beside what a body makes of letters."""
+
+    words: int = Field(ge=1)
+    width: int = Field(ge=1)
+    is_frozen: bool = False
+    """Whether they stay as they are, or are tuned with what is above them."""
+    dropout: float = Field(0.3, ge=0, lt=1)
+    """Dropout on the vectors."""
 
 
 class HeadSettings(Settings):
@@ -36,6 +47,8 @@ class HeadSettings(Settings):
     """Whether the body stays as it is, and only what is above it learns."""
     reader_width: int = Field(0, ge=0)
     """Width, in each direction, of an LSTM that reads what the body has made of the tokens; 0: there is none."""
+    beside: BesideSettings | None = None
+    """Word vectors beside what the body knows of each word (Peters et al., 2018, §3.3); unset: there are none."""
     dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout before the linear layer."""
 
@@ -53,6 +66,12 @@ class Headed(nn.Module):
         self.is_frozen = settings.is_frozen
         self.mix = LayerMix(body.layer_count) if settings.is_mixed else None
         width = vector_width(body)
+        self.beside: SpelledTable | None = None
+        if settings.beside:
+            self.beside = SpelledTable(settings.beside.words, settings.beside.width)
+            self.beside.requires_grad_(not settings.beside.is_frozen)
+            self.beside_dropout = Dropout(settings.beside.dropout)
+            width += settings.beside.width
         if settings.reader_width:
             self.reader: BidirectionalLayer | None = BidirectionalLayer(
                 "lstm", width, 2 * settings.reader_width, "concatenate"
@@ -127,7 +146,11 @@ class Headed(nn.Module):
             return in_rows(self._read_body(reading), reading.bounds)
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
             found = self.body.layers(reading.tokens, reading.bounds)
-        return WordRows(found.states[-1] if self.mix is None else self.mix(found.states), found.real, found.word)
+        states = found.states[-1] if self.mix is None else self.mix(found.states)
+        if self.beside is not None:
+            vectors = self.beside(reading.tokens, found.word, found.real.numel()).unflatten(0, found.real.shape)
+            states = torch.cat((states, self.beside_dropout(vectors).to(states)), -1)
+        return WordRows(states, found.real, found.word)
 
     def answer(self, hidden: Tensor, places: Tensor, offered: Tensor) -> Tensor:
         """Return scores of labels or tags (B, C), numbers or cosines (B,), of choices (B, K), or of ends (B, K, 2).

@@ -35,6 +35,7 @@ from regard.nn.recurrent import (
     turned_places,
 )
 from regard.nn.repeated import Repeated
+from regard.nn.spelled_table import SpelledTable
 from regard.nn.spelling import CharacterWords, spell
 from regard.nn.threads import threads_for
 from regard.nn.trace import Trace
@@ -69,6 +70,7 @@ __all__ = [
     "RecurrentLayer",
     "Repeated",
     "SelfAttention",
+    "SpelledTable",
     "TokenEmbedding",
     "Trace",
     "View",

@@ -20,7 +20,7 @@ from regard.studies.recipes import find_recipe, resolve_run
 from regard.studies.resume import resume
 from regard.studies.run import Run
 from regard.studies.transfer.folder import Cell, Transfer, claim_transfer
-from regard.studies.transfer.methods import METHODS, check_methods, parse_sizes
+from regard.studies.transfer.methods import METHODS, USUAL, Method, check_methods, parse_sizes
 from regard.studies.transfer.report import write_report
 from regard.studies.transfer.results import collect
 from regard.studies.transfer.split import Split
@@ -45,7 +45,7 @@ class Question:
     """Where the examples are (path, columns); unset: reviews of the embedded world."""
     test: Mapping[str, Any] | None = None
     """Where those are that are scored on; unset: carved out, always the same."""
-    methods: Sequence[str] = tuple(METHODS)
+    methods: Sequence[str] = USUAL
     sizes: Sequence[str] | None = None
     """Numbers of training examples, or `all`; unset: 100, 1000 and all, and 20, 100 and all of embedded reviews."""
     seeds: int = 3
@@ -160,22 +160,21 @@ class _Course:
 
     def _learn(self, cell: Cell) -> bool:
         """Train one run, or go on with it, and keep its figures; False if it was interrupted."""
-        need = METHODS[cell.method].needs
-        start = None if need is None else self.starts(need)
-        if need is not None and start is None:
+        method = METHODS[cell.method]
+        starts: dict[str, str | None] = {need: self.starts(need) for need in method.all_needs}
+        if None in starts.values():
             return False
         run, progress = self.transfer.run(cell), _Once(self.progress, cell.name, self.said)
         if run.exists and run.record["state"] not in ENDED:
             resume(run.path, progress=progress)
         elif not (run.exists and "scores" in run.record):
-            execute(run, Job(self._settings(cell, start)), progress)
+            execute(run, Job(self._settings(cell, method, starts)), progress)
         if run.record["state"] not in ENDED:
             return False
         self.transfer.keep(cell, _figures(run))
         return True
 
-    def _settings(self, cell: Cell, start: str | None) -> Resolved[Any]:
-        method = METHODS[cell.method]
+    def _settings(self, cell: Cell, method: Method, starts: Mapping[str, str | None]) -> Resolved[Any]:
         learned = self.split.learned(cell.size, cell.seed)
         count = len(self.split.train) if cell.size is None else cell.size
         per_epoch = math.ceil(count / EXAMPLES)
@@ -193,7 +192,8 @@ class _Course:
             "train.tensorboard": False,
             **method.settings,
             **({} if method.settings.get("frozen") else self.starts.tuning(method.needs)),
-            **({} if start is None else {"start": start}),
+            **({"start": starts[method.needs]} if method.needs else {}),
+            **({"beside": starts[method.beside]} if method.beside else {}),
         }
         # Columns are named, so that nobody guesses and tells them once more for every run.
         columns = {"text_column": "text", "label_column": "label"}

@@ -18,9 +18,16 @@ class Method:
     needs: Need | None = None
     """What must have learned before."""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    beside: Need | None = None
+    """What stands beside it."""
     epochs: int = 10
     least_updates: int = 150
     """Updates that even the smallest set is learned from."""
+
+    @property
+    def all_needs(self) -> list[Need]:
+        """All that must have learned before."""
+        return [each for each in (self.needs, self.beside) if each is not None]
 
 
 READER = {"reader_width": 64}
@@ -29,10 +36,16 @@ METHODS = {
     "vectors-frozen": Method("pretrained word vectors, as they are", "vectors", {"frozen": True} | READER),
     "vectors-tuned": Method("pretrained word vectors, tuned", "vectors", {"frozen": False} | READER),
     "elmo": Method("an ELMo as it is, its layers mixed", "elmo", {"frozen": True} | READER),
+    "elmo-vectors": Method(
+        "an ELMo as it is, beside word vectors that are tuned", "elmo", {"frozen": True} | READER, "vectors"
+    ),
     "bert-features": Method("a BERT as it is", "bert", {"frozen": True} | READER),
     "bert-tuned": Method("a whole BERT, tuned", "bert", {}, epochs=3, least_updates=120),
 }
 """All but the last have the same network of the task above them."""
+
+USUAL = tuple(name for name in METHODS if name != "elmo-vectors")
+"""Those that are compared where none are named."""
 
 
 def check_methods(names: Sequence[str]) -> list[str]:

@@ -76,15 +76,13 @@ def needed_starts(methods: list[str], given: Mapping[str, str | None], is_miniat
     """Return what the methods begin with, None where it is to be pretrained; what is missing is refused."""
     found: dict[str, str | None] = {}
     for name in methods:
-        need = METHODS[name].needs
-        if need is None:
-            continue
-        found[need] = given.get(need)
-        if found[need] is None and not is_miniature:
-            raise ConfigError(
-                f"--methods {name}: it begins with something that has learned from text; give {FLAGS[need]}, or "
-                f"leave the method out."
-            )
+        for need in METHODS[name].all_needs:
+            found[need] = given.get(need)
+            if found[need] is None and not is_miniature:
+                raise ConfigError(
+                    f"--methods {name}: it begins with something that has learned from text; give {FLAGS[need]}, or "
+                    f"leave the method out."
+                )
     return found
 
 

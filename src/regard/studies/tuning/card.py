@@ -189,4 +189,11 @@ def tuning_data(run: Run) -> list[str]:
             ]
         )
     header = ["set", "from", "examples read", "kept", "dropped", "answers", "with two answers", "again", "too long"]
-    return ["## Data", "", *table(header, rows), *began(facts)]
+    beside = facts.get("beside")
+    return [
+        "## Data",
+        "",
+        *table(header, rows),
+        *began(facts),
+        *(["", f"Beside it, vectors of {beside['words']:,} words of {code(beside['path'])}."] if beside else []),
+    ]

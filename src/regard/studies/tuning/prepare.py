@@ -25,6 +25,7 @@ from regard.objectives import LabelObjective
 from regard.progress import SILENT, Progress
 from regard.studies.prepared import Prepared
 from regard.studies.sizes import check_size
+from regard.studies.tuning.beside import Beside, find_beside
 from regard.studies.tuning.measure import ScoredSet
 from regard.studies.tuning.sets import (
     ExampleSets,
@@ -126,12 +127,14 @@ def new_label_bundle(
             f"start: {settings.task} begins with an ELMo that has learned; give --start RUN (regard train elmo makes "
             f"one)."
         )
+    texts = lambda *given: [text for examples in given for each in examples for text in shape.vocabulary(each)]
     if kind == "words":
-        texts = [text for examples in sets.sets.values() for each in examples for text in shape.vocabulary(each)]
-        learned = [text for each in sets.train for text in shape.vocabulary(each)]
-        start: Bundle | None = begin_words(settings, learned, texts, progress)
+        start: Bundle | None = begin_words(settings, texts(sets.train), texts(*sets.sets.values()), progress)
     else:
         start = None if settings.start is None else read_start(settings.start)
+    beside = None
+    if settings.beside is not None:
+        beside = find_beside(settings, start, texts(sets.train), texts(*sets.sets.values()), progress)
     facts: dict[str, Any] = {"seed": settings.seed} | shape.facts(settings, sets.train, sets.labels, start)
     base = start.tokenizers["tokenizer"] if start else _new_tokenizer(shape, settings, sets, progress)
     tokenizer = base if _is_encoder(settings) else base.with_special(FRAME_TOKENS)
@@ -139,12 +142,15 @@ def new_label_bundle(
     size = max(tokenizer.size, *(number + 1 for number in new), start.vocabularies.target if start else 0)
     is_letters = kind == "two-way" and start is not None
     vocabularies = start.vocabularies if is_letters and start else Vocabularies(size, size, is_shared=True)
-    head = _head(shape, settings, facts, start)
+    head = _head(shape, settings, facts, start, beside)
     check_size(count_parameters(settings.model, vocabularies, head), machine)
     torch.manual_seed(settings.seed)
     model: Any = build_model(settings.model, vocabularies, head)
     if start:
         take_over(model.body, body_weights(start), new)
+    if beside:
+        beside.fill(model.beside)
+        facts["beside"] = beside.facts
     if settings.start is not None:
         facts["start"] = {"path": settings.start, "sha256": start_hash(settings.start)}
     if sets.reports["train"].columns:
@@ -155,7 +161,9 @@ def new_label_bundle(
     return Bundle(settings.task, model, settings.model, vocabularies, tokenizers, facts, head)
 
 
-def _head(shape: Shape[Any], settings: Any, facts: dict[str, Any], start: Bundle | None) -> HeadSettings:
+def _head(
+    shape: Shape[Any], settings: Any, facts: dict[str, Any], start: Bundle | None, beside: Beside | None
+) -> HeadSettings:
     """Return what stands above the model: its head, and perhaps a mix of layers and a reader."""
     kind = family(settings.model.family).kind
     if settings.frozen and settings.start is None:
@@ -164,9 +172,12 @@ def _head(shape: Shape[Any], settings: Any, facts: dict[str, Any], start: Bundle
         raise ConfigError("reader_width: a reader stands over models that read both ways; leave it out.")
     head = shape.head_settings(facts, settings.head_dropout, _pooling(shape, settings, start))
     if head.kind == "likeness":
+        if beside:
+            raise ConfigError(f"beside: {settings.beside} has no place in texts that are read apart; leave it out.")
         return head
     usual = READER_WIDTH if kind in ("two-way", "words") else 0
     more = {
+        "beside": beside and beside.settings,
         "is_mixed": kind == "two-way",
         "is_frozen": kind == "two-way" if settings.frozen is None else settings.frozen,
         "reader_width": usual if settings.reader_width is None else settings.reader_width,
@@ -226,9 +237,10 @@ def _validation(
 
 
 def _facts(settings: Any, sets: ExampleSets, learned: Encoding, bundle: Bundle) -> dict[str, Any]:
+    brought: dict[str, Any] = {name: bundle.facts[name] for name in ("start", "beside") if name in bundle.facts}
     return {name: report.plain() for name, report in sets.reports.items()} | {
         "files": example_files(settings.data),
         "hash": learned.fingerprint(),
         "texts": bundle.facts.get("texts", 1),
-        **({"start": bundle.facts["start"]} if "start" in bundle.facts else {}),
+        **brought,
     }

@@ -47,6 +47,11 @@ class FineTuneSettings(Settings, Generic[M]):
     reader_width: int | None = Field(None, ge=0)
     """Width, in each direction, of an LSTM over what the model has made of the tokens; 0: none; unset: 64 over an
     ELMo and over word vectors, and none over others."""
+    beside: str | None = None
+    """Word vectors that a reader is given beside what an ELMo knows of each word: a file, or a run of the task
+    vectors; unset: none."""
+    beside_frozen: bool = False
+    """Whether these stay as they are, or are tuned with the rest."""
     head_dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout before the linear layer of the head."""
     objective: LabelObjectiveSettings = LabelObjectiveSettings()
@@ -58,6 +63,8 @@ class FineTuneSettings(Settings, Generic[M]):
     @model_validator(mode="after")
     def _parts_fit(self) -> "FineTuneSettings[M]":
         check_figure(self.train, "loss", *SHAPES[self.task].watched)  # type: ignore[attr-defined]
+        if self.beside_frozen and self.beside is None:
+            raise ValueError("beside_frozen: there are no vectors beside the model; give some with beside.")
         if self.start is not None and self.text != type(self.text)():
             raise ValueError(f'text: the tokenizer comes from the start "{self.start}"; leave these settings out.')
         return self

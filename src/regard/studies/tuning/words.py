@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from regard.checkpoint import Bundle
 from regard.interop.word_vectors import WordTable as Table
 from regard.models import Vocabularies, build_model
 from regard.pipelines import load_word_vectors
 from regard.progress import Progress
-from regard.text import word_tokenizer
+from regard.text import Tokenizer, word_tokenizer
 
 FREQUENT = 20_000
 """Words of a file that are kept though no example has them: the first ones, which are the most frequent."""
@@ -23,15 +24,14 @@ def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], pro
     Words that have no vector begin with one that is drawn, as spread out as the others.
     """
     text = settings.text
-    spelled = word_tokenizer([], lowercase=text.lowercase).backend
-    words_of = lambda given: [
-        word
-        for each in given
-        for word, _ in spelled.pre_tokenizer.pre_tokenize_str(spelled.normalizer.normalize_str(each))
-    ]
-    counts = Counter(words_of(learned))
+    reader = word_tokenizer([], lowercase=text.lowercase)
+    counts = Counter(words_of(learned, reader))
     often = [word for word, count in counts.most_common(text.size) if count >= text.minimum_frequency]
-    table = None if settings.start is None else _kept(load_word_vectors(settings.start).table, set(words_of(texts)))
+    table = (
+        None
+        if settings.start is None
+        else _kept(load_word_vectors(settings.start).table, set(words_of(texts, reader)))
+    )
     words = list(dict.fromkeys([*often, *(table.words if table else ())]))
     tokenizer = word_tokenizer(words, lowercase=text.lowercase)
     vocabularies = Vocabularies(tokenizer.size, tokenizer.size, is_shared=True)
@@ -47,6 +47,12 @@ def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], pro
             f"{'stay as they are' if settings.frozen else 'are tuned'}."
         )
     return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer})
+
+
+def words_of(texts: Sequence[str], reader: Tokenizer) -> list[str]:
+    """Return the words of texts, as a tokenizer folds their letters."""
+    fold, part = reader.backend.normalizer.normalize_str, BertPreTokenizer().pre_tokenize_str
+    return [word for text in texts for word, _ in part(fold(text))]
 
 
 def _kept(table: Table, wanted: set[str]) -> Table:
