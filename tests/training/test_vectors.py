@@ -109,6 +109,37 @@ def test_a_step_is_the_gradient_of_the_reference(engine, algorithm):
         assert (one - other).abs().max() < 5e-3 * rate + 1e-6
 
 
+@pytest.mark.parametrize("algorithm", ["skip-gram", "cbow"])
+def test_no_word_goes_farther_at_once_than_it_may(algorithm, monkeypatch):
+    monkeypatch.setattr("regard.training.vectors_batches.FEWEST", 1)
+    ids = np.tile([0, 1], 2000)  # two words, thousands of times in one batch
+    far = {}
+    for limit in (0.25, 1e9):
+        model = tables(4, algorithm=algorithm)
+        before = [each.detach().clone() for each in model.parameters()]
+        objective = VectorObjectiveSettings(window=2, subsampling=0)
+        learner = learner_of("batches", model, Text(ids, [1] * 4), objective, algorithm, step_limit=limit, steps=1)
+        learner.learn([(0, len(ids))], [1], [0.05])
+        moved = [one.detach() - other for one, other in zip(model.parameters(), before, strict=True)]
+        far[limit] = max(float(each.norm(dim=1).max()) for each in moved)
+    assert far[0.25] <= 0.25 + 1e-6 and far[1e9] > 10 * far[0.25]
+
+
+@pytest.mark.parametrize("algorithm", ["skip-gram", "cbow"])
+def test_words_that_are_everywhere_do_not_run_away(algorithm, monkeypatch):
+    monkeypatch.setattr("regard.training.vectors_batches.FEWEST", 1)
+    ids = sentences()
+    losses = {}
+    for limit in (2.0, 1e9):
+        model = tables(16, algorithm=algorithm)
+        objective = VectorObjectiveSettings(subsampling=0)
+        learner = learner_of("batches", model, Text(ids, [1] * 16), objective, algorithm, step_limit=limit, steps=1)
+        found = [learner.learn([(0, len(ids))], [seed], [0.05]) for seed in range(8)]  # all of it in one step each
+        losses[limit] = [loss / pairs for loss, pairs in found]
+    assert losses[2.0][-1] < 0.9 * losses[2.0][0] and max(losses[2.0]) < 2 * losses[2.0][0]
+    assert not max(losses[1e9]) < 10 * losses[1e9][0]  # which is what happens without a limit
+
+
 def test_no_window_reaches_into_another_document():
     for engine in ("kernel", "batches"):
         for algorithm in ("skip-gram", "cbow"):

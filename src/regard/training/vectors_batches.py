@@ -1,7 +1,7 @@
 """Word vectors in batches of many pairs, for a GPU: pairs and negatives are drawn on the device itself.
 
 A batch sums the steps that the compiled loop takes one by one, so a word that occurs often in one would go too far;
-`row_limit` bounds how often its gradient counts.
+`step_limit` bounds how far.
 """
 
 import torch
@@ -85,8 +85,8 @@ class Batches:
         """Learn from pairs (B,) and return the sum of their losses."""
         vectors = self.words[centres]
         targets, steps, learned, loss = self._against(vectors, contexts, rate)
-        self._change(self.contexts, targets.flatten(), (steps[:, :, None] * vectors[:, None]).flatten(0, 1))
-        self._change(self.words, centres, learned)
+        self._move_contexts(targets, steps, vectors)
+        self._move(self.words, centres, learned, torch.linalg.vector_norm(learned, dim=1))
         return loss
 
     def _cbow(self, rate: float, centres: Tensor, around: Tensor, real: Tensor) -> Tensor:
@@ -94,12 +94,14 @@ class Batches:
         shares = real / real.sum(1, keepdim=True)
         vectors = torch.bmm(shares[:, None], self.words[around])[:, 0]
         targets, steps, learned, loss = self._against(vectors, centres, rate)
-        self._change(self.contexts, targets.flatten(), (steps[:, :, None] * vectors[:, None]).flatten(0, 1))
+        self._move_contexts(targets, steps, vectors)
         # Each learns all of it, as in word2vec's program; those that are not real learn nothing, and nothing waits
         # for their number.
         counted = real.to(learned.dtype)
-        steps = (counted[:, :, None] * learned[:, None]).flatten(0, 1)
-        self._change(self.words, around.flatten(), steps, counted.flatten())
+        lengths = counted * torch.linalg.vector_norm(learned, dim=1, keepdim=True)
+        self._move(
+            self.words, around.flatten(), (counted[:, :, None] * learned[:, None]).flatten(0, 1), lengths.flatten()
+        )
         return loss
 
     def _against(self, vectors: Tensor, positives: Tensor, rate: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -118,12 +120,17 @@ class Batches:
         steps = rate * signs * chances
         return targets, steps, torch.bmm(steps[:, None], contexts)[:, 0], loss
 
-    def _change(self, table: Tensor, rows: Tensor, steps: Tensor, counted: Tensor | None = None) -> None:
-        """Add steps (N, D) to rows (N,) of a table; where many (that are counted) fall on one row, less of each."""
-        counted = torch.ones_like(steps[:, 0]) if counted is None else counted
-        often = torch.zeros(len(table), device=self.device).index_add_(0, rows, counted)
-        shares = (self.settings.row_limit / often.clamp(min=1)).clamp(max=1)
-        table.index_add_(0, rows, steps * shares[rows][:, None])
+    def _move_contexts(self, targets: Tensor, steps: Tensor, vectors: Tensor) -> None:
+        """Move the contexts (B, 1 + K) of vectors (B, D) by so much (B, 1 + K) of these."""
+        lengths = steps.abs() * torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
+        moves = (steps[:, :, None] * vectors[:, None]).flatten(0, 1)
+        self._move(self.contexts, targets.flatten(), moves, lengths.flatten())
+
+    def _move(self, table: Tensor, rows: Tensor, steps: Tensor, lengths: Tensor) -> None:
+        """Add steps (N, D), so long (N,), to rows (N,) of a table; where one row would go too far, less of each."""
+        far = torch.zeros(len(table), device=self.device).index_add_(0, rows, lengths)
+        shares = (self.settings.step_limit / far.clamp(min=self.settings.step_limit))[rows]
+        table.index_add_(0, rows, steps * shares[:, None])
 
     def close(self) -> None:
         """Nothing is held."""

@@ -27,9 +27,9 @@ class VectorTrainSettings(Settings):
     """A compiled loop on CPU threads, or many pairs at once by torch; unset: the loop on a CPU, else batches."""
     pairs_per_batch: int = Field(2**15, ge=1)
     """For batches: pairs (for cbow places) of one step at most; there are some 4,000 steps at least."""
-    row_limit: float = Field(128.0, gt=0)
-    """For batches: how many times its gradient a word may take at once, however often it occurs in one: frequent
-    words would overshoot."""
+    step_limit: float = Field(2.0, gt=0)
+    """For batches: how far a word may go at once, all its steps in a batch laid end to end: frequent words would
+    overshoot."""
     save_every: int = Field(200, ge=0)
     """Steps between two checkpoints; 0: only one at the end."""
     keep_best: int = Field(1, ge=1)
