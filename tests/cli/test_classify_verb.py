@@ -148,6 +148,9 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
     assert (
         bad("classify", run, "x", "--out", table) == "--text-column and --out are for tables; give one with --file."
     )
+    assert bad("classify", run, "--file", table, "--out", tmp_path / "out.xlsx") == (
+        f'--out {tmp_path / "out.xlsx"}: no table is written as ".xlsx"; let it end in .csv, .tsv or .jsonl.'
+    )
     assert bad("classify", run, "--file", table) == (
         f'{table}: no column (0 with "one", 1 with "two") is known to hold the text; say --text-column.'
     )

@@ -110,7 +110,7 @@ def test_what_cannot_be_read_is_said_in_a_sentence(tmp_path, row, sentence):
 
 def test_an_empty_table_is_refused(tmp_path):
     path = written(tmp_path, "a.csv", "context,choice0,choice1,label")
-    with pytest.raises(DataError, match="there are no examples in it."):
+    with pytest.raises(DataError, match="there are no examples in it; name another file."):
         read_choices(ChoiceSource(path=path))
 
 

@@ -135,7 +135,7 @@ WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, 
 @pytest.mark.parametrize(
     ("name", "text", "place", "sentence"),
     [
-        ("a.csv", "", {}, "there are no examples in it."),
+        ("a.csv", "", {}, "there are no examples in it; name another file."),
         (
             "a.csv",
             "x,y,z\na,b,c\n",
@@ -163,7 +163,7 @@ WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, 
             {},
             "line 2 has 3 columns, but the first has 2; put quotes around texts that hold the separator.",
         ),
-        ("a.csv", "text,label\n", {}, "there are no examples in it."),
+        ("a.csv", "text,label\n", {}, "there are no examples in it; name another file."),
         (
             "a.jsonl",
             '{"label": 1}\n',

@@ -3,7 +3,7 @@ import random
 import numpy as np
 import pytest
 
-from regard.metrics import paired_bootstrap, paper_scores, translation_scores
+from regard.metrics import Difference, paired_bootstrap, paper_scores, translation_scores
 from regard.progress import Progress
 
 
@@ -22,6 +22,12 @@ def meant(pairs):
 
 def one_each(sentences):
     return [[sentence] for sentence in sentences]
+
+
+def test_what_has_no_difference_in_its_interval_cannot_be_told_apart():
+    facts = {"first": 1.0, "first_interval": (0, 2), "second": 3.0, "second_interval": (2, 4), "p": 0.02}
+    assert Difference("F1", "", **facts, interval=(-3.0, -1.0)).is_significant
+    assert not Difference("F1", "", **facts, interval=(-3.0, 0.5)).is_significant
 
 
 def test_the_scores_are_those_of_the_corpus(meant):

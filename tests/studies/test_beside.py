@@ -44,6 +44,8 @@ class Heard(Progress):
     def say(self, message):
         self.said.append(message)
 
+    warn = say
+
 
 @pytest.mark.parametrize("frozen", [True, False])
 def test_vectors_are_taken_over_and_are_tuned_unless_told(desk, frozen):
@@ -98,10 +100,31 @@ def test_a_transfer_compares_them(desk):
         starts={"elmo": str(desk / "elmo"), "vectors": str(desk / "glove.txt")},
         overrides={"train.steps": 2, "train.warmup": 1, "machine.threads": 1},
     )
-    alone, both = transfer(question, out=desk / "transfer").results["table"]
+    found = transfer(question, out=desk / "transfer")
+    alone, both = found.results["table"]
+    assert f"given: {desk / 'elmo'}; given: {desk / 'glove.txt'}" in found.report.read_text(encoding="utf-8")
     # Three numbers a word, for 7 words and those that have no vector; and the reader reads three more each way.
     assert both["learned_parameters"] - alone["learned_parameters"] == 8 * 3 + 2 * 4 * 64 * 3
     assert both["by_size"][0]["mix"]
+
+
+def test_a_start_that_had_some_says_that_they_stay_behind(desk):
+    run, heard = regard.train("classify", changes(desk), out=desk / "run"), Heard()
+    again = regard.train(
+        "classify", changes(desk, start=str(run.path), beside=None), out=desk / "again", progress=heard
+    )
+    assert read_bundle(again.best).model.beside is None
+    assert any("the word vectors beside it stay behind with its head" in said for said in heard.said)
+
+
+@pytest.mark.parametrize("use", ["start", "beside"])
+def test_rows_of_a_file_that_are_left_out_are_told_even_the_first(desk, use):
+    given = (desk / "glove.txt").read_bytes()
+    (desk / "odd.txt").write_bytes("café 1 2 3\n".encode("latin-1") + given)
+    heard = Heard()
+    more = {"beside": None, "start": str(desk / "odd.txt")} if use == "start" else {"beside": str(desk / "odd.txt")}
+    regard.train("classify", changes(desk) | more, out=desk / "run", progress=heard)
+    assert any("odd.txt: 1 row is left out" in said for said in heard.said)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+import regard
 from commands import bad, good
+from elmos import elmo_bundle
 from regard.checkpoint import Bundle, write_bundle
 from regard.data.features import ALL, WAYS, WordVectors, needed_layers, recipe_of
 from regard.data.frames import Frame
@@ -122,3 +124,24 @@ def test_one_command_prints_the_table(encoder_path, tmp_path):
     assert [row["layers"] for row in found] == ["last", "sum-all"]
     assert bad(*words, "--layers", "first").startswith('--layers: "first" is not one of embeddings, last')
     assert bad("features", encoder_path, "--data", path, "--tagger", "tree").startswith("tagger.kind: ")
+
+
+def test_an_elmo_has_features_of_both_directions(tmp_path):
+    write_bundle(tmp_path / "elmo", elmo_bundle())
+    write_tagged(tmp_path / "words.conll", 24)
+    data = ExampleData[TagSource](train=TagSource(path=str(tmp_path / "words.conll")))
+    rows = measure_features(tmp_path / "elmo", data, ("embeddings", "last"), FeatureSettings(epochs=1), device="cpu")
+    assert [row.width for row in rows] == [16, 16]  # twice its 8
+
+
+def test_words_without_context_have_no_layers(tmp_path):
+    write_tagged(tmp_path / "words.conll", 24)
+    changes = {"data.train.path": str(tmp_path / "words.conll"), "model": {"preset": "words", "width": 8}}
+    run = regard.train(
+        "tag", changes | {"train.steps": 2, "train.warmup": 1, "reader_width": 4}, out=tmp_path / "run"
+    )
+    for words in (
+        ["features", str(run.path), "--data", str(tmp_path / "words.conll")],
+        ["embed", str(run.path), "A"],
+    ):
+        assert "of the family words, and only a text encoder such as BERT gives vectors" in bad(*words)

@@ -232,7 +232,11 @@ def test_a_run_is_planned(files, language_model):
     ("rows", "changes", "sentence"),
     [
         ([("", "x")], {}, "no example has both a text and a label."),
-        ([("a", "x"), ("b", "x")], {}, 'every example has the label "x", so there is nothing to tell apart.'),
+        (
+            [("a", "x"), ("b", "x")],
+            {},
+            'every example has the label "x", so there is nothing to tell apart; give some of another.',
+        ),
         (
             [(str(n), str(n)) for n in range(60)],
             {},
@@ -279,7 +283,7 @@ def test_settings_that_contradict_the_start_are_refused(language_model, files, q
         (
             {"start": str(quick_run.path)},
             f"start: {quick_run.path} is a sequence-to-sequence model, but the task classify begins with a language "
-            "model or a text encoder or a two-direction language model or a table of words.",
+            "model or a text encoder or a two-direction language model or a table of words; name one.",
         ),
         (
             {"max_length": 65},

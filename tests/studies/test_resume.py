@@ -233,3 +233,11 @@ def test_checkpoints_are_averaged(tmp_path, pairs):
     assert str(error.value) == (
         f"{run.latest}: this is a single checkpoint, so there is nothing to average; name its run."
     )
+
+
+def test_a_run_is_not_cut_back(tmp_path):
+    run = regard.train("translate-miniature", SMALL, out=tmp_path / "run")
+    record = json.loads((run.path / "run.json").read_text())
+    (run.path / "run.json").write_text(json.dumps(record | {"state": "stopped"}))
+    with pytest.raises(RunError, match="12 steps are done already; give train.steps=N above that, or leave it out."):
+        regard.resume(run.path, {"train.steps": 11})

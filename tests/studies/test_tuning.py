@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import regard
+from encoder_folders import bert_tokenizer, small_encoder_bundle
 from labelled import Telling, write_reviews
 from regard.checkpoint import read_bundle, write_bundle
 from regard.data.label_settings import LabelSource, TagSource
@@ -124,6 +125,14 @@ def test_a_fine_tuned_model_is_a_start_for_another_task(labelled, folder, tmp_pa
     assert run.record["settings"]["train"]["learning_rate"] == pytest.approx(3e-5 * 768 / 32)
     drift = before.model.body.embedding.table.weight - after.model.body.embedding.table.weight
     assert 0 < drift.abs().max() < 0.1
+
+
+@pytest.mark.parametrize("wanted, read", [(None, 20), (28, 28)])
+def test_as_much_is_read_as_the_start_has_learned_to_read_unless_told(folder, tmp_path, wanted, read):
+    write_bundle(tmp_path / "bert", small_encoder_bundle(bert_tokenizer(), {"length": 20}, max_positions=32))
+    place = {"data.train.path": str(write_reviews(tmp_path / "reviews.csv", 24)), "start": str(tmp_path / "bert")}
+    run = train("classify", place | {"max_length": wanted, "train.steps": 1, "train.warmup": 0}, out=tmp_path / "run")
+    assert read_bundle(run.best).facts["max_length"] == read
 
 
 def test_fine_tuning_takes_three_epochs_unless_told(labelled, folder):

@@ -223,7 +223,7 @@ def test_a_file_that_is_no_tokenizer_is_refused(tmp_path):
     path = tmp_path / "tokenizer.json"
     with pytest.raises(DataError) as error:
         Tokenizer.load(path)
-    assert str(error.value) == f"{path}: there is no tokenizer file here."
+    assert str(error.value) == f"{path}: there is no tokenizer file here; check the path."
     path.write_text("{}")
     with pytest.raises(DataError, match="this is not a tokenizer.json"):
         Tokenizer.load(path)

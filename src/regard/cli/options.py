@@ -27,7 +27,8 @@ TargetColumn = Annotated[str | None, typer.Option(help="For --data: that of the 
 Text = Annotated[
     list[str] | None,
     typer.Option(
-        help="Running text: a file, a folder (.txt, .md, .jsonl, each .gz too) or hf:NAME; may be repeated."
+        help="Running text: a file, a folder (.txt, .md, .jsonl, each .gz too), a column of a .csv or .tsv "
+        "(data.train.field), or hf:NAME; may be repeated."
     ),
 ]
 ValidText = Annotated[list[str] | None, typer.Option(help="Validation text; unset: set apart.")]

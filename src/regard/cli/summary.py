@@ -214,4 +214,8 @@ def print_plan(plan: Plan | TextPlan | LabelPlan | WordPlan, as_json: bool) -> N
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(each)}" for name, each in value.items()) or "none"
+    if value is None:
+        return "–"
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -9,6 +9,8 @@ from regard.cli.options import column
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 RECORDS = (".jsonl", ".ndjson")
+WRITTEN = ("", ".csv", ".tsv", *RECORDS)
+"""Endings that a table can be written under; without one it is CSV."""
 
 
 def is_table(file: Path | None) -> bool:
@@ -34,6 +36,8 @@ def check_out(out: Path | None) -> None:
         raise ConfigError(f"--out {out}: there is no folder {out.parent}; make it, or name another place.")
     if out.is_dir():
         raise ConfigError(f"--out {out}: this is a folder; name a file inside it.")
+    if out.suffix.lower() not in WRITTEN:
+        raise ConfigError(f'--out {out}: no table is written as "{out.suffix}"; let it end in .csv, .tsv or .jsonl.')
 
 
 def write_cells(cells: Sequence[Sequence[str]], out: Path | None) -> None:

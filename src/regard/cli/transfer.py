@@ -108,7 +108,8 @@ def print_transfer(found: "Transfer", as_json: bool) -> None:
         print_table(header, rows, right=range(1, len(header)))
         for name, reason in results["failed"].items():
             print_line(f"{name} failed: {reason}")
-        print_line(f"accuracy % (mean ± deviation of {results['seeds']} seeds); report: {found.report}")
+        seeds = "1 seed" if results["seeds"] == 1 else f"{results['seeds']} seeds"
+        print_line(f"accuracy % (mean ± deviation of {seeds}); report: {found.report}")
     if not results["is_finished"] and not results["failed"]:
         if not as_json:
             errors().print("Stopped; everything is saved. The same command goes on.", markup=False, soft_wrap=True)

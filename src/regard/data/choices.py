@@ -69,7 +69,7 @@ def read_choices_with_columns(
         return make_choices(place.path.removeprefix(MINIATURE), place.count, progress), {}
     table = read_rows(place.path, place.config, place.split, lambda row: True)
     if not table.rows:
-        raise DataError(f"{place.name}: there are no examples in it.")
+        raise DataError(f"{place.name}: there are no examples in it; name another file.")
     columns = find_columns(table, with_usual(place, table, usual), has_labels)
     progress.say(f"{table.origin}: {columns.shown()}.")
     rows = [(f"{place.name}: {where}", row) for where, row in table.rows[: place.count] if row]

@@ -65,7 +65,7 @@ def read_labelled_with_columns(
         return make_labelled(place.path.removeprefix(MINIATURE), place.count, progress, is_number), {}
     table = read_rows(place.path, place.config, place.split, lambda row: _is_header(row, place, is_number, usual))
     if not table.rows:
-        raise DataError(f"{place.name}: there are no examples in it.")
+        raise DataError(f"{place.name}: there are no examples in it; name another file.")
     columns = find_columns(table, _with_usual(place, table, usual), is_number)
     assert columns.label is not None, "only what is to be labelled has none"
     if place.text_column is None or place.label_column is None:

@@ -79,6 +79,11 @@ def _say(place: QuestionSource, questions: Sequence[Question], progress: Progres
         )
 
 
+def _reason(error: Exception) -> str:
+    """Return what is wrong with a document, in words."""
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
+
+
 def _from_document(place: QuestionSource, has_answers: bool) -> Iterator[Question]:
     """Yield the questions of a file in the form of SQuAD: articles of paragraphs of questions; or a list of rows."""
     try:
@@ -90,7 +95,7 @@ def _from_document(place: QuestionSource, has_answers: bool) -> Iterator[Questio
         paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
         asked = [(each["context"], question) for each in paragraphs for question in each["qas"]]
     except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{place.path}: this is not SQuAD's JSON ({error!r}); {WAY_OUT}.") from None
+        raise DataError(f"{place.path}: this is not SQuAD's JSON ({_reason(error)}); {WAY_OUT}.") from None
     for number, (context, question) in enumerate(asked):
         where = f"{place.name}: question {question.get('id', number)}"
         answers: Any = () if question.get("is_impossible") else question.get("answers")

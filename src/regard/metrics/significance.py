@@ -36,8 +36,9 @@ class Difference:
 
     @property
     def is_significant(self) -> bool:
-        """Whether chance is an unlikely explanation."""
-        return self.p < LEVEL
+        """Whether chance is an unlikely explanation: both tests must say so, which differ on few examples."""
+        low, high = self.interval
+        return self.p < LEVEL and not low <= 0 <= high
 
     @property
     def first_is_better(self) -> bool:

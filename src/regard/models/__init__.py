@@ -12,7 +12,7 @@ from regard.models.families import (
     presets_of,
     reads_both_ways,
 )
-from regard.models.headed import BesideSettings, Headed, HeadSettings, take_over
+from regard.models.headed import BesideSettings, Headed, HeadSettings, take_over, vector_width
 from regard.models.interface import (
     IN_EVERY_FAMILY,
     ConditionalMasked,
@@ -67,4 +67,5 @@ __all__ = [
     "presets_of",
     "reads_both_ways",
     "take_over",
+    "vector_width",
 ]

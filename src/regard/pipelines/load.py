@@ -9,7 +9,7 @@ from regard.checkpoint import Bundle, find_checkpoint, read_bundle, read_config
 from regard.errors import CheckpointError, ConfigError
 from regard.interop import read as read_hugging_face
 from regard.interop import read_task as read_hugging_face_task
-from regard.models import family, reads_both_ways
+from regard.models import family
 from regard.pipelines.answerer import Answerer
 from regard.pipelines.classifier import Chooser, Classifier
 from regard.pipelines.elmo import ElmoEncoder
@@ -159,12 +159,13 @@ def load_encoder(path: str | Path, device: str = "auto", *, precision: str = "fp
     """Return the text encoder at a path, whatever its task is and whichever head it has learned for it."""
     task = read_task(path)
     bundle = _bundle(path, device, precision)
-    if not reads_both_ways(bundle.settings.family):
+    kind = family(bundle.settings.family).kind
+    if kind not in ("encoder", "two-way"):
         raise ConfigError(
             f"{path}: this is {KINDS[task]} of the family {bundle.settings.family}, and only a text encoder such as "
             f"BERT gives vectors; use it with regard {VERBS[task]}."
         )
-    return ElmoEncoder(bundle) if family(bundle.settings.family).kind == "two-way" else Encoder(bundle)
+    return ElmoEncoder(bundle) if kind == "two-way" else Encoder(bundle)
 
 
 def load_word_vectors(path: str | Path, first: int | None = None, progress: Progress = SILENT) -> WordVectors:

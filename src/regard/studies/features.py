@@ -20,6 +20,7 @@ from regard.data.tag_examples import EncodedTags, encode_tagged
 from regard.data.tagged_tables import Tagged
 from regard.inspection import read_layers
 from regard.metrics import bootstrap
+from regard.models import vector_width
 from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger
 from regard.objectives import LabelObjective
 from regard.pipelines import Encoder, load_encoder
@@ -108,7 +109,7 @@ def read_words(encoder: Encoder, encoded: EncodedTags, layers: Sequence[int], pr
     """Return what each of some layers knows of every word's first piece (W, D), halved in precision to be kept."""
     blocks = len(encoder.model.hidden)
     wanted = sorted({*(range(1, blocks + 1) if ALL in layers else ()), *(each for each in layers if each != ALL)})
-    words, width = len(encoded.labels.ids), int(encoder.bundle.settings.width)
+    words, width = len(encoded.labels.ids), vector_width(encoder.model)
     found: Layers = {layer: np.zeros((words, width), np.float16) for layer in layers}
     limit = TOKENS_AT_ONCE.get(encoder.device.type, TOKENS_AT_ONCE["cpu"])
     with progress.bar("read", len(encoded)) as bar:

@@ -55,6 +55,9 @@ def resume(
     if record["state"] == "finished" and (settings.train.steps <= record["steps"] or not is_longer):
         way = "train.steps=N above that" if settings.train.epochs is None else "train.epochs=N above those it has had"
         raise RunError(f"{path}: this run is finished at step {record['steps']:,}; to go on, give {way}.")
+    done = record.get("steps", 0)
+    if record["state"] != "finished" and "train.steps" in changed and settings.train.steps < done:
+        raise RunError(f"{path}: {done:,} steps are done already; give train.steps=N above that, or leave it out.")
     _compare_files(record, settings, progress, force)
     sources = record["sources"] | dict.fromkeys(changed, "the command line")
     has_checkpoint = run.has_checkpoint

@@ -47,6 +47,12 @@ def word_tokenizer(words: Sequence[str], lowercase: bool = False) -> Tokenizer:
     return Tokenizer(backend)
 
 
+def words_of(texts: Sequence[str], reader: Tokenizer) -> list[str]:
+    """Return the words of texts as these tokenizers tell them apart, their letters folded as `reader` folds them."""
+    fold, part = reader.backend.normalizer.normalize_str, pre_tokenizers.BertPreTokenizer().pre_tokenize_str
+    return [word for text in texts for word, _ in part(fold(text))]
+
+
 def _names() -> list[str]:
     """Return the letter that the library writes for each byte (Radford et al., 2019): itself, where it is seen."""
     visible = {*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)}

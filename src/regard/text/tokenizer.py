@@ -56,7 +56,7 @@ class Tokenizer:
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise DataError(f"{path}: there is no tokenizer file here.") from None
+            raise DataError(f"{path}: there is no tokenizer file here; check the path.") from None
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"{path}: the tokenizer cannot be read ({error}).") from None
         return cls.parse(text, str(path))

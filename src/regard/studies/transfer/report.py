@@ -10,6 +10,7 @@ from typing import Any
 from regard.checkpoint import write_text
 from regard.studies.folder import REPORT
 from regard.studies.race.pictures import COLOURS, MARKERS, Picture, Theme, plain_numbers
+from regard.studies.transfer.methods import METHODS
 
 TEMPLATE = resources.files("regard.studies.race") / "page.html"
 
@@ -90,13 +91,16 @@ def _cost(results: dict[str, Any]) -> str:
     head = ["seconds of training", *(size_name(size, results) for size in results["sizes"]), "pretraining"]
     rows = []
     for row in results["table"]:
-        need = row["method"].partition("-")[0]
-        before = results["pretraining"].get(need, {}).get("seconds")
-        given = results["starts"].get(need)
-        pretrained = f"{before:,.0f} s, once" if before else (f"given: {given}" if given else "–")
+        pretrained = "; ".join(_pretrained(need, results) for need in METHODS[row["method"]].all_needs) or "–"
         seconds = ["–" if each["seconds"] is None else f"{each['seconds']:.1f}" for each in row["by_size"]]
         rows.append("".join(f"<td>{html.escape(text)}</td>" for text in (row["method"], *seconds, pretrained)))
     return _html_table(head, rows)
+
+
+def _pretrained(need: str, results: dict[str, Any]) -> str:
+    """Return what it took to pretrain a start, or where it is from."""
+    before, given = results["pretraining"].get(need, {}).get("seconds"), results["starts"].get(need)
+    return f"{before:,.0f} s, once" if before else (f"given: {given}" if given else "–")
 
 
 def _mixes(results: dict[str, Any]) -> str:

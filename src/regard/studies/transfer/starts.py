@@ -18,6 +18,7 @@ from regard.studies.run import Run
 from regard.studies.transfer.folder import Transfer
 from regard.studies.transfer.methods import METHODS
 from regard.studies.tuning.start import is_word_file, model_of
+from regard.studies.vectors.table import LOOKED_AT
 
 TEXT = {"paths": ["miniature:opinions/train"], "count": 20_000}
 """The text that what is missing is pretrained on: reviews of the embedded world without their labels."""
@@ -84,10 +85,6 @@ def needed_starts(methods: list[str], given: Mapping[str, str | None], is_miniat
                     f"leave the method out."
                 )
     return found
-
-
-LOOKED_AT = 1000
-"""Rows of a file of word vectors that are looked at before anything begins."""
 
 
 class Starts:

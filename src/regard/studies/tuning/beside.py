@@ -15,9 +15,9 @@ from regard.nn import SpelledTable
 from regard.pipelines import load_word_vectors
 from regard.progress import Progress
 from regard.studies.tuning.start import start_hash
-from regard.studies.tuning.words import FREQUENT, words_of
+from regard.studies.tuning.words import FREQUENT
 from regard.text import Tokenizer
-from regard.text.spelling import BEGINNINGS
+from regard.text.spelling import BEGINNINGS, words_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def find_beside(
     path = settings.beside
     if family(settings.model.family).kind != "two-way" or start is None:
         raise ConfigError(f"beside: {path} can stand beside an ELMo alone (--start RUN of one); leave it out.")
-    vectors, tokenizer = load_word_vectors(path), start.tokenizers["tokenizer"]
+    vectors, tokenizer = load_word_vectors(path, progress=progress), start.tokenizers["tokenizer"]
     wanted = dict.fromkeys((*words_of(texts, tokenizer), *vectors.words[:FREQUENT]))
     known = {word: row for word in wanted if (row := vectors.find(word)) is not None}
     spelled = _spell(list(known), tokenizer)

@@ -133,6 +133,10 @@ def new_label_bundle(
     else:
         start = None if settings.start is None else read_start(settings.start)
     beside = None
+    if start and start.head and start.head.beside and settings.beside is None:
+        progress.say(
+            f"{settings.start}: the word vectors beside it stay behind with its head; beside=FILE gives some."
+        )
     if settings.beside is not None:
         beside = find_beside(settings, start, texts(sets.train), texts(*sets.sets.values()), progress)
     facts: dict[str, Any] = {"seed": settings.seed} | shape.facts(settings, sets.train, sets.labels, start)
@@ -155,7 +159,7 @@ def new_label_bundle(
         facts["start"] = {"path": settings.start, "sha256": start_hash(settings.start)}
     if sets.reports["train"].columns:
         facts["columns"] = sets.reports["train"].columns
-    facts["max_length"] = _max_length(settings, model.max_positions)
+    facts["max_length"] = _max_length(settings, model.max_positions, start.facts.get("length") if start else None)
     others = {"words": start.tokenizers["words"]} if is_letters and start else {}
     tokenizers = {"tokenizer": tokenizer, **others}
     return Bundle(settings.task, model, settings.model, vocabularies, tokenizers, facts, head)
@@ -207,13 +211,16 @@ def _new_tokenizer(shape: Shape[Any], settings: Any, sets: ExampleSets, progress
     return train_tokenizer(texts, settings.text, progress)
 
 
-def _max_length(settings: Any, bound: int | None) -> int:
+def _max_length(settings: Any, bound: int | None, learned: int | None) -> int:
+    """Return how many tokens are read: what a user says, or else as many as the model has `learned` to read."""
     wanted: int | None = settings.max_length
+    known = [each for each in (bound, learned) if each is not None]
     if wanted is None:
-        return bound or (USUAL_LETTERS if family(settings.model.family).kind == "two-way" else USUAL_LENGTH)
+        usual = USUAL_LETTERS if family(settings.model.family).kind == "two-way" else USUAL_LENGTH
+        return min(known, default=usual)
+    if wanted == type(settings).model_fields["max_length"].default:  # a task's usual length, not a user's wish
+        return min([wanted, *known])
     if bound is not None and wanted > bound:
-        if wanted == type(settings).model_fields["max_length"].default:  # a task's usual length, not a user's wish
-            return bound
         raise ConfigError(
             f"max_length: {wanted:,} tokens are more than the {bound:,} places the model has; lower it."
         )

@@ -30,7 +30,7 @@ class QuestionShape(Shape[Question]):
     watched = ("f1", "exact")
     scores = (ScoreName("f1", "F1 %", "SQuAD"), ScoreName("exact", "exact match %", "SQuAD"))
     what = "question"
-    needs = "no question has its answer in its text."
+    needs = "no question has its answer in its text; mend the answers, or name another file."
     loses = "each of these texts is read in windows"
 
     def read(self, place: QuestionSource, progress: Progress, usual: Facts) -> tuple[list[Question], dict[str, Any]]:

@@ -36,7 +36,8 @@ class FineTuneSettings(Settings, Generic[M]):
     text: CorpusTextSettings = CorpusTextSettings()
     """The tokenizer, where there is no start that brings its own."""
     max_length: int | None = Field(None, ge=8)
-    """Tokens of a sequence at most; unset: as many as the model has places for, and 512 where it has no bound."""
+    """Tokens of a sequence at most; unset: as many as the start has learned to read or the model has places for, and
+    512 where there is no bound."""
     model: M
     pooling: Literal["token", "mean", "max"] | None = None
     """What stands for a whole text that an encoder has read: its first token by the pooling layer, or the mean of all
@@ -47,7 +48,7 @@ class FineTuneSettings(Settings, Generic[M]):
     reader_width: int | None = Field(None, ge=0)
     """Width, in each direction, of an LSTM over what the model has made of the tokens; 0: none; unset: 64 over an
     ELMo and over word vectors, and none over others."""
-    beside: str | None = None
+    beside: str | None = Field(None, min_length=1)
     """Word vectors that a reader is given beside what an ELMo knows of each word: a file, or a run of the task
     vectors; unset: none."""
     beside_frozen: bool = False

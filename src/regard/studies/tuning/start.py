@@ -16,7 +16,7 @@ from regard.interop import read as read_hugging_face
 from regard.models import KINDS, Kind, family, take_over
 from regard.pipelines import load_word_vectors
 from regard.studies.model_place import HUGGING_FACE, model_hash, model_place
-from regard.studies.vectors.table import names_vectors
+from regard.studies.vectors.table import LOOKED_AT, names_vectors
 
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".conll")
 BODY = "body."
@@ -114,7 +114,7 @@ def model_of(start: str) -> dict[str, Any]:
     if start.startswith(HUGGING_FACE):
         return read_start(start).settings.model_dump(mode="json")
     if is_word_file(start):
-        return {"family": "words", "width": load_word_vectors(start, first=1).width}
+        return {"family": "words", "width": load_word_vectors(start, LOOKED_AT).width}
     return dict(read_config(find_checkpoint(Path(start)))["model"])
 
 
@@ -131,7 +131,7 @@ def begin_with(task: str, beginning: Beginning, values: dict[str, Any], changes:
     kind = family(theirs["family"]).kind
     if kind not in beginning.rates:
         needed = " or a ".join(KINDS[each] for each in beginning.rates)
-        raise ConfigError(f"start: {start} is a {KINDS[kind]}, but the task {task} begins with a {needed}.")
+        raise ConfigError(f"start: {start} is a {KINDS[kind]}, but the task {task} begins with a {needed}; name one.")
     if "start" in changes:
         for part in ("text", "model"):
             kept = {name: value for name, value in _table(values, part).items() if name.endswith("dropout")}

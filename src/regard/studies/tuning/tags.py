@@ -60,7 +60,9 @@ class TagShape(Shape[Tagged]):
         """Return the tags that occur, in order; a kind of span has both its tags."""
         found = {tag for each in train for tag in each.tags}
         if len(found) == 1:
-            raise DataError(f'{name}: every word has the tag "{found.pop()}", so there is nothing to tell apart.')
+            raise DataError(
+                f'{name}: every word has the tag "{found.pop()}", so there is nothing to tell apart; give others.'
+            )
         if marks_spans(found):
             kinds = sorted({tag.partition("-")[2] for tag in found - {OUTSIDE}})
             return [OUTSIDE, *(f"{mark}-{kind}" for kind in kinds for mark in "BI")]

@@ -90,7 +90,8 @@ class LabelShape(TextShape):
         found = {each.label for each in train}
         if len(found) == 1:
             raise DataError(
-                f'{name}: every example has the label "{found.pop()}", so there is nothing to tell apart.'
+                f'{name}: every example has the label "{found.pop()}", so there is nothing to tell apart; '
+                f"give some of another."
             )
         if len(found) > max(FEW_LABELS, len(train) // 2):
             raise DataError(
@@ -189,7 +190,9 @@ class NumberShape(TextShape):
         low, high = min(numbers), max(numbers)
         if low == high:
             where = settings.data.train.name
-            raise DataError(f"{where}: every example has the number {low:g}, so there is nothing to tell apart.")
+            raise DataError(
+                f"{where}: every example has the number {low:g}, so there is nothing to tell apart; give others."
+            )
         if found["pairs"] == "apart":
             return found | {"center": low, "spread": high - low}
         return found | {"center": statistics.fmean(numbers), "spread": statistics.pstdev(numbers)}

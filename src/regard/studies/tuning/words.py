@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from regard.checkpoint import Bundle
 from regard.interop.word_vectors import WordTable as Table
 from regard.models import Vocabularies, build_model
 from regard.pipelines import load_word_vectors
 from regard.progress import Progress
-from regard.text import Tokenizer, word_tokenizer
+from regard.text import word_tokenizer
+from regard.text.spelling import words_of
 
 FREQUENT = 20_000
 """Words of a file that are kept though no example has them: the first ones, which are the most frequent."""
@@ -30,7 +30,7 @@ def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], pro
     table = (
         None
         if settings.start is None
-        else _kept(load_word_vectors(settings.start).table, set(words_of(texts, reader)))
+        else _kept(load_word_vectors(settings.start, progress=progress).table, set(words_of(texts, reader)))
     )
     words = list(dict.fromkeys([*often, *(table.words if table else ())]))
     tokenizer = word_tokenizer(words, lowercase=text.lowercase)
@@ -47,12 +47,6 @@ def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], pro
             f"{'stay as they are' if settings.frozen else 'are tuned'}."
         )
     return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer})
-
-
-def words_of(texts: Sequence[str], reader: Tokenizer) -> list[str]:
-    """Return the words of texts, as a tokenizer folds their letters."""
-    fold, part = reader.backend.normalizer.normalize_str, BertPreTokenizer().pre_tokenize_str
-    return [word for text in texts for word, _ in part(fold(text))]
 
 
 def _kept(table: Table, wanted: set[str]) -> Table:
