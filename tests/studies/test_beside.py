@@ -8,9 +8,9 @@ import torch
 import regard
 from elmos import elmo_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
+from labelled import Telling
 from regard.checkpoint import read_bundle, write_bundle
 from regard.errors import RegardError
-from regard.progress import Progress
 from regard.studies import Question, find_recipe, transfer, verify_resume
 from tuning import write_tagged
 
@@ -37,19 +37,9 @@ def changes(desk, **more):
     return QUICK | own | {"beside": str(desk / "glove.txt")} | more
 
 
-class Heard(Progress):
-    def __init__(self):
-        self.said = []
-
-    def say(self, message):
-        self.said.append(message)
-
-    warn = say
-
-
 @pytest.mark.parametrize("frozen", [True, False])
 def test_vectors_are_taken_over_and_are_tuned_unless_told(desk, frozen):
-    heard = Heard()
+    heard = Telling()
     run = regard.train("classify", changes(desk, beside_frozen=frozen), out=desk / "run", progress=heard)
     bundle = read_bundle(run.best)
     table = bundle.model.beside.table.weight
@@ -109,7 +99,7 @@ def test_a_transfer_compares_them(desk):
 
 
 def test_a_start_that_had_some_says_that_they_stay_behind(desk):
-    run, heard = regard.train("classify", changes(desk), out=desk / "run"), Heard()
+    run, heard = regard.train("classify", changes(desk), out=desk / "run"), Telling()
     again = regard.train(
         "classify", changes(desk, start=str(run.path), beside=None), out=desk / "again", progress=heard
     )
@@ -121,10 +111,10 @@ def test_a_start_that_had_some_says_that_they_stay_behind(desk):
 def test_rows_of_a_file_that_are_left_out_are_told_even_the_first(desk, use):
     given = (desk / "glove.txt").read_bytes()
     (desk / "odd.txt").write_bytes("café 1 2 3\n".encode("latin-1") + given)
-    heard = Heard()
+    heard = Telling()
     more = {"beside": None, "start": str(desk / "odd.txt")} if use == "start" else {"beside": str(desk / "odd.txt")}
     regard.train("classify", changes(desk) | more, out=desk / "run", progress=heard)
-    assert any("odd.txt: 1 row is left out" in said for said in heard.said)
+    assert any("odd.txt: 1 row is left out" in said for said in heard.warned)
 
 
 @pytest.mark.parametrize(
