@@ -50,7 +50,8 @@ def test_vectors_are_taken_over_and_are_tuned_unless_told(desk, frozen):
     assert run.record["data"]["beside"]["words"] == 7
     assert f"Beside it, vectors of 7 words of `{desk / 'glove.txt'}`." in (run.path / "README.md").read_text()
     how = "stay as they are" if frozen else "are tuned"
-    assert any("words of the training set have a vector beside" in said and how in said for said in heard.said)
+    told = next(said for said in heard.said if "words of the training set have a vector (" in said)
+    assert "beside what the ELMo knows of them" in told and how in told
 
 
 def test_words_that_only_the_vectors_know_are_understood(desk):

@@ -9,6 +9,7 @@ from elmos import elmo_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
 from labelled import write_reviews
 from regard.checkpoint import write_bundle
+from regard.cli.transfer import METHODS
 from regard.config import flatten, nested
 from regard.errors import ConfigError, RunError
 from regard.progress import Progress
@@ -46,6 +47,7 @@ def whole(desk, tmp_path_factory):
 def test_every_method_learns_from_the_same_examples_and_the_report_needs_nothing_else(whole):
     results = whole.results
     assert results["is_finished"] and [row["method"] for row in results["table"]] == list(USUAL)
+    assert ",".join(USUAL) == METHODS
     assert len(results["cells"]) == 12 and not results["failed"]
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in (whole.path / "runs").glob("*/run.json")]
     for size in ("20-1", "all"):

@@ -31,59 +31,66 @@ GENERATION = (
 
 LENGTH = "Length and window"
 
+Prompts = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[PROMPT]...", help="Text to continue; unset: standard input, one a line."),
+]
+File = Annotated[Path | None, typer.Option("--file", "-f", help="Continue the lines of this file (.gz too).")]
+Temperature = Annotated[
+    float | None,
+    typer.Option(rich_help_panel=DRAWING, help="Below 1 more careful, above 1 more daring, 0 greedy."),
+]
+MinP = Annotated[
+    float | None,
+    typer.Option(rich_help_panel=DRAWING, help="Draw among tokens this share as probable as the best one."),
+]
+Samples = Annotated[int | None, typer.Option(rich_help_panel=DRAWING, help="Continuations of each prompt.")]
+Seed = Annotated[
+    int | None, typer.Option(rich_help_panel=DRAWING, help="Draws follow from it, the line, sample and step.")
+]
+RepetitionPenalty = Annotated[
+    float | None,
+    typer.Option(rich_help_panel=CONSTRAINTS, help="Above 1: tokens read or said before become less likely."),
+]
+Stop = Annotated[
+    list[str] | None,
+    typer.Option(rich_help_panel=CONSTRAINTS, help="Text before which to stop; may be repeated."),
+]
+Tokens = Annotated[int | None, typer.Option(rich_help_panel=LENGTH, help="Most new tokens, the end token included.")]
+MinTokens = Annotated[
+    int | None, typer.Option(rich_help_panel=LENGTH, help="Fewest new tokens, the end token included.")
+]
+Window = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=LENGTH, help="Tokens looked back on, or trained: those of training."),
+]
+BeginsText = Annotated[
+    bool | None,
+    typer.Option(
+        "--begins-text/--goes-on",
+        rich_help_panel=LENGTH,
+        help="Whether a prompt begins a text, or is taken from one.",
+    ),
+]
+
 
 def generate(
     run: Run,
-    prompts: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[PROMPT]...", help="Text to continue; unset: standard input, one a line."),
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Option("--file", "-f", help="Continue the lines of this file (.gz too).")
-    ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(rich_help_panel=DRAWING, help="Below 1 more careful, above 1 more daring, 0 greedy."),
-    ] = None,
+    prompts: Prompts = None,
+    file: File = None,
+    temperature: Temperature = None,
     top_k: TopK = None,
     top_p: TopP = None,
-    min_p: Annotated[
-        float | None,
-        typer.Option(rich_help_panel=DRAWING, help="Draw among tokens this share as probable as the best one."),
-    ] = None,
-    samples: Annotated[
-        int | None, typer.Option(rich_help_panel=DRAWING, help="Continuations of each prompt.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(rich_help_panel=DRAWING, help="Draws follow from it, the line, sample and step.")
-    ] = None,
-    repetition_penalty: Annotated[
-        float | None,
-        typer.Option(rich_help_panel=CONSTRAINTS, help="Above 1: tokens read or said before become less likely."),
-    ] = None,
+    min_p: MinP = None,
+    samples: Samples = None,
+    seed: Seed = None,
+    repetition_penalty: RepetitionPenalty = None,
     no_repeat_ngram: NoRepeatNgram = None,
-    stop: Annotated[
-        list[str] | None,
-        typer.Option(rich_help_panel=CONSTRAINTS, help="Text before which to stop; may be repeated."),
-    ] = None,
-    tokens: Annotated[
-        int | None, typer.Option(rich_help_panel=LENGTH, help="Most new tokens, the end token included.")
-    ] = None,
-    min_tokens: Annotated[
-        int | None, typer.Option(rich_help_panel=LENGTH, help="Fewest new tokens, the end token included.")
-    ] = None,
-    window: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=LENGTH, help="Tokens looked back on, or trained: those of training."),
-    ] = None,
-    begins_text: Annotated[
-        bool | None,
-        typer.Option(
-            "--begins-text/--goes-on",
-            rich_help_panel=LENGTH,
-            help="Whether a prompt begins a text, or is taken from one.",
-        ),
-    ] = None,
+    stop: Stop = None,
+    tokens: Tokens = None,
+    min_tokens: MinTokens = None,
+    window: Window = None,
+    begins_text: BeginsText = None,
     device: Device = None,
     precision: Precision = "fp32",
     weights: Weights = "full",

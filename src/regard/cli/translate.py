@@ -34,62 +34,66 @@ DECODING = (
 LENGTH = "Length and coverage"
 FILLING = "For mask-predict models"
 
+Texts = Annotated[list[str] | None, typer.Argument(metavar="[TEXT]...", help="Text; unset: standard input.")]
+File = Annotated[Path | None, typer.Option("--file", "-f", help="Translate the lines of this file (.gz too).")]
+NBest = Annotated[
+    int, typer.Option(min=1, help="Candidates to list with --json: at most the beams; as many are drawn.")
+]
+Alternatives = Annotated[
+    int | None, typer.Option(min=1, help="List so many tokens that could follow --prefix, and how each goes on.")
+]
+Sample = Annotated[bool, typer.Option("--sample", rich_help_panel=DRAWING, help="Draw instead of searching.")]
+Temperature = Annotated[
+    float | None, typer.Option(rich_help_panel=DRAWING, help="Below 1 more careful, above 1 more daring.")
+]
+Seed = Annotated[
+    int | None, typer.Option(rich_help_panel=DRAWING, help="Draws follow from it, the line and the step.")
+]
+Prefix = Annotated[str | None, typer.Option(rich_help_panel=CONSTRAINTS, help="What every translation begins with.")]
+RepetitionPenalty = Annotated[
+    float | None,
+    typer.Option(rich_help_panel=CONSTRAINTS, help="Above 1: tokens said before become less likely."),
+]
+MinLength = Annotated[int | None, typer.Option(rich_help_panel=LENGTH, help="Fewest tokens, the end token included.")]
+MaxLength = Annotated[int | None, typer.Option(rich_help_panel=LENGTH, help="Most tokens, the end token included.")]
+LengthPenalty = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=LENGTH, help="How lengths are made comparable: none, average or gnmt."),
+]
+LengthAlpha = Annotated[
+    float | None, typer.Option(rich_help_panel=LENGTH, help="The exponent of the length penalty.")
+]
+CoveragePenalty = Annotated[
+    float | None, typer.Option(rich_help_panel=LENGTH, help="Weight of source words that got little attention.")
+]
+LengthCandidates = Annotated[
+    int | None, typer.Option(min=1, rich_help_panel=FILLING, help="Lengths of the output that are tried.")
+]
+
 
 def translate(
     run: Run,
-    texts: Annotated[
-        list[str] | None, typer.Argument(metavar="[TEXT]...", help="Text; unset: standard input.")
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Option("--file", "-f", help="Translate the lines of this file (.gz too).")
-    ] = None,
+    texts: Texts = None,
+    file: File = None,
     beams: Beams = None,
-    n_best: Annotated[
-        int, typer.Option(min=1, help="Candidates to list with --json: at most the beams; as many are drawn.")
-    ] = 1,
+    n_best: NBest = 1,
     ensemble: Ensemble = None,
-    alternatives: Annotated[
-        int | None, typer.Option(min=1, help="List so many tokens that could follow --prefix, and how each goes on.")
-    ] = None,
-    sample: Annotated[
-        bool, typer.Option("--sample", rich_help_panel=DRAWING, help="Draw instead of searching.")
-    ] = False,
-    temperature: Annotated[
-        float | None, typer.Option(rich_help_panel=DRAWING, help="Below 1 more careful, above 1 more daring.")
-    ] = None,
+    alternatives: Alternatives = None,
+    sample: Sample = False,
+    temperature: Temperature = None,
     top_k: TopK = None,
     top_p: TopP = None,
-    seed: Annotated[
-        int | None, typer.Option(rich_help_panel=DRAWING, help="Draws follow from it, the line and the step.")
-    ] = None,
-    prefix: Annotated[
-        str | None, typer.Option(rich_help_panel=CONSTRAINTS, help="What every translation begins with.")
-    ] = None,
-    repetition_penalty: Annotated[
-        float | None,
-        typer.Option(rich_help_panel=CONSTRAINTS, help="Above 1: tokens said before become less likely."),
-    ] = None,
+    seed: Seed = None,
+    prefix: Prefix = None,
+    repetition_penalty: RepetitionPenalty = None,
     no_repeat_ngram: NoRepeatNgram = None,
-    min_length: Annotated[
-        int | None, typer.Option(rich_help_panel=LENGTH, help="Fewest tokens, the end token included.")
-    ] = None,
-    max_length: Annotated[
-        int | None, typer.Option(rich_help_panel=LENGTH, help="Most tokens, the end token included.")
-    ] = None,
-    length_penalty: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=LENGTH, help="How lengths are made comparable: none, average or gnmt."),
-    ] = None,
-    length_alpha: Annotated[
-        float | None, typer.Option(rich_help_panel=LENGTH, help="The exponent of the length penalty.")
-    ] = None,
-    coverage_penalty: Annotated[
-        float | None, typer.Option(rich_help_panel=LENGTH, help="Weight of source words that got little attention.")
-    ] = None,
+    min_length: MinLength = None,
+    max_length: MaxLength = None,
+    length_penalty: LengthPenalty = None,
+    length_alpha: LengthAlpha = None,
+    coverage_penalty: CoveragePenalty = None,
     passes: Passes = None,
-    length_candidates: Annotated[
-        int | None, typer.Option(min=1, rich_help_panel=FILLING, help="Lengths of the output that are tried.")
-    ] = None,
+    length_candidates: LengthCandidates = None,
     device: Device = None,
     precision: Precision = "fp32",
     threads: Threads = None,

@@ -8,7 +8,7 @@ BASE = 0x9E3779B97F4A7C15
 LETTERS = 256
 """Places that are told apart; no word of a table is as long."""
 UNKNOWN = 0
-"""The row of all words that have no vector: zeros."""
+"""The row of all words that have no vector: zeros; the others follow it."""
 
 
 class SpelledTable(nn.Module):
@@ -42,10 +42,10 @@ class SpelledTable(nn.Module):
         order = keys.argsort()
         self.keys.copy_(keys[order])
         self.table.weight[UNKNOWN] = 0.0
-        self.table.weight[UNKNOWN + 1 :] = vectors[order]
+        self.table.weight[1:] = vectors[order]
 
     def forward(self, tokens: Tensor, word: Tensor, count: int) -> Tensor:
         """Return the vectors (count, D) of words for their tokens (N,)."""
         wanted = self.spelled(tokens, word, count)
         found = torch.searchsorted(self.keys, wanted).clamp_max(self.keys.numel() - 1)
-        return self.table(torch.where(self.keys[found] == wanted, found + 1 + UNKNOWN, UNKNOWN))
+        return self.table(torch.where(self.keys[found] == wanted, found + 1, UNKNOWN))

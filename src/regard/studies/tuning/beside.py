@@ -15,7 +15,7 @@ from regard.nn import SpelledTable
 from regard.pipelines import load_word_vectors
 from regard.progress import Progress
 from regard.studies.tuning.start import start_hash
-from regard.studies.tuning.words import FREQUENT
+from regard.studies.tuning.words import FREQUENT, coverage
 from regard.text import Tokenizer
 from regard.text.spelling import BEGINNINGS, words_of
 
@@ -48,17 +48,14 @@ def find_beside(
     spelled = _spell(list(known), tokenizer)
     if not spelled:
         raise ConfigError(f"beside: {path} has no word of the texts; give vectors of their language.")
-    counts = Counter(words_of(learned, tokenizer))
-    said = sum(count for word, count in counts.items() if word in known) / max(1, counts.total())
     progress.say(
-        f"{path}: {sum(word in known for word in counts):,} of {len(counts):,} words of the training set have a "
-        f"vector beside what the ELMo knows of them ({said:.1%} of its text); these "
+        f"{path}: {coverage(Counter(words_of(learned, tokenizer)), known)} beside what the ELMo knows of them; these "
         f"{'stay as they are' if settings.beside_frozen else 'are tuned'}."
     )
     given = torch.from_numpy(vectors.vectors[[known[word] for word in spelled]]).float()
     tokens = [torch.tensor(ids) for ids in spelled.values()]
     word = torch.repeat_interleave(torch.arange(len(tokens)), torch.tensor([len(ids) for ids in tokens]))
-    facts = {"path": path, "sha256": start_hash(path), "words": len(spelled), "covered": round(said, 4)}
+    facts = {"path": path, "sha256": start_hash(path), "words": len(spelled)}
     shape = BesideSettings(words=len(spelled), width=vectors.width, is_frozen=settings.beside_frozen)
     return Beside(shape, torch.cat(tokens), word, given, facts)
 

@@ -38,7 +38,7 @@ from regard.studies.tuning.sets import (
 )
 from regard.studies.tuning.shape import Encoding, Shape
 from regard.studies.tuning.shapes import SHAPES
-from regard.studies.tuning.start import body_weights, read_start, start_hash
+from regard.studies.tuning.start import body_weights, read_start, start_facts, start_hash
 from regard.studies.tuning.words import begin_words
 from regard.text import Tokenizer, train_tokenizer
 from regard.training import Machine
@@ -244,10 +244,9 @@ def _validation(
 
 
 def _facts(settings: Any, sets: ExampleSets, learned: Encoding, bundle: Bundle) -> dict[str, Any]:
-    brought: dict[str, Any] = {name: bundle.facts[name] for name in ("start", "beside") if name in bundle.facts}
     return {name: report.plain() for name, report in sets.reports.items()} | {
         "files": example_files(settings.data),
         "hash": learned.fingerprint(),
         "texts": bundle.facts.get("texts", 1),
-        **brought,
+        **start_facts(bundle),
     }

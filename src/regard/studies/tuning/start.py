@@ -98,8 +98,8 @@ def go_on(model: Any, start: Bundle, settings: Any) -> dict[str, Any]:
 
 
 def start_facts(bundle: Bundle) -> dict[str, Any]:
-    """Return where a model's weights are from, if it has gone on with some."""
-    return {"start": bundle.facts["start"]} if "start" in bundle.facts else {}
+    """Return where a model's weights are from, if it has begun with some, and the word vectors beside it."""
+    return {name: bundle.facts[name] for name in ("start", "beside") if name in bundle.facts}
 
 
 def start_hash(start: str) -> str:

@@ -1,7 +1,7 @@
 """Whole words under a reader: their vectors from scratch, or out of a file or a run of word vectors."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import torch
@@ -39,14 +39,18 @@ def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], pro
     model: Any = build_model(settings.model, vocabularies)
     if table is not None:
         _fill(model, table, tokenizer.number)
-        known = set(table.words)
-        said = sum(count for word, count in counts.items() if word in known)
         progress.say(
-            f"{settings.start}: {len(known & set(counts)):,} of {len(counts):,} words of the training set have a "
-            f"vector ({said / max(1, counts.total()):.1%} of its text); the others begin with drawn ones, and all "
+            f"{settings.start}: {coverage(counts, set(table.words))}; the others begin with drawn ones, and all "
             f"{'stay as they are' if settings.frozen else 'are tuned'}."
         )
     return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer})
+
+
+def coverage(counts: Counter[str], known: Collection[str]) -> str:
+    """Say how many words of the training set have a vector, and how much of its text they are."""
+    found = [word for word in counts if word in known]
+    share = sum(counts[word] for word in found) / max(1, counts.total())
+    return f"{len(found):,} of {len(counts):,} words of the training set have a vector ({share:.1%} of its text)"
 
 
 def _kept(table: Table, wanted: set[str]) -> Table:
