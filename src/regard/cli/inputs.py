@@ -22,17 +22,15 @@ def chunks(texts: list[str] | None, file: Path | None) -> Iterable[list[str]]:
 
 def standard_input() -> Iterator[list[str]]:
     """Yield lines in chunks; a person at the keyboard gets an answer after each line."""
+    from regard.data.lines import bounded_lines
     from regard.errors import DataError
 
+    if sys.stdin is None or sys.stdin.closed:
+        raise DataError("standard input is closed; give the text as an argument or with --file.")
     size = 1 if sys.stdin.isatty() else CHUNK
     chunk: list[str] = []
-    number = 0
-    for number, raw in enumerate(sys.stdin.buffer, start=1):
-        try:
-            line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise DataError(f"standard input: line {number} is not UTF-8 (byte 0x{raw[error.start]:02x}).") from None
-        chunk.append(line.rstrip("\r\n"))
+    for line in bounded_lines(sys.stdin.buffer, "standard input"):
+        chunk.append(line)
         if len(chunk) == size:
             yield chunk
             chunk = []

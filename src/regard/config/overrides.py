@@ -1,10 +1,10 @@
 """`key=value` words from a command line, read as TOML values."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from regard.config.parsing import ParseError, parse_number, parse_toml
 from regard.errors import ConfigError
 
 
@@ -13,12 +13,13 @@ def parse_value(text: str) -> Any:
     if text in ("True", "False"):  # Python's spelling
         return text == "True"
     if re.fullmatch(r"[0-9]+e[0-9]+", text):  # 1e3 steps are 1000 steps
-        return int(float(text))
+        number = parse_number(text)
+        return text if number is None else int(number)
     if re.fullmatch(r"[+-]?\.[0-9]+", text):
-        return float(text)
+        return parse_number(text)
     try:
-        value = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+        value = parse_toml(f"value = {text}")
+    except ParseError:
         return text
     # A text with a line break could smuggle in a second key; TOML dates are plain words to us.
     if set(value) != {"value"} or not isinstance(value["value"], (bool, int, float, str, list, dict)):

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.data.lines import BLOCK, is_text, text_blocks
+from regard.config.limits import max_line_bytes
+from regard.data.lines import BLOCK, is_text, text_blocks, too_long_a_line
 from regard.data.records import json_object, value_in
 from regard.data.tables import read_rows, text_in
 from regard.data.text_settings import TextSource
@@ -121,16 +122,19 @@ def _parted_by_blank_lines(path: Path) -> Iterator[Part]:
 
 
 def _json_documents(path: Path, field: str) -> Iterator[Part]:
-    number, parts, consumed = 1, [""], 0
+    number, parts, consumed, size, limit = 1, [""], 0, 0, max_line_bytes()
     for part in _lines(path):
         parts.append(part.text)
         consumed += part.consumed
+        size += len(part.text)
+        if size > limit:
+            raise too_long_a_line(path, number)
         if part.is_last:
             line = "".join(parts)
             if line.strip():
                 yield Part(text_of(json_object(line, path, number), field, f"{path}: line {number}"), True, consumed)
                 consumed = 0
-            number, parts = number + 1, []
+            number, parts, size = number + 1, [], 0
 
 
 def _table_documents(path: Path, field: str) -> Iterator[Part]:

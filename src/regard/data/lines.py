@@ -1,4 +1,4 @@
-"""Lines of a text file as they are meant: UTF-8, split at line feeds only, .gz unpacked on the way."""
+"""Lines of a text file as they are meant: UTF-8, split at line feeds only, .gz unpacked on the way, within limits."""
 
 import codecs
 import gzip
@@ -8,7 +8,9 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
+from regard.config.limits import LINE, TEXT, max_line_bytes, max_text_bytes, size_in_words
 from regard.errors import DataError
 
 GZIP = b"\x1f\x8b"
@@ -17,7 +19,18 @@ GZIP = b"\x1f\x8b"
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 BLOCK = 2**20
-"""Unpacked bytes read at once where a file need not fit in memory."""
+"""Unpacked bytes read at once."""
+
+USUAL_RATIO = 100
+"""Text shrinks to a tenth or so; what shrinks more than this, and exceeds the limit, is made to fill a disk."""
+
+BYTE_ORDER_MARKS = {
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+"""How files in other encodings begin; the longer marks first, as one begins with another."""
 
 
 @contextmanager
@@ -37,10 +50,19 @@ def explaining(path: Path) -> Iterator[None]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the unpacked contents of a file."""
-    with explaining(path):
-        data = path.read_bytes()
-        return gzip.decompress(data) if data[:2] == GZIP else data
+    """Return the unpacked contents of a file; more than the limit is refused before it is held."""
+    limit = max_text_bytes()
+    with explaining(path), path.open("rb") as raw:
+        file = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == GZIP else raw
+        data = bytearray()
+        while block := file.read(BLOCK):
+            data += block
+            if len(data) > limit:
+                raise DataError(
+                    f"{path}: it holds more than {size_in_words(limit)} of text, the most that is read at once; "
+                    f"split it, or raise the limit with {TEXT}=BYTES in the environment."
+                )
+        return bytes(data)
 
 
 def read_text(path: Path) -> str:
@@ -49,13 +71,14 @@ def read_text(path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise not_utf8(path, error, data[:2]) from None
+        raise not_utf8(path, error, data[:4]) from None
 
 
 def not_utf8(path: Path, error: UnicodeDecodeError, head: bytes, lines: int = 0) -> DataError:
     """Return what to say about bytes that are no text, `lines` lines into a file that begins with `head`."""
-    if head in (b"\xff\xfe", b"\xfe\xff"):
-        return DataError(f"{path}: this is UTF-16; convert it with iconv -f utf-16 -t utf-8.")
+    for mark, encoding in BYTE_ORDER_MARKS.items():
+        if head.startswith(mark):
+            return DataError(f"{path}: this is {encoding}; convert it with iconv -f {encoding.lower()} -t utf-8.")
     line = lines + error.object.count(b"\n", 0, error.start) + 1
     return DataError(
         f"{path}: line {line} is not UTF-8 (byte 0x{error.object[error.start]:02x}); convert the file, for example "
@@ -66,13 +89,19 @@ def not_utf8(path: Path, error: UnicodeDecodeError, head: bytes, lines: int = 0)
 def text_blocks(path: Path) -> Iterator[tuple[str, int]]:
     """Yield a file's text as `read_lines` sees it in blocks, each with the bytes of the file read for it."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    lines, held, told, head = 0, "", 0, b""
+    lines, held, told, head, size, limit = 0, "", 0, b"", 0, max_text_bytes()
     with explaining(path), path.open("rb") as raw:
         is_packed = raw.peek(2)[:2] == GZIP
         file = gzip.GzipFile(fileobj=raw) if is_packed else raw
         while True:
             block = file.read(BLOCK)
-            head = head or block[:2]
+            head = head or block[:4]
+            size += len(block)
+            if is_packed and size > limit and size > USUAL_RATIO * raw.tell():
+                raise DataError(
+                    f"{path}: it unpacks to more than {size_in_words(limit)}, over {USUAL_RATIO} times its own size, "
+                    f"which no text does; if it is meant, raise the limit with {TEXT}=BYTES in the environment."
+                )
             try:
                 text = held + decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
@@ -92,6 +121,27 @@ def read_lines(path: Path) -> list[str]:
     if lines[-1] == "":
         lines.pop()  # the line feed at the end of the file ends a line and starts none
     return lines
+
+
+def bounded_lines(stream: BinaryIO, name: str) -> Iterator[str]:
+    """Yield the lines of a stream as they come, without line feeds; one that does not end is refused at the limit."""
+    limit, number = max_line_bytes(), 0
+    while raw := stream.readline(limit + 1):
+        number += 1
+        if len(raw) > limit:
+            raise too_long_a_line(name, number)
+        try:
+            yield raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise DataError(f"{name}: line {number} is not UTF-8 (byte 0x{raw[error.start]:02x}).") from None
+
+
+def too_long_a_line(name: Path | str, number: int) -> DataError:
+    """Return what to say about a line that is longer than the limit."""
+    return DataError(
+        f"{name}: line {number} is longer than {size_in_words(max_line_bytes())}; end it with a line feed, or raise "
+        f"the limit with {LINE}=BYTES in the environment."
+    )
 
 
 def is_text(text: str) -> bool:

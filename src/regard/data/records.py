@@ -1,19 +1,19 @@
 """Records with named fields: lines of JSON and rows of `datasets` sets."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from regard.config.parsing import ParseError, parse_json
 from regard.errors import DataError
 
 
 def json_object(line: str, path: Path, number: int) -> dict[str, Any]:
     """Return the object that a line of JSON holds."""
     try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}: line {number} is not JSON ({error.msg}); write one object a line.") from None
+        row = parse_json(line)
+    except ParseError as error:
+        raise DataError(f"{path}: line {number} is not JSON ({error.reason}); write one object a line.") from None
     if not isinstance(row, dict):
         raise DataError(f"{path}: line {number} is not a JSON object; write one object a line.")
     return row

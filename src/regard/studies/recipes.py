@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.config import Layer, Resolved, Settings, nested, resolve, setting_names
+from regard.config.parsing import ParseError, parse_toml
 from regard.errors import ConfigError
 from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
 from regard.studies.tasks import task
@@ -107,10 +108,10 @@ def find_recipe(name: str) -> Recipe:
 
 def _read(path: Path) -> Recipe:
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = parse_toml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such recipe file; check the path.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (ParseError, UnicodeDecodeError, OSError) as error:
         raise ConfigError(f"{path}: this is not TOML ({error}).") from None
     return Recipe(path.stem, f"recipe {path}", values)
 

@@ -1,0 +1,78 @@
+"""JSON, TOML and numbers out of text: whatever the text is, a value or a `ParseError` comes back."""
+
+import json
+import math
+import re
+import tomllib
+from typing import Any
+
+DEEPEST = 100
+"""Levels of nesting at most: more crash whatever walks over the value later."""
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+class ParseError(ValueError):
+    """Text that cannot be parsed: the reason in a few words, and the line where it begins, if that is known."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason if line is None else f"line {line}: {reason}")
+        self.reason, self.line = reason, line
+
+
+def parse_json(text: str) -> Any:
+    """Return the value that JSON text holds."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ParseError(error.msg, error.lineno) from None
+    except RecursionError:
+        raise ParseError(f"nested more than {DEEPEST} levels deep") from None
+    except ValueError:  # Python converts no integer of thousands of digits
+        raise ParseError("an integer with too many digits") from None
+    if text.count("[") + text.count("{") > DEEPEST:
+        _check_depth(value)
+    return value
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables that TOML text holds."""
+    try:
+        value = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ParseError(str(error)) from None
+    except RecursionError:
+        raise ParseError(f"nested more than {DEEPEST} levels deep") from None
+    except ValueError:
+        raise ParseError("a number or a date that is out of range") from None
+    _check_depth(value)
+    return value
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return
+    raise ParseError(f"nested more than {DEEPEST} levels deep")
+
+
+def _inside(value: Any) -> Any:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def parse_number(text: str) -> float | None:
+    """Return the finite number that plain digits spell; None for all else (nan, inf, ², 1_000)."""
+    text = text.strip()
+    if not NUMBER.fullmatch(text):
+        return None
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def parse_integer(text: str) -> int | None:
+    """Return the integer that plain digits spell, up to 18 of them; None for all else."""
+    text = text.strip()
+    return int(text) if INTEGER.fullmatch(text) else None
