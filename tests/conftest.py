@@ -1,6 +1,8 @@
 """What several tests need: small models, small batches, and one run trained for a few seconds."""
 
+import fcntl
 import os
+from pathlib import Path
 
 # Before torch loads, and for the processes that tests start: spinning threads starve each other, and several workers
 # with a thread a core would too.
@@ -9,6 +11,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 
+from commands import good
+from every_task import TASKS
 from regard.data import miniature
 from regard.studies import Run, train
 
@@ -45,3 +49,21 @@ def masked_run(tmp_path_factory) -> Run:
 @pytest.fixture(scope="session")
 def pairs():
     return miniature.pairs("train", 300)
+
+
+@pytest.fixture(scope="session")
+def tiny_runs(tmp_path_factory) -> Path:
+    """The folder with a run of each task, by its name, and `NAME-data` with what it was trained on.
+
+    They are trained once for all processes that share the tests.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    folder = (shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared) / "every-task"
+    folder.mkdir(exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name, task in TASKS.items():
+            if not (folder / f"{name}.done").exists():
+                good("train", *task.words(folder / f"{name}-data"), "--out", folder / name, "--quiet")
+                (folder / f"{name}.done").touch()
+    return folder

@@ -1,8 +1,22 @@
 """The mistakes a user can make. Each message is one sentence: where, what was found, and the way out."""
 
+import re
+
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that end a line, steer a terminal, turn the direction of writing or are half a character."""
+
+LONGEST = 2000
+"""Characters of a sentence at most: a value out of a file may be of any length."""
+
 
 class RegardError(Exception):
-    """A mistake that the user can mend; the command line prints it without a traceback."""
+    """A mistake that the user can mend; the command line prints it without a traceback.
+
+    Several mistakes are several sentences, each on a line of its own whatever the values it shows.
+    """
+
+    def __init__(self, *sentences: str) -> None:
+        super().__init__("\n".join(map(on_one_line, sentences)))
 
 
 class ConfigError(RegardError):
@@ -19,3 +33,10 @@ class CheckpointError(RegardError):
 
 class RunError(RegardError):
     """A run that cannot start or go on where it was told to."""
+
+
+def on_one_line(sentence: str) -> str:
+    """Return a sentence whose control characters are shown by their codes, cut in the middle if it is very long."""
+    shown = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), sentence)
+    half = LONGEST // 2
+    return shown if len(shown) <= LONGEST else f"{shown[:half]} … {shown[-half:]}"

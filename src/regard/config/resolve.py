@@ -56,7 +56,7 @@ def resolve(schema: type[S], layers: Sequence[Layer]) -> Resolved[S]:
     except ValidationError as error:
         # A union reports once for each member; the first complaint about a place is enough.
         sentences = {_place(detail): _sentence(detail, schema, sources) for detail in reversed(error.errors())}
-        raise ConfigError("\n".join(reversed(sentences.values()))) from None
+        raise ConfigError(*reversed(sentences.values())) from None
     return Resolved(settings, sources)
 
 

@@ -76,10 +76,11 @@ def verify_resume(
         progress.say(f"resumed for the other {steps - middle}")
         execute(cut, replace(job, start="resume"), progress)
         device = choose_device(job.resolved.settings.machine.device).type
-        return Verification(steps, middle, *_differences(straight, cut), device)
+        return Verification(steps, middle, *differences(straight, cut), device)
 
 
-def _differences(one: Run, other: Run) -> tuple[float, float, float]:
+def differences(one: Run, other: Run) -> tuple[float, float, float]:
+    """Return the largest difference of weights, of optimizer state and of metrics between two runs."""
     weights = largest_difference(read_weights(one.latest), read_weights(other.latest))
     states = (read_training(run.latest).tensors for run in (one, other))
     return weights, largest_difference(*states), _record_difference(_records(one), _records(other))
