@@ -1,5 +1,6 @@
 """The texts of a run, tokenised; where there is none to validate on, some is set apart, always the same."""
 
+from collections import deque
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from regard.data.corpus import Corpus, Ids
+from regard.data.inputs import FileInput, find_inputs, read_documents
 from regard.data.shards import tokenise
 from regard.data.text_settings import MarkedTextData, TextData
 from regard.errors import DataError
@@ -30,6 +32,13 @@ class TextCorpora:
     train: Corpus
     valid: Corpus
     test: dict[str, Corpus]
+
+
+def check_held_out(data: TextData) -> None:
+    """Read the files to validate and to test on once: a fault there is reported before a large text is tokenised."""
+    for place in (data.valid, *data.test.values()):
+        if place is not None and all(isinstance(each, FileInput) for each in find_inputs(place)):
+            deque(read_documents(place), maxlen=0)
 
 
 def tokenise_all(data: TextData, tokenizer: Tokenizer, folder: Path, progress: Progress = SILENT) -> TextCorpora:

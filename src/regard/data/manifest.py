@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -52,6 +52,11 @@ class Manifest:
         """Replace the manifest of a folder in one step."""
         text = json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n"
         write_aside(folder / MANIFEST, lambda file: file.write(text.encode("utf-8", "surrogateescape")))
+
+    @staticmethod
+    def has_shards(folder: Path) -> bool:
+        """Tell whether any shard was finished in a folder."""
+        return any(OURS.fullmatch(path.name) for path in folder.iterdir())
 
     def sweep(self, folder: Path) -> None:
         """Forget the shards that no input needs any more, and delete all files that belong to none."""
@@ -110,6 +115,23 @@ def write_aside(path: Path, write: Callable[[BinaryIO], object]) -> None:
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def kept_if_used(folder: Path) -> Iterator[None]:
+    """Make a folder; if what follows fails before anything is finished there, remove it and the ones made for it."""
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if made and not Manifest.has_shards(folder):
+            for name in (LOCK, MANIFEST):
+                (folder / name).unlink(missing_ok=True)
+            with suppress(OSError):  # not empty: somebody else has moved in
+                for each in made:
+                    each.rmdir()
+        raise
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from regard.data.ahead import Ahead
 from regard.data.corpus import PIECE_FIELDS, Corpus, Segment, Shards, ids_file, pieces_file
 from regard.data.documents import Piece
 from regard.data.inputs import Input, find_inputs, nothing_in
-from regard.data.manifest import Entry, Manifest, locked, read_manifest, shard_size, write_array
+from regard.data.manifest import Entry, Manifest, kept_if_used, locked, read_manifest, shard_size, write_array
 from regard.data.sentences import SentenceEncoder
 from regard.data.text_settings import SentenceRule, TextSource
 from regard.errors import DataError
@@ -90,18 +90,18 @@ def tokenise(
         encoder = PieceEncoder(tokenizer) if sentences is None else SentenceEncoder(tokenizer, sentences)
     reading = {"documents": place.documents, "field": place.field, **encoder.reading}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder, progress):
-            book = read_manifest(folder, hashlib.sha256(tokenizer.to_json().encode()).hexdigest(), reading)
-            _Build(place, inputs, book, folder, shard_tokens).run(encoder, progress, title)
+        with kept_if_used(folder):
+            with locked(folder, progress):
+                book = read_manifest(folder, hashlib.sha256(tokenizer.to_json().encode()).hexdigest(), reading)
+                _Build(place, inputs, book, folder, shard_tokens).run(encoder, progress, title)
+            corpus = _corpus(folder, book, inputs)
+            if not corpus.segments:
+                raise nothing_in(place)
     except OSError as error:  # what goes wrong while reading says so itself
         raise DataError(
             f"{folder}: the tokenised text cannot be written ({error.strerror}); what is finished is kept, so make "
             f"room or choose another place, and start again."
         ) from None
-    corpus = _corpus(folder, book, inputs)
-    if not corpus.segments:
-        raise nothing_in(place)
     return corpus
 
 

@@ -11,7 +11,7 @@ import torch
 
 from regard.checkpoint import Bundle
 from regard.checkpoint.atomic import write_json
-from regard.data.carving import TextCorpora, tokenise_all
+from regard.data.carving import TextCorpora, check_held_out, tokenise_all
 from regard.data.corpus import Corpus
 from regard.data.inputs import Input, find_inputs, nothing_in
 from regard.data.pairs import Pair
@@ -52,6 +52,8 @@ def prepare_language(
     """Tokenise the text (or take it as it was tokenised before), and build the model."""
     if given is not None:
         raise ConfigError("Sentence pairs are for the task translate; a language model learns from text files.")
+    if resumed is None:
+        check_held_out(settings.data)
     folder = corpus_folder(settings, settings.start)
     start = start_of(settings, resumed)
     known = resumed or start

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from regard.checkpoint import Bundle
-from regard.data.carving import TextCorpora, tokenise_all
+from regard.data.carving import TextCorpora, check_held_out, tokenise_all
 from regard.data.corpus import Corpus
 from regard.data.masked import MaskedFeed, Stage
 from regard.data.masking import Masker
@@ -51,6 +51,8 @@ def prepare_masked(
         raise ConfigError(
             "Sentence pairs are for the task translate; a masked language model learns from text files."
         )
+    if resumed is None:
+        check_held_out(settings.data)
     folder = corpus_folder(settings, settings.start)
     start = start_of(settings, resumed)
     known = resumed or start

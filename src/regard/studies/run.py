@@ -140,6 +140,20 @@ def missing_folders(path: Path) -> list[Path]:
     return [folder for folder in (path, *path.parents) if not folder.exists()]
 
 
+@contextmanager
+def removed_if_empty(made: list[Path]) -> Iterator[None]:
+    """Remove folders that were made, the innermost first, if what follows fails and leaves nothing in them."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # the first that holds something stays, and so do those around it
+            for folder in made:
+                if [entry.name for entry in folder.iterdir()] == [LOCK]:
+                    (folder / LOCK).unlink()
+                folder.rmdir()
+        raise
+
+
 def abandon(run: Run, made: list[Path]) -> None:
     """Remove a run that failed before it began to train, and the folders made for it."""
     if run.exists and run.record["state"] != "preparing":

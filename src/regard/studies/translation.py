@@ -131,7 +131,8 @@ def _read(
     if data.cleaning.drop_held_out:
         train = drop_held_out(train, read.held_out, reports["train"])
     if not train:
-        raise DataError(f"{data.train.name}: nothing is left of it after cleaning ({reports['train'].sentence()})")
+        reasons = reports["train"].sentence().removesuffix(".")
+        raise DataError(f"{data.train.name}: nothing is left of it after cleaning ({reasons}); name another file.")
     if data.valid is not None and read.valid is not None:
         valid = clean(read.valid, data.cleaning, reports["valid"])
         if not valid:

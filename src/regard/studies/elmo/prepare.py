@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from regard.checkpoint import Bundle
-from regard.data.carving import TextCorpora, tokenise_all
+from regard.data.carving import TextCorpora, check_held_out, tokenise_all
 from regard.data.corpus import Corpus
 from regard.data.pairs import Pair
 from regard.data.spelled import CHUNK, WordBook, WordFeed, count_words
@@ -42,6 +42,8 @@ def prepare_elmo(
     """Spell the text (or take it as it was spelled before), count its words, and build the model."""
     if given is not None:
         raise ConfigError("Sentence pairs are for the task translate; elmo learns from text files.")
+    if resumed is None:
+        check_held_out(settings.data)
     start = start_of(settings, resumed)
     known = resumed or start
     tokenizer = known.tokenizers["tokenizer"] if known else spelling_tokenizer(settings.text.lowercase)

@@ -18,7 +18,7 @@ from regard.studies.folder import ENDED, RESULTS
 from regard.studies.race.board import Named
 from regard.studies.recipes import find_recipe, resolve_run
 from regard.studies.resume import resume
-from regard.studies.run import Run
+from regard.studies.run import Run, missing_folders, removed_if_empty
 from regard.studies.transfer.folder import Cell, Transfer, claim_transfer
 from regard.studies.transfer.methods import METHODS, USUAL, Method, check_methods, parse_sizes
 from regard.studies.transfer.report import write_report
@@ -92,8 +92,9 @@ def transfer(
     }
     stem = Path(str(data["path"]).replace(":", "-").replace("/", "-")).name.partition(".")[0]
     path = Path(out) if out is not None else Path("transfers") / stem
+    made = missing_folders(path)
     found = claim_transfer(path, asked, overwrite)
-    with Run(path).in_hand():
+    with removed_if_empty(made), Run(path).in_hand():
         tested = None if test is None else LabelSource.model_validate(test)
         try:
             split = Split(path / "data", LabelSource.model_validate(data), tested, progress)
