@@ -11,7 +11,7 @@ WORKERS ?= auto
 PYTEST = $(VENV)/bin/python -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: quickstart test test-all check format bench install clean
+.PHONY: quickstart test test-all fuzz check format bench install clean
 
 quickstart: $(VENV)/.installed
 	$(VENV)/bin/regard quickstart $(if $(FRESH),--fresh)
@@ -21,6 +21,11 @@ test: $(VENV)/.installed-dev
 
 test-all: $(VENV)/.installed-dev
 	$(PYTEST) -m ""
+
+# Damaged files against every reader for so many minutes: make fuzz MINUTES=60
+MINUTES ?= 10
+fuzz: $(VENV)/.installed-dev
+	$(VENV)/bin/python scripts/fuzz.py --minutes $(MINUTES)
 
 check: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff format --check

@@ -5,8 +5,9 @@ task; and {good}, a folder with files that are in order.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from every_task import TASKS
 from labelled import reviews
@@ -28,6 +29,9 @@ class Mistake:
     content: bytes = b""
     """What a good one would hold."""
     stdin: bytes = b""
+    run: str = ""
+    """The task whose run is copied to be damaged."""
+    damage: Callable[[Path], None] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,20 @@
 
 import contextlib
 import io
+import shutil
 import sys
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
+from mistakes.damaged_runs import RUN, of_runs
 from mistakes.faults import LIMIT
+from mistakes.options import of_options
 from mistakes.table import Mistake, good_files, of_files, of_other_tasks, of_standard_input
 from regard.cli.main import main
 
-ROWS = [*of_files(), *of_standard_input(), *of_other_tasks()]
+ROWS = [*of_files(), *of_standard_input(), *of_other_tasks(), *of_runs(), *of_options()]
 
 
 def entries(folder: Path) -> dict[str, int]:
@@ -53,6 +56,9 @@ def test_a_mistake_is_one_sentence_and_leaves_nothing_behind(row: Mistake, tiny_
         (tmp_path / "good" / name).write_bytes(content)
     if row.fault is not None:
         row.fault(tmp_path / row.file, row.content)
+    if row.damage is not None:
+        shutil.copytree(tiny_runs / row.run, tmp_path / RUN)
+        row.damage(tmp_path / RUN)
     before = entries(tmp_path)
     places = {"bad": row.file, "runs": str(tiny_runs), "good": "good"}
     code, out, messages = run([_filled(word, places) for word in row.words], row.stdin)
