@@ -22,8 +22,8 @@ def test_a_file_that_unpacks_to_more_than_the_limit_is_refused(tmp_path, monkeyp
     with pytest.raises(DataError) as caught:
         read_lines(path)
     assert str(caught.value) == (
-        f"{path}: it holds more than 64 KiB of text, the most that is read at once; split it, or raise the limit with "
-        "REGARD_MAX_TEXT_BYTES=BYTES in the environment."
+        f"{path}: it holds more than 64 KiB of text, the most that is read at once; split it, or raise the limit "
+        "with REGARD_MAX_TEXT_BYTES=BYTES in the environment."
     )
 
 
