@@ -1,0 +1,25 @@
+"""A tiny training of every task gives the numbers that were written down.
+
+On the kind of machine that wrote them the weights are the same to the bit, and so is everything else; another
+processor rounds otherwise, and there the losses and the sizes of the weights are compared. `python scripts/golden.py
+--write tests/golden/golden.json` writes them anew, after a change that is meant to change them.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from every_task import TASKS
+from golden.numbers import golden
+
+WRITTEN = json.loads(Path(__file__).with_name("golden.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_tiny_training_gives_the_numbers_that_were_written_down(task, tmp_path):
+    found, expected = golden(task, tmp_path), WRITTEN[task]
+    assert found["figures"] == pytest.approx(expected["figures"], rel=2e-3, abs=1e-4)
+    assert found["norms"] == pytest.approx(expected["norms"], rel=2e-3, abs=1e-4)
+    if found["weights"] == expected["weights"]:
+        assert found == expected
