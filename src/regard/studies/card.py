@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint.bundle import CONFIG
+from regard.checkpoint.records import CONFIG
 from regard.config import flatten, parse_overrides
 from regard.errors import CheckpointError, RunError
 from regard.progress import Progress
