@@ -40,16 +40,21 @@ def read_record(path: Path, schema: type[R], error: type[E], what: str, way_out:
     return check_record(read_json(path, error, what, way_out), path, schema, error, what, way_out)
 
 
-def check_record(value: Any, origin: Path | str, schema: type[R], error: type[E], what: str, way_out: str = "") -> R:
-    """Return a value of JSON as a record."""
+def check_record(
+    value: Any, origin: Path | str, schema: type[R], error: type[E], what: str, way_out: str = "", group: str = ""
+) -> R:
+    """Return a value of JSON as a record; `group` is the field it stands under, where it is not all of the file."""
     try:
         return schema.model_validate(value)
     except ValidationError as reason:
-        raise _refusal(error, origin, what, first_problem(reason), way_out) from None
+        raise _refusal(error, origin, what, first_problem(reason, group), way_out) from None
 
 
-def read_json(path: Path, error: type[E], what: str, way_out: str = "") -> Any:
-    """Return the value in a JSON file; a missing file is left to the caller (FileNotFoundError)."""
+def read_json(path: Path, error: type[E], what: str, way_out: str = "", decoding: str = "strict") -> Any:
+    """Return the value in a JSON file; a missing file is left to the caller (FileNotFoundError).
+
+    `decoding` says what happens to bytes that are not UTF-8, as the names of files may be.
+    """
     refuse: Callable[[str], E] = lambda reason: _refusal(error, path, what, reason, way_out)
     try:
         found = path.stat()
@@ -57,7 +62,7 @@ def read_json(path: Path, error: type[E], what: str, way_out: str = "") -> Any:
             raise refuse("not a plain file")
         if found.st_size > LARGEST:
             raise refuse(f"{found.st_size:,} bytes are too many")
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8", errors=decoding)
         value = parse_json(text)
         if "\\ud" in text.lower() and LONE_SURROGATE.search(json.dumps(value, ensure_ascii=False)):
             raise refuse("it holds half a character, which cannot be written again")
