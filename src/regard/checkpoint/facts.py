@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from regard.checkpoint.records import CONFIG, Size
 from regard.config.records import Count, Record, check_record
+from regard.data.examples import Pairs
 from regard.data.masking import MaskingSettings
 from regard.data.text_settings import SentenceRule
 from regard.errors import CheckpointError
@@ -108,14 +109,14 @@ class ClassifyFacts(LabelFacts):
     """What a classifier remembers."""
 
     texts: Literal[1, 2]
-    pairs: str
+    pairs: Pairs
 
 
 class RegressFacts(HeadedFacts):
     """What a model remembers that says a number."""
 
     texts: Literal[1, 2]
-    pairs: str
+    pairs: Pairs
     center: Number
     spread: Positive
 
@@ -181,6 +182,10 @@ def check_facts(folder: Path, task: str, facts: Mapping[str, Any], parts: "Parts
         problem = f"head.kind: {head} is none of the task {task}"
     elif parts.roles not in wanted.roles or ("tokenizer" in parts.roles) < parts.vocabularies.is_shared:
         problem = f"tokenizers: {', '.join(sorted(parts.roles)) or 'none'} are not those of the task {task}"
+    elif (facts.get("pairs") == "apart") != (head == "likeness"):
+        problem = f"pairs: {facts['pairs']} does not go with head.kind {head}"
+    elif facts.get("texts") == 1 and facts["pairs"] != "one-order":
+        problem = f"pairs: {facts['pairs']} is for two texts, and texts is 1"
     elif parts.head and len(facts.get("labels", ())) not in (0, parts.head.outputs):
         problem = f"labels: there are {len(facts['labels']):,}, but head.outputs is {parts.head.outputs:,}"
     if problem:

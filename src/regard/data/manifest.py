@@ -24,7 +24,7 @@ ASIDE = ".aside"
 OURS = re.compile(rf"(?P<shard>\d{{6,}})\.(ids|pieces)\.npy|\..+{re.escape(ASIDE)}")
 FORMAT = 1
 
-ShardName = Annotated[str, StringConstraints(pattern=r"^[0-9]{6,18}\Z")]
+ShardName = Annotated[str, StringConstraints(pattern=r"^[0-9]{6,18}$")]
 """The name of a shard; the names of its files follow from it."""
 
 

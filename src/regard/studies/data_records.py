@@ -104,7 +104,7 @@ class WordCounts(TextCountsRecord):
     """How many words there are, and how many were forgotten."""
 
     words_read: Count
-    forgotten_below: Count | None = None
+    forgotten_below: Count | None
 
 
 def _check_sets(data: DataRecord, told_by: str, schema: type[Record]) -> None:

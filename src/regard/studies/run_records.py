@@ -47,6 +47,7 @@ def _moment(text: str) -> str:
     return text
 
 
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Moment = Annotated[str, AfterValidator(_moment)]
 
 
@@ -95,8 +96,8 @@ class RunRecord(Record):
     updates: Count = 0
     steps: Count | None = None
     best_step: Count | None = None
-    seconds: float = 0.0
-    waited: float = 0.0
+    seconds: Seconds = 0.0
+    waited: Seconds = 0.0
 
     @model_validator(mode="after")
     def _says_where_it_stopped(self) -> "RunRecord":

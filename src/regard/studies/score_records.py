@@ -102,7 +102,7 @@ class MistakeRecord(Record):
     texts: list[str]
     label: str
     said: str
-    probability: float | None = None
+    probability: float | None
 
 
 class HashesRecord(Record):
@@ -118,7 +118,7 @@ class LabelFigures(FiguresRecord):
     examples: Count
     loss: float
     test_set: HashesRecord
-    intervals: dict[str, list[float]] = Field(default_factory=dict)
+    intervals: dict[str, list[float]]
     mix: dict[str, float] | None = None
     classes: list[ClassRecord] = Field(default_factory=list)
     confusion: list[list[Count]] = Field(default_factory=list)
