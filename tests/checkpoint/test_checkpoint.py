@@ -26,7 +26,7 @@ from small import random_tokens, small_transformer
 
 def bundle(**changes) -> Bundle:
     model = small_transformer(**changes)
-    text = ["the dog sleeps in the garden"] * 3
+    text = ["the dog sleeps in the garden", "the frogs leap"] * 3
     tokenizer = train_tokenizer(text, TokenizerSettings(size=40))
     return Bundle(
         "translate", model, model.settings, Vocabularies(40, 40, True), {"tokenizer": tokenizer}, {"seed": 7}
@@ -173,8 +173,8 @@ def test_a_damaged_latest_checkpoint_is_told_with_the_one_before(tmp_path):
     assert store.path("latest") == store.path("best") == before
     (before / "manifest.json").write_text("no")
     assert message(store.resumable) == (
-        f"{before / 'manifest.json'}: this list of files cannot be read (Expecting value: line 1 column 1 (char 0)); "
-        "no whole checkpoint before it is left to go on from."
+        f"{before / 'manifest.json'}: this is not the manifest of a checkpoint (line 1: Expecting value); copy it "
+        "again; no whole checkpoint before it is left to go on from."
     )
 
 
@@ -193,7 +193,7 @@ def test_the_mean_of_checkpoints(tmp_path):
 
 def test_checkpoints_that_do_not_belong_together_have_no_mean(tmp_path):
     first = bundle()
-    other = train_tokenizer(["quite other words"] * 3, TokenizerSettings(size=40))
+    other = train_tokenizer(["quite other words, which nobody has said before"] * 3, TokenizerSettings(size=40))
     strangers = {
         "wide": (bundle(width=32), "model.width is 16 in one and 32 in the other"),
         "heads": (bundle(heads=2), "model.heads is 4 in one and 2 in the other"),

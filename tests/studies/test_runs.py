@@ -76,7 +76,10 @@ def test_a_damaged_record_is_listed_and_never_deleted(shelf):
     (shelf / "one" / "run.json").write_text("{")
     states = {each.path: each.state for each in list_runs(shelf)}
     assert states[shelf / "one"] == "unreadable"
-    assert refusal(shelf / "one") == f"{shelf / 'one' / 'run.json'}: this record of a run cannot be read."
+    assert refusal(shelf / "one") == (
+        f"{shelf / 'one' / 'run.json'}: this is not the record of a run that this version of regard can read (line "
+        "1: Expecting property name enclosed in double quotes)."
+    )
 
 
 def test_a_run_in_training_is_told_from_a_killed_one(quick_run):
@@ -136,7 +139,10 @@ def test_what_is_no_run_is_not_deleted(shelf, tmp_path):
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "run.json").write_text('{"command": "marathon"}')
-    assert refusal(mine) == (f"{mine / 'run.json'}: this is no record of a run that this version of regard can read.")
+    assert refusal(mine) == (
+        f"{mine / 'run.json'}: this is not the record of a run that this version of regard can read (format is "
+        "missing)."
+    )
     assert (mine / "run.json").exists()
 
 

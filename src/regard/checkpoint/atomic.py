@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-MANIFEST = "manifest.json"
+from regard.checkpoint.records import MANIFEST
 
 LEFTOVER = re.compile(r"\..+\.[0-9a-f]{8}")
 

@@ -25,7 +25,7 @@ def kept_checkpoints(run: Path, count: int | None, which: Which) -> list[Path]:
         raise CheckpointError(
             f"{run}: there {there} to average, not {wanted}; train with train.keep_{which}={wanted} or more."
         )
-    return [store.folder / name for name in names[:wanted]]
+    return [store.place(name) for name in names[:wanted]]
 
 
 @torch.no_grad()

@@ -1,6 +1,5 @@
 """A model on disk, complete for raw text: settings, weights, tokenizers and decoding defaults, and no code."""
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,11 +7,15 @@ from typing import Any
 import safetensors
 import safetensors.torch
 import torch
-from pydantic import ValidationError
 from torch import Tensor, nn
 
-from regard.checkpoint.atomic import MANIFEST, fingerprint, write_folder, write_json
-from regard.errors import CheckpointError
+from regard.checkpoint.atomic import write_folder, write_json
+from regard.checkpoint.facts import Parts, check_bounds, check_facts, check_tokenizer
+from regard.checkpoint.fitting import check_fits, read_shapes, shapes_of
+from regard.checkpoint.records import CONFIG, ConfigRecord, FormatRecord, check_settings
+from regard.checkpoint.whole import STATE, TENSORS, TRAINING, WEIGHTS, check_whole
+from regard.config.records import Record, check_record, read_json
+from regard.errors import CheckpointError, ConfigError
 from regard.models import HeadSettings, ModelSettings, Vocabularies, build_model, family
 from regard.text import Tokenizer
 from regard.version import __version__
@@ -20,8 +23,8 @@ from regard.version import __version__
 FORMAT = 1
 """The version of the layout below. A newer one is refused; an older one would be migrated on reading."""
 
-CONFIG, WEIGHTS, TRAINING = "config.json", "model.safetensors", "training"
-TENSORS = f"{TRAINING}/optimizer.safetensors"
+KNOWN = {"format", "regard", "task", "model", "vocabularies", "tokenizers", "head"}
+"""What every config holds; all else in it are facts of the task."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +50,14 @@ class TrainingState:
 
     tensors: dict[str, Tensor]
     facts: dict[str, Any]
+    origin: Path = Path("training")
+    """The folder it was read from."""
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
     """Return every parameter and saved buffer once, by name; a shared one under its first name."""
-    weights: dict[str, Tensor] = {}
-    seen: set[int] = set()
-    for name, tensor in model.state_dict(keep_vars=True).items():
-        if id(tensor) not in seen:
-            seen.add(id(tensor))
-            weights[name] = tensor.detach().cpu().contiguous()
-    return weights
+    places = model.state_dict(keep_vars=True)
+    return {name: places[name].detach().cpu().contiguous() for name in shapes_of(model)}
 
 
 def write_bundle(folder: Path, bundle: Bundle, training: TrainingState | None = None) -> None:
@@ -67,10 +67,10 @@ def write_bundle(folder: Path, bundle: Bundle, training: TrainingState | None = 
         write_json(aside / CONFIG, _describe(bundle))
         safetensors.torch.save_file(weights_of(bundle.model), aside / WEIGHTS)
         for role, tokenizer in bundle.tokenizers.items():
-            (aside / _tokenizer_file(role)).write_text(tokenizer.to_json(), encoding="utf-8")
+            (aside / tokenizer_file(role)).write_text(tokenizer.to_json(), encoding="utf-8")
         if training is not None:
             (aside / TRAINING).mkdir()
-            write_json(aside / TRAINING / "state.json", training.facts)
+            write_json(aside / STATE, training.facts)
             safetensors.torch.save_file(training.tensors, aside / TENSORS)
 
     try:
@@ -101,46 +101,58 @@ def _describe(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def _tokenizer_file(role: str) -> str:
+def tokenizer_file(role: str) -> str:
+    """Return the name of the file that a tokenizer is in."""
     return "tokenizer.json" if role == "tokenizer" else f"tokenizer.{role}.json"
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """Return the config.json of a checkpoint folder after checking that this version can read it."""
-    path = folder / CONFIG
+    path, what = folder / CONFIG, "the config of a regard checkpoint"
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-        written = int(config["format"])
+        config = read_json(path, CheckpointError, what, "copy it again")
     except FileNotFoundError:
         raise CheckpointError(f"{folder}: there is no {CONFIG} here, so this is not a checkpoint.") from None
-    except (OSError, ValueError, KeyError, TypeError):
-        raise CheckpointError(f"{path}: this is not the config of a regard checkpoint.") from None
-    if written > FORMAT:
+    written = check_record(config, path, FormatRecord, CheckpointError, what, "copy it again")
+    if written.format > FORMAT:
         raise CheckpointError(
-            f"{folder}: written in format {written} by regard {config.get('regard', '?')}, but regard {__version__} "
+            f"{folder}: written in format {written.format} by regard {written.regard}, but regard {__version__} "
             f"reads formats up to {FORMAT}; upgrade with pip install -U regard."
         )
+    check_record(config, path, ConfigRecord, CheckpointError, what, "copy it again")
     return dict(config)
 
 
 def read_bundle(folder: Path, device: torch.device | str = "cpu") -> Bundle:
-    """Read a checkpoint folder; the model comes back in eval mode."""
+    """Read a checkpoint folder; the model comes back in eval mode.
+
+    Whatever its files say, nothing is built or read before it is known to fit.
+    """
     config = read_config(folder)
     check_whole(folder)
+    path, task = folder / CONFIG, config["task"]
     try:
-        settings = family(config["model"]["family"]).settings.model_validate_json(json.dumps(config["model"]))
-        vocabularies = Vocabularies(**config["vocabularies"])
-        head = HeadSettings.model_validate_json(json.dumps(config["head"])) if "head" in config else None
-        roles, task = config["tokenizers"], str(config["task"])
-    except (KeyError, TypeError, ValidationError) as error:
-        reason = str(error).splitlines()[0]
-        raise CheckpointError(f"{folder / CONFIG}: the model's settings cannot be read ({reason}).") from None
+        settings = check_settings(family(config["model"]["family"]).settings, config["model"], "model", path)
+    except ConfigError as error:
+        raise CheckpointError(f"{path}: {error}") from None
+    vocabularies = Vocabularies(**{name: config["vocabularies"][name] for name in ("source", "target", "is_shared")})
+    head = check_settings(HeadSettings, config["head"], "head", path) if config.get("head") is not None else None
+    facts = {key: value for key, value in config.items() if key not in KNOWN}
+    parts = Parts(settings, vocabularies, head, set(config["tokenizers"]))
+    check_facts(folder, task, facts, parts)
+    tokenizers = {role: _read_tokenizer(folder, role, task, parts) for role in config["tokenizers"]}
+    check_fits(folder / WEIGHTS, read_shapes(folder / WEIGHTS), settings, vocabularies, head)
     model = build_model(settings, vocabularies, head)
+    check_bounds(folder, facts, getattr(model, "max_positions", None))
     _fill(model, read_tensors(folder / WEIGHTS), folder)
-    tokenizers = {role: Tokenizer.load(folder / _tokenizer_file(role)) for role in roles}
-    known = {"format", "regard", "task", "model", "vocabularies", "tokenizers", "head"}
-    facts = {key: value for key, value in config.items() if key not in known}
     return Bundle(task, model.to(device).eval(), settings, vocabularies, tokenizers, facts, head)
+
+
+def _read_tokenizer(folder: Path, role: str, task: str, parts: Parts) -> Tokenizer:
+    path = folder / tokenizer_file(role)
+    tokenizer = Tokenizer.load(path)
+    check_tokenizer(path, role, tokenizer, task, parts)
+    return tokenizer
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
@@ -151,67 +163,27 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 
 def read_training(folder: Path) -> TrainingState:
     """Read what it takes to go on training from a checkpoint folder."""
-    path = folder / TRAINING / "state.json"
-    if not path.is_file():
+    path, what = folder / STATE, "the state of training"
+    if not path.exists():
         raise CheckpointError(f"{folder}: it holds no training state (only the latest checkpoints of a run do).")
-    check_whole(folder)
-    facts = json.loads(path.read_text(encoding="utf-8"))
-    return TrainingState(read_tensors(folder / TENSORS), facts)
-
-
-def check_whole(folder: Path, to_go_on: bool = False) -> None:
-    """Refuse a checkpoint one of whose files is missing or not as it was written.
-
-    Its training state may be gone whole, unless one wants to go on from it.
-    """
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        for name, expected in manifest.items():
-            if to_go_on or not name.startswith(TRAINING) or (folder / TRAINING).exists():
-                _check_file(folder / name, expected)
-    except FileNotFoundError as error:
-        raise _not_whole(error.filename) from None
-    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise CheckpointError(f"{folder / MANIFEST}: this list of files cannot be read ({error}).") from None
-    for name in (CONFIG, WEIGHTS, *([TENSORS] if to_go_on else [])):
-        if name not in manifest:
-            raise _not_whole(folder / name)
-
-
-def _not_whole(path: Path | str) -> CheckpointError:
-    return CheckpointError(f"{path}: missing, so the checkpoint is not whole; copy it again.")
-
-
-def _check_file(path: Path, expected: dict[str, Any]) -> None:
-    found = fingerprint(path)
-    if found["bytes"] != expected["bytes"]:
-        raise CheckpointError(
-            f"{path}: damaged, it has {found['bytes']:,} bytes of {expected['bytes']:,}; copy it again or use "
-            f"another checkpoint."
-        )
-    if found["sha256"] != expected["sha256"]:
-        raise CheckpointError(f"{path}: damaged, its contents changed since it was written; copy it again.")
+    check_whole(folder, to_go_on=True)
+    facts = check_record(read_json(path, CheckpointError, what), path, Record, CheckpointError, what).model_dump()
+    return TrainingState(read_tensors(folder / TENSORS), facts, folder / TRAINING)
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
     """Read a safetensors file."""
     try:
         return safetensors.torch.load_file(path)
-    except (safetensors.SafetensorError, OSError) as error:
+    except (safetensors.SafetensorError, OSError, ValueError, KeyError) as error:
         raise CheckpointError(f"{path}: damaged ({error}); copy it again or use another checkpoint.") from None
 
 
 def _fill(model: nn.Module, weights: dict[str, Tensor], folder: Path) -> None:
     places = model.state_dict(keep_vars=True)
-    wanted = set(weights_of(model))
-    if wanted != set(weights):
-        odd = sorted(wanted ^ set(weights))[0]
-        raise CheckpointError(f"{folder / WEIGHTS}: its tensors do not fit the settings ({odd} is on one side only).")
     with torch.no_grad():
         for name, tensor in weights.items():
-            if places[name].shape != tensor.shape:
-                raise CheckpointError(
-                    f"{folder / WEIGHTS}: {name} has shape {tuple(tensor.shape)} but the settings ask for "
-                    f"{tuple(places[name].shape)}."
-                )
+            if tensor.is_floating_point() != places[name].is_floating_point() or tensor.is_complex():
+                found, wanted = (str(each.dtype).removeprefix("torch.") for each in (tensor, places[name]))
+                raise CheckpointError(f"{folder / WEIGHTS}: {name} is of {found}, not {wanted}; copy it again.")
             places[name].copy_(tensor)

@@ -1,14 +1,17 @@
 """The checkpoints of one run: numbered folders, and an index that says which are kept and what they are worth."""
 
-import json
+import math
 import re
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from regard.checkpoint.atomic import is_leftover, write_json
-from regard.checkpoint.bundle import CONFIG, TRAINING, Bundle, TrainingState, check_whole, unwritten, write_bundle
+from regard.checkpoint.bundle import Bundle, TrainingState, unwritten, write_bundle
+from regard.checkpoint.records import CONFIG, IndexRecord
+from regard.checkpoint.whole import TRAINING, check_whole, remove_folder
+from regard.config.names import inside
+from regard.config.records import read_record
 from regard.errors import CheckpointError
 
 INDEX = "index.json"
@@ -42,7 +45,7 @@ class Index:
     @property
     def ranking(self) -> list[str]:
         """Those with a value, the highest first; of equal ones the older."""
-        measured = {name: value for name, value in self.kept.items() if value is not None}
+        measured = {name: value for name, value in self.kept.items() if value is not None and not math.isnan(value)}
         return sorted(measured, key=lambda name: -measured[name])
 
     @property
@@ -70,13 +73,11 @@ class CheckpointStore:
     @property
     def index(self) -> Index:
         """What is kept."""
+        path, what = self.folder / INDEX, "an index of checkpoints"
         try:
-            found = json.loads((self.folder / INDEX).read_text(encoding="utf-8"))
-            return Index({str(name): value for name, value in found["kept"].items()})
+            return Index(read_record(path, IndexRecord, CheckpointError, what, "copy it again").kept)
         except FileNotFoundError:
             return Index()
-        except (ValueError, KeyError, AttributeError, TypeError):
-            raise CheckpointError(f"{self.folder / INDEX}: this index of checkpoints cannot be read.") from None
 
     def path(self, which: str) -> Path:
         """Return the folder of the `latest` or the `best` checkpoint."""
@@ -86,7 +87,19 @@ class CheckpointStore:
             raise CheckpointError(
                 f"{self.folder}: there is no {which} checkpoint yet; let the run reach its first save."
             )
-        return self.folder / name
+        return self.place(name)
+
+    def place(self, name: str) -> Path:
+        """Return the folder of a checkpoint that the index names."""
+        return inside(self.folder, name, self.folder / INDEX, CheckpointError)
+
+    def check_writable(self) -> None:
+        """Refuse to write, and to clear away, what lies elsewhere."""
+        if self.folder.is_symlink():
+            raise CheckpointError(
+                f"{self.folder}: this is a link to {self.folder.readlink()}, and no checkpoint is written or removed "
+                f"outside of the run; put the folder itself there."
+            )
 
     def save(
         self,
@@ -97,6 +110,7 @@ class CheckpointStore:
         keeping: Keeping | None = None,
     ) -> Path:
         """Write a checkpoint, point the index to it, and only then clear away what is no longer kept."""
+        self.check_writable()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._clear(self.index)  # what a kill left behind may be the very space that is needed
         folder = self._free(f"{step:08d}")
@@ -111,14 +125,15 @@ class CheckpointStore:
 
     def resumable(self) -> tuple[Path, list[CheckpointError]]:
         """Return the newest whole checkpoint one can go on from, and what is wrong with those after it."""
+        self.check_writable()
         damages: list[CheckpointError] = []
         for name in [*reversed(self.index.kept)][:WITH_TRAINING]:
             try:
-                check_whole(self.folder / name, to_go_on=True)
+                check_whole(self.place(name), to_go_on=True)
             except CheckpointError as damage:
                 damages.append(damage)
             else:
-                return self.folder / name, damages
+                return self.place(name), damages
         if damages:
             raise CheckpointError(
                 f"{str(damages[0]).removesuffix('.')}; no whole checkpoint before it is left to go on from."
@@ -143,12 +158,14 @@ class CheckpointStore:
     def _clear(self, index: Index) -> None:
         """Remove what is not in the index, what a failed or killed write left, and training state that is too old."""
         for path in self.folder.iterdir():
-            if path.is_dir() and OURS.fullmatch(path.name) and path.name not in index.kept:
-                shutil.rmtree(path)
+            if OURS.fullmatch(path.name) and path.name not in index.kept and (path.is_dir() or path.is_symlink()):
+                remove_folder(path)
             elif path.is_file() and is_leftover(path, of=INDEX):
                 path.unlink(missing_ok=True)
         for name in list(index.kept)[:-WITH_TRAINING]:
-            shutil.rmtree(self.folder / name / TRAINING, ignore_errors=True)
+            folder = self.place(name)
+            if not folder.is_symlink():  # whose training state that is, nobody knows
+                remove_folder(folder / TRAINING)
 
 
 def find_checkpoint(path: Path, which: str = "best") -> Path:

@@ -30,7 +30,7 @@ def quickstart(
     run = Run(out)
     if run.exists and not fresh:
         record = run.record
-        if "scores" not in record:
+        if not record.get("scores"):
             print_line(f"{out}: a run is here that did not finish. Go on: regard train --resume {out}")
             print_line("Or start over: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
             return

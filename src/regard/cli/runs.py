@@ -53,6 +53,9 @@ def list_(
     ]
     header = ("run", "task", "preset", "score", "parameters", "size", "age", "state")
     print_table(header, rows, right=(4, 5, 6))
+    for each in found:
+        if each.reason:
+            print_line(each.reason)
 
 
 @app.command("delete")

@@ -27,7 +27,8 @@ def print_run(run: Run, as_json: bool) -> None:
             f"{run.path}: {record['state']} after {steps} and {duration(record['seconds'])} of training, best at "
             f"step {record['best_step']:,}; {record['parameters']:,} parameters."
         )
-        PRINTERS[record["task"]](record["scores"])
+        if record.get("scores"):
+            PRINTERS[record["task"]](record["scores"])
         verb, words = USES[record["task"]]
         if record["task"] in ("classify", "regress") and record["data"]["texts"] == 2:
             words = "TEXT TEXT"
@@ -49,8 +50,13 @@ def print_scores(scores: dict[str, dict[str, Any]]) -> None:
     first = next(iter(scores.values()))
     for score in first["scores"]:
         print_line(f"{score['name']}: {score['signature']}")
-    for number, score in enumerate(first.get("paper_scores", ())):
-        each = ", ".join(f"{name} {found['paper_scores'][number]['value']:.2f}" for name, found in scores.items())
+    for score in first.get("paper_scores", ()):
+        each = ", ".join(
+            f"{name} {other['value']:.2f}"
+            for name, found in scores.items()
+            for other in found.get("paper_scores", ())
+            if other["name"] == score["name"]
+        )
         print_line(f"for papers only, {score['name']}: {each} ({score['signature']})")
     print_line(f"decoding: {decoding_words(first['decode'])}")
 

@@ -1,12 +1,13 @@
 """JSON files that regard writes, read back through a schema: a mistake is one sentence with path and field."""
 
 import json
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.config.parsing import ParseError, parse_json
 from regard.config.resolve import KINDS
@@ -16,6 +17,13 @@ WORDS = KINDS | dict.fromkeys(("model_type", "model_attributes_type", "dict_type
 
 LARGEST = 2**28
 """Bytes of such a file at most."""
+
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+"""A whole number that counts something."""
+Figure = Annotated[float, Field(strict=True)] | None
+"""A number that was measured; None where there was nothing to measure."""
 
 R = TypeVar("R", bound="Record")
 E = TypeVar("E", bound=RegardError)
@@ -32,16 +40,21 @@ def read_record(path: Path, schema: type[R], error: type[E], what: str, way_out:
     return check_record(read_json(path, error, what, way_out), path, schema, error, what, way_out)
 
 
-def check_record(value: Any, origin: Path | str, schema: type[R], error: type[E], what: str, way_out: str = "") -> R:
-    """Return a value of JSON as a record."""
+def check_record(
+    value: Any, origin: Path | str, schema: type[R], error: type[E], what: str, way_out: str = "", group: str = ""
+) -> R:
+    """Return a value of JSON as a record; `group` is the field it stands under, where it is not all of the file."""
     try:
         return schema.model_validate(value)
     except ValidationError as reason:
-        raise _refusal(error, origin, what, first_problem(reason), way_out) from None
+        raise _refusal(error, origin, what, first_problem(reason, group), way_out) from None
 
 
-def read_json(path: Path, error: type[E], what: str, way_out: str = "") -> Any:
-    """Return the value in a JSON file; a missing file is left to the caller (FileNotFoundError)."""
+def read_json(path: Path, error: type[E], what: str, way_out: str = "", decoding: str = "strict") -> Any:
+    """Return the value in a JSON file; a missing file is left to the caller (FileNotFoundError).
+
+    `decoding` says what happens to bytes that are not UTF-8, as the names of files may be.
+    """
     refuse: Callable[[str], E] = lambda reason: _refusal(error, path, what, reason, way_out)
     try:
         found = path.stat()
@@ -49,7 +62,11 @@ def read_json(path: Path, error: type[E], what: str, way_out: str = "") -> Any:
             raise refuse("not a plain file")
         if found.st_size > LARGEST:
             raise refuse(f"{found.st_size:,} bytes are too many")
-        return parse_json(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8", errors=decoding)
+        value = parse_json(text)
+        if "\\ud" in text.lower() and LONE_SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+            raise refuse("it holds half a character, which cannot be written again")
+        return value
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(2, "No such file or directory", str(path)) from None
     except UnicodeDecodeError:
@@ -64,17 +81,20 @@ def _refusal(error: type[E], origin: Path | str, what: str, reason: str, way_out
     return error(f"{origin}: this is not {what} ({reason}){f'; {way_out}' if way_out else ''}.")
 
 
-def first_problem(error: ValidationError) -> str:
-    """Return the first thing that is wrong with a record: which field, and why."""
+def first_problem(error: ValidationError, group: str = "") -> str:
+    """Return the first thing that is wrong with a record (or a group of one): which field, and why."""
     detail = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in detail["loc"])
+    place = ".".join(str(part) for part in ((group,) if group else ()) + detail["loc"])
     kind, shown = detail["type"], json.dumps(detail["input"], ensure_ascii=True, default=str)
     shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
+    where = f"{place}: " if place else ""
     if kind == "missing":
         return f"{place} is missing"
+    if kind == "extra_forbidden":
+        return f"{where}{shown} is for a field that this version does not know"
     if kind == "value_error":
-        return f"{place}: {detail['ctx']['error']}"
+        return f"{where}{str(detail['ctx']['error']).removesuffix('.')}"
     if kind in WORDS:
-        return f"{f'{place}: ' if place else ''}{shown} is not {WORDS[kind]}"
+        return f"{where}{shown} is not {WORDS[kind]}"
     problem = detail["msg"].removeprefix("Input should be ")
-    return f"{f'{place}: ' if place else ''}{shown} is not {problem}"
+    return f"{where}{shown} is not {problem}"

@@ -25,6 +25,7 @@ PIECE_FIELDS = np.dtype(
         ("is_last", np.bool_),  # of its document: the last of its ids is the end token
     ]
 )
+ID_TYPES = (np.dtype(np.uint16), np.dtype(np.uint32))
 Pieces = NDArray[Any]
 Ids = NDArray[np.int64]
 
@@ -56,16 +57,22 @@ class Shards:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.ids = lru_cache(OPEN)(lambda name: self._open(ids_file(folder, name)))
-        self.pieces = lru_cache(OPEN)(lambda name: self._open(pieces_file(folder, name)))
+        self.ids = lru_cache(OPEN)(lambda name: self._open(ids_file(folder, name), ID_TYPES))
+        self.pieces = lru_cache(OPEN)(lambda name: self._open(pieces_file(folder, name), (PIECE_FIELDS,)))
 
-    def _open(self, path: Path) -> NDArray[Any]:
+    def _open(self, path: Path, types: tuple[np.dtype[Any], ...]) -> NDArray[Any]:
         try:
-            return np.load(path, mmap_mode="r")
-        except (OSError, ValueError):
-            raise DataError(
-                f"{path}: this part of the tokenised text is gone or damaged; start again, and it is made anew."
-            ) from None
+            found: NDArray[Any] = np.load(path, mmap_mode="r") if path.is_file() else np.empty(())
+        except (OSError, ValueError, EOFError):
+            raise damaged(path) from None
+        if found.ndim != 1 or found.dtype not in types:
+            raise damaged(path)
+        return found
+
+
+def damaged(path: Path) -> DataError:
+    """Return what to say about a part of a corpus that is not what was written."""
+    return DataError(f"{path}: this part of the tokenised text is gone or damaged; delete it, and it is made anew.")
 
 
 def ids_file(folder: Path, name: str) -> Path:

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, StringConstraints
 
+from regard.config.records import Count, Record, check_record, read_json
 from regard.data.corpus import ids_file, pieces_file
+from regard.errors import DataError
 from regard.progress import Progress
 
 MANIFEST = "manifest.json"
@@ -20,6 +23,40 @@ LOCK = ".lock"
 ASIDE = ".aside"
 OURS = re.compile(rf"(?P<shard>\d{{6,}})\.(ids|pieces)\.npy|\..+{re.escape(ASIDE)}")
 FORMAT = 1
+
+ShardName = Annotated[str, StringConstraints(pattern=r"^[0-9]{6,18}$")]
+"""The name of a shard; the names of its files follow from it."""
+
+
+class EntryRecord(Record):
+    """An entry as it is written."""
+
+    glance: list[int | str]
+    sha256: str
+    limit: Count | None
+    spans: list[Annotated[tuple[ShardName, Count, Count], Field(strict=False)]]
+    documents: Count = 0
+    is_complete: bool = False
+
+
+class ManifestRecord(Record):
+    """A manifest as it is written."""
+
+    tokenizer: str
+    reading: dict[str, Any]
+    shards: dict[ShardName, Count]
+    inputs: dict[str, EntryRecord]
+    made: Count
+    format: int
+
+    def manifest(self) -> "Manifest":
+        """Return it as it is worked with."""
+        names = ("tokenizer", "reading", "shards", "made", "format")
+        inputs = {
+            name: Entry(each.glance, each.sha256, each.limit, each.spans, each.documents, each.is_complete)
+            for name, each in self.inputs.items()
+        }
+        return Manifest(**{name: getattr(self, name) for name in names}, inputs=inputs)
 
 
 @dataclass
@@ -70,16 +107,16 @@ class Manifest:
 
 def read_manifest(folder: Path, tokenizer: str, reading: dict[str, Any]) -> Manifest:
     """Return the manifest of a folder with what is still whole; an empty one if other things made its shards."""
+    path, what = folder / MANIFEST, "the manifest of tokenised text"
     try:
-        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8", errors="surrogateescape"))
-        book = Manifest(**{**found, "inputs": {name: Entry(**each) for name, each in found["inputs"].items()}})
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none yet, or one that nobody can read
+        found = read_json(path, DataError, what, decoding="surrogateescape")
+        record = check_record(found, path, ManifestRecord, DataError, what)
+    except (FileNotFoundError, DataError):  # none yet, or one that nobody can read: all is made anew
         return Manifest(tokenizer, reading)
+    book = record.manifest()
     if (book.format, book.tokenizer, book.reading) != (FORMAT, tokenizer, reading):
         return Manifest(tokenizer, reading, made=book.made)
     whole = {name for name, size in book.shards.items() if shard_size(folder, name) == size}
-    for entry in book.inputs.values():
-        entry.spans = [(name, first, last) for name, first, last in entry.spans]
     book.inputs = {
         name: entry for name, entry in book.inputs.items() if all(span[0] in whole for span in entry.spans)
     }

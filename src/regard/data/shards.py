@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.ahead import Ahead
-from regard.data.corpus import PIECE_FIELDS, Corpus, Segment, Shards, ids_file, pieces_file
+from regard.data.corpus import PIECE_FIELDS, Corpus, Segment, Shards, damaged, ids_file, pieces_file
 from regard.data.documents import Piece
 from regard.data.inputs import Input, find_inputs, nothing_in
 from regard.data.manifest import Entry, Manifest, kept_if_used, locked, read_manifest, shard_size, write_array
@@ -112,6 +112,8 @@ def _corpus(folder: Path, book: Manifest, inputs: list[Input]) -> Corpus:
     segments: list[Segment] = []
     for name, first, last in (span for entry in entries for span in entry.spans):
         ends = shards.pieces(name)["end"]
+        if not 0 <= first < last <= len(ends) or int(ends[-1]) > len(shards.ids(name)):
+            raise damaged(pieces_file(folder, name))
         segments.append(Segment(name, int(ends[first - 1]) if first else 0, int(ends[last - 1])))
     contents = [book.tokenizer, book.reading, [(entry.sha256, entry.limit) for entry in entries]]
     return Corpus(shards, segments, hashlib.sha256(repr(contents).encode()).hexdigest())

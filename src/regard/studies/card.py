@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint.bundle import CONFIG
+from regard.checkpoint.records import CONFIG
 from regard.config import flatten, parse_overrides
 from regard.errors import CheckpointError, RunError
 from regard.progress import Progress
@@ -18,6 +18,7 @@ from regard.studies.model_place import model_hash
 from regard.studies.passport import decoding_words, passports_of
 from regard.studies.run import Run
 from regard.studies.runs import state_of
+from regard.studies.score_records import TranslationPassport
 from regard.studies.text_card import text_data, text_scores, text_use
 from regard.studies.tuning.card import tuning_data, tuning_scores, tuning_use
 from regard.studies.vectors.card import vectors_data, vectors_scores, vectors_use
@@ -107,7 +108,7 @@ def _use(run: Run) -> list[str]:
 
 
 def _scores(run: Run) -> list[str]:
-    passports = passports_of(run)
+    passports = passports_of(run, TranslationPassport)
     if not passports:
         return ["## Scores", "", f"None yet; `regard evaluate {shlex.quote(str(run.path))}` measures them."]
     try:

@@ -66,6 +66,12 @@ def compare(
     """
     one, other = (each if isinstance(each, Passport) else read_passport(Path(each)) for each in (first, second))
     check_comparable(one, other)
+    for each in (one, other):
+        if len(each.hypotheses) != len(references):
+            raise DataError(
+                f"{each.origin} has {len(each.hypotheses):,} hypotheses, but {one.facts['set']} {len(references):,} "
+                f"sentences; evaluate it again."
+            )
     found = paired_bootstrap(
         one.hypotheses, other.hypotheses, references, list(one.signatures), resamples, seed, progress
     )

@@ -1,6 +1,5 @@
 """How good a translator is: corpus scores with their signatures, loss, and speed."""
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -153,7 +152,7 @@ def read_held_out(name: str, place: PairSource, progress: Progress = SILENT) -> 
 def _own_sets(run: Run, progress: Progress) -> list[HeldOut]:
     if not run.exists:
         raise RunError(f"{run.path}: a checkpoint alone has no test sets; give --data, or --source and --target.")
-    data = PairData.model_validate_json(json.dumps(run.record["settings"]["data"]))
+    data = run.data_settings(PairData)
     if data.test:
         return [read_held_out(name, place, progress) for name, place in data.test.items()]
     pairs = validation_pairs(data, progress)

@@ -1,12 +1,12 @@
 """The folder of a study of many runs: what was asked for, its runs, its figures and its report."""
 
-import json
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from regard.checkpoint.whole import remove_folder
+from regard.config.records import Record, check_record, read_json
 from regard.errors import RunError
 from regard.studies.run import LOCK, Run
 from regard.studies.runs import check_deletable
@@ -26,8 +26,9 @@ class StudyFolder:
     kind: ClassVar[str]
     part: ClassVar[str]
     """What it is made of, each of which has a run."""
-    holds: ClassVar[tuple[str, ...]]
-    """What its record has beside the format."""
+    schema: ClassVar[type[Record]]
+    """What its record holds."""
+    results_schema: ClassVar[type[Record]]
     folders: ClassVar[tuple[str, ...]]
 
     @property
@@ -43,30 +44,31 @@ class StudyFolder:
     @property
     def record(self) -> dict[str, Any]:
         """What was asked for, and what was planned."""
+        what = f"the record of a {self.kind} that this version of regard can read"
         try:
-            record = dict(json.loads(self.file.read_text(encoding="utf-8")))
+            value = read_json(self.file, RunError, what)
         except FileNotFoundError:
             raise RunError(
                 f"{self.path}: there is no {self.kind} here ({self.file.name} is missing); check the path."
             ) from None
-        except (ValueError, TypeError):
-            raise RunError(f"{self.file}: this record of a {self.kind} cannot be read.") from None
-        if record.get("format") != FORMAT or not set(self.holds) <= set(record):
-            raise RunError(f"{self.file}: this is no record of a {self.kind} that this version of regard can read.")
-        return record
+        check_record(value, self.file, self.schema, RunError, what)
+        if value["format"] != FORMAT:
+            raise RunError(f"{self.file}: this is not {what} (format is {value['format']}, not {FORMAT}).")
+        return dict(value)
 
     @property
     def results(self) -> dict[str, Any]:
         """All figures, once something has finished."""
-        path = self.path / RESULTS
-        if not path.is_file():
+        path, what = self.path / RESULTS, f"the results of a {self.kind}"
+        way_out = "the same command writes them anew"
+        try:
+            value = read_json(path, RunError, what, way_out)
+        except FileNotFoundError:
             raise RunError(
                 f"{self.path}: no {self.part} of this {self.kind} has finished yet; go on with the same command."
-            )
-        try:
-            return dict(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError):
-            raise RunError(f"{path}: these results cannot be read; the same command writes them anew.") from None
+            ) from None
+        check_record(value, path, self.results_schema, RunError, what, way_out)
+        return dict(value)
 
     @property
     def report(self) -> Path:
@@ -92,7 +94,7 @@ class StudyFolder:
             if Run(run).exists:
                 check_deletable(Run(run))
         for folder in self.folders:
-            shutil.rmtree(self.path / folder, ignore_errors=True)
+            remove_folder(self.path / folder)
         for path in [*self.path.glob("*.png"), self.path / RESULTS, self.report, self.file]:
             path.unlink(missing_ok=True)
 

@@ -11,6 +11,7 @@ import torch
 
 from regard.checkpoint import Bundle
 from regard.checkpoint.atomic import write_json
+from regard.config.records import Count, Record, check_record, read_json
 from regard.data.carving import TextCorpora, check_held_out, tokenise_all
 from regard.data.corpus import Corpus
 from regard.data.inputs import Input, find_inputs, nothing_in
@@ -40,6 +41,27 @@ LEARNED_FROM = 64 * 2**20
 MOST_OF_IT = 0.5
 """The share of the text that a tokenizer must have been made from to be kept when more text comes."""
 TOKENIZER, MADE_FROM = "tokenizer.json", "tokenizer-made-from.json"
+
+
+class SignRecord(Record):
+    """What an input looked like."""
+
+    glance: list[int | str]
+    sha256: str
+
+
+class WordFacts(Record):
+    """What was found while words were counted."""
+
+    words_read: Count
+    forgotten_below: Count | None
+
+
+class MadeFrom(Record):
+    """What a tokenizer was made from."""
+
+    inputs: dict[str, SignRecord]
+    facts: WordFacts | None = None
 
 
 def prepare_language(
@@ -143,9 +165,10 @@ def language_tokenizer(
 def made_before(folder: Path) -> dict[str, Any]:
     """Return what the tokenizer of a folder was made from; no inputs where there is none, or not all of it."""
     try:
-        found = json.loads((folder / MADE_FROM).read_text(encoding="utf-8"))
-        return dict(found) if isinstance(found["inputs"], dict) else {"inputs": {}}
-    except (OSError, ValueError, KeyError, TypeError):
+        found = read_json(folder / MADE_FROM, DataError, "what a tokenizer was made from", decoding="surrogateescape")
+        check_record(found, folder / MADE_FROM, MadeFrom, DataError, "what a tokenizer was made from")
+        return dict(found)
+    except (FileNotFoundError, DataError):
         return {"inputs": {}}
 
 

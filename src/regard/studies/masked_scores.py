@@ -1,6 +1,5 @@
 """How well a model guesses masked words, and tells what follows what."""
 
-import json
 import math
 import tempfile
 from collections import Counter
@@ -208,6 +207,6 @@ def _texts(
     run = Run(path)
     if not run.exists:
         raise RunError(f"{path}: a checkpoint alone has no test sets; give --text FILE.")
-    data = MarkedTextData.model_validate_json(json.dumps(run.record["settings"]["data"]))
-    corpora = tokenise_all(data, tokenizer, Path(run.record["data"]["folder"]), progress)
+    data = run.data_settings(MarkedTextData)
+    corpora = tokenise_all(data, tokenizer, Path(run.data["folder"]), progress)
     return corpora.test or {"valid": corpora.valid}

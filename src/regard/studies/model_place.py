@@ -5,8 +5,10 @@ import json
 from pathlib import Path
 
 from regard.checkpoint import find_checkpoint
-from regard.checkpoint.atomic import MANIFEST, fingerprint
-from regard.checkpoint.bundle import TRAINING
+from regard.checkpoint.atomic import fingerprint
+from regard.checkpoint.records import MANIFEST, read_manifest
+from regard.checkpoint.whole import TRAINING
+from regard.errors import CheckpointError
 
 HUGGING_FACE = "hf:"
 
@@ -25,6 +27,11 @@ def model_hash(place: str | Path) -> str:
         folder = Path(str(place).removeprefix(HUGGING_FACE))
         files = {each.name: fingerprint(each)["sha256"] for each in sorted(folder.iterdir()) if each.is_file()}
     else:
-        manifest = json.loads((Path(place) / MANIFEST).read_text(encoding="utf-8"))
-        files = {name: entry["sha256"] for name, entry in manifest.items() if not name.startswith(TRAINING)}
+        try:
+            manifest = read_manifest(Path(place))
+        except FileNotFoundError:
+            raise CheckpointError(
+                f"{Path(place) / MANIFEST}: missing, so the checkpoint is not whole; copy it again."
+            ) from None
+        files = {name: entry.sha256 for name, entry in manifest.items() if not name.startswith(TRAINING)}
     return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()

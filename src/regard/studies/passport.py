@@ -1,6 +1,5 @@
 """The score passport: figures with all it takes to trust, repeat and compare them."""
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import write_json
+from regard.config.names import inside
+from regard.config.records import check_record, read_json
 from regard.data.lines import lines_hash, read_lines
 from regard.errors import DataError
 from regard.metrics import Score
@@ -18,6 +19,7 @@ from regard.progress import SILENT, Progress
 from regard.studies.evaluate import Evaluation
 from regard.studies.model_place import model_hash
 from regard.studies.run import Run
+from regard.studies.score_records import PassportRecord
 from regard.training import Machine
 from regard.version import __version__
 
@@ -87,8 +89,11 @@ def _with_casing(score: Score) -> dict[str, Any]:
 
 def read_passport(path: Path) -> Passport:
     """Read a passport and its hypotheses."""
-    facts = passport_facts(path)
-    lines = path.with_name(Path(facts["hypotheses"]["file"]).name)
+    try:
+        facts = passport_facts(path)
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no score passport here; check the path.") from None
+    lines = inside(path.parent, facts["hypotheses"]["file"], path, DataError)
     if not lines.is_file():
         raise DataError(f"{path}: its hypotheses ({lines.name}) are not beside it; copy them too, or evaluate again.")
     hypotheses = tuple(read_lines(lines))
@@ -97,26 +102,23 @@ def read_passport(path: Path) -> Passport:
     return Passport(str(path), facts, hypotheses)
 
 
-def passport_facts(path: Path) -> dict[str, Any]:
+def passport_facts(path: Path, schema: type[PassportRecord] = PassportRecord) -> dict[str, Any]:
     """Read what a passport says, without its hypotheses."""
-    try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-        written = int(facts["passport"])
-        if not {"set", "scores", "test_set", "hypotheses"} <= set(facts):
-            raise KeyError
-    except (ValueError, KeyError, TypeError):
-        raise DataError(f"{path}: this is no score passport; regard evaluate writes them.") from None
-    if written > FORMAT:
+    what, way_out = "a score passport", "regard evaluate writes them"
+    facts = read_json(path, DataError, what, way_out)
+    written = facts.get("passport") if isinstance(facts, dict) else None
+    if isinstance(written, int) and written > FORMAT:
         raise DataError(f"{path}: a passport in format {written}, but this version reads {FORMAT}; upgrade regard.")
+    check_record(facts, path, schema, DataError, what, way_out)
     return dict(facts)
 
 
-def passports_of(run: Run) -> dict[str, dict[str, Any]]:
+def passports_of(run: Run, schema: type[PassportRecord] = PassportRecord) -> dict[str, dict[str, Any]]:
     """Return what each passport in a run's folder says, by file name; what is no passport is passed over."""
     found = {}
     for path in sorted((run.path / FOLDER).glob("*.json")):
         try:
-            found[path.stem] = passport_facts(path)
+            found[path.stem] = passport_facts(path, schema)
         except (DataError, OSError):
             continue
     return found

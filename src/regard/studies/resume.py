@@ -9,7 +9,7 @@ from regard.errors import ConfigError, RunError
 from regard.models import family
 from regard.progress import SILENT, Progress
 from regard.studies.execute import Job, Start, execute
-from regard.studies.run import Run
+from regard.studies.run import RECORD, Run
 from regard.studies.tasks import Prepare, task
 
 MAY_CHANGE = (
@@ -44,7 +44,12 @@ def resume(
     changes = nested(overrides or {})
     changed = [name for name, _ in flatten(changes)]
     old = record["settings"]
-    schema = task(old["task"]).settings(family(old["model"]["family"]).settings)
+    try:
+        schema = task(old["task"]).settings(family(old["model"]["family"]).settings)
+        resolve(schema, [Layer("the run", old)])
+    except ConfigError as error:
+        reason = str(error).splitlines()[0]
+        raise RunError(f"{run.path / RECORD}: these settings cannot be gone on with: {reason}") from None
     settings: Any = resolve(schema, [Layer("the run", old), Layer("the command line", changes)]).settings
     for name in changed:
         if not name.startswith(MAY_CHANGE):

@@ -7,11 +7,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from regard.checkpoint import CheckpointStore, is_leftover, write_json, write_text
+from regard.config import Settings
+from regard.config.records import first_problem
 from regard.data.pairs import Pair
 from regard.errors import RunError
+from regard.studies.run_records import WHAT, read_run_record
 
 try:
     import fcntl
@@ -23,9 +28,8 @@ LOCK = ".lock"
 FORMAT = 1
 PAIRS = "pairs.jsonl"
 """Training pairs that came from memory."""
-NEEDED = {"state", "task", "settings", "sources"}
-NEEDED_TO_TRAIN = {"data", "machine", "parameters"}
-"""Known as soon as the data is ready: a run that still prepares has none of them."""
+
+S = TypeVar("S", bound=Settings)
 
 
 @dataclass(frozen=True)
@@ -53,15 +57,35 @@ class Run:
     def record(self) -> dict[str, Any]:
         """What is known about it: settings, sources, state, data, machine, scores."""
         try:
-            record = dict(json.loads((self.path / RECORD).read_text(encoding="utf-8")))
-        except (FileNotFoundError, NotADirectoryError):
+            return read_run_record(self.path / RECORD, FORMAT)
+        except FileNotFoundError:
             raise RunError(f"{self.path}: there is no run here ({RECORD} is missing); check the path.") from None
-        except (ValueError, TypeError):
-            raise RunError(f"{self.path / RECORD}: this record of a run cannot be read.") from None
-        needed = NEEDED if record.get("state") == "preparing" else NEEDED | NEEDED_TO_TRAIN
-        if record.get("format") != FORMAT or needed - set(record):
-            raise RunError(f"{self.path / RECORD}: this is no record of a run that this version of regard can read.")
-        return record
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """The same; nothing where there is no record, or none that can be read."""
+        try:
+            return self.record
+        except RunError:
+            return {}
+
+    def data_settings(self, schema: type[S]) -> S:
+        """Return where its data is, as settings of a task."""
+        values = self.record["settings"]["data"]
+        try:
+            return schema.model_validate_json(json.dumps(values))
+        except ValidationError as error:
+            raise RunError(
+                f"{self.path / RECORD}: this is not {WHAT} ({first_problem(error, 'settings.data')})."
+            ) from None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What is known of its data, as soon as that is ready."""
+        record = self.record
+        if "data" not in record:
+            raise RunError(f"{self.path}: this run has not begun to train ({record['state']}); go on with --resume.")
+        return dict(record["data"])
 
     @property
     def exists(self) -> bool:

@@ -40,6 +40,8 @@ class RunSummary:
     bytes: int = 0
     started: str | None = None
     age_seconds: float | None = None
+    reason: str | None = None
+    """Why it cannot be read."""
 
 
 def list_runs(folder: str | Path = "runs") -> list[RunSummary]:
@@ -65,22 +67,21 @@ def summarise(run: Run) -> RunSummary:
     size = sum(path.lstat().st_size for path in _entries(run.path))
     try:
         record = run.record
-        model = record["settings"]["model"]
-        started = str(record["started"])
-        age = (datetime.now(UTC) - datetime.fromisoformat(started)).total_seconds()
-    except (RunError, KeyError, TypeError, ValueError):
-        return RunSummary(run.path, "unreadable", bytes=size)
+    except RunError as error:
+        return RunSummary(run.path, "unreadable", bytes=size, reason=str(error))
+    started = record.get("started")
+    age = (datetime.now(UTC) - datetime.fromisoformat(started)).total_seconds() if started else None
     return RunSummary(
         path=run.path,
         state=state_of(record),
         task=record.get("task"),
-        preset=model.get("preset"),
+        preset=record["settings"]["model"].get("preset"),
         score=_best_score(run, record),
         parameters=record.get("parameters"),
         steps=record.get("steps"),
         bytes=size,
         started=started,
-        age_seconds=round(age),
+        age_seconds=None if age is None else round(age),
     )
 
 

@@ -1,6 +1,5 @@
 """How well a language model knows a text: its surprise by token, byte and word."""
 
-import json
 import math
 import tempfile
 from dataclasses import asdict, dataclass
@@ -193,5 +192,4 @@ def validation_text(run: Run, tokenizer: Tokenizer, progress: Progress = SILENT)
 
 def _data_of(run: Run) -> tuple[TextData, Path]:
     """Return where a run's text comes from, and where it is kept tokenised."""
-    record = run.record
-    return TextData.model_validate_json(json.dumps(record["settings"]["data"])), Path(record["data"]["folder"])
+    return run.data_settings(TextData), Path(run.data["folder"])

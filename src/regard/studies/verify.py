@@ -1,6 +1,5 @@
 """Proof that resuming changes nothing: the same training with and without an interruption, compared."""
 
-import json
 import math
 import tempfile
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ from regard.studies.execute import Job, execute
 from regard.studies.recipes import Recipe, resolve_run
 from regard.studies.run import Run
 from regard.training import choose_device
+from regard.training.reports import METRICS, read_metrics
 
 CLOCKS = ("seconds", "tokens_per_second", "waiting")
 """What no two runs have in common."""
@@ -101,8 +101,7 @@ def _gap(one: Tensor, other: Tensor) -> float:
 
 
 def _records(run: Run) -> list[dict[str, float]]:
-    lines = (run.path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    records = [json.loads(line) for line in lines]
+    records = read_metrics(run.path / METRICS)
     return [{name: value for name, value in record.items() if name not in CLOCKS} for record in records]
 
 

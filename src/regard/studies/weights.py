@@ -1,14 +1,17 @@
 """What int8 weights cost a language model, measured once on a text at hand."""
 
 import hashlib
-import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from regard.checkpoint import find_checkpoint, write_json
+from regard.config.records import Count, Record, read_record
 from regard.data import miniature
-from regard.errors import RegardError
+from regard.errors import RegardError, RunError
 from regard.pipelines import Generator, WeightsCost
 from regard.progress import SILENT, Progress
 from regard.studies.run import Run
@@ -22,6 +25,23 @@ LOOKED_AT = 512
 """Tokens that are measured on: some seconds for a large model, and the error is given beside the figure."""
 
 STORIES = 40
+
+
+class CostRecord(Record):
+    """A cost as it is written."""
+
+    tokens: Count
+    full_perplexity: Annotated[float, Field(gt=0)]
+    perplexity: float
+    error: float
+
+
+class KeptRecord(Record):
+    """What a run keeps of it."""
+
+    measured: str
+    text: str
+    cost: CostRecord
 
 
 @dataclass(frozen=True)
@@ -45,10 +65,13 @@ def measure_weights_cost(path: str | Path, generator: Generator, progress: Progr
     if str(path).startswith("hf:") or not run.exists:
         return _on_stories(generator, progress)
     mark = _mark(run.path)
-    with suppress(OSError, ValueError, TypeError, KeyError):  # not measured yet, or not by this version
-        kept = json.loads((run.path / KEPT).read_text(encoding="utf-8"))
-        if kept["measured"] == mark:
-            return MeasuredCost(WeightsCost(**kept["cost"]), str(kept["text"]))
+    with suppress(OSError, RunError):  # not measured yet, or not by this version
+        kept = read_record(run.path / KEPT, KeptRecord, RunError, "what int8 weights cost")
+        if kept.measured == mark:
+            cost = kept.cost
+            return MeasuredCost(
+                WeightsCost(cost.tokens, cost.full_perplexity, cost.perplexity, cost.error), kept.text
+            )
     found = _on_validation(run, generator, progress)
     with suppress(OSError):  # a folder that cannot be written to: it is measured again
         write_json(run.path / KEPT, {"measured": mark} | asdict(found))

@@ -24,6 +24,7 @@ from regard.training.interrupt import catching_interrupts
 from regard.training.machine import Machine
 from regard.training.memory import smaller_limit, validated
 from regard.training.optimizers import build_optimizer, optimizer_tensors, restore_optimizer
+from regard.training.saved import saved_snapshot
 from regard.training.schedules import learning_rate
 from regard.training.seeds import derived_seed
 from regard.training.settings import TrainSettings
@@ -88,7 +89,7 @@ class Trainer:
 
     def restore(self, training: TrainingState) -> None:
         """Go on from a saved state; the model holds the weights that were saved with it."""
-        self._return_to(Snapshot.of(training, copies(self.average.parameters)))
+        self._return_to(saved_snapshot(training, self.average, self.settings))
 
     def run(self, stop_at: int | None = None) -> Reason:
         """Train until the last step, the end of patience or an interrupt (at a step, if given), and say which."""

@@ -5,13 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import write_text
+from regard.config.parsing import ParseError, parse_json
 from regard.errors import RunError
 
 METRICS = "metrics.jsonl"
 
+MOST = 2.0**63
+"""Numbers of a larger size are nothing that was measured."""
+
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """Return the records in a metrics.jsonl; a line cut short by a kill or damaged on the disk is left out."""
+    """Return the records in a metrics.jsonl, which hold numbers alone.
+
+    A line cut short by a kill or damaged on the disk is left out, and so is a figure that is no number.
+    """
     if not path.is_file():
         return []
     whole = path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]  # one cut short has no end
@@ -21,10 +28,17 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
 
 def _record(line: str) -> dict[str, Any] | None:
     try:
-        record = json.loads(line)
-    except ValueError:
+        record = parse_json(line)
+    except ParseError:
         return None
-    return record if isinstance(record, dict) and "step" in record else None
+    if not isinstance(record, dict):
+        return None
+    figures = {name: value for name, value in record.items() if _is_number(value)}
+    return figures if isinstance(figures.get("step"), int) else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and not abs(value) >= MOST
 
 
 class MetricsLog:

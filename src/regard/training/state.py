@@ -1,6 +1,6 @@
 """Where training stands."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from regard.data.sampler import Position
@@ -42,9 +42,9 @@ class LoopState:
     @classmethod
     def from_plain(cls, facts: dict[str, Any]) -> "LoopState":
         """Read what `plain` wrote."""
-        blamed = facts.get("blamed")
+        blamed, known = facts.get("blamed"), {each.name for each in fields(cls)}
         return cls(
-            **facts
+            **{name: value for name, value in facts.items() if name in known}
             | {
                 "position": Position(**facts["position"]),
                 "blamed": None if blamed is None else Position(**blamed),

@@ -18,6 +18,7 @@ from regard.training.distributed import Team
 from regard.training.interrupt import catching_interrupts
 from regard.training.loop import Hooks, Reason
 from regard.training.machine import Machine
+from regard.training.saved import StateRecord, check_state
 from regard.training.seeds import derived_seed
 from regard.training.state import LoopState
 from regard.training.vectors_batches import Batches
@@ -64,6 +65,7 @@ class VectorTrainer:
 
     def restore(self, training: TrainingState) -> None:
         """Go on from a saved state; the model holds the tables that were saved with it."""
+        check_state(training, StateRecord)
         self.state = LoopState.from_plain(training.facts["loop"])
 
     def run(self, stop_at: int | None = None) -> Reason:

@@ -231,7 +231,8 @@ def test_a_member_that_cannot_go_on_is_not_taken_for_one_that_was_stopped(tmp_pa
     with pytest.raises(RunError) as error:
         _ = found.results
     assert str(error.value) == (
-        f"{out / 'results.json'}: these results cannot be read; the same command writes them anew."
+        f"{out / 'results.json'}: this is not the results of a race (line 1: Expecting property name enclosed "
+        "in double quotes); the same command writes them anew."
     )
     again = race(lineup, "3 steps", out=out).results  # killed while it prepared, files damaged
     assert again["failed"] == {"transformer-tiny": "The text is gone."} and again["members"][0]["lengths"]

@@ -1,6 +1,5 @@
 """How well an ELMo knows a text: the surprise of its words from the left and from the right."""
 
-import json
 import math
 import tempfile
 from dataclasses import asdict, dataclass
@@ -167,6 +166,6 @@ def _texts(
     run = Run(path)
     if not run.exists:
         raise RunError(f"{path}: a checkpoint alone has no test sets; give --text FILE.")
-    data = TextData.model_validate_json(json.dumps(run.record["settings"]["data"]))
-    corpora = tokenise_all(data, tokenizer, Path(run.record["data"]["folder"]), progress)
+    data = run.data_settings(TextData)
+    corpora = tokenise_all(data, tokenizer, Path(run.data["folder"]), progress)
     return corpora.test or {"valid": corpora.valid}

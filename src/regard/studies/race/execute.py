@@ -1,6 +1,5 @@
 """A race from its beginning, or from where it was interrupted, to its report."""
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import write_json
+from regard.config.records import read_record
 from regard.errors import ConfigError, RegardError, RunError
 from regard.progress import SILENT, Progress
 from regard.studies.execute import Job, execute
@@ -19,6 +19,7 @@ from regard.studies.race.disciplines import Shared, discipline
 from regard.studies.race.folder import Race, check_writable, claim_race
 from regard.studies.race.members import Lineup, Member, enter
 from regard.studies.race.plan import Planned, changed, plan_member, within
+from regard.studies.race.records import MEASURED
 from regard.studies.race.report import write_report
 from regard.studies.race.results import collect
 from regard.studies.recipes import find_recipe
@@ -126,7 +127,7 @@ class _Course:
     def _note_failure(self, member: Member, reason: str) -> None:
         self.failed[member.name] = reason
         run = self.race.run(member.name)
-        if run.exists and run.record["state"] == "interrupted":  # it could not go on: nobody is stopping it now
+        if run.known.get("state") == "interrupted":  # it could not go on: nobody is stopping it now
             run.note(state="failed")
 
     def _learn(self, member: Member) -> str:
@@ -151,7 +152,7 @@ class _Course:
     def _check_same_data(self, record: dict[str, Any], run: Run) -> None:
         """Refuse to compare members that did not learn from the same ids."""
         runs = (self.race.run(member.name) for member in self.members)
-        first = next(each for each in runs if each.exists and "data" in each.record)  # one may have failed before it
+        first = next(each for each in runs if "data" in each.known)  # one may have failed before it
         if first.record["data"]["hash"] != record["data"]["hash"]:
             raise RunError(
                 f"{run.path}: it did not learn from the same text as {first.path.name}, so they cannot be compared; "
@@ -161,23 +162,23 @@ class _Course:
     def _measure(self, member: Member) -> None:
         """Look into a member that has ended; what was measured before is not measured again."""
         path, run = self.race.measures(member.name), self.race.run(member.name)
-        known = _read(path)
+        known = self._read(path)
         checkpoint = model_hash(run.best)
         if known.get("checkpoint") != checkpoint:  # nothing was measured, or on a run that was since made anew
             found = self.discipline.measure(run, self.shared.held_out, member.settings.machine.device)
             path.parent.mkdir(exist_ok=True)
             write_json(path, {"checkpoint": checkpoint} | found)
-            known = _read(path)
+            known = self._read(path)
         self.measured[member.name] = known
         self.board.update(member.name, state="finished")
 
-
-def _read(path: Path) -> dict[str, Any]:
-    """Return what was measured; nothing, where the file is missing or damaged."""
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (FileNotFoundError, ValueError, TypeError):
-        return {}
+    def _read(self, path: Path) -> dict[str, Any]:
+        """Return what was measured; nothing, where the file is missing or damaged."""
+        schema = MEASURED[self.members[0].settings.task]
+        try:
+            return read_record(path, schema, RunError, "what was measured").model_dump()
+        except (FileNotFoundError, RunError):
+            return {}
 
 
 def _news(run: Run, watched: str) -> Callable[[], dict[str, float]]:

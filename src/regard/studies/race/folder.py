@@ -8,8 +8,10 @@ from typing import Any
 
 from regard.checkpoint import write_json
 from regard.config import flatten
+from regard.config.names import inside
 from regard.errors import RunError
 from regard.studies.folder import ENDED, FORMAT, StudyFolder, listed
+from regard.studies.race.records import RaceRecord, RaceResults
 from regard.studies.run import Run
 
 
@@ -19,7 +21,8 @@ class Race(StudyFolder):
 
     kind = "race"
     part = "member"
-    holds = ("asked", "plan")
+    schema = RaceRecord
+    results_schema = RaceResults
     folders = ("runs", "measures")
 
     @property
@@ -29,16 +32,16 @@ class Race(StudyFolder):
 
     def run(self, member: str) -> Run:
         """Return the run of a member."""
-        return Run(self.path / "runs" / member)
+        return Run(inside(self.path / "runs", member, self.file, RunError))
 
     def has_ended(self, member: str) -> bool:
         """Tell whether a member has learned all it may, and was scored."""
-        run = self.run(member)
-        return run.exists and run.record["state"] in ENDED and "scores" in run.record
+        record = self.run(member).known
+        return record.get("state") in ENDED and bool(record.get("scores"))
 
     def measures(self, member: str) -> Path:
         """Return where a member's measurements are kept."""
-        return self.path / "measures" / f"{member}.json"
+        return inside(self.path / "measures", f"{member}.json", self.file, RunError)
 
     def begin(self, asked: dict[str, Any], plan: dict[str, Any]) -> None:
         """Note a new race."""

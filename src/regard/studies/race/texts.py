@@ -92,7 +92,7 @@ def common_window(members: Sequence[Any]) -> dict[str, int]:
 def measure_text(run: Run, held_out: Corpus, device: str) -> dict[str, Any]:
     """Return what only a look into the model itself can tell, beside the scores of its run."""
     generator = load_generator(run.best, device)
-    window = int(run.record["data"]["window"])
+    window = int(run.data["window"])
     rows = _windows(held_out, generator.tokenizer.end, window)
     return {
         "positions": _by_position(generator.model, rows, generator.device),
@@ -164,7 +164,7 @@ def figures(record: dict[str, Any], metrics: list[dict[str, Any]], measured: dic
     curve = [
         {name: line[key] for name, key in (("step", "step"), ("seconds", "seconds"), ("loss", "valid_loss"))}
         for line in metrics
-        if "valid_loss" in line
+        if {"valid_loss", "seconds"} <= line.keys()
     ]
     return {name: score[name] for name in names} | {
         "all_sets": {name: {figure: each[figure] for figure in names} for name, each in record["scores"].items()},

@@ -114,7 +114,7 @@ def _passport(run: Run, name: str) -> Passport:
     """Return the scores with hypotheses that the run's end left for a set."""
     decode = run.record["settings"]["decode"]
     for stem, facts in run.passports.items():
-        if facts["set"] == name and facts["decode"] == decode:
+        if facts["set"] == name and facts.get("decode") == decode:
             return read_passport(run.path / FOLDER / f"{stem}.json")
     raise RunError(f"{run.path}: its scores on {name} are gone; regard evaluate {run.path} writes them anew.")
 
@@ -152,7 +152,7 @@ def figures(record: dict[str, Any], metrics: list[dict[str, Any]], measured: dic
                 "loss": line["valid_loss"],
             }
             for line in metrics
-            if "valid_loss" in line
+            if {"valid_loss", "seconds"} <= line.keys()
         ],
         "lengths": measured["lengths"],
         "reach": measured["reach"],

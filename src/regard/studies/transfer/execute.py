@@ -1,6 +1,5 @@
 """A transfer from its beginning, or from where it was interrupted, to its report."""
 
-import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -10,10 +9,12 @@ from typing import Any
 
 from regard.checkpoint import read_bundle, write_json
 from regard.config import Resolved, flatten, nested
+from regard.config.parsing import ParseError, parse_json
 from regard.data.label_settings import LabelSource
-from regard.errors import ConfigError, RegardError, RunError
+from regard.data.lines import read_lines
+from regard.errors import ConfigError, DataError, RegardError, RunError
 from regard.progress import SILENT, Progress
-from regard.studies.execute import Job, execute
+from regard.studies.execute import Job, Start, execute
 from regard.studies.folder import ENDED, RESULTS
 from regard.studies.race.board import Named
 from regard.studies.recipes import find_recipe, resolve_run
@@ -168,8 +169,9 @@ class _Course:
         run, progress = self.transfer.run(cell), _Once(self.progress, cell.name, self.said)
         if run.exists and run.record["state"] not in ENDED:
             resume(run.path, progress=progress)
-        elif not (run.exists and "scores" in run.record):
-            execute(run, Job(self._settings(cell, method, starts)), progress)
+        elif not (run.exists and "scores" in run.record and run.has_checkpoint):  # or its figures were lost
+            start: Start = "replace" if run.exists else "new"
+            execute(run, Job(self._settings(cell, method, starts), start=start), progress)
         if run.record["state"] not in ENDED:
             return False
         self.transfer.keep(cell, _figures(run))
@@ -216,13 +218,19 @@ class _Course:
 
 
 def _fields(path: Path) -> set[str]:
-    with path.open(encoding="utf-8") as file:
-        return set(json.loads(file.readline()))
+    """Return the fields of the first example of a set; its files are written by `Split`."""
+    lines = read_lines(path)
+    try:
+        return set(parse_json(lines[0])) if lines else set()
+    except (ParseError, TypeError):
+        raise DataError(f"{path}: this is not what was written here; remove it, and it is made anew.") from None
 
 
 def _figures(run: Run) -> dict[str, Any]:
     """Return what came of a run, as plain values."""
     record = run.record
+    if "test" not in record["scores"]:
+        raise RunError(f"{run.path}: it has no scores on the set test; remove it, and it is trained anew.")
     score = record["scores"]["test"]
     model: Any = read_bundle(run.best).model
     learned = sum(each.numel() for each in model.parameters() if each.requires_grad)

@@ -1,16 +1,18 @@
 """A transfer on disk: what was asked for, its split, its starts, its runs and what came of each."""
 
 import json
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import write_json
+from regard.checkpoint.whole import remove_folder
+from regard.config.records import read_record
 from regard.errors import RunError
 from regard.studies.folder import FORMAT, StudyFolder, listed
 from regard.studies.run import Run
+from regard.studies.transfer.records import CellRecord, TransferRecord, TransferResults
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class Transfer(StudyFolder):
 
     kind = "transfer"
     part = "run"
-    holds = ("asked",)
+    schema = TransferRecord
+    results_schema = TransferResults
     folders = ("data", "starts", "runs", "cells")
 
     @property
@@ -51,16 +54,17 @@ class Transfer(StudyFolder):
 
     def figures(self, cell: Cell) -> dict[str, Any] | None:
         """Return what came of a cell, if it is done."""
+        path = self.path / "cells" / f"{cell.name}.json"
         try:
-            return dict(json.loads((self.path / "cells" / f"{cell.name}.json").read_text(encoding="utf-8")))
-        except (FileNotFoundError, ValueError, TypeError):
+            return read_record(path, CellRecord, RunError, "what came of a run").model_dump(exclude_unset=True)
+        except (FileNotFoundError, RunError):
             return None
 
     def keep(self, cell: Cell, figures: dict[str, Any]) -> None:
         """Note what came of a cell; its weights have done their work."""
         (self.path / "cells").mkdir(exist_ok=True)
         write_json(self.path / "cells" / f"{cell.name}.json", figures)
-        shutil.rmtree(self.run(cell).path / "checkpoints", ignore_errors=True)
+        remove_folder(self.run(cell).path / "checkpoints")
 
     def cells(self, asked: dict[str, Any]) -> list[Cell]:
         """Return all runs there are to be, smallest sets first, so that the table fills from the left."""

@@ -127,7 +127,7 @@ class Starts:
     def cost(self) -> dict[str, Any]:
         """Return what pretraining took, for what was pretrained here."""
         runs = {need: self.transfer.start(need) for need, given in self.named.items() if given is None}
-        return {need: {"seconds": run.record.get("seconds")} for need, run in runs.items() if run.exists}
+        return {need: {"seconds": run.known.get("seconds")} for need, run in runs.items() if run.exists}
 
 
 def _train(run: Run, recipe: str, changes: dict[str, Any], progress: Progress) -> None:

@@ -1,6 +1,5 @@
 """How well examples are answered: figures, how sure they are, the surest mistakes, and a passport for each set."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -155,7 +154,7 @@ def _sets(
     if not run.exists:
         raise RunError(f"{path}: a checkpoint alone has no test sets; give --data FILE.")
     source = SOURCES[pipeline.bundle.task]
-    data = ExampleData[source].model_validate_json(json.dumps(run.record["settings"]["data"]))  # type: ignore[valid-type]
+    data = run.data_settings(ExampleData[source])  # type: ignore[valid-type]
     gathered = gather_examples(shape, data, progress, pipeline.bundle.facts.get("labels"))
     sets = gathered.tests or {"valid": gathered.valid}
     if only is not None and only not in sets:
@@ -202,7 +201,7 @@ def _compared(
     check_comparable(first, second)
     if len(first.hypotheses) != len(second.hypotheses):
         raise DataError(f"{first.origin} and {second.origin} do not answer the same number of examples.")
-    one, other = (shape.statistics(examples, each.hypotheses, facts) for each in (first, second))
+    one, other = (_statistics(shape, examples, facts, each) for each in (first, second))
     differences = tuple(
         paired(
             score.words,
@@ -217,6 +216,16 @@ def _compared(
     mine, its = first.facts.get("decode", {}), second.facts.get("decode", {})
     decoding = {name: (mine[name], its[name]) for name in mine if name in its and mine[name] != its[name]}
     return Comparison(first.facts["set"], first.origin, second.origin, RESAMPLES, SEED, differences, decoding)
+
+
+def _statistics(shape: Shape[Any], examples: Sequence[Any], facts: Facts, passport: Passport) -> dict[str, Statistic]:
+    """Return the figures of answers as functions; those of a passport may be of another task."""
+    try:
+        return shape.statistics(examples, passport.hypotheses, facts)
+    except (KeyError, ValueError, IndexError) as error:
+        raise DataError(
+            f"{passport.origin}: its answers are not those of the task ({error}); evaluate it again."
+        ) from None
 
 
 def _percent(statistic: Statistic) -> Statistic:

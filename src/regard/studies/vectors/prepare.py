@@ -98,9 +98,11 @@ def vocabulary_of(
     hashes = [{n: each["sha256"] for n, each in book["inputs"].items()} for book in (before, made_from)]
     if same and hashes[0] == hashes[1]:
         try:
-            counts = np.load(folder / COUNTS)
-            return Tokenizer.load(folder / TOKENIZER), counts, dict(before["facts"])
-        except (OSError, ValueError, KeyError, RegardError):
+            counts, tokenizer = np.load(folder / COUNTS), Tokenizer.load(folder / TOKENIZER)
+            if counts.dtype != np.int64 or counts.shape != (tokenizer.size - 1,) or counts.min(initial=0) < 0:
+                raise ValueError
+            return tokenizer, counts, dict(before["facts"])
+        except (OSError, ValueError, KeyError, TypeError, EOFError, RegardError):
             pass  # not whole, so they are counted again
     found = count_words(place, settings.text, progress)
     tokenizer = table_tokenizer(found.counts)

@@ -1,0 +1,78 @@
+"""Whether weights fit a model, told from the header of their file alone: before anything is read or built."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import safetensors
+import torch
+from torch import nn
+
+from regard.config.settings import Settings, flatten
+from regard.errors import CheckpointError
+from regard.models import HeadSettings, ModelSettings, Vocabularies, build_model
+
+Shape = tuple[int, ...]
+
+REPEATED = ("layers", "highways")
+"""Parts of the names of settings that say how often something with weights is repeated."""
+WIDE = ("heads",)
+"""Parts of the names of settings that say into how many parts a width is cut."""
+LARGEST = 2**31
+"""No size of a model is larger."""
+
+
+def read_shapes(path: Path) -> dict[str, Shape]:
+    """Return the shape of every tensor that the header of a safetensors file names."""
+    try:
+        with safetensors.safe_open(path, "pt") as file:
+            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    except (safetensors.SafetensorError, OSError, ValueError) as error:
+        raise CheckpointError(f"{path}: damaged ({error}); copy it again or use another checkpoint.") from None
+
+
+def check_fits(
+    path: Path,
+    shapes: Mapping[str, Shape],
+    settings: ModelSettings,
+    vocabularies: Vocabularies,
+    head: HeadSettings | None = None,
+) -> None:
+    """Refuse settings that ask for other weights than a file (`path`) holds; nothing of their size is ever made."""
+    check_counts(path, shapes, settings, head)
+    try:
+        with torch.device("meta"):
+            wanted = shapes_of(build_model(settings, vocabularies, head))
+    except Exception:  # whatever torch says about sizes past all bounds is nothing to a user
+        raise CheckpointError(f"{path}: its tensors do not fit the settings, which no model can have.") from None
+    compare_shapes(path, shapes, wanted)
+
+
+def check_counts(path: Path, shapes: Mapping[str, Shape], *groups: Settings | None) -> None:
+    """Refuse settings that repeat a layer more often than there are tensors, or cut what is narrower."""
+    tensors, widest = len(shapes), max((size for shape in shapes.values() for size in shape), default=0)
+    for group in groups:
+        for name, value in flatten(group.model_dump()) if group is not None else ():
+            is_count = isinstance(value, int) and not isinstance(value, bool)
+            for parts, most in ((REPEATED, tensors), (WIDE, widest), (("",), LARGEST)):
+                if is_count and value > most and any(part in name.rpartition(".")[2] for part in parts):
+                    raise CheckpointError(f"{path}: its tensors do not fit the settings ({name} is {value:,}).")
+
+
+def shapes_of(model: nn.Module) -> dict[str, Shape]:
+    """Return the shape of every parameter and saved buffer once; a shared one under its first name."""
+    shapes: dict[str, Shape] = {}
+    seen: set[int] = set()
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            shapes[name] = tuple(tensor.shape)
+    return shapes
+
+
+def compare_shapes(path: Path, found: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> None:
+    """Refuse tensors that are not those a model has room for."""
+    if odd := sorted(set(found) ^ set(wanted)):
+        raise CheckpointError(f"{path}: its tensors do not fit the settings ({odd[0]} is on one side only).")
+    for name, shape in found.items():
+        if shape != wanted[name]:
+            raise CheckpointError(f"{path}: {name} has shape {shape} but the settings ask for {wanted[name]}.")

@@ -1,0 +1,61 @@
+"""The schemas of a transfer's files: what was asked for, what came of each run, and the results."""
+
+from typing import Any
+
+from pydantic import model_validator
+
+from regard.config.records import Count, Record
+
+
+class TransferRecord(Record):
+    """The transfer.json."""
+
+    format: int
+    asked: dict[str, Any]
+
+
+class CellRecord(Record):
+    """What came of one run."""
+
+    accuracy: float
+    seconds: float
+    parameters: Count
+    learned_parameters: Count
+    machine: dict[str, Any]
+    mix: dict[str, float] | None = None
+
+
+class MeansRecord(Record):
+    """The means of a method over its seeds."""
+
+    seeds: Count
+    accuracy: float | None
+    spread: float | None
+    seconds: float | None
+
+
+class RowRecord(Record):
+    """A row of the table."""
+
+    method: str
+    learned_parameters: Count | None
+    by_size: list[MeansRecord]
+
+
+class TransferResults(Record):
+    """The results.json of a transfer."""
+
+    is_finished: bool
+    done: Count
+    of: Count
+    sizes: list[Count | None]
+    seeds: Count
+    train_examples: Count
+    failed: dict[str, str]
+    table: list[RowRecord]
+
+    @model_validator(mode="after")
+    def _has_a_cell_each(self) -> "TransferResults":
+        if any(len(row.by_size) != len(self.sizes) for row in self.table):
+            raise ValueError("table has not a column for each of the sizes")
+        return self

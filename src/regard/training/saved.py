@@ -1,0 +1,115 @@
+"""A saved state of training, checked before anybody goes on from it."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+from torch import Tensor
+
+from regard.checkpoint import TrainingState
+from regard.config.records import Count, Record, check_record
+from regard.errors import CheckpointError
+from regard.training.average import WeightAverage, copies
+from regard.training.settings import TrainSettings
+from regard.training.snapshot import OPTIMIZER, WEIGHTS, Snapshot
+
+STATE, TENSORS = "state.json", "optimizer.safetensors"
+ENTRIES = {
+    "adam": {"step", "exp_avg", "exp_avg_sq"},
+    "adamw": {"step", "exp_avg", "exp_avg_sq"},
+    "sgd": {"momentum_buffer"},
+}
+"""What each optimizer remembers of a parameter."""
+
+Number = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class PositionRecord(Record):
+    """The next update to consume."""
+
+    epoch: Count = 0
+    index: Count = 0
+
+
+class LoopRecord(Record):
+    """Where training stands; what is missing is as it is at the beginning."""
+
+    step: Count
+    position: PositionRecord
+    tokens_seen: Count = 0
+    seconds: Number = 0.0
+    waited: Number = 0.0
+    best: Number | None = None
+    best_step: Count = 0
+    stale: Count = 0
+    recent: list[Number] = Field(default_factory=list)
+    alarms: Count = 0
+    tries: Count = 0
+    rate_factor: Number = 1.0
+    blamed: PositionRecord | None = None
+    skipped: list[PositionRecord] = Field(default_factory=list)
+    micro_batch_limit: Annotated[int, Field(ge=1, lt=2**63)] | None = None
+
+
+class WindowRecord(Record):
+    """What happened since the last report."""
+
+    sums: dict[str, float]
+    counts: dict[str, Count]
+    tokens: Count
+    seconds: Number
+    waited: Number = 0.0
+
+
+class StateRecord(Record):
+    """The state.json of a run."""
+
+    loop: LoopRecord
+
+
+class WindowedRecord(StateRecord):
+    """The state.json of a run in the loop, with the report that is open."""
+
+    window: WindowRecord
+
+
+def saved_snapshot(training: TrainingState, average: WeightAverage, settings: TrainSettings) -> Snapshot:
+    """Return the snapshot that was saved, after checking that it fits the run."""
+    check_state(training)
+    check_tensors(training, average.parameters, settings, has_average=bool(average.values))
+    return Snapshot.of(training, copies(average.parameters))
+
+
+def check_state(training: TrainingState, schema: type[StateRecord] = WindowedRecord) -> None:
+    """Refuse facts that are not what was saved."""
+    path, what = training.origin / STATE, "the state of training"
+    check_record(training.facts, path, schema, CheckpointError, what, "copy the checkpoint again")
+
+
+def check_tensors(
+    training: TrainingState, parameters: Mapping[str, Tensor], settings: TrainSettings, has_average: bool = False
+) -> None:
+    """Refuse tensors that belong to no parameter, or have another shape than theirs."""
+    wanted = ENTRIES.get(settings.optimizer, set())
+    found: dict[str, set[str]] = {}
+    for key, tensor in training.tensors.items():
+        kind, _, rest = key.partition("/")
+        name, _, entry = rest.rpartition("/") if kind == OPTIMIZER[:-1] else (rest, "", "")
+        is_known = f"{kind}/" in (WEIGHTS, OPTIMIZER) and name in parameters and (not entry or entry in wanted)
+        if not is_known:
+            raise _misfit(training, f"{key} belongs to nothing that is trained")
+        shape = () if entry == "step" else parameters[name].shape
+        if tuple(tensor.shape) != tuple(shape) or not tensor.is_floating_point():
+            raise _misfit(training, f"{key} has shape {tuple(tensor.shape)}, not {tuple(shape)}")
+        if entry:
+            found.setdefault(name, set()).add(entry)
+    for name, entries in found.items():
+        if wanted - entries:
+            raise _misfit(training, f"{name}/{min(wanted - entries)} is missing")
+    averaged = {key.removeprefix(WEIGHTS) for key in training.tensors if key.startswith(WEIGHTS)}
+    if (averaged or has_average) and (missing := set(parameters) - averaged):
+        raise _misfit(training, f"{WEIGHTS}{min(missing)} is missing")
+
+
+def _misfit(training: TrainingState, reason: str) -> CheckpointError:
+    return CheckpointError(f"{training.origin / TENSORS}: it does not fit the run ({reason}); copy it again.")
