@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from regard.config.parsing import ParseError, parse_json
 from regard.config.resolve import KINDS
@@ -40,8 +40,29 @@ def check_record(value: Any, origin: Path | str, schema: type[R], error: type[E]
         raise _refusal(error, origin, what, first_problem(reason), way_out) from None
 
 
+def read_value(path: Path, kind: Any, error: type[E], what: str, way_out: str = "") -> Any:
+    """Return the value in a JSON file that holds no record, such as `dict[str, int]`, of that kind."""
+    return check_value(read_json(path, error, what, way_out), path, kind, error, what, way_out)
+
+
+def check_value(value: Any, origin: Path | str, kind: Any, error: type[E], what: str, way_out: str = "") -> Any:
+    """Return a value of JSON if it is of a kind."""
+    try:
+        return TypeAdapter(kind, config=ConfigDict(strict=True)).validate_python(value)
+    except ValidationError as reason:
+        raise _refusal(error, origin, what, first_problem(reason), way_out) from None
+
+
 def read_json(path: Path, error: type[E], what: str, way_out: str = "") -> Any:
     """Return the value in a JSON file; a missing file is left to the caller (FileNotFoundError)."""
+    try:
+        return parse_json(read_text_file(path, error, what, way_out))
+    except ParseError as reason:
+        raise _refusal(error, path, what, str(reason), way_out) from None
+
+
+def read_text_file(path: Path, error: type[E], what: str, way_out: str = "") -> str:
+    """Return the text of a file of bounded size; a missing one is left to the caller (FileNotFoundError)."""
     refuse: Callable[[str], E] = lambda reason: _refusal(error, path, what, reason, way_out)
     try:
         found = path.stat()
@@ -49,13 +70,11 @@ def read_json(path: Path, error: type[E], what: str, way_out: str = "") -> Any:
             raise refuse("not a plain file")
         if found.st_size > LARGEST:
             raise refuse(f"{found.st_size:,} bytes are too many")
-        return parse_json(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(2, "No such file or directory", str(path)) from None
     except UnicodeDecodeError:
         raise refuse("not UTF-8") from None
-    except ParseError as reason:
-        raise refuse(str(reason)) from None
     except OSError as reason:
         raise refuse(reason.strerror or str(reason)) from None
 
