@@ -119,6 +119,11 @@ class Tokenizer:
         return int(self.backend.get_vocab_size())
 
     @property
+    def id_limit(self) -> int:
+        """The number behind the highest id: more than `size` where ids have gaps."""
+        return 1 + max(self.backend.get_vocab(with_added_tokens=True).values())
+
+    @property
     def unsaid(self) -> tuple[int, ...]:
         """The special tokens that no output holds: all but the end, whatever other work that does."""
         return tuple(sorted(self.specials - {self.end}))
