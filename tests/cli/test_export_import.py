@@ -85,3 +85,20 @@ def test_mistakes(checkpoint, quick_run, tmp_path):
         f"{checkpoint}: this is a regard checkpoint already; use it as it is."
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_read_only_disk_is_told_with_a_way_out(checkpoint, quick_run, tmp_path, monkeypatch):
+    good("export", checkpoint, "--out", tmp_path / "hf")
+
+    def read_only(*_, **__):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("safetensors.torch.save_file", read_only)
+    out = tmp_path / "new" / "folder"
+    expected = (
+        f"{out}: the checkpoint could not be written (Read-only file system); free some space or name another folder."
+    )
+    assert bad("import", tmp_path / "hf", "--out", out) == expected
+    assert bad("average", quick_run.path, "--out", out) == expected
+    assert bad("export", checkpoint, "--out", out) == expected.replace("the checkpoint", "it")
+    assert [path.name for path in tmp_path.iterdir()] == ["hf"]

@@ -7,7 +7,7 @@ import pytest
 import safetensors.torch
 
 from encoder_folders import bert_tokenizer, small_encoder_bundle, their_encoder
-from regard.errors import CheckpointError, ConfigError
+from regard.errors import CheckpointError, ConfigError, DataError
 from regard.interop import read, write
 
 WRITING = [
@@ -157,12 +157,12 @@ READING = {
     ),
     "a vocabulary that is no text": (
         with_broken_vocabulary,
-        "{folder}/vocab.txt: the vocabulary cannot be read ('utf-8' codec can't decode byte 0xff in position 6: "
-        "invalid start byte).",
+        "{folder}/vocab.txt: line 2 is not UTF-8 (byte 0xff); convert the file, for example with iconv -f latin1 -t "
+        "utf-8.",
     ),
     "modules that are none": (
         lambda folder: (folder / "modules.json").write_text("7"),
-        "{folder}/modules.json: this is not a list of modules that can be read.",
+        "{folder}/modules.json: this is not a list of modules (7 is not a list).",
     ),
 }
 
@@ -173,6 +173,6 @@ def test_a_folder_that_cannot_be_read_is_refused(case, theirs, tokenizer, tmp_pa
     folder = tmp_path / "bert"
     shutil.copytree(theirs, folder)
     change(folder)
-    with pytest.raises(CheckpointError) as error:
+    with pytest.raises((CheckpointError, DataError)) as error:
         read(folder)
     assert str(error.value) == sentence.format(folder=folder, size=tokenizer.size)

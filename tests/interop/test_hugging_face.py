@@ -373,7 +373,8 @@ UNREADABLE = {
     ),
     "no json": (
         lambda folder: (folder / "tokenizer.json").write_text("{"),
-        "{folder}/tokenizer.json: this is not a tokenizer.json that can be read.",
+        "{folder}/tokenizer.json: this is not a tokenizer.json that can be read (line 1: Expecting property name "
+        "enclosed in double quotes).",
     ),
     "no config": (
         lambda folder: (folder / "config.json").unlink(),
@@ -381,7 +382,7 @@ UNREADABLE = {
     ),
     "broken config": (
         lambda folder: (folder / "config.json").write_text("]"),
-        "{folder}/config.json: this is not a JSON object that can be read.",
+        "{folder}/config.json: this is not a config.json that can be read (line 1: Expecting value).",
     ),
     "ours": (
         with_config(regard="0.1", model={}),

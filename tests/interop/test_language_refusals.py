@@ -182,12 +182,13 @@ UNREADABLE = {
     "no json": (
         "gpt2",
         lambda folder: (folder / "tokenizer.json").write_text("{"),
-        "{folder}/tokenizer.json: this is not a tokenizer.json that can be read.",
+        "{folder}/tokenizer.json: this is not a tokenizer.json that can be read (line 1: Expecting property name "
+        "enclosed in double quotes).",
     ),
     "no vocabulary": (
         "gpt2",
         lambda folder: (folder / "tokenizer.json").write_text('{"model": {}}'),
-        "{folder}/tokenizer.json: this is not a tokenizer.json that can be read.",
+        "{folder}/tokenizer.json: this is not a tokenizer.json that can be read (added_tokens is missing).",
     ),
     "no end": (
         "gpt2",
@@ -197,12 +198,12 @@ UNREADABLE = {
     "broken vocabulary": (
         "gpt2",
         with_pieces("vocab.json", "["),
-        "{folder}/vocab.json: this is not a JSON object that can be read.",
+        "{folder}/vocab.json: this is not an object that gives each token its id (line 1: Expecting value).",
     ),
     "vocabulary without numbers": (
         "gpt2",
         with_pieces("vocab.json", '{"a": "b"}'),
-        "{folder}/vocab.json: it does not give each token a number; copy it again.",
+        '{folder}/vocab.json: this is not an object that gives each token its id (a: "b" is not a whole number).',
     ),
     "broken merges": (
         "gpt2",

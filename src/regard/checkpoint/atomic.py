@@ -7,6 +7,7 @@ import re
 import shutil
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,9 @@ def write_text(path: Path, text: str) -> None:
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a folder aside, add a manifest of hashes, and move it into place in one step."""
     aside = _aside(folder)
-    aside.mkdir(parents=True)
+    absent = [parent for parent in folder.parents if not parent.exists()]
     try:
+        aside.mkdir(parents=True)
         write(aside)
         files = sorted(path for path in aside.rglob("*") if path.is_file())
         write_json(aside / MANIFEST, {str(path.relative_to(aside)): fingerprint(path) for path in files})
@@ -50,6 +52,9 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
         aside.rename(folder)
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
+        for parent in absent:
+            with suppress(OSError):  # never made, or meanwhile in use
+                parent.rmdir()
         raise
     _sync(folder.parent)
 

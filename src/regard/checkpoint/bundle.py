@@ -76,16 +76,18 @@ def write_bundle(folder: Path, bundle: Bundle, training: TrainingState | None = 
     try:
         write_folder(folder, fill)
     except (OSError, safetensors.SafetensorError) as error:
-        raise unwritten(folder, error) from None
+        raise unwritten(folder, error, is_resumable=training is not None) from None
 
 
-def unwritten(path: Path, error: Exception) -> CheckpointError:
-    """Return what to say when a disk takes no more."""
+def unwritten(path: Path, error: Exception, is_resumable: bool = True) -> CheckpointError:
+    """Return what to say when a disk takes no more, in the middle of a run or where there is none to go on with."""
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return CheckpointError(
-        f"{path}: the checkpoint could not be written ({reason}); checkpoints written before are untouched, "
-        f"so free some space and go on with --resume."
+    way_out = (
+        "checkpoints written before are untouched, so free some space and go on with --resume"
+        if is_resumable
+        else "free some space or name another folder"
     )
+    return CheckpointError(f"{path}: the checkpoint could not be written ({reason}); {way_out}.")
 
 
 def _describe(bundle: Bundle) -> dict[str, Any]:

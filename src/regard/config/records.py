@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from regard.config.parsing import ParseError, parse_json
 from regard.config.resolve import KINDS
@@ -50,11 +50,36 @@ def check_record(
         raise _refusal(error, origin, what, first_problem(reason, group), way_out) from None
 
 
+def read_value(path: Path, kind: Any, error: type[E], what: str, way_out: str = "") -> Any:
+    """Return the value in a JSON file that holds no record, such as `dict[str, int]`, of that kind."""
+    return check_value(read_json(path, error, what, way_out), path, kind, error, what, way_out)
+
+
+def check_value(value: Any, origin: Path | str, kind: Any, error: type[E], what: str, way_out: str = "") -> Any:
+    """Return a value of JSON if it is of a kind."""
+    try:
+        return TypeAdapter(kind, config=ConfigDict(strict=True)).validate_python(value)
+    except ValidationError as reason:
+        raise _refusal(error, origin, what, first_problem(reason), way_out) from None
+
+
 def read_json(path: Path, error: type[E], what: str, way_out: str = "", decoding: str = "strict") -> Any:
     """Return the value in a JSON file; a missing file is left to the caller (FileNotFoundError).
 
     `decoding` says what happens to bytes that are not UTF-8, as the names of files may be.
     """
+    text = read_text_file(path, error, what, way_out, decoding)
+    try:
+        value = parse_json(text)
+    except ParseError as reason:
+        raise _refusal(error, path, what, str(reason), way_out) from None
+    if "\\ud" in text.lower() and LONE_SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+        raise _refusal(error, path, what, "it holds half a character, which cannot be written again", way_out)
+    return value
+
+
+def read_text_file(path: Path, error: type[E], what: str, way_out: str = "", decoding: str = "strict") -> str:
+    """Return the text of a file of bounded size; a missing one is left to the caller (FileNotFoundError)."""
     refuse: Callable[[str], E] = lambda reason: _refusal(error, path, what, reason, way_out)
     try:
         found = path.stat()
@@ -62,17 +87,11 @@ def read_json(path: Path, error: type[E], what: str, way_out: str = "", decoding
             raise refuse("not a plain file")
         if found.st_size > LARGEST:
             raise refuse(f"{found.st_size:,} bytes are too many")
-        text = path.read_text(encoding="utf-8", errors=decoding)
-        value = parse_json(text)
-        if "\\ud" in text.lower() and LONE_SURROGATE.search(json.dumps(value, ensure_ascii=False)):
-            raise refuse("it holds half a character, which cannot be written again")
-        return value
+        return path.read_text(encoding="utf-8", errors=decoding)
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(2, "No such file or directory", str(path)) from None
     except UnicodeDecodeError:
         raise refuse("not UTF-8") from None
-    except ParseError as reason:
-        raise refuse(str(reason)) from None
     except OSError as reason:
         raise refuse(reason.strerror or str(reason)) from None
 

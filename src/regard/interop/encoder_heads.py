@@ -45,7 +45,7 @@ def task_of(form: EncoderForm, config: dict[str, Any]) -> str:
 
 def _labels(config: dict[str, Any]) -> list[str]:
     """Return the names of labels in the order of their numbers; `transformers` has two where none is said."""
-    names = config.get("id2label") or {number: f"LABEL_{number}" for number in range(config.get("num_labels", 2))}
+    names = config.get("id2label") or {number: f"LABEL_{number}" for number in range(config.get("num_labels") or 2)}
     return [str(names[number]) for number in sorted(names, key=int)]
 
 

@@ -6,7 +6,7 @@ import torch
 
 from regard.errors import CheckpointError
 from regard.interop.encoder_forms import MASKED_WORDS, NEXT_SENTENCE, POOLER
-from regard.interop.tensors import Weights, take
+from regard.interop.tensors import Weights, pack, take
 from regard.models.bert import BertSettings
 
 PREFIX = "bert."
@@ -100,7 +100,7 @@ def encoder_to_ours(tensors: Weights, settings: BertSettings, parts: frozenset[s
     heads = ((ours, (theirs,)) for part in sorted(parts) for ours, theirs in PARTS[part].items())
     for ours, theirs in (*_layers(settings), *heads):
         for part in ("weight", "bias"):
-            found[f"{ours}.{part}"] = torch.cat([take(tensors, f"{name}.{part}", where) for name in theirs])
+            found[f"{ours}.{part}"] = pack(tensors, theirs, part, where)
     found["head.weight"] = found["embedding.table.weight"]
     if MASKED_WORDS in parts:
         # A layer of its own has its own bias, and leaves the other unused.
@@ -108,7 +108,7 @@ def encoder_to_ours(tensors: Weights, settings: BertSettings, parts: frozenset[s
         found["head.bias"] = take(tensors, next((name for name in names if name in tensors), names[0]), where)
     if settings.embeddings == "separate":
         found["head.weight"] = take(tensors, OUTPUT, where)
-    elif OUTPUT in tensors and not torch.equal(tensors[OUTPUT].float(), found["head.weight"]):
+    elif OUTPUT in tensors and not torch.equal(take(tensors, OUTPUT, where), found["head.weight"]):
         raise CheckpointError(
             f"{where}: {OUTPUT} is not the table of embeddings, but config.json says that it is "
             f"(tie_word_embeddings); say false there, or copy it again."

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import write_json
+from regard.data.lines import read_text
 from regard.errors import CheckpointError
-from regard.interop.folder import read_json
+from regard.interop.folder import read_object
 from regard.interop.merges import FLAGS
+from regard.interop.schemas import TokenizerConfig
 from regard.interop.tokens import FILE, definition_in, numbers_in
 from regard.text import Tokenizer
 from regard.text.tokenizer import BERT_TOKENS, MASK
@@ -36,18 +38,18 @@ NAMES = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_
 
 def read_encoder_tokenizer(folder: Path) -> Tokenizer:
     """Return the tokenizer of a BERT folder; what tokenizer_config.json says about cleaning text holds."""
-    settings = read_json(folder / SETTINGS) if (folder / SETTINGS).is_file() else {}
+    settings = read_object(folder / SETTINGS, TokenizerConfig)
     path = folder / FILE
-    if path.is_file():
+    if path.exists():
         definition = definition_in(path)
-    elif (folder / VOCABULARY).is_file():
+    elif (folder / VOCABULARY).exists():
         path = folder / VOCABULARY
         definition = _from_vocabulary(path)
     else:
         raise CheckpointError(
             f"{folder}: there is no {FILE} and no {VOCABULARY} here; put the model's tokenizer beside it."
         )
-    numbers = numbers_in(definition, path)
+    numbers = numbers_in(definition)
     for name, token in NAMES.items():
         theirs = _content(settings.get(name)) or token
         if theirs != token:
@@ -75,20 +77,18 @@ def _content(token: Any) -> str | None:
 
 def _clean(definition: dict[str, Any], settings: dict[str, Any]) -> None:
     """Let text be cleaned as the settings of BERT's own tokenizer say, in place; other kinds have none."""
-    kind = str(settings.get("tokenizer_class", "BertTokenizer")).removesuffix("Fast")
+    kind = (settings.get("tokenizer_class") or "BertTokenizer").removesuffix("Fast")
     normalizer = definition.get("normalizer") or {}
     if kind == "BertTokenizer" and normalizer.get("type") == "BertNormalizer":
         said = {ours: settings[theirs] for theirs, ours in CLEANING.items() if theirs in settings}
+        said = {name: value for name, value in said.items() if value is not None or name == "strip_accents"}
         definition["normalizer"] = normalizer | said
 
 
 def _from_vocabulary(path: Path) -> dict[str, Any]:
     """Return the definition that a vocab.txt stands for: a piece a line, numbered by its line."""
-    try:
-        # A piece may be what Python takes for the end of a line, so only the real one cuts.
-        lines = path.read_bytes().decode("utf-8").replace("\r\n", "\n").removesuffix("\n").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CheckpointError(f"{path}: the vocabulary cannot be read ({error}).") from None
+    # A piece may be what Python takes for the end of a line, so only the real one cuts.
+    lines = read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")
     return {
         "version": "1.0",
         "truncation": None,

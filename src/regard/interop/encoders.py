@@ -32,8 +32,9 @@ from regard.interop.encoder_heads import (
 )
 from regard.interop.encoder_tensors import encoder_to_ours, encoder_to_theirs, parts_in, with_new_names
 from regard.interop.encoder_tokens import read_encoder_tokenizer, write_encoder_tokenizer
-from regard.interop.folder import CONFIG, fill, read_json, read_tensors, write_tensors, write_whole
+from regard.interop.folder import CONFIG, check_shapes, fill, read_object, read_tensors, write_tensors, write_whole
 from regard.interop.forms import checked
+from regard.interop.schemas import Own
 from regard.interop.sentences import sentence_facts, write_sentence_modules
 from regard.interop.tensors import Weights
 from regard.models import HeadSettings, Vocabularies, build_model
@@ -62,11 +63,10 @@ def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bun
     weights = encoder_to_ours(tensors, settings, parts, str(folder))
     tokenizer = read_encoder_tokenizer(folder)
     tokens = len(weights["embedding.table.weight"])
-    needed = 1 + max(*tokenizer.specials, *tokenizer.vocabulary)
-    if tokens < needed:
+    if tokens < tokenizer.id_limit:
         raise CheckpointError(
-            f"{where}: the model has {tokens:,} tokens, but the tokenizer {needed:,}; put the tokenizer it was "
-            f"trained with beside it."
+            f"{where}: the model has {tokens:,} tokens, but the tokenizer {tokenizer.id_limit:,}; put the tokenizer "
+            f"it was trained with beside it."
         )
     untrained = [part for part in (POOLER, MASKED_WORDS) if part not in parts]
     facts: dict[str, Any] = {UNTRAINED: untrained} if untrained else {}
@@ -79,19 +79,23 @@ def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bun
         facts |= usual
         weights = {BODY + name: value for name, value in weights.items()} | head_to_ours(tensors, kind, str(folder))
     task = task_of(form, config)
-    facts |= _own(folder / OWN, task)
+    facts |= _own(folder / OWN, task, settings.max_positions)
     vocabularies = Vocabularies(tokens, tokens, is_shared=True)
+    check_shapes(settings, vocabularies, weights, folder, head)
     with torch.random.fork_rng(devices=()):
         torch.manual_seed(0)
         model = build_model(settings, vocabularies, head).eval()
-    fill(model, model.state_dict() | weights, folder)
+    fill(model, model.state_dict() | weights)
     return Bundle(task, model, settings, vocabularies, {"tokenizer": tokenizer}, facts, head)
 
 
-def _own(path: Path, task: str) -> dict[str, Any]:
+def _own(path: Path, task: str, positions: int) -> dict[str, Any]:
     """Return what a model that was written here remembers besides."""
-    found = read_json(path) if path.is_file() else {}
-    return {name: found[name] for name in REMEMBERED[task] if name in found}
+    found = read_object(path, Own)
+    for name in ("length", "max_length"):
+        if (found.get(name) or 0) > positions:
+            raise CheckpointError(f"{path}: {name} is {found[name]:,}, but the model has {positions:,} positions.")
+    return {name: found[name] for name in REMEMBERED[task] if found.get(name) is not None}
 
 
 def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress: Progress) -> EncoderForm:

@@ -5,10 +5,11 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from regard.config import Settings
 from regard.errors import CheckpointError, ConfigError
 from regard.interop.encoder_forms import EncoderForm, encoder_form
 from regard.interop.language_forms import LANGUAGE_FORMS, LanguageForm
-from regard.models import ModelSettings, Vocabularies
+from regard.models import Vocabularies
 from regard.models.transformer import TransformerSettings
 
 
@@ -151,7 +152,7 @@ def settings_of(config: dict[str, Any], form: Form, where: str) -> dict[str, Any
     """Return our settings by name for a config.json, the embeddings apart."""
     found: dict[str, Any] = {"norm_order": form.norm_order, "positions": form.positions}
     for theirs, ours in NUMBERS.items():
-        if theirs not in config:
+        if config.get(theirs) is None:
             raise CheckpointError(f"{where}: it says no {theirs}, so the model cannot be built.")
         if found.setdefault(ours, config[theirs]) != config[theirs]:
             raise CheckpointError(
@@ -165,19 +166,21 @@ def settings_of(config: dict[str, Any], form: Form, where: str) -> dict[str, Any
         )
     found |= {"activation": ACTIVATIONS[activation], "embedding_dropout": found["dropout"]}
     if form.positions == "learned":
+        if config.get("max_position_embeddings") is None:
+            raise CheckpointError(f"{where}: it says no max_position_embeddings, so the model cannot be built.")
         found["max_positions"] = config["max_position_embeddings"]
     return found
 
 
-Kind = TypeVar("Kind", bound=ModelSettings)
+Kind = TypeVar("Kind", bound=Settings)
 
 
-def checked(kind: type[Kind], values: dict[str, Any], where: str) -> Kind:
-    """Return the settings that a config.json describes, if a model can be built from them."""
+def checked(kind: type[Kind], values: dict[str, Any], where: str, what: str = "no model that can be built") -> Kind:
+    """Return the settings that a file describes, if they are possible."""
     try:
         return kind(**values)
     except ValidationError as error:
         first = error.errors()[0]
         name = "".join(f"{part}: " for part in first["loc"])
         reason = first["msg"].removeprefix("Value error, ").removesuffix(".")
-        raise CheckpointError(f"{where}: it describes no model that can be built ({name}{reason}).") from None
+        raise CheckpointError(f"{where}: it describes {what} ({name}{reason}).") from None

@@ -6,6 +6,9 @@ from regard.decoding import DecodeSettings, GenerateSettings
 from regard.progress import Progress
 from regard.text import Tokenizer
 
+NO_SEARCH, NO_CONTINUATION = "no search that can be made", "no continuation that can be made"
+"""What is wrong with defaults that do not fit together."""
+
 DECODER_START = "decoder_start_token_id"
 
 HANDLED = {"beams", "length_penalty", "length_alpha", "max_length_ratio", "max_length_extra"}

@@ -5,18 +5,24 @@ from typing import Any
 
 from regard.checkpoint import Bundle, write_json
 from regard.decoding import GenerateSettings
-from regard.errors import CheckpointError
 from regard.interop.folder import (
     CONFIG,
     GENERATION,
+    check_shapes,
     fill,
-    read_json,
+    read_object,
     read_tensors,
     write_tensors,
     write_whole,
 )
 from regard.interop.forms import checked
-from regard.interop.generation import DECODER_START, generating_of, language_generation, special_tokens
+from regard.interop.generation import (
+    DECODER_START,
+    NO_CONTINUATION,
+    generating_of,
+    language_generation,
+    special_tokens,
+)
 from regard.interop.language_forms import (
     LanguageForm,
     language_config,
@@ -25,7 +31,8 @@ from regard.interop.language_forms import (
     lost_rates,
 )
 from regard.interop.language_tensors import language_to_ours, language_to_theirs
-from regard.interop.tokens import read_language_tokenizer, write_tokenizer
+from regard.interop.schemas import Generation
+from regard.interop.tokens import check_numbers, read_language_tokenizer, write_tokenizer
 from regard.models import Vocabularies, build_model
 from regard.models.gpt import GptSettings
 from regard.progress import Progress
@@ -40,16 +47,13 @@ def read_language_model(folder: Path, config: dict[str, Any], form: LanguageForm
     weights = language_to_ours(read_tensors(folder), settings, form, str(folder))
     tokenizer, begins_text = read_language_tokenizer(folder, form.model_type, _end(config))
     tokens = len(weights["embedding.table.weight"])
-    if tokens != tokenizer.size:
-        raise CheckpointError(
-            f"{where}: the model has {tokens:,} tokens, but the tokenizer {tokenizer.size:,}; put the tokenizer it "
-            f"was trained with beside it."
-        )
+    check_numbers(tokenizer, tokens, where)
     vocabularies = Vocabularies(tokens, tokens, is_shared=True)
+    check_shapes(settings, vocabularies, weights, folder)
     model = build_model(settings, vocabularies).eval()
-    fill(model, weights, folder)
-    generation = read_json(folder / GENERATION) if (folder / GENERATION).is_file() else {}
-    generate = generating_of(generation) | {"begins_text": begins_text}
+    fill(model, weights)
+    generate = generating_of(read_object(folder / GENERATION, Generation)) | {"begins_text": begins_text}
+    checked(GenerateSettings, generate, str(folder / GENERATION), NO_CONTINUATION)
     facts = {"window": settings.max_positions, "generate": generate}
     return Bundle(TASK, model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from regard.interop.language_forms import LanguageForm
-from regard.interop.tensors import Weights, take
+from regard.interop.tensors import Weights, pack, take
 from regard.models.gpt import GptSettings
 
 Packed = dict[str, tuple[str, ...]]
@@ -95,6 +96,10 @@ def _sizes(settings: GptSettings, theirs: tuple[str, ...], length: int) -> list[
     return [length // len(theirs)] * len(theirs)
 
 
+def _turned(product: Tensor) -> Tensor:
+    return product.T if product.dim() == 2 else product
+
+
 def language_to_ours(tensors: Weights, settings: GptSettings, form: LanguageForm, where: str) -> Weights:
     """Return our weights for their tensors, saved with or without their prefix; a shared table has both its names."""
     names = NAMES[form.model_type]
@@ -105,8 +110,6 @@ def language_to_ours(tensors: Weights, settings: GptSettings, form: LanguageForm
     found = {ours: take(tensors, theirs, where) for ours, theirs in _tables(names)}
     for ours, theirs in _layers(settings, names):
         for part in names.parts:
-            values = [take(tensors, f"{name}.{part}", where) for name in theirs]
-            packed = torch.cat([one.T if names.is_transposed and one.dim() == 2 else one for one in values])
-            found[f"{ours}.{part}"] = packed
+            found[f"{ours}.{part}"] = pack(tensors, theirs, part, where, _turned if names.is_transposed else None)
     found["head.weight"] = found["embedding.table.weight"] if is_shared else take(tensors, OUTPUT, where)
     return found

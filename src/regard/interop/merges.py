@@ -1,10 +1,14 @@
 """A vocab.json and its merges.txt, as the first GPTs have them, as the tokenizer.json that they stand for."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+from regard.config.records import read_value
+from regard.data.lines import read_text
 from regard.errors import CheckpointError
+from regard.interop.fields import Id
+from regard.interop.folder import read_object
+from regard.interop.schemas import TokenizerConfig
 
 VOCABULARY, MERGES, ADDED, SETTINGS = "vocab.json", "merges.txt", "added_tokens.json", "tokenizer_config.json"
 
@@ -47,7 +51,7 @@ def tokenizer_of(folder: Path, model_type: str) -> dict[str, Any] | None:
         added = _numbers(folder / ADDED)
     special = {token: vocabulary[token] for token in ENDS[model_type] if token in vocabulary} | added
     around = dict(AROUND[model_type])
-    if model_type == "gpt2" and _object(folder / SETTINGS).get("add_prefix_space"):
+    if model_type == "gpt2" and read_object(folder / SETTINGS, TokenizerConfig).get("add_prefix_space"):
         around["pre_tokenizer"] = BYTES | {"add_prefix_space": True}
     return {
         "version": "1.0",
@@ -71,32 +75,19 @@ def tokenizer_of(folder: Path, model_type: str) -> dict[str, Any] | None:
     }
 
 
-def _object(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        raise CheckpointError(f"{path}: this is not a JSON object that can be read.") from None
-
-
 def _numbers(path: Path) -> dict[str, int]:
-    found = _object(path)
-    if not all(isinstance(number, int) for number in found.values()):
-        raise CheckpointError(f"{path}: it does not give each token a number; copy it again.")
-    return found
+    return dict(read_value(path, dict[str, Id], CheckpointError, "an object that gives each token its id"))
 
 
 def _merges(path: Path) -> list[list[str]]:
-    try:
-        # Pieces may hold what Python takes for the end of a line, so only the real one cuts.
-        lines = path.read_bytes().decode("utf-8").replace("\r\n", "\n").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CheckpointError(f"{path}: the merges cannot be read ({error}).") from None
+    # Pieces may hold what Python takes for the end of a line, so only the real one cuts.
+    lines = read_text(path).replace("\r\n", "\n").split("\n")
     if lines[0].startswith("#version"):
         lines[0] = ""
     found = [line.split(" ") for line in lines]
     for number, pair in enumerate(found, start=1):
         if len(pair) != 2 and pair != [""]:
-            raise CheckpointError(f'{path}: line {number} is "{lines[number - 1]}", not two pieces; copy it again.')
+            raise CheckpointError(
+                f'{path}: line {number} is "{lines[number - 1][:60]}", not two pieces; copy it again.'
+            )
     return [pair for pair in found if len(pair) == 2]

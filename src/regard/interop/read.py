@@ -6,17 +6,19 @@ from typing import Any
 import torch
 
 from regard.checkpoint import Bundle
+from regard.decoding import DecodeSettings
 from regard.errors import CheckpointError
 from regard.interop.encoder_forms import EncoderForm
 from regard.interop.encoder_heads import task_of
 from regard.interop.encoders import read_encoder
-from regard.interop.folder import CONFIG, GENERATION, fill, read_config, read_json, read_tensors
+from regard.interop.folder import CONFIG, GENERATION, check_shapes, fill, read_config, read_object, read_tensors
 from regard.interop.forms import Form, checked, form_of, settings_of
-from regard.interop.generation import decoding_of
+from regard.interop.generation import NO_SEARCH, decoding_of
 from regard.interop.language_forms import LanguageForm
 from regard.interop.language_models import read_language_model
-from regard.interop.tensors import OUTPUT_BIAS, TABLES, Weights, tables_of, to_ours
-from regard.interop.tokens import read_tokenizers
+from regard.interop.schemas import Generation
+from regard.interop.tensors import OUTPUT_BIAS, TABLES, Weights, tables_of, take, to_ours
+from regard.interop.tokens import check_numbers, read_tokenizers
 from regard.models import Vocabularies, build_model
 from regard.models.transformer import TransformerSettings
 from regard.text import Tokenizer
@@ -46,10 +48,12 @@ def read(folder: str | Path) -> Bundle:
     source, target = (tokenizers["tokenizer" if is_shared else role] for role in ("source", "target"))
     settings, weights = _translate(config, form, tensors, source, target, folder)
     vocabularies = Vocabularies(source.size, target.size, is_shared)
+    check_shapes(settings, vocabularies, weights, folder)
     model = build_model(settings, vocabularies).eval()
-    fill(model, weights, folder)
-    generation = read_json(folder / GENERATION) if (folder / GENERATION).is_file() else config
-    return Bundle("translate", model, settings, vocabularies, tokenizers, {"decode": decoding_of(generation)})
+    fill(model, weights)
+    decode = decoding_of(read_object(folder / GENERATION, Generation) or config)
+    checked(DecodeSettings, decode, str(folder / GENERATION), NO_SEARCH)
+    return Bundle("translate", model, settings, vocabularies, tokenizers, {"decode": decode})
 
 
 def _translate(
@@ -62,9 +66,14 @@ def _translate(
     weights = to_ours(tensors, settings, str(folder))
     tables = tables_of(tensors, config, settings, str(folder))
     ours, theirs = OUTPUT_BIAS
-    values["has_output_bias"] = theirs in tensors and bool(tensors[theirs].any())
-    if values["has_output_bias"]:
-        tables["bias"] = tensors[theirs].float().T  # (V, 1)
+    bias = take(tensors, theirs, str(folder)) if theirs in tensors else None
+    values["has_output_bias"] = bias is not None and bool(bias.any())
+    if bias is not None and values["has_output_bias"]:
+        if bias.dim() != 2 or len(bias) != 1:
+            raise CheckpointError(
+                f"{folder}: {theirs} has shape {tuple(bias.shape)}, not that of a single row; copy it again."
+            )
+        tables["bias"] = bias.T  # (V, 1)
     tables = _with_start(tables, config, source, target, where)
     if values["has_output_bias"]:
         weights[ours] = tables.pop("bias").squeeze(1)
@@ -89,11 +98,7 @@ def _with_start(tables: Weights, config: dict[str, Any], source: Tokenizer, targ
         tokenizer = source if role == "source" else target
         if len(table) + 1 == tokenizer.size and tokenizer.start == len(table):
             table = torch.cat((table, table.new_zeros(1, table.size(1))))
-        if len(table) != tokenizer.size:
-            raise CheckpointError(
-                f"{where}: the model has {len(table):,} tokens for its {role}, but the tokenizer {tokenizer.size:,}; "
-                f"put the tokenizer it was trained with beside it."
-            )
+        check_numbers(tokenizer, len(table), where, f" for its {role}")
         if tokenizer is target and first != target.start:
             table = table.clone()
             table[target.start] = table[first]

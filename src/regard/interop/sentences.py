@@ -1,12 +1,13 @@
 """How a `sentence-transformers` folder makes vectors of sentences, where a BERT folder is one."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from regard.checkpoint import write_json
+from regard.config.records import read_value
 from regard.errors import CheckpointError
-from regard.interop.folder import read_json
+from regard.interop.folder import read_object
+from regard.interop.schemas import Module, Pooling, SentenceLength
 
 MODULES, LENGTH = "modules.json", "sentence_bert_config.json"
 POOLING = {
@@ -23,19 +24,19 @@ def sentence_facts(folder: Path) -> dict[str, Any]:
 
     A way that is not had here is named all the same: whoever wants vectors must then choose another one.
     """
-    if not (folder / MODULES).is_file():
+    if not (folder / MODULES).exists():
         return {}
-    modules = _modules(folder / MODULES)
-    kinds = [str(module.get("type", "")).rpartition(".")[2] for module in modules]
+    modules: list[Module] = read_value(folder / MODULES, list[Module], CheckpointError, "a list of modules")
+    kinds = [module.type.rpartition(".")[2] for module in modules]
     odd = [kind for kind in kinds if kind not in KNOWN]
     if odd or "Pooling" not in kinds:
         found: dict[str, Any] = {"pooling": odd[0].lower() if odd else "none"}
     else:
-        place = folder / str(modules[kinds.index("Pooling")].get("path", "")) / "config.json"
-        found = {"pooling": _pooling(read_json(place))}
+        place = folder / modules[kinds.index("Pooling")].path / "config.json"
+        found = {"pooling": _pooling(read_object(place, Pooling))}
     found["is_normalised"] = "Normalize" in kinds
-    length = read_json(folder / LENGTH).get("max_seq_length") if (folder / LENGTH).is_file() else None
-    return {"embed": found | ({"max_length": int(length)} if length else {})}
+    length = read_object(folder / LENGTH, SentenceLength).get("max_seq_length")
+    return {"embed": found | ({"max_length": length} if length else {})}
 
 
 def write_sentence_modules(folder: Path, width: int, embed: dict[str, Any]) -> None:
@@ -56,13 +57,6 @@ def write_sentence_modules(folder: Path, width: int, embed: dict[str, Any]) -> N
         (folder / str(module["path"])).mkdir()
     write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": width} | pooling)
     write_json(folder / LENGTH, {"max_seq_length": embed["max_length"], "do_lower_case": False})
-
-
-def _modules(path: Path) -> list[dict[str, Any]]:
-    try:
-        return [dict(module) for module in json.loads(path.read_text(encoding="utf-8"))]
-    except (OSError, ValueError, TypeError):
-        raise CheckpointError(f"{path}: this is not a list of modules that can be read.") from None
 
 
 def _pooling(config: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """Names and layouts of weights, ours and those of `transformers`: one table, read in both directions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -52,6 +52,9 @@ TABLES = {
 """The three tables of tokens by what they are for: our name and theirs."""
 
 OUTPUT_BIAS = ("head.bias", "final_logits_bias")
+
+READ = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+"""Types of weights that mean what they say; others are packed in some way, or are no weights."""
 
 
 def layers(settings: TransformerSettings) -> Iterator[Layer]:
@@ -110,23 +113,31 @@ def _their_tables(weights: Weights, settings: TransformerSettings, form: Form, o
 
 def to_ours(tensors: Weights, settings: TransformerSettings, where: str) -> Weights:
     """Return our weights for their tensors, the tables of tokens apart."""
-    place = feature_order(settings).argsort()
     found: Weights = {}
     for layer in layers(settings):
-        weight = torch.cat([take(tensors, f"{name}.weight", where) for name in layer.theirs])
-        bias = torch.cat([take(tensors, f"{name}.bias", where) for name in layer.theirs])
+        weight, bias = (pack(tensors, layer.theirs, part, where) for part in ("weight", "bias"))
         if layer.features == "out":
-            weight, bias = weight[place], bias[place]
+            weight, bias = (_in_our_order(each, 0, settings, layer.theirs[0], where) for each in (weight, bias))
         else:
-            weight = weight[:, place]
+            weight = _in_our_order(weight, 1, settings, layer.theirs[0], where)
         found |= {f"{layer.ours}.weight": weight, f"{layer.ours}.bias": bias}
     for stack in BLOCKS:
         name = f"model.{stack}.embed_positions.weight"
         if settings.positions == "learned":
             found[f"{stack}.embedding.positions.table.weight"] = take(tensors, name, where)
         elif name in tensors:
-            _check_waves(tensors[name].float()[:, place], name, where)
+            _check_waves(_in_our_order(take(tensors, name, where), 1, settings, name, where), name, where)
     return found
+
+
+def _in_our_order(theirs: Tensor, axis: int, settings: TransformerSettings, name: str, where: str) -> Tensor:
+    """Return a tensor with the model's features, which lie along an axis, in our order."""
+    if theirs.dim() not in (axis + 1, 2) or theirs.size(axis) != settings.width:
+        raise CheckpointError(
+            f"{where}: {name} has shape {tuple(theirs.shape)}, but config.json asks for a width (d_model) of "
+            f"{settings.width:,}; copy it again."
+        )
+    return theirs.index_select(axis, feature_order(settings).argsort())
 
 
 def _check_waves(table: Tensor, name: str, where: str) -> None:
@@ -139,18 +150,45 @@ def _check_waves(table: Tensor, name: str, where: str) -> None:
 
 def tables_of(tensors: Weights, config: dict[str, Any], settings: TransformerSettings, where: str) -> Weights:
     """Return the tables of tokens by what they are for (source, target, output), in our order of features."""
-    place = feature_order(settings).argsort()
     names = {role: theirs for role, (_, theirs) in TABLES.items()}
     if config.get("tie_word_embeddings", True):
         names["output"] = names["target"]
         if config.get("share_encoder_decoder_embeddings", True):  # one table, saved under any of its names
             kept = next((name for name in (SHARED, *names.values(), "lm_head.weight") if name in tensors), SHARED)
             names = dict.fromkeys(names, kept)
-    return {role: take(tensors, name, where)[:, place] for role, name in names.items()}
+    return {role: _in_our_order(take(tensors, name, where), 1, settings, name, where) for role, name in names.items()}
 
 
 def take(tensors: Weights, name: str, where: str) -> Tensor:
     """Return one of their tensors in fp32."""
     if name not in tensors:
         raise CheckpointError(f"{where}: {name} is missing, so the model is not whole; copy it again.")
-    return tensors[name].float()
+    found = tensors[name]
+    if found.dtype not in READ:
+        known = ", ".join(map(_shown, READ))
+        raise CheckpointError(
+            f"{where}: {name} is {_shown(found.dtype)}, and weights are read as {known}; write it again as one of "
+            f"them."
+        )
+    if found.dim() == 0:
+        raise CheckpointError(f"{where}: {name} is a single number, not a tensor of a model; copy it again.")
+    return found.float()
+
+
+def _shown(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def pack(
+    tensors: Weights, names: Sequence[str], part: str, where: str, change: Callable[[Tensor], Tensor] | None = None
+) -> Tensor:
+    """Return the weights (or biases) of several of their layers, changed one by one, as those of a single one."""
+    found = [take(tensors, f"{name}.{part}", where) for name in names]
+    found = found if change is None else list(map(change, found))
+    for name, each in zip(names, found, strict=True):
+        if each.shape[1:] != found[0].shape[1:]:
+            raise CheckpointError(
+                f"{where}: {name}.{part} has shape {tuple(each.shape)}, which does not go with "
+                f"{tuple(found[0].shape)} of {names[0]}.{part}; copy it again."
+            )
+    return torch.cat(found)

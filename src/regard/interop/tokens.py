@@ -7,7 +7,9 @@ from typing import Any
 
 from regard.checkpoint import write_json
 from regard.errors import CheckpointError
+from regard.interop.folder import read_object
 from regard.interop.merges import FLAGS, VOCABULARY, tokenizer_of
+from regard.interop.schemas import TokenizerFile
 from regard.text import Tokenizer
 from regard.text.tokenizer import END, END_OF_TEXT, PADDING, SPECIAL_TOKENS, START, UNKNOWN
 
@@ -72,11 +74,25 @@ def _around(tokenizer: Tokenizer, before: Sequence[int], behind: Sequence[int]) 
 def read_tokenizers(folder: Path) -> dict[str, Tokenizer]:
     """Return the tokenizers of a folder by role; one without a start token is given one behind all others."""
     path, target = folder / FILE, folder / TARGET_FOLDER / FILE
-    if not path.is_file():
+    if not path.exists():
         raise CheckpointError(_no_tokenizer(folder))
-    if target.is_file():
+    if target.exists():
         return {"source": _read(path), "target": _read(target)}
     return {"tokenizer": _read(path)}
+
+
+def check_numbers(tokenizer: Tokenizer, tokens: int, where: str, whose: str = "") -> None:
+    """Refuse a tokenizer that numbers its tokens otherwise than a model does, which has so many."""
+    if tokenizer.size != tokenizer.id_limit:
+        raise CheckpointError(
+            f"{where}: the tokenizer has {tokenizer.size:,} tokens with ids up to {tokenizer.id_limit - 1:,}; number "
+            f"them without gaps."
+        )
+    if tokenizer.size != tokens:
+        raise CheckpointError(
+            f"{where}: the model has {tokens:,} tokens{whose}, but the tokenizer {tokenizer.size:,}; put the "
+            f"tokenizer it was trained with beside it."
+        )
 
 
 def _no_tokenizer(folder: Path) -> str:
@@ -91,7 +107,7 @@ def _no_tokenizer(folder: Path) -> str:
 
 def _read(path: Path) -> Tokenizer:
     definition = definition_in(path)
-    known = numbers_in(definition, path)
+    known = numbers_in(definition)
     if START not in known:
         definition["added_tokens"].append({"id": len(known), "content": START, **FLAGS})
     for token in (PADDING, UNKNOWN, END):
@@ -102,25 +118,15 @@ def _read(path: Path) -> Tokenizer:
 
 def definition_in(path: Path) -> dict[str, Any]:
     """Return the contents of a tokenizer.json."""
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        raise _unreadable(path) from None
+    return read_object(path, TokenizerFile)
 
 
-def numbers_in(definition: dict[str, Any], path: Path) -> dict[str, int]:
+def numbers_in(definition: dict[str, Any]) -> dict[str, int]:
     """Return the number of each token."""
-    try:
-        vocabulary, added = definition["model"]["vocab"], definition["added_tokens"]
-        pieces = [entry[0] for entry in vocabulary] if isinstance(vocabulary, list) else vocabulary
-        numbers = dict(zip(pieces, range(len(pieces)))) if isinstance(vocabulary, list) else dict(vocabulary)
-        return numbers | {token["content"]: token["id"] for token in added}
-    except (KeyError, TypeError, ValueError, IndexError):
-        raise _unreadable(path) from None
-
-
-def _unreadable(path: Path) -> CheckpointError:
-    return CheckpointError(f"{path}: this is not a tokenizer.json that can be read.")
+    vocabulary, added = definition["model"]["vocab"], definition["added_tokens"]
+    if isinstance(vocabulary, list):
+        vocabulary = {piece: number for number, (piece, _) in enumerate(vocabulary)}
+    return vocabulary | {token["content"]: token["id"] for token in added}
 
 
 def read_language_tokenizer(folder: Path, model_type: str, end: Any) -> tuple[Tokenizer, bool]:
@@ -133,14 +139,14 @@ def read_language_tokenizer(folder: Path, model_type: str, end: Any) -> tuple[To
     GPT, so what stands for the unknown does.
     """
     path = folder / FILE
-    if path.is_file():
+    if path.exists():
         definition = definition_in(path)
     else:
         path, found = folder / VOCABULARY, tokenizer_of(folder, model_type)
         if found is None:
             raise CheckpointError(_no_tokenizer(folder))
         definition = found
-    numbers = numbers_in(definition, path)
+    numbers = numbers_in(definition)
     first = _put_first(definition)
     if not all(token in numbers for token in SPECIAL_TOKENS):
         _name_end(definition, numbers, end, path)
@@ -157,9 +163,9 @@ def read_language_tokenizer(folder: Path, model_type: str, end: Any) -> tuple[To
 def _put_first(definition: dict[str, Any]) -> str | None:
     """Return the token that a tokenizer puts in front of a text."""
     steps = definition.get("post_processor") or {}
-    for step in steps.get("processors", [steps]):
+    for step in steps.get("processors") or [steps]:
         for piece in step.get("single", [])[:1]:
-            if "SpecialToken" in piece:
+            if piece.get("SpecialToken"):
                 return str(piece["SpecialToken"]["id"])
     return None
 

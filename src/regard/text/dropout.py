@@ -39,9 +39,7 @@ class DropoutEncoder:
 
     def words(self, text: str) -> list[str]:
         """Return the words within which merges happen."""
-        backend = self.tokenizer.backend
-        text = backend.normalizer.normalize_str(text) if backend.normalizer else text
-        return [word for word, _ in backend.pre_tokenizer.pre_tokenize_str(text)]
+        return self.tokenizer.words(text)
 
     def split(self, word: str, seed: int) -> list[int]:
         """Return the ids of a word under the merges that this seed leaves."""

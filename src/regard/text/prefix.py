@@ -40,8 +40,8 @@ def prefix_of(tokenizer: Tokenizer, text: str) -> Prefix:
     Its last word may be unfinished: pieces that go on beyond it ("▁isst" after "Das is") compete with its own.
     """
     *first, last = _words(tokenizer, text)
-    before = [number for word in first for number in _pieces(tokenizer, word)]
-    own = _pieces(tokenizer, last)
+    before = [number for word in first for number in tokenizer.word_ids(word)]
+    own = tokenizer.word_ids(last)
     ends_in_space = _check(tokenizer, text, before, own)
     choices: list[dict[int, int]] = [{number: state + 1} for state, number in enumerate(before + own)]
     if ends_in_space:
@@ -63,25 +63,17 @@ def prefix_of(tokenizer: Tokenizer, text: str) -> Prefix:
 
 def prefix_ids(tokenizer: Tokenizer, text: str) -> tuple[list[int], list[int] | None]:
     """Return the tokens that say a text exactly, and those that may follow (None: any)."""
-    ids = [number for word in _words(tokenizer, text) for number in _pieces(tokenizer, word)]
+    ids = [number for word in _words(tokenizer, text) for number in tokenizer.word_ids(word)]
     ends_in_space = _check(tokenizer, text, ids, [])
     return ids, _begins_a_word(tokenizer) if ends_in_space else None
 
 
 def _words(tokenizer: Tokenizer, text: str) -> list[str]:
     """Return the stretches of a text that the tokenizer cuts into pieces one by one."""
-    backend = tokenizer.backend
-    normal = backend.normalizer.normalize_str(text) if backend.normalizer else text
-    words = (
-        [word for word, _ in backend.pre_tokenizer.pre_tokenize_str(normal)] if backend.pre_tokenizer else [normal]
-    )
+    words = tokenizer.words(text)
     if not text.strip() or not words:
         raise DataError("prefix: it is empty; give the words the output should begin with.")
     return words
-
-
-def _pieces(tokenizer: Tokenizer, word: str) -> list[int]:
-    return [token.id for token in tokenizer.backend.model.tokenize(word)]
 
 
 def _check(tokenizer: Tokenizer, text: str, before: list[int], own: list[int]) -> bool:

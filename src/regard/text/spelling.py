@@ -6,6 +6,7 @@ from functools import cache
 from tokenizers import Tokenizer as Backend
 from tokenizers import decoders, models, normalizers, pre_tokenizers
 
+from regard.text.library import explaining
 from regard.text.tokenizer import SPECIAL_TOKENS, Tokenizer
 
 SPACE = len(SPECIAL_TOKENS)
@@ -50,7 +51,8 @@ def word_tokenizer(words: Sequence[str], lowercase: bool = False) -> Tokenizer:
 def words_of(texts: Sequence[str], reader: Tokenizer) -> list[str]:
     """Return the words of texts as these tokenizers tell them apart, their letters folded as `reader` folds them."""
     fold, part = reader.backend.normalizer.normalize_str, pre_tokenizers.BertPreTokenizer().pre_tokenize_str
-    return [word for text in texts for word, _ in part(fold(text))]
+    with explaining("This text cannot be parted into words", texts):
+        return [word for text in texts for word, _ in part(fold(text))]
 
 
 def _names() -> list[str]:

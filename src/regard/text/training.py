@@ -9,6 +9,7 @@ from tokenizers import Tokenizer as Backend
 
 from regard.errors import ConfigError, DataError
 from regard.progress import SILENT, Bar, Progress
+from regard.text.library import check_texts, explaining, silent_panics
 from regard.text.repeatable import in_order, without_added
 from regard.text.settings import TokenizerSettings
 from regard.text.tokenizer import BERT_TOKENS, SPECIAL_TOKENS, Tokenizer
@@ -27,17 +28,21 @@ def train_tokenizer(
 ) -> Tokenizer:
     """Return a tokenizer trained on the texts."""
     texts = list(texts)
-    if not any(text.strip() for text in texts):
+    if not any(isinstance(text, str) and text.strip() for text in texts):
+        check_texts(texts)
         raise DataError("There is no text to train a tokenizer on; give files that are not empty.")
     normalizer = _normalizer(settings)
-    backend, trainer = BUILDERS[settings.kind](settings, texts, normalizer)
-    backend.normalizer = normalizer
-    with progress.bar(title, len(texts)) as bar:
-        backend.train_from_iterator(_told(texts, bar), trainer, length=len(texts))
-    if settings.kind == "wordpiece":
-        backend = without_added(backend, SPECIALS[settings.special_tokens])
-    elif settings.kind == "unigram":
-        backend = in_order(backend, SPECIALS[settings.special_tokens])
+    with explaining(
+        f"A {settings.kind} tokenizer cannot be trained on this text", texts, "give other text, or another size"
+    ):
+        backend, trainer = BUILDERS[settings.kind](settings, texts, normalizer)
+        backend.normalizer = normalizer
+        with progress.bar(title, len(texts)) as bar, silent_panics():
+            backend.train_from_iterator(_told(texts, bar), trainer, length=len(texts))
+        if settings.kind == "wordpiece":
+            backend = without_added(backend, SPECIALS[settings.special_tokens])
+        elif settings.kind == "unigram":
+            backend = in_order(backend, SPECIALS[settings.special_tokens])
     if backend.get_vocab_size() > settings.size:
         raise ConfigError(_too_small(backend, settings))
     return Tokenizer(backend)
