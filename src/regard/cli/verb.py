@@ -23,7 +23,11 @@ class Verb(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse words as typer does, and check what the user wrote; defaults are not looked at."""
         written, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            _name_value(error, written)
+            raise
         for param in self.params:
             for word in _words(written.get(str(param.name))):
                 _check(param, word, ctx.params.get(str(param.name)))
@@ -44,6 +48,16 @@ def _words(written: Any) -> Iterator[str]:
     elif isinstance(written, list | tuple):
         for each in written:
             yield from _words(each)
+
+
+def _name_value(error: Any, written: Any) -> None:
+    """Say which value an option refuses, where typer says only what it should be."""
+    error.message = str(error.message).removeprefix("Value error, ")
+    said, should_be, rest = error.message.partition("Input should be ")
+    if should_be and not said and error.param is not None:
+        words = list(_words(written.get(str(error.param.name))))
+        shown = _shown(words[0]) if len(words) == 1 else "one of them"
+        error.message = f"{shown} is not {rest.partition(',')[0]}"
 
 
 def _check(param: Any, word: str, value: Any) -> None:
