@@ -6,6 +6,9 @@ import sys
 def main() -> None:
     """Load the command line and run it; Ctrl-C is heard while it loads, too."""
     try:
+        from regard.cli.streams import open_closed_streams
+
+        open_closed_streams()
         from regard.cli.main import main as run
     except KeyboardInterrupt:
         sys.stderr.write("regard: stopped.\n")

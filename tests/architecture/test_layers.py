@@ -11,6 +11,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "regard"
 LAYERS = {
     "version": 0,
     "errors": 0,
+    "escaping": 0,
     "progress": 0,
     "config": 1,
     "text": 1,
@@ -42,13 +43,7 @@ OWNERS = {
     "sklearn": ["metrics", "studies/vectors/maps.py"],
     "safetensors": ["checkpoint", "interop"],
     "datasets": ["data"],
-    "matplotlib": [
-        "studies/curves.py",
-        "studies/looking.py",
-        "studies/race/pictures.py",
-        "studies/tuning/pictures.py",
-        "studies/vectors/maps.py",
-    ],
+    "matplotlib": ["studies/drawing.py", "studies/race/pictures.py"],
     "numba": ["nn/vectors_kernel.py"],
     "transformers": ["interop"],
     "onnx": ["interop"],

@@ -1,8 +1,13 @@
+import sys
 from io import StringIO
+from types import SimpleNamespace
 
+import pytest
 from rich.console import Console
 
+from nasty import NASTY
 from regard.cli import console
+from regard.cli.race import LiveTable
 
 
 def test_lines_are_told_of_work_whose_end_is_known_and_of_work_whose_end_is_not(monkeypatch):
@@ -25,3 +30,50 @@ def test_work_behind_the_end_of_what_was_read_is_not_told_again_and_again(monkey
         for amount in (1, 1, 0, 0, 0):
             bar.advance(amount)
     assert [line.split()[1] for line in out.getvalue().splitlines()] == ["1/3", "3/3"]
+
+
+class Terminal(StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_what_a_terminal_is_shown_is_neither_markup_nor_a_command(text, monkeypatch):
+    out = Terminal()
+    monkeypatch.setattr(sys, "stdout", out)
+    console.print_table((text, "b"), [(text, "1")])
+    console.print_line(text)
+    drawn = console.Drawn(Console(file=out, force_terminal=True, width=300))
+    drawn.say(text)
+    with drawn.bar(text, 3) as bar:
+        bar.advance(1, loss=0.5)
+    lines = console.Lines(Console(file=out, width=300))
+    lines.warn(text)
+    shown = out.getvalue()
+    assert "\x1b[31m" not in shown and "\x9b" not in shown and "\x07" not in shown and "\x00" not in shown
+    if "[bold]" in text:
+        assert shown.count("[bold]red[/bold] [/]") >= 5
+    table = LiveTable(Console(file=out, force_terminal=True, width=300))
+    table.standings = [
+        SimpleNamespace(
+            name=text,
+            state="training",
+            step=1,
+            steps=2,
+            score_name=text,
+            loss=None,
+            score=None,
+            tokens_per_second=None,
+            seconds=None,
+        )
+    ]
+    table.doing = text
+    table.console.print(table.render())
+
+
+def test_a_pipe_gets_text_as_it_is_and_one_row_a_line(monkeypatch):
+    out = StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    console.print_line("\x1b[31m\u202e")
+    console.print_table(("a", "b"), [("one\ntwo", "a\tb")])
+    assert out.getvalue() == "\x1b[31m\u202e\na\tb\none two\ta b\n"

@@ -72,7 +72,9 @@ def test_a_line_is_named_by_its_number_in_the_whole_input(tmp_path, pairs):
 def test_a_text_that_is_no_text_is_told(quick_run):
     words = [sys.executable, "-m", "regard", "translate", str(quick_run.path), b"sch\xf6n"]
     done = subprocess.run(words, capture_output=True)
-    assert done.returncode == 2 and done.stderr == b"regard: line 1 is not UTF-8 text; convert it first.\n"
+    assert (
+        done.returncode == 2 and done.stderr == b'regard: TEXT: "sch\\udcf6n" is not UTF-8 text; convert it first.\n'
+    )
 
 
 def test_translate_draws_begins_and_lists(quick_run):

@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import Json, SettingWords
+from regard.cli.verb import Verbs
 
 REQUIRED = "(required)"
 
-app = typer.Typer(help="Look at settings.", no_args_is_help=True)
+app = Verbs(help="Look at settings.", no_args_is_help=True)
 
 
 @app.callback()

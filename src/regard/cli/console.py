@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +14,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Drawing
 from rich.table import Table
+from rich.text import Text
 
+from regard.escaping import one_line, printable
 from regard.progress import SILENT, Bar, Progress
 
 SECONDS_BETWEEN_LINES = 10.0
+SEPARATORS = re.compile(r"[\t\r\n]+")
+"""What would part cells and rows of a table in a pipe."""
 
 
 def errors() -> Console:
@@ -52,21 +57,31 @@ def _plain(value: Any) -> Any:
 
 def print_line(text: str = "") -> None:
     """Print a line on standard output, whatever its characters."""
-    sys.stdout.write(text + "\n")
+    write(text + "\n")
+
+
+def write(text: str) -> None:
+    """Write text to standard output: as it is in a pipe, and so that a terminal obeys none of it."""
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
     """Print a table: drawn in a terminal, tab-separated in a pipe."""
     if not sys.stdout.isatty():
         for row in [header, *rows]:
-            print_line("\t".join(row))
+            print_line("\t".join(SEPARATORS.sub(" ", each) for each in row))
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for number, name in enumerate(header):
-        table.add_column(name, justify="right" if number in right else "left", overflow="fold")
+        table.add_column(cell(name), justify="right" if number in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(cell, row))
     Console(highlight=False).print(table)
+
+
+def cell(text: str) -> Text:
+    """Return what stands in a drawn table: text from data, and no markup."""
+    return Text(one_line(text))
 
 
 def duration(seconds: float) -> str:
@@ -109,24 +124,24 @@ class Drawn(Progress):
 
     def say(self, message: str) -> None:
         """Print a line above the bar."""
-        self.console.print(message, markup=False)
+        self.console.print(printable(message), markup=False)
 
     def warn(self, message: str) -> None:
         """Print a line that stands out."""
-        self.console.print(message, style="yellow", markup=False)
+        self.console.print(printable(message), style="yellow", markup=False)
 
     @contextmanager
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
         """Draw a bar with steps, figures and time."""
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[figures]}"),
+            TextColumn("{task.fields[figures]}", markup=False),
             TimeElapsedColumn(),
         )
         with Drawing(*columns, console=self.console, transient=True) as drawing:
-            task = drawing.add_task(title, total=total, completed=done, figures="")
+            task = drawing.add_task(one_line(title), total=total, completed=done, figures="")
             clock = Clock(total, done)
 
             class DrawnBar(Bar):
@@ -145,7 +160,7 @@ class Lines(Progress):
 
     def say(self, message: str) -> None:
         """Print a line."""
-        self.console.print(message, markup=False, soft_wrap=True)
+        self.console.print(printable(message), markup=False, soft_wrap=True)
 
     def warn(self, message: str) -> None:
         """Print a line."""

@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Json
+from regard.cli.options import LARGEST_SEED, Json
+from regard.cli.verb import Verbs
 
-app = typer.Typer(help="Look at data.", no_args_is_help=True)
+app = Verbs(help="Look at data.", no_args_is_help=True)
 
 
 @app.callback()
@@ -16,7 +17,7 @@ def _data() -> None:
 
 @app.command("miniature")
 def miniature(
-    count: Annotated[int, typer.Option(help="How many pairs, stories or examples.")] = 20,
+    count: Annotated[int, typer.Option(min=1, help="How many pairs, stories or examples.")] = 20,
     split: Annotated[
         str,
         typer.Option(
@@ -24,7 +25,9 @@ def miniature(
             "unseen-names."
         ),
     ] = "train",
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, other sentences; the split stays the split.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=LARGEST_SEED, help="Another seed, other sentences; the split stays the split.")
+    ] = 0,
     stories: Annotated[
         bool, typer.Option("--stories", help="English stories, with a blank line after each.")
     ] = False,

@@ -82,17 +82,21 @@ def print_report(report: Any) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from regard.escaping import printable
+
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     kind = None
     for finding in report.findings:
         if finding.check != kind:
             console.print(Text(finding.check, style="bold"))
             kind = finding.check
-        console.print(Text(f"  {finding.severity:8}", style=STYLES[finding.severity]) + Text(finding.sentence))
+        console.print(
+            Text(f"  {finding.severity:8}", style=STYLES[finding.severity]) + Text(printable(finding.sentence))
+        )
         for example in finding.examples:
-            console.print(Text(f"            {example}", style="dim"))
+            console.print(Text(f"            {printable(str(example))}", style="dim"))
         if finding.way_out:
-            console.print(Text(f"          → {finding.way_out}"))
+            console.print(Text(f"          → {printable(finding.way_out)}"))
     counts = [(len(report.of(severity)), severity) for severity in ("problem", "warning", "note")]
     said = [f"{count} {severity}{'s' if count > 1 else ''}" for count, severity in counts if count]
     console.print(Text(f"{', '.join(said)}." if said else "All is well.", style=STYLES[report.severity]))

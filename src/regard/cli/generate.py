@@ -11,6 +11,7 @@ from regard.cli.inputs import chunks
 from regard.cli.options import (
     CONSTRAINTS,
     DRAWING,
+    LARGEST_SEED,
     Device,
     Json,
     NoRepeatNgram,
@@ -22,6 +23,7 @@ from regard.cli.options import (
     TopP,
     Weights,
 )
+from regard.config.parsing import parse_integer
 
 GENERATION = (
     *("tokens", "temperature", "top_k", "top_p", "min_p", "samples", "seed", "repetition_penalty"),
@@ -46,7 +48,10 @@ MinP = Annotated[
 ]
 Samples = Annotated[int | None, typer.Option(rich_help_panel=DRAWING, help="Continuations of each prompt.")]
 Seed = Annotated[
-    int | None, typer.Option(rich_help_panel=DRAWING, help="Draws follow from it, the line, sample and step.")
+    int | None,
+    typer.Option(
+        min=0, max=LARGEST_SEED, rich_help_panel=DRAWING, help="Draws follow from it, the line, sample and step."
+    ),
 ]
 RepetitionPenalty = Annotated[
     float | None,
@@ -119,7 +124,8 @@ def generate(
 
 
 def _window(word: str | None) -> str | int | None:
-    return int(word) if word is not None and word.isdigit() else word
+    number = parse_integer(word or "")
+    return word if number is None else number
 
 
 def _check_words(prompts: list[str] | None, file: Path | None) -> None:
@@ -149,12 +155,14 @@ def _go_on(generator: Any, given: Iterable[list[str]], settings: dict[str, Any],
 
 def _print_pieces(pieces: Any, is_further: bool) -> None:
     """Print a text while it is said."""
+    from regard.cli.console import write
+
     if is_further:
-        sys.stdout.write("\n")
+        write("\n")
     for piece in pieces:
-        sys.stdout.write(piece)
+        write(piece)
         sys.stdout.flush()
-    sys.stdout.write("\n")
+    write("\n")
 
 
 def _print_answer(answer: Any, is_further: bool, json: bool) -> None:

@@ -3,8 +3,7 @@
 import errno
 import os
 import sys
-from io import TextIOWrapper
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
@@ -43,6 +42,8 @@ from regard.cli import (
     vectors,
     verify_resume,
 )
+from regard.cli.streams import prepare_streams, say_error, silence
+from regard.cli.verb import Verbs
 from regard.errors import RegardError
 from regard.version import __version__
 
@@ -50,7 +51,7 @@ UsageError: Any = typer.BadParameter.__base__  # of the click that typer brings 
 
 INTERRUPTED = 130
 
-app = typer.Typer(
+app = Verbs(
     name="regard",
     help="Train models on your own text, look inside them and use them: translators, language models, classifiers.",
     no_args_is_help=True,
@@ -113,40 +114,53 @@ def main() -> None:
     # a core; a short spin loses nothing on an idle machine. Read when torch loads.
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", "1000")
-    for stream in (sys.stdout, sys.stderr):  # text is UTF-8, whatever the locale says
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    prepare_streams()
+    sentence, code = _outcome()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader of our output has had enough
+        silence(sys.stdout)
+        code = code or 1
+    except OSError as error:
+        silence(sys.stdout)
+        sentence, code = sentence or f"standard output: {_reason(error)}", code or 2
+    # Said once, however many processes torchrun has started.
+    if sentence and os.environ.get("RANK", "0") == "0":
+        say_error(f"regard: {sentence}")
+    sys.exit(code)
+
+
+def _outcome() -> tuple[str, int]:
+    """Run the command line and return what is to be said about how it went, if anything, and the exit code."""
     try:
         code = app(standalone_mode=False)
-        if code == INTERRUPTED:  # typer's answer to Ctrl-C; a run that could be saved has left with its own words
-            _fail("stopped.", INTERRUPTED)
-        sys.exit(code)
+        # 130 is typer's answer to Ctrl-C; a run that could be saved has left with its own words.
+        return ("stopped.", INTERRUPTED) if code == INTERRUPTED else ("", code if isinstance(code, int) else 0)
+    except SystemExit as stop:
+        return "", stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()
-            sys.exit(2)
+            return "", 2
         where = error.ctx.command_path if error.ctx else "regard"
-        _fail(f"{error.format_message().rstrip('.')}; see {where} --help.")
+        return f"{error.format_message().rstrip('.')}; see {where} --help.", 2
     except (typer.Abort, KeyboardInterrupt):
-        _fail("stopped.", INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        return "stopped.", INTERRUPTED
+    except BrokenPipeError:
+        silence(sys.stdout)
+        return "", 1
     except RegardError as error:
-        _fail(str(error))
+        return str(error), 2
     except OSError as error:
         if error.filename is None and error.errno is None:
             raise
-        where = f"{error.filename}: " if error.filename else ""
-        way_out = "free some space" if error.errno == errno.ENOSPC else "check the path and its permissions"
-        _fail(f"{where}{error.strerror}; {way_out}.")
+        where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+        return f"{where}{_reason(error)}", 2
 
 
-def _fail(sentence: str, code: int = 2) -> NoReturn:
-    """Say what is wrong, once however many processes torchrun has started, and leave."""
-    if os.environ.get("RANK", "0") == "0":
-        typer.echo(f"regard: {sentence}", err=True)
-    sys.exit(code)
+def _reason(error: OSError) -> str:
+    way_out = "free some space" if error.errno == errno.ENOSPC else "check the path and its permissions"
+    return f"{error.strerror}; {way_out}."
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from regard.config.parsing import parse_integer
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no messages.")]
 Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
@@ -53,7 +55,8 @@ TableOut = Annotated[
 ]
 LabelColumn = Annotated[str | None, typer.Option(help="To fine-tune: that of the label, number, tag or answer.")]
 Preset = Annotated[str | None, typer.Option(help="The model (see `regard presets`).")]
-Seed = Annotated[int | None, typer.Option(help="Every random choice follows from it.")]
+LARGEST_SEED = 2**32 - 1
+Seed = Annotated[int | None, typer.Option(min=0, max=LARGEST_SEED, help="Every random choice follows from it.")]
 Beams = Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; 1 is greedy. Unset: the run's own setting.")]
 DRAWING, CONSTRAINTS = "Drawing", "Constraints"
 TopK = Annotated[int | None, typer.Option(rich_help_panel=DRAWING, help="Draw among so many most probable tokens.")]
@@ -128,7 +131,8 @@ def columns(source: str | None, target: str | None, prefix: str = "") -> dict[st
 
 def column(word: str) -> str | int:
     """Return what a user calls a column: digits are a number, anything else a name."""
-    return int(word) if word.isdigit() else word
+    number = parse_integer(word)
+    return word if number is None or not word[0].isdigit() else number
 
 
 def _parted(words: list[str], flags: dict[str, Any]) -> tuple[list[str], list[str]]:

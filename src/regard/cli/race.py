@@ -27,6 +27,7 @@ from regard.cli.options import (
     ValidText,
     run_overrides,
 )
+from regard.escaping import one_line, printable
 from regard.progress import Bar, Progress
 
 if TYPE_CHECKING:
@@ -167,11 +168,11 @@ class LiveTable(Progress):
 
     def say(self, message: str) -> None:
         """Print a line above the table."""
-        self.console.print(message, markup=False)
+        self.console.print(printable(message), markup=False)
 
     def warn(self, message: str) -> None:
         """Print a line that stands out."""
-        self.console.print(message, style="yellow", markup=False)
+        self.console.print(printable(message), style="yellow", markup=False)
 
     def show(self, standings: Sequence["Standing"]) -> None:
         """Take over how the members stand."""
@@ -203,20 +204,20 @@ class LiveTable(Progress):
         from rich.table import Table
         from rich.text import Text
 
-        from regard.cli.console import duration
+        from regard.cli.console import cell, duration
 
         table = Table(box=None, pad_edge=False, header_style="bold")
         score = self.standings[0].score_name if self.standings else "BLEU"
         for number, name in enumerate(("model", "state", "step", "loss", score, "tokens/s", "training")):
-            table.add_column(name, justify="left" if number < 2 else "right")
+            table.add_column(cell(name), justify="left" if number < 2 else "right")
         for each in self.standings:
             table.add_row(
-                each.name,
-                each.state,
+                cell(each.name),
+                cell(each.state),
                 f"{each.step:,}/{each.steps:,}" if each.steps else "",
                 f"{each.loss:.3f}" if each.loss is not None else "",
                 f"{each.score:.1f}" if each.score is not None else "",
                 f"{each.tokens_per_second:,.0f}" if each.tokens_per_second is not None else "",
                 duration(each.seconds) if each.seconds is not None else "",
             )
-        return Group(*([table] if self.standings else []), Text(self.doing, style="dim"))
+        return Group(*([table] if self.standings else []), Text(one_line(self.doing), style="dim"))

@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from regard.cli.options import Json
+from regard.cli.verb import Verbs
 
 
 class Listing(TyperGroup):
@@ -19,7 +20,7 @@ class Listing(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(help="List what was trained (regard runs [FOLDER]), or delete a run.", cls=Listing)
+app = Verbs(help="List what was trained (regard runs [FOLDER]), or delete a run.", cls=Listing)
 
 
 @app.command("list")
@@ -80,7 +81,7 @@ def delete(
         try:
             question = f"Delete {run} ({about.task}, {about.state}{score}, {size(about.bytes)})?"
             is_meant = typer.confirm(question, err=True)
-        except typer.Abort:
+        except (typer.Abort, RuntimeError, ValueError):  # standard input may be closed
             raise RunError(f"{run}: nobody answered, so nothing was deleted; --yes deletes without asking.") from None
         if not is_meant:
             typer.echo("Nothing was deleted.", err=True)

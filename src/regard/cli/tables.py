@@ -1,6 +1,5 @@
 """Tables that verbs take and give back."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -61,10 +60,10 @@ def write_records(records: Sequence[dict[str, Any]], out: Path | None) -> None:
 
 
 def _write(text: str, rows: int, out: Path | None) -> None:
-    from regard.cli.console import print_line
+    from regard.cli.console import print_line, write
 
     if out is None:
-        sys.stdout.write(text)
+        write(text)
         return
     out.write_text(text, encoding="utf-8", newline="")
     print_line(f"{out}: {rows:,} rows.")

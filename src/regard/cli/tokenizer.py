@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import Json, Quiet
+from regard.cli.verb import Verbs
 
-app = typer.Typer(help="Train tokenizers and look at them.", no_args_is_help=True)
+app = Verbs(help="Train tokenizers and look at them.", no_args_is_help=True)
 
 
 @app.command("train")

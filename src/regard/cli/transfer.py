@@ -168,15 +168,18 @@ class TransferTable(LiveTable):
         from rich.table import Table
         from rich.text import Text
 
-        doing = Text(self.doing, style="dim")
+        from regard.cli.console import cell
+        from regard.escaping import one_line
+
+        doing = Text(one_line(self.doing), style="dim")
         if self.results is None:
             return doing
         header, rows = _rows(self.results)
         table = Table(box=None, pad_edge=False, header_style="bold")
         for number, name in enumerate(header):
-            table.add_column(name, justify="left" if number < 1 else "right")
+            table.add_column(cell(name), justify="left" if number < 1 else "right")
         for row in rows:
-            table.add_row(*row)
+            table.add_row(*map(cell, row))
         done = Text(f"{self.results['done']} of {self.results['of']} runs", style="dim")
         return Group(table, done, doing)
 

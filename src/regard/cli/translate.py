@@ -10,6 +10,7 @@ from regard.cli.inputs import chunks
 from regard.cli.options import (
     CONSTRAINTS,
     DRAWING,
+    LARGEST_SEED,
     Beams,
     Device,
     Ensemble,
@@ -47,7 +48,10 @@ Temperature = Annotated[
     float | None, typer.Option(rich_help_panel=DRAWING, help="Below 1 more careful, above 1 more daring.")
 ]
 Seed = Annotated[
-    int | None, typer.Option(rich_help_panel=DRAWING, help="Draws follow from it, the line and the step.")
+    int | None,
+    typer.Option(
+        min=0, max=LARGEST_SEED, rich_help_panel=DRAWING, help="Draws follow from it, the line and the step."
+    ),
 ]
 Prefix = Annotated[str | None, typer.Option(rich_help_panel=CONSTRAINTS, help="What every translation begins with.")]
 RepetitionPenalty = Annotated[

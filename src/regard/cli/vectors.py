@@ -9,8 +9,9 @@ import typer
 from regard.cli.inputs import chunks
 from regard.cli.options import Json, Quiet
 from regard.cli.vectors_study import evaluate, map_
+from regard.cli.verb import Verbs
 
-app = typer.Typer(
+app = Verbs(
     help="Look at word vectors: neighbours, similarity, analogies, the odd one out; evaluate and draw them.",
     no_args_is_help=True,
 )

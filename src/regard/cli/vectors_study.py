@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli.options import Json, Quiet
+from regard.cli.options import LARGEST_SEED, Json, Quiet
 
 RunOrFile = Annotated[
     str, typer.Argument(metavar="RUN", help="A run of the task vectors, or a file of word2vec or GloVe (.gz too).")
@@ -77,7 +77,7 @@ def map_(
         typer.Option(metavar="NAME", help="Write NAME.png and NAME.html; unset: map, beside the vectors."),
     ] = None,
     first: Annotated[int | None, typer.Option(min=1, help="Of a file: read only so many rows.")] = None,
-    seed: Annotated[int, typer.Option(help="Of t-SNE, which begins at random.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of t-SNE, which begins at random.")] = 1,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 from regard.checkpoint.records import CONFIG
 from regard.config import flatten, parse_overrides
 from regard.errors import CheckpointError, RunError
+from regard.escaping import as_markdown_paragraph, in_markdown
 from regard.progress import Progress
 from regard.studies.curves import CURVES, draw_curves
 from regard.studies.elmo.card import elmo_data, elmo_scores, elmo_use
-from regard.studies.markdown import began, code, table
+from regard.studies.markdown import Markdown, began, code, codes, fenced, table
 from regard.studies.masked_card import masked_data, masked_scores, masked_use
 from regard.studies.model_place import model_hash
 from regard.studies.passport import decoding_words, passports_of
@@ -77,15 +78,15 @@ def leave_card(run: Run, progress: Progress) -> None:
 def _head(run: Run, record: dict[str, Any]) -> list[str]:
     settings = record["settings"]
     preset = settings["model"].get("preset") or settings["model"].get("family", "model")
-    about = [settings["about"], ""] if settings.get("about") else []
+    about = [as_markdown_paragraph(str(settings["about"])), ""] if settings.get("about") else []
     steps = f" after {record['steps']:,} steps, best at step {record['best_step']:,}" if "steps" in record else ""
     return [
         MARK,
-        f"# {run.path.name}",
+        f"# {in_markdown(run.path.name)}",
         "",
         *about,
-        f"A model for the task `{record['task']}`: {preset}, {record['parameters']:,} parameters, trained by regard "
-        f"{record['regard']}; {state_of(record)}{steps}.",
+        f"A model for the task {code(record['task'])}: {in_markdown(str(preset))}, "
+        f"{record['parameters']:,} parameters, trained by regard {record['regard']}; {state_of(record)}{steps}.",
     ]
 
 
@@ -94,23 +95,25 @@ def _use(run: Run) -> list[str]:
     return [
         "## Use it",
         "",
-        "```sh",
-        f'regard translate {shlex.quote(path)} "your text"',
-        "```",
+        *fenced(
+            "sh",
+            f'regard translate {shlex.quote(path)} "your text"',
+        ),
         "",
-        "```python",
-        "import regard",
-        "",
-        f"translator = regard.load({json.dumps(path, ensure_ascii=False)})",
-        'translator("your text").text',
-        "```",
+        *fenced(
+            "python",
+            "import regard",
+            "",
+            f"translator = regard.load({json.dumps(path, ensure_ascii=False)})",
+            'translator("your text").text',
+        ),
     ]
 
 
 def _scores(run: Run) -> list[str]:
     passports = passports_of(run, TranslationPassport)
     if not passports:
-        return ["## Scores", "", f"None yet; `regard evaluate {shlex.quote(str(run.path))}` measures them."]
+        return ["## Scores", "", f"None yet; {code(f'regard evaluate {shlex.quote(str(run.path))}')} measures them."]
     try:
         best = model_hash(run.best)
     except (CheckpointError, OSError, ValueError):
@@ -126,7 +129,7 @@ def _scores(run: Run) -> list[str]:
         rows.append([name, f"{facts['sentences']:,}", *figures, loss, decoding_words(facts["decode"]), model])
     names = _metric_names(passports)
     hashes = [
-        (name, code(facts["test_set"]["sources"]), " ".join(map(code, facts["test_set"]["references"])))
+        (name, code(facts["test_set"]["sources"]), codes(facts["test_set"]["references"], " "))
         for name, facts in passports.items()
     ]
     return [
@@ -134,7 +137,7 @@ def _scores(run: Run) -> list[str]:
         "",
         *table(["set", "sentences", *names, "loss", "decoding", "checkpoint"], rows),
         "",
-        *(f"- {metric}: `{signatures[metric]}`" for metric in names),
+        *(f"- {in_markdown(metric)}: {code(signatures[metric])}" for metric in names),
         f"- checkpoint: SHA-256 `{best}`",
         "",
         'Figures that begin with "BLEU lowercased" are for comparison with papers that count so, and with nothing '
@@ -175,10 +178,10 @@ def _data(run: Run) -> list[str]:
     ]
 
 
-def _place(place: dict[str, Any]) -> str:
+def _place(place: dict[str, Any]) -> Markdown:
     names = [place.get("path"), place.get("source"), place.get("target"), *place.get("references", [])]
     count = f" (at most {place['count']:,})" if place.get("count") else ""
-    return ", ".join(code(name) for name in names if name) + count
+    return Markdown(codes(name for name in names if name) + count)
 
 
 def _settings(record: dict[str, Any]) -> list[str]:
@@ -205,22 +208,23 @@ def _machine(record: dict[str, Any], metrics: Sequence[dict[str, float]]) -> lis
 def _repeat(run: Run, record: dict[str, Any]) -> list[str]:
     again = str(run.path.with_name(run.path.name + "-again"))
     command = repeat_command(record)
-    shell = ["```sh", f"{command} --out {shlex.quote(again)}", "```", ""] if command else []
+    shell = [*fenced("sh", f"{command} --out {shlex.quote(again)}"), ""] if command else []
     settings = json.dumps(str(run.path / "run.json"), ensure_ascii=False)
     return [
         "## Repeat it",
         "",
         *shell,
         *(["Or with exactly the settings above, whatever became of the recipe since:", ""] if shell else []),
-        "```python",
-        "import json",
-        "from pathlib import Path",
-        "",
-        "import regard",
-        "",
-        f'settings = json.loads(Path({settings}).read_text(encoding="utf-8"))["settings"]',
-        f"regard.train(settings, out={json.dumps(again, ensure_ascii=False)})",
-        "```",
+        *fenced(
+            "python",
+            "import json",
+            "from pathlib import Path",
+            "",
+            "import regard",
+            "",
+            f'settings = json.loads(Path({settings}).read_text(encoding="utf-8"))["settings"]',
+            f"regard.train(settings, out={json.dumps(again, ensure_ascii=False)})",
+        ),
         "",
         _repeats(record) + f" Each checkpoint folder holds its own `{CONFIG}`.",
     ]

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from regard.studies.drawing import new_figure, words_as_they_are
+
 CURVES = "curves.png"
 
 NOT_LOSSES = {"step", "epoch", "seconds", "learning_rate", "tokens_per_second", "waiting"}
@@ -22,21 +24,17 @@ COLOURS = {"train": "#4477aa", "valid": "#cc6677"}
 
 def draw_curves(metrics: Sequence[dict[str, float]], path: Path) -> None:
     """Draw loss, BLEU, learning rate and speed over the steps; a panel without figures says so."""
-    # matplotlib takes most of a second to load, and only a picture needs it.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 6.4))
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(2, 2).flat
-    for panel, (title, lines) in zip(panels, panel_lines(metrics).items(), strict=True):
-        panel.set_title(title, fontsize=10, loc="left")
-        panel.set_xlabel("step", fontsize=8)
-        panel.tick_params(labelsize=8)
-        panel.grid(visible=True, alpha=0.3)
-        _draw(panel, lines)
-    figure.subplots_adjust(left=0.07, right=0.98, top=0.95, bottom=0.08, hspace=0.32, wspace=0.16)
-    figure.savefig(path, dpi=110)
+    with words_as_they_are():
+        figure = new_figure(10, 6.4)
+        panels = figure.subplots(2, 2).flat
+        for panel, (title, lines) in zip(panels, panel_lines(metrics).items(), strict=True):
+            panel.set_title(title, fontsize=10, loc="left")
+            panel.set_xlabel("step", fontsize=8)
+            panel.tick_params(labelsize=8)
+            panel.grid(visible=True, alpha=0.3)
+            _draw(panel, lines)
+        figure.subplots_adjust(left=0.07, right=0.98, top=0.95, bottom=0.08, hspace=0.32, wspace=0.16)
+        figure.savefig(path, dpi=110)
 
 
 def _draw(panel: Any, lines: dict[str, tuple[list[float], list[float]]]) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import ConfigError, DataError
+from regard.escaping import in_picture
 from regard.nn import Trace
-from regard.studies.race.pictures import words_as_they_are
+from regard.studies.drawing import new_figure, words_as_they_are
 
 KINDS = {
     "cross": ("decoder", "cross"),
@@ -74,22 +75,19 @@ def draw_looks(found: Looks, heads: Sequence[int | None], path: Path) -> None:
     """Draw the weights of some heads (None: the mean of all) side by side."""
     if path.suffix.lower() not in FORMATS:
         raise ConfigError(f"{path}: a picture ends in {', '.join(FORMATS)}; choose one of them.")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     columns = min(4, len(heads))
     rows = -(-len(heads) // columns)
     wide, high = 1.5 + 0.3 * len(found.keys), 1.5 + 0.27 * len(found.queries)
-    figure = Figure(figsize=(min(40.0, columns * wide), min(40.0, rows * high)), layout="constrained")
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(rows, columns, squeeze=False).flatten()
-    for panel in panels[len(heads) :]:
-        panel.set_axis_off()
+    keys, queries = ([*map(in_picture, tokens)] for tokens in (found.keys, found.queries))
     with words_as_they_are():
+        figure = new_figure(min(40.0, columns * wide), min(40.0, rows * high), layout="constrained")
+        panels = figure.subplots(rows, columns, squeeze=False).flatten()
+        for panel in panels[len(heads) :]:
+            panel.set_axis_off()
         for head, panel in zip(heads, panels, strict=False):
             panel.imshow(found.of_head(head), cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
-            panel.set_xticks(range(len(found.keys)), found.keys, rotation=60, ha="right", fontsize=8)
-            panel.set_yticks(range(len(found.queries)), found.queries, fontsize=8)
+            panel.set_xticks(range(len(keys)), keys, rotation=60, ha="right", fontsize=8)
+            panel.set_yticks(range(len(queries)), queries, fontsize=8)
             name = "mean of all heads" if head is None else f"head {head % len(found.weights)}"
             panel.set_title(f"{found.kind}, layer {found.layer}, {name}", fontsize=9, loc="left")
         try:

@@ -1,20 +1,46 @@
-"""Pieces of Markdown."""
+"""Pieces of Markdown; text that is not marked as Markdown is escaped."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from regard.escaping import in_markdown, in_markdown_code
+
+
+class Markdown(str):
+    """Text that is Markdown already."""
+
+    __slots__ = ()
+
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
     """Return the lines of a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines]
+    lines = [header, [Markdown("---")] * len(header), *rows]
+    return ["| " + " | ".join(cell(each) for each in line) + " |" for line in lines]
 
 
-def code(value: Any) -> str:
+def cell(value: Any) -> str:
+    """Return a value as it stands in a cell."""
+    return value if isinstance(value, Markdown) else in_markdown(str(value))
+
+
+def code(value: Any) -> Markdown:
     """Return a value as code inside a line."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"`{text}`" if text else ""
+    return Markdown(in_markdown_code(text))
+
+
+def codes(values: Iterable[Any], between: str = ", ") -> Markdown:
+    """Return several values, each as code."""
+    return Markdown(between.join(code(value) for value in values))
+
+
+def fenced(language: str, *lines: str) -> list[str]:
+    """Return lines of code in a block that none of them can end."""
+    fence = "```"
+    while any(fence in line for line in lines):
+        fence += "`"
+    return [f"{fence}{language}", *lines, fence]
 
 
 def began(facts: Mapping[str, Any]) -> list[str]:

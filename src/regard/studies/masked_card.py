@@ -4,7 +4,7 @@ import json
 import shlex
 from typing import Any
 
-from regard.studies.markdown import began, code, table
+from regard.studies.markdown import began, code, fenced, table
 from regard.studies.run import Run
 from regard.studies.text_card import text_rows
 
@@ -15,17 +15,19 @@ def masked_use(run: Run) -> list[str]:
     return [
         "## Use it",
         "",
-        "```sh",
-        f'regard fill {shlex.quote(path)} "Your text with a [MASK] in it."',
-        f'regard embed {shlex.quote(path)} "your text"',
-        "```",
+        *fenced(
+            "sh",
+            f'regard fill {shlex.quote(path)} "Your text with a [MASK] in it."',
+            f'regard embed {shlex.quote(path)} "your text"',
+        ),
         "",
-        "```python",
-        "import regard",
-        "",
-        f"encoder = regard.load({json.dumps(path, ensure_ascii=False)})",
-        'encoder.fill("Your text with a [MASK] in it.").filled',
-        "```",
+        *fenced(
+            "python",
+            "import regard",
+            "",
+            f"encoder = regard.load({json.dumps(path, ensure_ascii=False)})",
+            'encoder.fill("Your text with a [MASK] in it.").filled',
+        ),
     ]
 
 

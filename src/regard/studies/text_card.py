@@ -4,7 +4,7 @@ import json
 import shlex
 from typing import Any
 
-from regard.studies.markdown import began, code, table
+from regard.studies.markdown import began, code, codes, fenced, table
 from regard.studies.run import Run
 
 
@@ -14,16 +14,18 @@ def text_use(run: Run) -> list[str]:
     return [
         "## Use it",
         "",
-        "```sh",
-        f'regard generate {shlex.quote(path)} "Once upon a time"',
-        "```",
+        *fenced(
+            "sh",
+            f'regard generate {shlex.quote(path)} "Once upon a time"',
+        ),
         "",
-        "```python",
-        "import regard",
-        "",
-        f"generator = regard.load({json.dumps(path, ensure_ascii=False)})",
-        'generator("Once upon a time").text',
-        "```",
+        *fenced(
+            "python",
+            "import regard",
+            "",
+            f"generator = regard.load({json.dumps(path, ensure_ascii=False)})",
+            'generator("Once upon a time").text',
+        ),
     ]
 
 
@@ -61,7 +63,7 @@ def text_rows(record: dict[str, Any]) -> list[list[str]]:
         if not isinstance(counts, dict) or "documents" not in counts:
             continue
         place = places["test"].get(role.removeprefix("test ")) if role.startswith("test ") else places.get(role)
-        origin = ", ".join(map(code, place["paths"])) if place else "set apart from train"
+        origin = codes(place["paths"]) if place else "set apart from train"
         rows.append([role, origin, *(f"{counts[name]:,}" for name in ("documents", "tokens", "bytes", "words"))])
     return rows
 

@@ -3,7 +3,7 @@
 import json
 import shlex
 
-from regard.studies.markdown import began, code, table
+from regard.studies.markdown import began, code, fenced, table
 from regard.studies.run import Run
 from regard.studies.text_card import text_rows
 
@@ -15,17 +15,19 @@ def elmo_use(run: Run) -> list[str]:
     return [
         "## Use it",
         "",
-        "```sh",
-        f'regard similar {words} "She sat on the bank of the river." "The bank lent her money." --word bank',
-        f"regard train classify --data reviews.csv --start {words}",
-        "```",
+        *fenced(
+            "sh",
+            f'regard similar {words} "She sat on the bank of the river." "The bank lent her money." --word bank',
+            f"regard train classify --data reviews.csv --start {words}",
+        ),
         "",
-        "```python",
-        "import regard",
-        "",
-        f"elmo = regard.load({json.dumps(path, ensure_ascii=False)})",
-        'elmo.tokens("The bank lent her money.").vectors',
-        "```",
+        *fenced(
+            "python",
+            "import regard",
+            "",
+            f"elmo = regard.load({json.dumps(path, ensure_ascii=False)})",
+            'elmo.tokens("The bank lent her money.").vectors',
+        ),
     ]
 
 

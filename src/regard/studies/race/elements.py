@@ -1,8 +1,8 @@
 """The parts that a report's page is made of."""
 
-import html
 from collections.abc import Sequence
 
+from regard.escaping import in_html
 from regard.studies.race.pictures import Picture
 
 
@@ -12,19 +12,19 @@ def section(title: str, figures: Sequence[str], words: str = "") -> str:
     if not shown and not words:
         return ""
     inside = f'<div class="grid">{"".join(shown)}</div>' if len(shown) > 1 else "".join(shown)
-    return f"<section><h2>{html.escape(title)}</h2>{inside}{words}</section>"
+    return f"<section><h2>{in_html(title)}</h2>{inside}{words}</section>"
 
 
 def figure(picture: Picture | None, caption: str) -> str:
     """Return a picture with what is to be said about it."""
     if picture is None:
         return ""
-    return f"<figure>{picture.svg()}<figcaption>{html.escape(caption)}</figcaption></figure>"
+    return f"<figure>{picture.svg()}<figcaption>{in_html(caption)}</figcaption></figure>"
 
 
 def bullets(lines: Sequence[str]) -> str:
     """Return a list of sentences."""
-    return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>" if lines else ""
+    return f"<ul>{''.join(f'<li>{in_html(line)}</li>' for line in lines)}</ul>" if lines else ""
 
 
 def duration(seconds: float) -> str:

@@ -2,12 +2,13 @@
 
 import io
 import re
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from regard.escaping import in_html, in_picture
+from regard.studies.drawing import new_figure, words_as_they_are
 
 COLOURS = ("#3b82c4", "#d9770b", "#1f9d6b", "#c2519b", "#8b6fd6", "#0e9aa7", "#d04a4a", "#8a8f2d")
 FAINTEST = 1e-3
@@ -59,18 +60,13 @@ class Picture:
         # Names inside one page must differ from picture to picture.
         text = re.sub(r'\bid="', f'id="{self.name}-', text)
         text = text.replace("url(#", f"url(#{self.name}-").replace('href="#', f'href="#{self.name}-')
-        label = self.title.replace("&", "&amp;").replace('"', "&quot;")
-        opening = rf'<svg viewBox="\1" role="img" aria-label="{label}">'
-        text = re.sub(r'<svg\b[^>]*?viewBox="([^"]*)"[^>]*>', opening, text, count=1)
+        opening = f'role="img" aria-label="{in_html(self.title)}">'
+        svg = re.compile(r'<svg\b[^>]*?viewBox="([^"]*)"[^>]*>')
+        text = svg.sub(lambda found: f'<svg viewBox="{found[1]}" {opening}', text, count=1)
         return text.strip()
 
     def _figure(self, theme: Theme) -> Any:
-        # matplotlib takes most of a second to load, and only a picture needs it.
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=self.size, layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = new_figure(*self.size, layout="constrained")
         axes = figure.subplots()
         axes.grid(visible=True, color=theme.rule, linewidth=0.6)
         axes.set_axisbelow(True)
@@ -87,16 +83,6 @@ class Picture:
             for text in legend.get_texts():
                 text.set_color(theme.ink)
         return figure
-
-
-@contextmanager
-def words_as_they_are(settings: dict[str, Any] | None = None) -> Iterator[None]:
-    """Draw tokens as text: no formulas between dollar signs, and no word about letters that the font lacks."""
-    import matplotlib
-
-    with matplotlib.rc_context({"text.parse_math": False} | (settings or {})), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r"(?s)Glyph .* missing from", UserWarning)
-        yield
 
 
 def draw_pictures(results: dict[str, Any]) -> list[Picture]:
@@ -126,7 +112,7 @@ def draw_lines(axes: Any, lines: Sequence[tuple[str, Sequence[float], Sequence[f
     for number, (name, x, y) in enumerate(lines):
         style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
         dashes = "-" if number < len(COLOURS) else "--"
-        axes.plot(x, y, dashes, label=name, markersize=4, linewidth=1.4, **style)
+        axes.plot(x, y, dashes, label=in_picture(name), markersize=4, linewidth=1.4, **style)
     axes.legend(fontsize=8, frameon=False)
 
 
@@ -200,10 +186,10 @@ def _ladder(results: dict[str, Any], axes: Any, theme: Theme) -> None:
     axes.barh(places, [value for _, value in rows], color=colours)
     for place, (_, value) in zip(places, rows, strict=True):
         axes.text(value, place, f" {value:.1f}", va="center", fontsize=8, color=theme.ink)
-    labels = [name for name, _ in ours] + [f"{name} ({published['title']})" for name, _ in theirs]
+    labels = [in_picture(name) for name, _ in ours] + [f"{name} ({published['title']})" for name, _ in theirs]
     axes.set_yticks(places, labels)
     axes.invert_yaxis()
-    axes.set(xlabel=f"BLEU: this race on {results['set']}; {published['title']}", xlim=(0, None))
+    axes.set(xlabel=f"BLEU: this race on {in_picture(results['set'])}; {published['title']}", xlim=(0, None))
     axes.margins(x=0.12)
 
 
@@ -218,8 +204,10 @@ def _matrix(member: dict[str, Any]) -> Picture:
         colours = LinearSegmentedColormap.from_list("weights", [(0.23, 0.51, 0.77, 0.0), (0.23, 0.51, 0.77, 1.0)])
         axes.grid(visible=False)
         axes.pcolormesh(found["weights"], cmap=colours, vmin=0, vmax=1)
-        axes.set_xticks([place + 0.5 for place in range(columns)], found["source"], rotation=60, ha="right")
-        axes.set_yticks([place + 0.5 for place in range(rows)], found["target"])
+        axes.set_xticks(
+            [place + 0.5 for place in range(columns)], [*map(in_picture, found["source"])], rotation=60, ha="right"
+        )
+        axes.set_yticks([place + 0.5 for place in range(rows)], [*map(in_picture, found["target"])])
         axes.set_xlim(0, columns)
         axes.set_ylim(rows, 0)
         axes.set(ylabel="said", xlabel="looked at")

@@ -1,6 +1,5 @@
 """A race as one page that needs nothing else, and its pictures as files."""
 
-import html
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -9,6 +8,7 @@ from string import Template
 from typing import Any
 
 from regard.checkpoint import write_text
+from regard.escaping import in_html
 from regard.studies.folder import REPORT
 from regard.studies.passport import decoding_words
 from regard.studies.race.disciplines import ranked
@@ -37,8 +37,8 @@ def page(results: dict[str, Any], pictures: Sequence[Picture]) -> str:
     sections = (text_sections if is_text else _translation_sections)(results, drawn, captions)
     sections.append(_conditions(results, captions["trial"]))
     return Template(template).substitute(
-        title=html.escape(f"Race {results['name']}"),
-        subtitle=html.escape(_subtitle(results)),
+        title=in_html(f"Race {results['name']}"),
+        subtitle=in_html(_subtitle(results)),
         notices=_notices(results),
         table=_table(results),
         sections="\n".join(each for each in sections if each),
@@ -123,21 +123,21 @@ def _table(results: dict[str, Any]) -> str:
             rungs = [] if results["vary"] else results["published"]["rungs"]
             rung = next((r for r in rungs if each["preset"] in r["presets"]), None)
             cells.append((f"{rung['bleu']:.1f}" if rung else "–", False))
-        rows.append("".join(f"<td{' class=best' if best else ''}>{html.escape(text)}</td>" for text, best in cells))
+        rows.append("".join(f"<td{' class=best' if best else ''}>{in_html(text)}</td>" for text, best in cells))
     names = ["model", *(column["title"] for column in columns), "parameters", "steps", "tokens/s", "training"]
     names += ["published"] if "published" in results else []
-    head = "".join(f"<th>{name}</th>" for name in names)
+    head = "".join(f"<th>{in_html(name)}</th>" for name in names)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     note = text_note(results) if results["task"] == "language-model" else _translation_note(results)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="wide">{table}</div><small>{note}</small>'
+    return f'<div class="wide">{table}</div><small>{in_html(note)}</small>'
 
 
 def _translation_note(results: dict[str, Any]) -> str:
     published = results["published"]
     ways = " or ".join(dict.fromkeys(decoding_words(each["decode"]) for each in results["members"]))
     return (
-        f"BLEU {html.escape(results['signature'])}, {ways}; loss is the mean surprise of "
+        f"BLEU {results['signature']}, {ways}; loss is the mean surprise of "
         f"a target token in nats; tokens/s are target tokens while training. The last column is "
         f"“{published['title']}” ({published['about']}), whatever this race is on: shown for the order of the rungs."
     )
@@ -169,7 +169,7 @@ def _without_attention(results: dict[str, Any]) -> str:
     none = (
         f" Nothing to show for {', '.join(without)}: no attention, or no room for this sentence." if without else ""
     )
-    return f"<p>{html.escape(said)}{html.escape(none)}</p>"
+    return f"<p>{in_html(said)}{in_html(none)}</p>"
 
 
 def _ladder_caption(results: dict[str, Any]) -> str:
@@ -188,7 +188,7 @@ def _conditions(results: dict[str, Any], trial: str) -> str:
         for each in results["members"]
         if each["times"]["planned_seconds_per_step"]
     ]
-    how = f"<p>{html.escape(trial)}</p>{bullets(trials)}" if trials else ""
+    how = f"<p>{in_html(trial)}</p>{bullets(trials)}" if trials else ""
     machine = results["machine"]
     unit = "tokens" if results["task"] == "language-model" else "target tokens"
     facts = [

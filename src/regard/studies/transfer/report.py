@@ -1,6 +1,5 @@
 """A transfer as one page that needs nothing else, and its picture as a file."""
 
-import html
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -8,6 +7,7 @@ from string import Template
 from typing import Any
 
 from regard.checkpoint import write_text
+from regard.escaping import in_html, in_picture
 from regard.studies.folder import REPORT
 from regard.studies.race.pictures import COLOURS, MARKERS, Picture, Theme, plain_numbers
 from regard.studies.transfer.methods import METHODS
@@ -32,8 +32,7 @@ def page(results: dict[str, Any], pictures: Sequence[Picture]) -> str:
         "accuracy-cost": "The same accuracy against the seconds it took to learn the task, pretraining not counted.",
     }
     figures = "".join(
-        f"<figure>{each.svg()}<figcaption>{html.escape(captions[each.name])}</figcaption></figure>"
-        for each in pictures
+        f"<figure>{each.svg()}<figcaption>{in_html(captions[each.name])}</figcaption></figure>" for each in pictures
     )
     sections = [
         f'<section><h2>What each beginning buys</h2><div class="grid">{figures}</div></section>',
@@ -45,8 +44,8 @@ def page(results: dict[str, Any], pictures: Sequence[Picture]) -> str:
     if not results["is_finished"]:
         notices.append(f"{results['done']} of {results['of']} runs are done; the same command goes on.")
     return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
-        title=html.escape(f"Transfer {results['name']}"),
-        subtitle=html.escape(
+        title=in_html(f"Transfer {results['name']}"),
+        subtitle=in_html(
             f"{len(results['methods'])} ways to begin on {results['data']}; all learn from the same examples, and "
             f"are scored on the same {results['test_examples']:,}; {results['seeds']} seeds."
         ),
@@ -81,7 +80,7 @@ def _table(results: dict[str, Any]) -> str:
             for found, most in zip(row["by_size"], best, strict=True)
         ]
         cells += [(_number(row[name]), False) for name in ("parameters", "learned_parameters")]
-        rows.append("".join(f"<td{' class=best' if top else ''}>{html.escape(text)}</td>" for text, top in cells))
+        rows.append("".join(f"<td{' class=best' if top else ''}>{in_html(text)}</td>" for text, top in cells))
     return _html_table(head, rows) + (
         "<small>Accuracy in percent: the mean over seeds ± their standard deviation.</small>"
     )
@@ -93,7 +92,7 @@ def _cost(results: dict[str, Any]) -> str:
     for row in results["table"]:
         pretrained = "; ".join(_pretrained(need, results) for need in METHODS[row["method"]].all_needs) or "–"
         seconds = ["–" if each["seconds"] is None else f"{each['seconds']:.1f}" for each in row["by_size"]]
-        rows.append("".join(f"<td>{html.escape(text)}</td>" for text in (row["method"], *seconds, pretrained)))
+        rows.append("".join(f"<td>{in_html(text)}</td>" for text in (row["method"], *seconds, pretrained)))
     return _html_table(head, rows)
 
 
@@ -136,13 +135,13 @@ def _conditions(results: dict[str, Any]) -> list[str]:
 
 
 def _html_table(head: Sequence[str], rows: Sequence[str]) -> str:
-    names = "".join(f"<th>{html.escape(name)}</th>" for name in head)
+    names = "".join(f"<th>{in_html(name)}</th>" for name in head)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f'<div class="wide"><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _list(lines: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>" if lines else ""
+    return f"<ul>{''.join(f'<li>{in_html(line)}</li>' for line in lines)}</ul>" if lines else ""
 
 
 def _number(value: int | None) -> str:
@@ -160,7 +159,9 @@ def _pictures(results: dict[str, Any]) -> list[Picture]:
             lows, highs = ([pick(100 * each["accuracy"] for each in points[n]) for n in sizes] for pick in (min, max))
             bars = [[m - low for m, low in zip(means, lows)], [high - m for m, high in zip(means, highs)]]
             style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
-            axes.errorbar(sizes, means, yerr=bars, label=method, capsize=2, markersize=4, linewidth=1.4, **style)
+            axes.errorbar(
+                sizes, means, yerr=bars, label=in_picture(method), capsize=2, markersize=4, linewidth=1.4, **style
+            )
         chance = max((each["chance"] for each in results["cells"]), default=0.0)
         axes.axhline(100 * chance, color=theme.rule, linewidth=1.2, linestyle="--")
         axes.set_xscale("log")
@@ -177,7 +178,7 @@ def _pictures(results: dict[str, Any]) -> list[Picture]:
             axes.scatter(
                 [max(each["seconds"], 0.1) for each in own],
                 [100 * each["accuracy"] for each in own],
-                label=method,
+                label=in_picture(method),
                 s=18,
                 **style,
             )

@@ -3,8 +3,10 @@
 import json
 import shlex
 from typing import Any
+from urllib.parse import quote
 
-from regard.studies.markdown import began, code, table
+from regard.escaping import in_markdown
+from regard.studies.markdown import began, code, fenced, table
 from regard.studies.run import Run
 from regard.studies.tuning.pictures import draw_confusion
 
@@ -54,16 +56,18 @@ def tuning_use(run: Run) -> list[str]:
     return [
         "## Use it",
         "",
-        "```sh",
-        f"regard {task} {shlex.quote(str(run.path))} {words}",
-        "```",
+        *fenced(
+            "sh",
+            f"regard {task} {shlex.quote(str(run.path))} {words}",
+        ),
         "",
-        "```python",
-        "import regard",
-        "",
-        f"{name} = regard.load({path})",
-        f"{name}({call}",
-        "```",
+        *fenced(
+            "python",
+            "import regard",
+            "",
+            f"{name} = regard.load({path})",
+            f"{name}({call}",
+        ),
     ]
 
 
@@ -72,7 +76,7 @@ def tuning_scores(run: Run) -> list[str]:
     scores = run.record.get("scores") or {}
     if not scores:
         again = shlex.quote(str(run.path))
-        return ["## Scores", "", f"None yet; `regard evaluate {again}` measures them."]
+        return ["## Scores", "", f"None yet; {code(f'regard evaluate {again}')} measures them."]
     names = [name for name in FIGURES if any(name in found for found in scores.values())]
     rows = [
         [
@@ -134,10 +138,15 @@ def _by_label(run: Run, name: str, found: dict[str, Any]) -> list[str]:
         for row, each in enumerate(found["classes"])
     ]
     said = [f"called {each['label']}" for each in found["classes"]] if confusion else []
-    lines = ["", f"### {name}, by label", "", *table(["label", "examples", "precision", "recall", "F1", *said], rows)]
+    lines = [
+        "",
+        f"### {in_markdown(name)}, by label",
+        "",
+        *table(["label", "examples", "precision", "recall", "F1", *said], rows),
+    ]
     if confusion:
         picture = draw_confusion(run.path, name, confusion, [each["label"] for each in found["classes"]])
-        lines += ["", f"![who is taken for whom on {name}]({picture})"]
+        lines += ["", f"![who is taken for whom on {in_markdown(name)}]({quote(picture)})"]
     return lines
 
 
@@ -156,7 +165,7 @@ def _mistakes(name: str, found: dict[str, Any]) -> list[str]:
     ]
     title = "its surest mistakes" if is_sure else "its largest errors"
     header = ["text", "right", "said", *(["probability"] if is_sure else [])]
-    return ["", f"### {name}, {title}", "", *table(header, rows)]
+    return ["", f"### {in_markdown(name)}, {title}", "", *table(header, rows)]
 
 
 def _short(text: str) -> str:

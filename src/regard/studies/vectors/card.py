@@ -4,7 +4,7 @@ import json
 import shlex
 from pathlib import Path
 
-from regard.studies.markdown import began, code, table
+from regard.studies.markdown import began, code, codes, fenced, table
 from regard.studies.run import Run
 from regard.studies.vectors.evaluate import analogy_rows, rating_rows
 
@@ -15,17 +15,19 @@ def vectors_use(run: Run) -> list[str]:
     return [
         "## Use it",
         "",
-        "```sh",
-        f"regard vectors neighbours {shlex.quote(path)} WORD",
-        f"regard convert {shlex.quote(path)} --to word2vec",
-        "```",
+        *fenced(
+            "sh",
+            f"regard vectors neighbours {shlex.quote(path)} WORD",
+            f"regard convert {shlex.quote(path)} --to word2vec",
+        ),
         "",
-        "```python",
-        "import regard",
-        "",
-        f"vectors = regard.load({json.dumps(path, ensure_ascii=False)})",
-        'vectors.neighbours("word")',
-        "```",
+        *fenced(
+            "python",
+            "import regard",
+            "",
+            f"vectors = regard.load({json.dumps(path, ensure_ascii=False)})",
+            'vectors.neighbours("word")',
+        ),
     ]
 
 
@@ -34,7 +36,7 @@ def vectors_scores(run: Run) -> list[str]:
     scores = run.record.get("scores") or {}
     if not scores:
         command = f"regard vectors evaluate {shlex.quote(str(run.path))} --analogies FILE --similarities FILE"
-        return ["## Scores", "", f"None yet; `{command}` measures them."]
+        return ["## Scores", "", f"None yet; {code(command)} measures them."]
     lines = ["## Scores", ""]
     if "analogies" in scores:
         found = scores["analogies"]
@@ -51,7 +53,7 @@ def vectors_data(run: Run) -> list[str]:
     record = run.record
     facts = record["data"]
     counts = facts["train"]
-    origin = ", ".join(map(code, record["settings"]["data"]["train"]["paths"]))
+    origin = codes(record["settings"]["data"]["train"]["paths"])
     row = [
         origin,
         f"{counts['documents']:,}",

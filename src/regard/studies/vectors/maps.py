@@ -1,6 +1,5 @@
 """Words as points in the plane: a picture, and a page of its own to zoom into and point at."""
 
-import html
 import json
 from collections.abc import Sequence
 from importlib import resources
@@ -13,7 +12,9 @@ from numpy.typing import NDArray
 
 from regard.checkpoint import write_text
 from regard.errors import ConfigError
+from regard.escaping import in_html, in_picture, one_line
 from regard.pipelines.word_vectors import WordVectors
+from regard.studies.drawing import new_figure, words_as_they_are
 
 Method = Literal["pca", "tsne"]
 FEWEST, MOST = 3, 5000
@@ -61,20 +62,21 @@ def project(table: NDArray[Any], method: str, seed: int = 1) -> NDArray[Any]:
 
 
 def _draw(names: Sequence[str], points: NDArray[Any], method: str, path: Path) -> None:
-    from matplotlib.figure import Figure
+    with words_as_they_are():
+        figure = new_figure(10, 8, layout="constrained")
+        _fill(figure.subplots(), names, points, method)
+        figure.savefig(path, dpi=130)
 
-    figure = Figure(figsize=(10, 8), layout="constrained")
-    axes = figure.subplots()
+
+def _fill(axes: Any, names: Sequence[str], points: NDArray[Any], method: str) -> None:
     axes.scatter(points[:, 0], points[:, 1], s=9, color="#2b6cb0", alpha=0.7)
     for name, (x, y) in list(zip(names, points, strict=True))[:LABELLED]:
         size = 9 if len(names) <= 60 else 6
-        axes.annotate(
-            name, (float(x), float(y)), xytext=(3, 2), textcoords="offset points", fontsize=size, parse_math=False
-        )
+        place, shown = (float(x), float(y)), in_picture(name)
+        axes.annotate(shown, place, xytext=(3, 2), textcoords="offset points", fontsize=size)
     axes.set_title(f"{len(names):,} words, {'PCA' if method == 'pca' else 't-SNE'}")
     axes.set_xticks([])
     axes.set_yticks([])
-    figure.savefig(path, dpi=130)
 
 
 def page_of(names: Sequence[str], points: NDArray[Any], near: Sequence[Sequence[str]], title: str) -> str:
@@ -82,9 +84,9 @@ def page_of(names: Sequence[str], points: NDArray[Any], near: Sequence[Sequence[
     low, high = points.min(0), points.max(0)
     scaled = (points - low) / np.where(high > low, high - low, 1)
     rows = [
-        [name, round(float(x), 5), round(1 - float(y), 5), list(others)]
+        [one_line(name), round(float(x), 5), round(1 - float(y), 5), [one_line(each) for each in others]]
         for name, (x, y), others in zip(names, scaled, near, strict=True)
     ]
     data = json.dumps(rows, ensure_ascii=False).replace("<", "\\u003c")  # no word may end the script
     page = (resources.files("regard.studies.vectors") / "map.html").read_text(encoding="utf-8")
-    return Template(page).substitute(title=html.escape(title), data=data)
+    return Template(page).substitute(title=in_html(title), data=data)

@@ -1,0 +1,27 @@
+"""Texts that mean something to whatever shows them, as data may hold them."""
+
+NASTY = [
+    "<script>alert(1)</script>",
+    "<!-- a & b -->",
+    "$0_$10",
+    r"$\frac{",
+    "a|b\\|c",
+    "`code` ``` more",
+    "# heading",
+    "- item",
+    "1. item",
+    "    indented",
+    "one\ntwo\r\nthree\tfour",
+    "[link](http://example.org) ![x](y) www.example.org @someone",
+    "[bold]red[/bold] [/]",
+    "\x1b[31mred\x1b[0m\x07\x00",
+    "\x9b2J\u202eabc\u2066",
+    "a\udcffb",
+    "日本語 한국어 हिन्दी ქართული عربى",
+    "😀👩‍👩‍👧‍👦\ufffe",
+    "\"quoted\" 'text'",
+    "*star* _under_ ~~gone~~",
+    "{x} %s ${title} $title",
+    "word " * 200,
+    " ",
+]
