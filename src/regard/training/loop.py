@@ -225,6 +225,9 @@ class Trainer:
             return Trouble("the loss is no longer a number", ill)
         means = self._window.means(self.team)
         self._window.seconds += self._elapsed()  # the device has now done what was asked of it
+        if not means:  # nothing since the last report had a label
+            bar.advance(1)
+            return None
         loss = next(iter(means.values()))
         speed = self._window.tokens_per_second
         bar.advance(1, loss=loss, tokens_per_second=speed)
