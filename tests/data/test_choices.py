@@ -93,7 +93,7 @@ WAY_OUT = "name the columns with data.train.context_column=NAME, choices_column 
         ),
         (
             {"context": "x", "choices": ["a", "\ud800"], "label": 0},
-            ': record 1 has half a character (a lone surrogate) under "choices".',
+            ': record 1 has half a character (a lone surrogate) under "choices"; write it whole.',
         ),
         (
             {"context": "x", "choices": ["a", "b"], "label": 3},

@@ -117,3 +117,14 @@ def test_an_elmo_goes_on_with_other_text(run, tmp_path):
     assert verify_resume(find_recipe("elmo"), given, steps=4).is_exact
     with pytest.raises(ConfigError, match="text: the words come from the start"):
         resolve_run(find_recipe("elmo"), given | {"text.words": 90})
+
+
+def test_a_window_inside_an_endless_word_teaches_nothing_and_breaks_nothing(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("the cat saw the dog . " * 10 + "x" * 3000 + " the dog saw the cat ." * 10)
+    valid = tmp_path / "valid.txt"
+    valid.write_text("the cat saw the dog .")
+    places = {"data.train.paths": [str(path)], "data.valid.paths": [str(valid)]}
+    small = {"train.tokens_per_update": 1, "train.steps": 40, "train.log_every": 1, "train.validate_every": 40}
+    found = train(tmp_path, SMALL | {"window": 8} | places | small).record
+    assert found["state"] == "finished" and math.isfinite(found["scores"]["valid"]["loss"])

@@ -67,11 +67,13 @@ def test_a_file_of_documents_becomes_a_model_with_figures_and_a_card(tmp_path, t
         {},
         {"sequences.early_length": 24, "sequences.early_share": 0.75},
         {"model.has_next_sentence": False, "masking.whole_words": True, "train.micro_batch_tokens": 200},
+        {"train.tokens_per_update": 1, "model.max_positions": 256, "data.train.count": 6},
     ],
-    ids=["pairs", "short-then-long", "no-pairs"],
+    ids=["pairs", "short-then-long", "no-pairs", "empty windows"],
 )
 def test_an_interruption_changes_nothing(tmp_path, changes):
-    """Also where the sequences grow after the interruption (steps 6 of 8) or two steps before it."""
+    """Also where sequences grow after the interruption (steps 6 of 8) or two steps before it, and where no document
+    begins in the windows of an update."""
     changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus")} | changes
     assert verify_resume(find_recipe("masked-language-model"), changes, steps=8).is_exact
 
@@ -242,3 +244,17 @@ def test_what_contradicts_the_start_is_refused(changes, sentence, tmp_path):
         find_recipe("masked-folder"), STORIES | {"start": str(first.path)}
     ).settings.train.learning_rate
     assert rate == pytest.approx(5e-5 * 768 / 32)
+
+
+@pytest.mark.parametrize("where", ["train", "valid"])
+def test_a_text_in_which_nothing_can_be_masked_is_refused_before_it_is_learned_from(tmp_path, text, where):
+    unknown = tmp_path / "unknown.txt"
+    unknown.write_text(f"{'x' * 500} {'y' * 500}\n\n{'u' * 500} {'v' * 500}\n")
+    other = {"train": "valid", "valid": "train"}[where]
+    changes = {f"data.{where}.paths": [str(unknown)], f"data.{other}.paths": [str(text)]}
+    with pytest.raises(DataError, match=r"no token of this text can be masked, as it has no words or the tokenizer"):
+        train(tmp_path, changes | {"model.has_next_sentence": False})
+    (tmp_path / "controls.txt").write_text("\x01\x02\x03")
+    changes = {"data.train.paths": [str(tmp_path / "controls.txt")], "data.valid.paths": [str(text)]}
+    with pytest.raises(DataError, match=r"^The tokenizer has special tokens alone, as the text it was made from has"):
+        train(tmp_path, changes | {"model.has_next_sentence": False}, out="other")

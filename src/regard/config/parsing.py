@@ -21,10 +21,12 @@ class ParseError(ValueError):
         self.reason, self.line = reason, line
 
 
-def parse_json(text: str) -> Any:
-    """Return the value that JSON text holds."""
+def parse_json(text: str, *, keys_once: bool = False) -> Any:
+    """Return the value that JSON text holds; if asked, a key that comes twice in one object is refused."""
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_once if keys_once else None)
+    except ParseError:
+        raise
     except json.JSONDecodeError as error:
         raise ParseError(error.msg, error.lineno) from None
     except RecursionError:
@@ -34,6 +36,15 @@ def parse_json(text: str) -> Any:
     if text.count("[") + text.count("{") > DEEPEST:
         _check_depth(value)
     return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ParseError(f"the key {json.dumps(twice)[:60]} comes twice in one object")
+    return found
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from regard.data import miniature
+from regard.data.cells import Row, integer_in, label_in, parse_list, text_in, value_of, whole
 from regard.data.columns import named, present
 from regard.data.label_settings import ChoiceSource
 from regard.data.labelled import MINIATURE, NOTHING, Usual
-from regard.data.lines import is_text
-from regard.data.records import value_in
-from regard.data.tables import Row, Table, read_rows, text_in
+from regard.data.tables import Table, read_rows
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 
@@ -73,6 +72,8 @@ def read_choices_with_columns(
     columns = find_columns(table, with_usual(place, table, usual), has_labels)
     progress.say(f"{table.origin}: {columns.shown()}.")
     rows = [(f"{place.name}: {where}", row) for where, row in table.rows[: place.count] if row]
+    if not rows:
+        raise DataError(f"{place.name}: there are no examples in it; name another file.")
     found = [_read(row, columns, where) for where, row in rows]
     numbered = _numbered(found, [where for where, _ in rows]) if has_labels else [each for each, _ in found]
     return numbered, columns.plain()
@@ -122,9 +123,10 @@ def find_columns(table: Table, place: ChoiceSource, has_labels: bool = True) -> 
         letters = [name for name in table.names if name.strip().lower() in tuple(LETTERS)]
         if not several and [name.strip().lower() for name in letters] == list(LETTERS[: len(letters)]):
             several = tuple(letters)
-    if len(several) > 1:
-        return Columns(context, several, False, label)
-    return Columns(context, (column(place.choices_column, CHOICES_NAMES, "choices"),), True, label)
+    is_list = len(several) < 2
+    choices = (column(place.choices_column, CHOICES_NAMES, "choices"),) if is_list else several
+    table.check_once(context, label, *choices)
+    return Columns(context, choices, is_list, label)
 
 
 def _read(row: Row, columns: Columns, where: str) -> tuple[Choice, Any]:
@@ -141,48 +143,54 @@ def _read(row: Row, columns: Columns, where: str) -> tuple[Choice, Any]:
         raise DataError(f"{where} has {len(choices)} choices; there must be two at least.")
     if not all(choices):
         raise DataError(f"{where}: choice {choices.index('')} (counted from 0) is empty; give it words.")
-    said: Any = None if columns.label is None else _value(row, columns.label)
-    said = said.strip() if isinstance(said, str) else said
-    if isinstance(said, str) and said in names:
-        said = list(names).index(said)
-    elif isinstance(said, str) and said in choices:
-        said = choices.index(said)
-    elif isinstance(said, str) and said.isdigit():
-        said = int(said)
-    elif isinstance(said, str) and re.fullmatch(r"[A-Za-z]", said):
-        said = ord(said.lower()) - ord("a")
-    return Choice(context, choices, -1), said
+    return Choice(context, choices, -1), None if columns.label is None else _answer(
+        row, columns.label, choices, names, where
+    )
 
 
-def _value(row: Row, name: str) -> Any:
-    return row[name] if name in row else value_in(row, name)
+def _answer(row: Row, name: str, choices: Sequence[str], names: Sequence[str], where: str) -> str | int:
+    """Return the number that a row says the right choice has; what is no number of a choice as it stands."""
+    value = value_of(row, name)
+    said = label_in(row, name, where, WAY_OUT)
+    if not isinstance(value, str):
+        number = integer_in(value)
+        return said if number is None else number
+    if said in names:
+        return list(names).index(said)
+    if said in choices:
+        return choices.index(said)
+    if re.fullmatch(r"[A-Za-z]", said):
+        return ord(said.lower()) - ord("a")
+    number = integer_in(said)
+    return said if number is None else number
 
 
 def _listed(row: Row, name: str, where: str) -> tuple[tuple[str, ...], Sequence[str]]:
     """Return the choices under a name, and what they are called where that is said beside them."""
-    found = _value(row, name)
-    names: Sequence[str] = ()
+    found = value_of(row, name)
+    names: Any = ()
     if isinstance(found, Mapping) and "text" in found:  # {"text": [...], "label": ["A", "B", ...]}
-        found, names = found["text"], [str(each) for each in found.get("label", ())]
-    if not isinstance(found, Sequence) or isinstance(found, str) or not all(isinstance(each, str) for each in found):
+        found, names = found["text"], found.get("label") or ()
+    if isinstance(found, str):
+        found = parse_list(found) if found.strip().startswith("[") else None
+    if not isinstance(found, list | tuple) or not all(isinstance(each, str) for each in found):
         raise DataError(f'{where} has no list of texts under "{name}"; {WAY_OUT}.')
-    if not all(map(is_text, found)):
-        raise DataError(f'{where} has half a character (a lone surrogate) under "{name}".')
-    return tuple(each.strip() for each in found), names
+    names = [str(each).strip() for each in names] if isinstance(names, list | tuple) else []
+    return tuple(whole(each, where, name).strip() for each in found), names
 
 
 def _numbered(found: Sequence[tuple[Choice, Any]], places: Sequence[str]) -> list[Choice]:
     """Return examples with their answers; where one is the number of choices, all are counted from 1."""
-    numbers = [said for _, said in found if isinstance(said, int) and not isinstance(said, bool)]
+    numbers = [said for _, said in found if isinstance(said, int)]
     is_past = any(said == len(each.choices) for each, said in found if isinstance(said, int))
     first = 1 if is_past and 0 not in numbers else 0
     examples = []
     for (each, said), where in zip(found, places, strict=True):
-        number = said - first if isinstance(said, int) and not isinstance(said, bool) else -1
+        number = said - first if isinstance(said, int) else -1
         if not 0 <= number < len(each.choices):
             raise DataError(
-                f'{where}: "{said}" names none of its {len(each.choices)} choices; give a number, a letter, or the '
-                f"choice itself."
+                f'{where}: "{str(said)[:40]}" names none of its {len(each.choices)} choices; give a number, a '
+                f"letter, or the choice itself."
             )
         examples.append(each._replace(label=number))
     return examples

@@ -1,10 +1,10 @@
 """Which column of a table is which, from its name and from what it holds."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from regard.config.parsing import parse_number
 from regard.data.tables import Table
 
 TEXT_NAMES = ("text", "sentence", "review", "content", "comment", "message", "document", "body", "tweet", "headline")
@@ -119,10 +119,7 @@ def label_by_contents(table: Table, among: Sequence[str], wants_number: bool) ->
 
 def is_numeric(text: str) -> bool:
     """Tell whether a text is a number, and no infinite one."""
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+    return parse_number(text) is not None
 
 
 def shown(table: Table) -> str:

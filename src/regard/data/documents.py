@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.config.limits import max_line_bytes
+from regard.data.cells import text_in
 from regard.data.lines import BLOCK, is_text, text_blocks, too_long_a_line
 from regard.data.records import json_object, value_in
-from regard.data.tables import read_rows, text_in
+from regard.data.tables import read_rows
 from regard.data.text_settings import TextSource
 from regard.errors import DataError
 
@@ -146,6 +147,7 @@ def _table_documents(path: Path, field: str) -> Iterator[Part]:
             f'{path}: this table has no column "{field}" ({", ".join(table.names) or "it is empty"}); name the one '
             f"that holds the text, such as data.train.field=NAME (if it is no table, call it .txt)."
         )
+    table.check_once(field)
     for where, row in table.rows:
         text = text_in(row, names[field.lower()], f"{path}: {where}", "mend the row")
         yield Part(text, True, len(text.encode()))

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from regard.data import miniature
 from regard.data.documents import JSON_LINES, Part, Piece, ending, file_pieces, pieces_of, text_of
 from regard.data.lines import explaining
-from regard.data.records import load_datasets
+from regard.data.records import dataset_rows, load_datasets
 from regard.data.text_settings import TextSource
 from regard.errors import DataError
 
@@ -100,7 +100,7 @@ class DatasetInput:
         return pieces_of(self._parts())
 
     def _parts(self) -> Iterator[Part]:
-        for number, row in enumerate(self._rows, start=1):
+        for number, row in enumerate(dataset_rows(self._rows, self.name), start=1):
             text = text_of(row, self.place.field, f"{self.name}: record {number}")
             yield Part(text, True, len(text.encode()))
 

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from regard.data import miniature
+from regard.data.cells import Row, label_in, text_in
 from regard.data.columns import (
     ANY_TEXT,
     LABEL_NAMES,
@@ -19,8 +20,7 @@ from regard.data.columns import (
     text_by_contents,
 )
 from regard.data.label_settings import LabelSource
-from regard.data.records import value_in
-from regard.data.tables import Row, Table, read_rows, text_in
+from regard.data.tables import Table, read_rows
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 
@@ -74,7 +74,9 @@ def read_labelled_with_columns(
     if len(rows) < len(table.rows):
         progress.say(f"{place.name}: the first {len(rows):,} of {len(table.rows):,} examples are used (count).")
     found = [
-        Labelled(texts_in(row, columns.texts, f"{place.name}: {where}"), _label(row, columns.label))
+        Labelled(
+            texts_in(row, columns.texts, at := f"{place.name}: {where}"), label_in(row, columns.label, at, WAY_OUT)
+        )
         for where, row in rows
     ]
     if is_number:
@@ -108,14 +110,6 @@ def texts_in(row: Row, columns: Sequence[str], where: str) -> tuple[str, ...]:
     return tuple(text_in(row, name, where, WAY_OUT) for name in columns)
 
 
-def _label(row: Row, name: str) -> str:
-    """Return a label as text; nothing stands for none."""
-    value: Any = row[name] if name in row else value_in(row, name)
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value).strip()
-
-
 def _is_header(row: Sequence[str], place: LabelSource, is_number: bool, usual: Usual) -> bool:
     """Tell whether the first row of a table names its columns: a user calls one by name, or the names are known."""
     if names_texts(row, usual):
@@ -143,6 +137,8 @@ def find_columns(table: Table, place: LabelSource, is_number: bool = False) -> C
             texts, label = _number_among_texts(table)
         elif len(table.names) == 2:
             texts, label = _by_contents(table)
+    if texts is not None and len(set(texts)) < len(texts):
+        raise named_twice(table, texts[0])
     left = [name for name in table.names if name not in (*(texts or ()), label)]
     if texts is None and label is not None and len(left) == 1:
         texts = (left[0],)
@@ -157,12 +153,20 @@ def find_columns(table: Table, place: LabelSource, is_number: bool = False) -> C
         raise DataError(f"{table.origin}: no column ({shown(table)}) is known to hold the {what}; {WAY_OUT}.")
     if len({*texts, label}) <= len(texts):
         raise DataError(f'{table.origin}: column "{label}" has two parts to play; {WAY_OUT}.')
+    table.check_once(*texts, label)
     return Columns(texts, label)
+
+
+def named_twice(table: Table, name: str) -> DataError:
+    """Return what to say where both texts of a pair are said to be in one column."""
+    return DataError(
+        f'{table.origin}: the text column "{name}" is named twice; name it once, or two columns for pairs.'
+    )
 
 
 def _by_contents(table: Table) -> tuple[tuple[str, ...], str]:
     """Return which of two columns without names repeats itself less, and which one more: text and label."""
-    first, second = (len({row.get(name) for _, row in table.rows if row}) for name in table.names)
+    first, second = (len({str(row.get(name)) for _, row in table.rows if row}) for name in table.names)
     if first == second:
         raise DataError(f"{table.origin}: either column could be the label, both hold {first:,} values; {WAY_OUT}.")
     text, label = table.names if first > second else reversed(table.names)

@@ -21,6 +21,7 @@ from regard.data.reading import Packed
 from regard.data.sampler import Position
 from regard.data.sentence_pairs import PairMaker
 from regard.data.shuffle import Shuffle
+from regard.errors import DataError
 
 EVALUATION = key_of(0x6D61736B)
 """The key of all masks and pairs that models are measured with, whatever the seed they learned with."""
@@ -194,15 +195,24 @@ class MaskedFeed:
         return Update(batches, following, divisible, int(bounds[-1]))
 
     def _masked(self, stage: Stage, epoch: int, offset: int, order: Shuffle, first: int, last: int) -> Masked:
-        """Return what some windows hold; where that is nothing at all, what the next ones do."""
-        key = key_of(self.seed, epoch, 1)
-        while True:
+        """Return what some windows hold; where nothing is learned from that, what one of the next ones does.
+
+        In a text that holds no token to be guessed, none does.
+        """
+        key, end = key_of(self.seed, epoch, 1), last + order.count
+        found: Masked | None = None
+        while last <= end:
             windows = order[np.arange(first, last) % order.count]
             rows = stage.pairs.rows(windows * stage.pairs.window - offset, keys_at(key, windows))
             if len(rows.keys):
                 longest_first = np.argsort(-np.diff(rows.bounds), kind="stable")
-                return self.masker(rows.select(longest_first))
+                found = self.masker(rows.select(longest_first))
+                if len(found.places) or (rows.following != NO_LABEL).any():
+                    return found
             first, last = last, last + 1
+        if found is None:
+            raise DataError("The text has no sentence to learn from; add text.")
+        return found
 
     def _micro_batches(self, bounds: Ids, world: int) -> list[tuple[int, int]]:
         """Cut sequences into parts, all about alike, that stay within the limit where they can; one for everyone."""
@@ -236,3 +246,8 @@ def fixed_batches(pairs: PairMaker, masker: Masker, limit: int, count: int | Non
         masked = masker(rows)
         for part in cut_rows(np.diff(rows.bounds), limit):
             yield packed_batch(masked, *part)
+
+
+def has_masked_tokens(pairs: PairMaker, masker: Masker) -> bool:
+    """Tell whether any token of a corpus is to be guessed; none is where all are unknown or there is no sentence."""
+    return any(batch.label_count for batch in fixed_batches(pairs, masker, pairs.length))

@@ -10,7 +10,7 @@ from regard.config import Settings
 from regard.data.corpus import Ids
 from regard.data.draws import Keys, keys_at, ragged, uniform
 from regard.data.sentence_pairs import Rows
-from regard.errors import ConfigError
+from regard.errors import ConfigError, DataError
 from regard.text import Tokenizer
 
 FOR_MASKS = 2**40
@@ -59,6 +59,11 @@ class Masker:
             )
         self.settings, self.mask = settings, tokenizer.mask
         self.ordinary = np.array(sorted(tokenizer.vocabulary), np.int64)
+        if not len(self.ordinary):
+            raise DataError(
+                "The tokenizer has special tokens alone, as the text it was made from has none that can be read; add "
+                "other text, or name a tokenizer with text.tokenizer."
+            )
         self._is_special = np.zeros(1 + max(self.ordinary[-1], *tokenizer.specials), bool)
         self._is_special[list(tokenizer.specials)] = True
         self._continues = _continuing(tokenizer, len(self._is_special)) if settings.whole_words else None

@@ -1,15 +1,17 @@
 """Questions about a text whose answers are spans of it, out of SQuAD's JSON, tables and data sets."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from regard.config.parsing import ParseError, parse_json
 from regard.data import miniature
+from regard.data.cells import Row, integer_in, kind_of, label_in, text_in, whole
 from regard.data.label_settings import QuestionSource
 from regard.data.labelled import MINIATURE
-from regard.data.lines import is_text, read_text
-from regard.data.tables import Row, read_rows, text_in
+from regard.data.lines import read_text
+from regard.data.tables import read_rows
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 
@@ -79,33 +81,52 @@ def _say(place: QuestionSource, questions: Sequence[Question], progress: Progres
         )
 
 
-def _reason(error: Exception) -> str:
-    """Return what is wrong with a document, in words."""
-    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
-
-
 def _from_document(place: QuestionSource, has_answers: bool) -> Iterator[Question]:
     """Yield the questions of a file in the form of SQuAD: articles of paragraphs of questions; or a list of rows."""
     try:
-        document = json.loads(read_text(Path(place.path)))
-        articles = document if isinstance(document, list) else document["data"]
-        if articles and all("paragraphs" not in each for each in articles):
-            yield from _from_table(place, has_answers)
-            return
-        paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
-        asked = [(each["context"], question) for each in paragraphs for question in each["qas"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{place.path}: this is not SQuAD's JSON ({_reason(error)}); {WAY_OUT}.") from None
-    for number, (context, question) in enumerate(asked):
-        where = f"{place.name}: question {question.get('id', number)}"
-        answers: Any = () if question.get("is_impossible") else question.get("answers")
-        yield _question(
-            str(question.get("id", number)),
-            _text(question.get("question"), where, "question"),
-            _text(context, where, "context"),
-            answers if has_answers else (),
-            where,
-        )
+        document = parse_json(read_text(Path(place.path)))
+    except ParseError as error:
+        raise DataError(f"{place.path}: this is not SQuAD's JSON ({error}); {WAY_OUT}.") from None
+    articles = document if isinstance(document, list) else _inside(document, "data", place.path, "the file")
+    if articles and not any(isinstance(each, Mapping) and "paragraphs" in each for each in articles):
+        yield from _from_table(place, has_answers)
+        return
+    number = 0
+    for count, article in enumerate(articles, start=1):
+        for paragraph in _inside(article, "paragraphs", place.path, f"article {count}"):
+            for question in _inside(paragraph, "qas", place.path, f"a paragraph of article {count}"):
+                if not isinstance(question, Mapping):
+                    raise DataError(f"{place.path}: question {number} is no JSON object; {WAY_OUT}.")
+                yield _from_squad(question, paragraph.get("context"), number, place, has_answers)
+                number += 1
+
+
+def _inside(value: Any, name: str, path: str, what: str) -> list[Any]:
+    """Return the list that SQuAD's JSON has in one of its parts."""
+    found = value.get(name) if isinstance(value, Mapping) else None
+    if not isinstance(found, list):
+        raise DataError(f'{path}: this is not SQuAD\'s JSON ({what} has no list "{name}"); {WAY_OUT}.')
+    return found
+
+
+def _from_squad(question: Row, context: Any, number: int, place: QuestionSource, has_answers: bool) -> Question:
+    name = _name(question, "id", number, f"{place.name}: question {number}")
+    where = f"{place.name}: question {name}"
+    is_impossible = question.get("is_impossible") in (True, 1, "true", "True")
+    if has_answers and not is_impossible and question.get("answers") is None:
+        raise DataError(f"{where} has no answers; {WAY_OUT}.")
+    return _question(
+        name,
+        _text(question.get("question"), where, "question"),
+        _text(context, where, "context"),
+        _answers_in(question, "answers", None, where) if has_answers and not is_impossible else [],
+        where,
+    )
+
+
+def _name(row: Row, column: str | None, number: int, where: str) -> str:
+    """Return what a question is called: by its id, or by its number where it has none."""
+    return (label_in(row, column, where, "give it an id that is a text") if column else "") or str(number)
 
 
 def _from_table(place: QuestionSource, has_answers: bool) -> Iterator[Question]:
@@ -115,15 +136,16 @@ def _from_table(place: QuestionSource, has_answers: bool) -> Iterator[Question]:
     answer = next((known[name] for name in ANSWER_NAMES if name in known), None)
     if has_answers and answer is None:
         raise DataError(f"{table.origin}: there is no column answers ({', '.join(table.names)}); {WAY_OUT}.")
+    table.check_once(asked, about, answer, known.get("answer_start"), known.get("id"))
     for number, (place_in_file, row) in enumerate(table.rows):
         if not row:
             continue
         where = f"{place.name}: {place_in_file}"
         yield _question(
-            str(row[known["id"]]) if "id" in known else str(number),
+            _name(row, known.get("id"), number, where),
             text_in(row, asked, where, WAY_OUT),
             _text(row.get(about), where, "context"),
-            _answers_in(row, answer, known.get("answer_start")) if has_answers and answer else (),
+            _answers_in(row, answer, known.get("answer_start"), where) if has_answers and answer else [],
             where,
         )
 
@@ -140,31 +162,32 @@ def question_columns(names: Sequence[str], origin: str) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def _answers_in(row: Row, name: str, start: str | None) -> Any:
-    """Return what a row says about answers, in the form of SQuAD's list."""
+def _answers_in(row: Row, name: str, start: str | None, where: str) -> list[tuple[Any, Any]]:
+    """Return what a row says about answers: the text of each, and where it begins."""
     value = row.get(name)
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return []
     if isinstance(value, str):
-        given = row.get(start, "") if start else ""
-        begin = int(given) if str(given).isdecimal() else -1
-        return [{"text": value, "answer_start": begin}] if value.strip() else []
-    if isinstance(value, Mapping):  # {"text": [...], "answer_start": [...]}
-        texts = value.get("text", ())
-        return [
-            {"text": text, "answer_start": begin}
-            for text, begin in zip(texts, value.get("answer_start") or [-1] * len(texts))
-        ]
-    return [] if value is None else value
+        return [(value, row.get(start) if start else None)]
+    if isinstance(value, Mapping):  # {"text": [...], "answer_start": [...]}, or one of each
+        texts, begins = (_as_list(value.get(part)) for part in ("text", "answer_start"))
+        return list(zip_longest(texts, begins[: len(texts)]))
+    if not isinstance(value, list | tuple):
+        raise DataError(f"{where} has {kind_of(value)} as its answers, and no text; {WAY_OUT}.")
+    return [
+        (each.get("text"), each.get("answer_start")) if isinstance(each, Mapping) else (each, None) for each in value
+    ]
 
 
-def _question(name: str, question: str, context: str, answers: Any, where: str) -> Question:
-    if not isinstance(answers, Sequence) or isinstance(answers, str):
-        raise DataError(f"{where} has no answers; {WAY_OUT}.")
+def _as_list(value: Any) -> list[Any]:
+    return [] if value is None else list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _question(name: str, question: str, context: str, answers: Sequence[tuple[Any, Any]], where: str) -> Question:
     found = []
-    for answer in answers:
-        each = answer if isinstance(answer, Mapping) else {"text": answer}
-        text = _text(each.get("text"), where, "answer")
-        begin = each.get("answer_start", -1)
-        found.append(Answer(text, _located(context, text, begin if isinstance(begin, int) else -1)))
+    for said, begin in answers:
+        text, place = _text(said, where, "answer"), integer_in(begin)
+        found.append(Answer(text, _located(context, text, -1 if place is None else place)))
     return Question(name, question, context, tuple(found))
 
 
@@ -178,8 +201,8 @@ def _located(context: str, answer: str, begin: int) -> int:
 
 
 def _text(value: Any, where: str, what: str) -> str:
-    if not isinstance(value, str) or not value.strip():
+    if isinstance(value, str) and value.strip():
+        return whole(value, where, what)
+    if value is None or isinstance(value, str):
         raise DataError(f"{where} has no {what}; {WAY_OUT}.")
-    if not is_text(value):
-        raise DataError(f"{where} has half a character (a lone surrogate) in its {what}.")
-    return value
+    raise DataError(f"{where} has {kind_of(value)} as its {what}, and no text; {WAY_OUT}.")

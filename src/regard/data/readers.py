@@ -8,7 +8,7 @@ from typing import Any
 from regard.data import miniature
 from regard.data.lines import is_text, read_lines
 from regard.data.pairs import Pair
-from regard.data.records import load_datasets, value_in
+from regard.data.records import dataset_rows, load_datasets, value_in
 from regard.data.settings import PairSource
 from regard.data.tables import find_column, json_rows, split_rows
 from regard.errors import DataError
@@ -110,7 +110,7 @@ def read_table(path: Path, place: PairSource, progress: Progress = SILENT) -> li
 def read_datasets(place: PairSource) -> list[Pair]:
     """Return the pairs of a Hugging Face `datasets` set, by name or from a folder."""
     rows = load_datasets(str(place.path), place.config, place.split)
-    return _from_records(rows, place, str(place.path))
+    return _from_records(dataset_rows(rows, str(place.path)), place, str(place.path))
 
 
 def _from_records(rows: Iterable[dict[str, Any]], place: PairSource, origin: Path | str) -> list[Pair]:

@@ -1,22 +1,25 @@
 """Records with named fields: lines of JSON and rows of `datasets` sets."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from regard.config.parsing import ParseError, parse_json
 from regard.errors import DataError
 
+NO_FIELDS: dict[str, Any] = {}
+"""What every empty record is: a million of them are one."""
+
 
 def json_object(line: str, path: Path, number: int) -> dict[str, Any]:
     """Return the object that a line of JSON holds."""
     try:
-        row = parse_json(line)
+        row = parse_json(line, keys_once=True)
     except ParseError as error:
         raise DataError(f"{path}: line {number} is not JSON ({error.reason}); write one object a line.") from None
     if not isinstance(row, dict):
         raise DataError(f"{path}: line {number} is not a JSON object; write one object a line.")
-    return row
+    return row or NO_FIELDS
 
 
 def value_in(row: Mapping[str, Any], name: str) -> Any:
@@ -25,6 +28,21 @@ def value_in(row: Mapping[str, Any], name: str) -> Any:
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None
     return value
+
+
+def dataset_rows(rows: Any, place: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a `datasets` set; one that cannot be decoded (an image without its library) is refused."""
+    found, number = iter(rows), 0
+    while True:
+        try:
+            row, number = next(found), number + 1
+        except StopIteration:
+            return
+        except Exception as error:  # the library raises many kinds
+            raise DataError(
+                f"{place}: record {number + 1} cannot be read ({_reason(error)}); remove the column it is about."
+            ) from None
+        yield row
 
 
 def load_datasets(place: str, config: str | None, split: str) -> Any:
@@ -47,6 +65,9 @@ def load_datasets(place: str, config: str | None, split: str) -> Any:
     except DataError:
         raise
     except Exception as error:  # the library raises many kinds, for network, names, splits and formats
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         way_out = "check its name, its split and the network, or give files"
-        raise DataError(f"{place}: the data set cannot be loaded ({reason}); {way_out}.") from None
+        raise DataError(f"{place}: the data set cannot be loaded ({_reason(error)}); {way_out}.") from None
+
+
+def _reason(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

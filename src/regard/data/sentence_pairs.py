@@ -137,7 +137,8 @@ class PairMaker:
     @property
     def pair_share(self) -> float:
         """The share of sequences that are pairs, among those of some windows."""
-        return float((self._sample[1].following != NO_LABEL).mean())
+        following = self._sample[1].following
+        return int((following != NO_LABEL).sum()) / max(1, len(following))
 
     def rows(self, begins: Ids, keys: Keys) -> Rows:
         """Return the sequences of windows that begin at some places (the first also before 0), a key for each."""
@@ -217,7 +218,7 @@ class PairMaker:
         firsts = np.union1d(bounds[:-1][ends > begins], marks + 1)
         firsts = firsts[firsts < len(ids)]
         stretch = np.searchsorted(bounds, firsts, "right") - 1
-        lasts = np.append(firsts[1:], len(ids)) - 1
+        lasts = np.append(firsts, len(ids))[1:] - 1
         sizes = lasts + 1 - firsts - is_mark[lasts]
         is_dropped = is_mark if self.is_apart else is_sentence
         dropped = marks if self.is_apart else np.flatnonzero(is_sentence)

@@ -2,21 +2,23 @@
 
 import csv
 import io
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.data.lines import is_text, read_lines, read_text
-from regard.data.records import json_object, load_datasets, value_in
+from regard.config.parsing import ParseError, parse_json
+from regard.data.cells import Row
+from regard.data.lines import read_lines, read_text
+from regard.data.records import NO_FIELDS, dataset_rows, json_object, load_datasets
 from regard.errors import DataError
-
-Row = Mapping[str, Any]
 
 OTHER_SEPARATORS = (";", "\t")
 GLANCE = 1000
 """Records whose fields are taken for the columns of all."""
+WIDEST_CELL = 2**31 - 1
+"""Characters of a cell at most: a text may be long, and the file is bounded as a whole."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,13 @@ class Table:
     names: list[str]
     rows: list[tuple[str, Row]]
     has_header: bool = True
+
+    def check_once(self, *names: str | None) -> None:
+        """Refuse columns that are read if another one is called the same, as nothing says which is meant."""
+        counts = Counter(each.strip().lower() for each in self.names)
+        for name in names:
+            if name is not None and (count := counts[name.strip().lower()]) > 1:
+                raise DataError(f'{self.origin}: {count} columns are called "{name}"; rename or remove all but one.')
 
     def column(self, name: str | int) -> str:
         """Return the column that a user means by a name or a number."""
@@ -70,11 +79,12 @@ def _json_list(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a .json file: a list of them, by itself or as `data`, or one a line after all."""
     text = read_text(path)
     try:
-        found = json.loads(text)
-    except json.JSONDecodeError as error:
-        if error.msg == "Extra data":
+        found = parse_json(text, keys_once=True)
+    except ParseError as error:
+        if error.reason == "Extra data":
             return json_rows(path)
-        raise DataError(f"{path}: line {error.lineno} is not JSON ({error.msg}); mend it.") from None
+        where = "this" if error.line is None else f"line {error.line}"
+        raise DataError(f"{path}: {where} is not JSON ({error.reason}); mend it.") from None
     found = found.get("data", [found]) if isinstance(found, dict) else found
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise DataError(f"{path}: this is no list of JSON objects; write one object a line and call the file .jsonl.")
@@ -96,7 +106,7 @@ def _from_cells(origin: str, rows: list[tuple[int, list[str]]], is_header: Calla
                 f"{origin}: line {number} has {len(cells)} columns, but the first has {len(names)}; put quotes "
                 f"around texts that hold the separator."
             )
-        found.append((f"line {number}", dict(zip(names, cells)) if "".join(cells).strip() else {}))
+        found.append((f"line {number}", dict(zip(names, cells)) if "".join(cells).strip() else NO_FIELDS))
     return Table(origin, names, found, has_header)
 
 
@@ -108,12 +118,12 @@ def _from_datasets(place: str, config: str | None, split: str) -> Table:
     def called(names: Sequence[str], value: Any) -> Any:
         if isinstance(value, list):
             return [called(names, each) for each in value]
-        return names[value] if value is not None and value >= 0 else None
+        return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
 
     def named(row: Row) -> Row:
         return {name: called(classes[name], value) if name in classes else value for name, value in row.items()}
 
-    rows = [(f"record {number}", named(row)) for number, row in enumerate(found, start=1)]
+    rows = [(f"record {number}", named(row)) for number, row in enumerate(dataset_rows(found, place), start=1)]
     return Table(place, list(found.features), rows)
 
 
@@ -123,24 +133,12 @@ def _class_names(feature: Any) -> Sequence[str] | None:
     return getattr(inner, "names", None)
 
 
-def text_in(row: Row, name: str, where: str, way_out: str) -> str:
-    """Return the text that a row holds under a name; a blank row holds nothing."""
-    if not row:
-        return ""
-    value = row[name] if name in row else value_in(row, name)
-    if not isinstance(value, str):
-        raise DataError(f'{where} has no text under "{name}" (it has {", ".join(map(str, row))}); {way_out}.')
-    if not is_text(value):
-        raise DataError(f'{where} has half a character (a lone surrogate) under "{name}".')
-    return value.strip()
-
-
 def json_rows(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a file with one a line; a blank line is an empty one."""
     rows: list[dict[str, Any]] = []
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
-            rows.append({})
+            rows.append(NO_FIELDS)
             continue
         rows.append(json_object(line, path, number))
     return rows
@@ -151,16 +149,25 @@ def split_rows(path: Path, suffix: str) -> list[tuple[int, list[str]]]:
     if suffix == ".tsv":
         return [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)]
     text = read_text(path)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    found: list[tuple[int, list[str]]] = []
     try:
-        found = [(reader.line_num, row) for row in reader]
+        found.extend(_csv_rows(text, ","))
     except csv.Error as error:
         if (other := _otherwise_parted(text)) is not None:
             return other
-        raise DataError(f"{path}: line {reader.line_num} is not CSV ({error}); mend its quotes.") from None
+        line = found[-1][0] + 1 if found else 1
+        raise DataError(f"{path}: line {line} is not CSV ({error}); mend its quotes.") from None
     if any(len(row) > 1 for _, row in found[:1]):
         return found
     return _otherwise_parted(text) or found
+
+
+def _csv_rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (number of its last line, cells) for each row of CSV text."""
+    csv.field_size_limit(WIDEST_CELL)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    for row in reader:
+        yield reader.line_num, row
 
 
 def _otherwise_parted(text: str) -> list[tuple[int, list[str]]] | None:
@@ -169,9 +176,8 @@ def _otherwise_parted(text: str) -> list[tuple[int, list[str]]] | None:
     Only where it makes all rows equally long: a text may hold semicolons.
     """
     for separator in OTHER_SEPARATORS:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         try:
-            found = [(reader.line_num, row) for row in reader]
+            found = list(_csv_rows(text, separator))
         except csv.Error:
             continue
         lengths = {len(row) for _, row in found if row}
@@ -185,6 +191,7 @@ def find_column(path: Path, header: Sequence[str], column: str | int) -> int:
     if isinstance(column, int):
         return column
     names = [cell.strip().lower() for cell in header]
+    Table(str(path), list(header), []).check_once(column)
     if column.lower() not in names:
         raise DataError(f'{path}: there is no column "{column}" in its header ({", ".join(header)}).')
     return names.index(column.lower())

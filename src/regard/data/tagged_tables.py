@@ -1,15 +1,13 @@
 """Words with tags out of tables: a word a row, or the words of a sentence in one."""
 
-import ast
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from regard.data.cells import Row, label_in, labels_in
 from regard.data.columns import named, present, shown, words
 from regard.data.label_settings import TagSource
-from regard.data.lines import is_text
-from regard.data.records import value_in
-from regard.data.tables import Row, Table, read_rows
+from regard.data.tables import Table, read_rows
 from regard.errors import DataError
 
 ONE_WORD = ("word", "token", "form")
@@ -104,8 +102,9 @@ def _with_form(table: Table, place: TagSource, word: str, tag: str | None, usual
         given = usual["sentence_column"]
     marks = [name for name in others if SENTENCE_WORDS & set(words(name))]
     sentence = table.column(given) if given is not None else marks[0] if marks else None
+    table.check_once(word, tag, sentence)
     cells = [row.get(word) for _, row in islice(table.rows, GLANCE) if row]
-    if any(isinstance(cell, Sequence) and not isinstance(cell, str) for cell in cells):
+    if any(isinstance(cell, list | tuple) for cell in cells):
         return TagColumns(word, tag, None, False)
     is_word = word.strip().lower() in ONE_WORD or not any(len(str(cell).split()) > 1 for cell in cells)
     is_apart = sentence is not None or any(not row for _, row in table.rows)
@@ -171,26 +170,12 @@ def tagged_in(table: Table, columns: TagColumns, keeps_empty: bool = False) -> l
 
 def _entries(row: Row, name: str, where: str, is_one: bool) -> Sequence[str]:
     """Return what a cell holds: one word or tag, or a list of them, which a table may write as text."""
-    found: Any = row[name] if name in row else value_in(row, name)
     if is_one:
-        found = [found]
-    elif isinstance(found, str):
-        found = _listed(found, where, name)
-    if not isinstance(found, Sequence):
-        raise DataError(f'{where} has no list under "{name}"; {WAY_OUT}.')
-    said = tuple("" if each is None else str(each).strip() for each in found)
-    if is_one and not said[0]:
-        raise DataError(f'{where} has nothing under "{name}"; fill it, or {WAY_OUT}.')
-    if not all(said) or not all(map(is_text, said)):
+        said = [label_in(row, name, where, WAY_OUT)]
+        if not said[0]:
+            raise DataError(f'{where} has nothing under "{name}"; fill it, or {WAY_OUT}.')
+        return said
+    said = labels_in(row, name, where, WAY_OUT)
+    if not all(said):
         raise DataError(f'{where} has an empty or broken entry under "{name}"; mend it.')
     return said
-
-
-def _listed(cell: str, where: str, name: str) -> Any:
-    """Return the entries of a cell: those of a list as Python or JSON write it, or what white space parts."""
-    if not (cell.startswith("[") and cell.endswith("]")):
-        return cell.split()
-    try:
-        return ast.literal_eval(cell)
-    except (ValueError, SyntaxError):
-        raise DataError(f'{where} has a list under "{name}" that cannot be read ({cell[:40]}); {WAY_OUT}.') from None

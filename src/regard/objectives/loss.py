@@ -36,9 +36,11 @@ class Objective(Protocol):
 def scaled_total(loss: Loss, counts: Mapping[str, int]) -> Tensor:
     """Return what to call `backward` on: each part's sum over the count of the *whole* update.
 
-    Adding these up over micro-batches and processes gives the mean over the update, however it was cut.
+    Adding these up over micro-batches and processes gives the mean over the update, however it was cut. An update
+    without any label, such as a window inside one endless word, has gradients of nothing.
     """
     terms = [part.weight * part.sum / counts[name] for name, part in loss.items() if part.weight and counts[name]]
+    terms = terms or [0.0 * part.sum for part in loss.values()]
     total = terms[0]
     for term in terms[1:]:
         total = total + term

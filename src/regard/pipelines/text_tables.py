@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from regard.data.cells import Row
 from regard.data.columns import ANY_TEXT, known_texts, names_columns, present, shown, text_by_contents
-from regard.data.labelled import NOTHING, Usual, names_texts, text_columns, texts_in
-from regard.data.tables import Row, Table, read_rows
+from regard.data.labelled import NOTHING, Usual, named_twice, names_texts, text_columns, texts_in
+from regard.data.tables import Table, read_rows
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 
@@ -93,6 +94,8 @@ def _text_columns(table: Table, columns: Sequence[str | int], count: int, usual:
     if not columns and len(learned) == count and present(table, learned):
         columns = learned
     texts = tuple(table.column(name) for name in columns) or known_texts(table.names, count)
+    if texts is not None and len(set(texts)) < len(texts):
+        raise named_twice(table, texts[0])
     if texts is None and not table.has_header and len(table.names) == count:
         texts = tuple(table.names)
     if texts is None and count == 1 and (found := text_by_contents(table, table.names)) is not None:
@@ -100,4 +103,5 @@ def _text_columns(table: Table, columns: Sequence[str | int], count: int, usual:
     if texts is None or len(texts) != count:
         what = "the text" if count == 1 else "the two texts"
         raise DataError(f"{table.origin}: no column ({shown(table)}) is known to hold {what}; say --text-column.")
+    table.check_once(*texts)
     return texts

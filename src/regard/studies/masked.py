@@ -1,7 +1,7 @@
 """The task `masked-language-model`: running text in, a model that is ready to learn its masked words out."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import torch
 from regard.checkpoint import Bundle
 from regard.data.carving import TextCorpora, check_held_out, tokenise_all
 from regard.data.corpus import Corpus
-from regard.data.masked import MaskedFeed, Stage
+from regard.data.masked import MaskedFeed, Stage, has_masked_tokens
 from regard.data.masking import Masker
 from regard.data.pairs import Pair
 from regard.data.sentence_pairs import Marks, PairMaker
@@ -75,6 +75,7 @@ def prepare_masked(
         )
         for name, corpus in {"valid": corpora.valid, **corpora.test}.items()
     }
+    check_masks({settings.data.train.name: MaskedText(stages[-1].pairs, masker), **texts})
     return Prepared(
         bundle=bundle,
         feed=MaskedFeed(
@@ -174,6 +175,16 @@ def check_pairs(pairs: PairMaker, settings: Settings, progress: Progress) -> Non
             f"{name}: only {share:.0%} of the sequences are pairs, as most documents have one sentence; see "
             f"data.train.documents (now {settings.data.train.documents}) and data.sentences."
         )
+
+
+def check_masks(texts: Mapping[str, MaskedText]) -> None:
+    """Refuse texts, by name, in which no token can be masked: nothing is learned or measured there."""
+    for name, text in texts.items():
+        if not has_masked_tokens(text.pairs, text.masker):
+            raise DataError(
+                f"{name}: no token of this text can be masked, as it has no words or the tokenizer knows none of "
+                f"them; add other text, or name another tokenizer with text.tokenizer."
+            )
 
 
 def _validation(text: MaskedText, settings: Settings, machine: Machine) -> Callable[[Any], dict[str, float]]:

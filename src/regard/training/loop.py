@@ -226,7 +226,7 @@ class Trainer:
             return Trouble("the loss is no longer a number", ill)
         means = self._window.means(self.team)
         self._window.seconds += self._elapsed()  # the device has now done what was asked of it
-        loss = next(iter(means.values()))
+        loss = next(iter(means.values()), 0.0)  # none, where nothing since the last report had a label
         speed = self._window.tokens_per_second
         bar.advance(1, loss=loss, tokens_per_second=speed)
         if not is_due:
@@ -235,7 +235,7 @@ class Trainer:
         record |= means | {"learning_rate": self._rate(), "tokens_per_second": speed}
         self.hooks.record(record | {"waiting": self._window.waiting})
         self._window = Window(self.machine.device)
-        return notice_explosion(state, loss)
+        return notice_explosion(state, loss) if means else None
 
     def _validate(self) -> Trouble | None:
         """Measure, decide whether this is the best model so far, and save it."""

@@ -1,7 +1,7 @@
 """The task `elmo`: running text in, a model that is ready to say its words in either direction out."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,7 +11,7 @@ from regard.checkpoint import Bundle
 from regard.data.carving import TextCorpora, check_held_out, tokenise_all
 from regard.data.corpus import Corpus
 from regard.data.pairs import Pair
-from regard.data.spelled import CHUNK, WordBook, WordFeed, count_words
+from regard.data.spelled import CHUNK, WordBook, WordFeed, count_words, fixed_words
 from regard.errors import ConfigError, DataError
 from regard.models import ModelSettings, Vocabularies, build_model, count_parameters
 from regard.objectives import TwoWayObjective
@@ -53,6 +53,7 @@ def prepare_elmo(
     texts = {name: SpelledText.of(each, bundle) for name, each in {"valid": corpora.valid, **corpora.test}.items()}
     size = float(bundle.facts["bytes_per_word"])
     learned = SpelledText.of(corpora.train, bundle)
+    check_neighbours({settings.data.train.name: learned, **texts})
     return Prepared(
         bundle=bundle,
         feed=WordFeed(
@@ -118,6 +119,14 @@ def _new_tokenizers(settings: Settings, corpus: Corpus, longest: int) -> dict[st
             f"to say; add text, or lower text.minimum_frequency."
         )
     return {"tokenizer": spelling_tokenizer(settings.text.lowercase), "words": word_tokenizer(known)}
+
+
+def check_neighbours(texts: Mapping[str, SpelledText]) -> None:
+    """Refuse texts, by name, in which no word has a neighbour that it could be known by."""
+    for name, text in texts.items():
+        batches = fixed_words(text.corpus, text.book, text.length, text.length)
+        if not any(batch.label_count for batch in batches):
+            raise DataError(f"{name}: no two words stand side by side in this text; add text.")
 
 
 def _validation(text: SpelledText, settings: Settings, machine: Machine) -> Callable[[Any], dict[str, float]]:
