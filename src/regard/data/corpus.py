@@ -60,6 +60,10 @@ class Shards:
         self.ids = lru_cache(OPEN)(lambda name: self._open(ids_file(folder, name), ID_TYPES))
         self.pieces = lru_cache(OPEN)(lambda name: self._open(pieces_file(folder, name), (PIECE_FIELDS,)))
 
+    def size(self, name: str) -> int:
+        """Return how many ids a shard has; it is not held open for it."""
+        return len(self._open(ids_file(self.folder, name), ID_TYPES))
+
     def _open(self, path: Path, types: tuple[np.dtype[Any], ...]) -> NDArray[Any]:
         try:
             found: NDArray[Any] = np.load(path, mmap_mode="r") if path.is_file() else np.empty(())
