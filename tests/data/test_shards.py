@@ -230,7 +230,7 @@ def test_a_shard_that_is_gone_while_it_is_needed_is_told(tmp_path, tokenizer):
     with pytest.raises(DataError) as error:
         corpus.read(0, 10)
     assert str(error.value) == (
-        f"{path}: this part of the tokenised text is gone or damaged; start again, and it is made anew."
+        f"{path}: this part of the tokenised text is gone or damaged; delete it and start again, and it is made anew."
     )
 
 

@@ -233,7 +233,9 @@ def test_mistakes_with_the_other_system_are_said(run, place, tmp_path):
     assert (
         said(against=missing) == f"{missing}: there is no run, passport or file of hypotheses here; check the path."
     )
-    assert said(against=other) == f"{other}: this is no score passport; regard evaluate writes them."
+    assert said(against=other) == (
+        f"{other}: this is not a score passport (passport is missing); regard evaluate writes them."
+    )
     assert said(against=lines) == (
         f"{lines} holds the hypotheses of one set, but there are 4 (test, unseen-pairs, unseen-cases, unseen-depth); "
         "choose one with --set."

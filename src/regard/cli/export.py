@@ -16,14 +16,14 @@ def export(
     json: Json = False,
 ) -> None:
     """Write a run's best model so that another library can load it."""
-    from regard.checkpoint import find_checkpoint, read_bundle
     from regard.cli.console import print_json, print_line, progress
     from regard.errors import ConfigError
     from regard.interop import write
+    from regard.pipelines.load import read_model
 
     if to != "hf":
         raise ConfigError(f'--to: "{to}" is not one of hf.')
-    bundle = read_bundle(find_checkpoint(Path(run)))
+    bundle = read_model(run)
     form = write(bundle, out, progress(quiet))
     if json:
         print_json({"path": out, "form": form.name, "architecture": form.architecture})

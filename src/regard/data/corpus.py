@@ -60,10 +60,14 @@ class Shards:
         self.ids = lru_cache(OPEN)(lambda name: self._open(ids_file(folder, name), ID_TYPES))
         self.pieces = lru_cache(OPEN)(lambda name: self._open(pieces_file(folder, name), (PIECE_FIELDS,)))
 
+    def size(self, name: str) -> int:
+        """Return how many ids a shard has; it is not held open for it."""
+        return len(self._open(ids_file(self.folder, name), ID_TYPES))
+
     def _open(self, path: Path, types: tuple[np.dtype[Any], ...]) -> NDArray[Any]:
         try:
             found: NDArray[Any] = np.load(path, mmap_mode="r") if path.is_file() else np.empty(())
-        except (OSError, ValueError, EOFError):
+        except Exception:  # a header is parsed as Python is, and may fail in as many ways
             raise damaged(path) from None
         if found.ndim != 1 or found.dtype not in types:
             raise damaged(path)
@@ -72,7 +76,9 @@ class Shards:
 
 def damaged(path: Path) -> DataError:
     """Return what to say about a part of a corpus that is not what was written."""
-    return DataError(f"{path}: this part of the tokenised text is gone or damaged; delete it, and it is made anew.")
+    return DataError(
+        f"{path}: this part of the tokenised text is gone or damaged; delete it and start again, and it is made anew."
+    )
 
 
 def ids_file(folder: Path, name: str) -> Path:

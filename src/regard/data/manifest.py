@@ -11,7 +11,7 @@ from typing import Annotated, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from regard.config.records import Count, Record, check_record, read_json
 from regard.data.corpus import ids_file, pieces_file
@@ -37,6 +37,12 @@ class EntryRecord(Record):
     spans: list[Annotated[tuple[ShardName, Count, Count], Field(strict=False)]]
     documents: Count = 0
     is_complete: bool = False
+
+    @model_validator(mode="after")
+    def _says_where_its_documents_are(self) -> "EntryRecord":
+        if self.is_complete and self.documents and not self.spans:
+            raise ValueError("spans are missing")
+        return self
 
 
 class ManifestRecord(Record):

@@ -112,7 +112,7 @@ def _corpus(folder: Path, book: Manifest, inputs: list[Input]) -> Corpus:
     segments: list[Segment] = []
     for name, first, last in (span for entry in entries for span in entry.spans):
         ends = shards.pieces(name)["end"]
-        if not 0 <= first < last <= len(ends) or int(ends[-1]) > len(shards.ids(name)):
+        if not 0 <= first < last <= len(ends) or int(ends[-1]) > shards.size(name):
             raise damaged(pieces_file(folder, name))
         segments.append(Segment(name, int(ends[first - 1]) if first else 0, int(ends[last - 1])))
     contents = [book.tokenizer, book.reading, [(entry.sha256, entry.limit) for entry in entries]]

@@ -155,6 +155,17 @@ def load_masked(path: str | Path, device: str = "auto", *, precision: str = "fp3
     return Encoder(_bundle(path, device, precision, "masked-language-model"))
 
 
+def read_model(path: str | Path) -> Bundle:
+    """Return the model of a run or checkpoint, its defaults of decoding checked, to be written in another form."""
+    bundle = read_bundle(find_checkpoint(Path(path)))
+    _check_task(path, bundle.task, None)
+    if bundle.task == "translate":
+        build_translator(bundle).decoding()
+    elif bundle.task == "language-model":
+        Generator(bundle).generation()
+    return bundle
+
+
 def load_encoder(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder:
     """Return the text encoder at a path, whatever its task is and whichever head it has learned for it."""
     task = read_task(path)

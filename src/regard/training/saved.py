@@ -1,6 +1,7 @@
 """A saved state of training, checked before anybody goes on from it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -75,15 +76,16 @@ class WindowedRecord(StateRecord):
 
 def saved_snapshot(training: TrainingState, average: WeightAverage, settings: TrainSettings) -> Snapshot:
     """Return the snapshot that was saved, after checking that it fits the run."""
-    check_state(training)
+    training = checked_state(training)
     check_tensors(training, average.parameters, settings, has_average=bool(average.values))
     return Snapshot.of(training, copies(average.parameters))
 
 
-def check_state(training: TrainingState, schema: type[StateRecord] = WindowedRecord) -> None:
-    """Refuse facts that are not what was saved."""
+def checked_state(training: TrainingState, schema: type[StateRecord] = WindowedRecord) -> TrainingState:
+    """Return a state whose facts are what was saved, each of its type."""
     path, what = training.origin / STATE, "the state of training"
-    check_record(training.facts, path, schema, CheckpointError, what, "copy the checkpoint again")
+    found = check_record(training.facts, path, schema, CheckpointError, what, "copy the checkpoint again")
+    return replace(training, facts=found.model_dump())
 
 
 def check_tensors(

@@ -18,7 +18,7 @@ from regard.training.distributed import Team
 from regard.training.interrupt import catching_interrupts
 from regard.training.loop import Hooks, Reason
 from regard.training.machine import Machine
-from regard.training.saved import StateRecord, check_state
+from regard.training.saved import StateRecord, checked_state
 from regard.training.seeds import derived_seed
 from regard.training.state import LoopState
 from regard.training.vectors_batches import Batches
@@ -65,8 +65,7 @@ class VectorTrainer:
 
     def restore(self, training: TrainingState) -> None:
         """Go on from a saved state; the model holds the tables that were saved with it."""
-        check_state(training, StateRecord)
-        self.state = LoopState.from_plain(training.facts["loop"])
+        self.state = LoopState.from_plain(checked_state(training, StateRecord).facts["loop"])
 
     def run(self, stop_at: int | None = None) -> Reason:
         """Train until the last step or an interrupt (at a step, if given), and say which."""
