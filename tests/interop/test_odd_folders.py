@@ -127,6 +127,15 @@ def test_a_tokenizer_that_numbers_tokens_otherwise_is_refused(copied):
     )
 
 
+def test_an_empty_list_of_ends_says_nothing(copied):
+    folder = copied("gpt-2")
+    change(folder, "config.json", eos_token_id=[])
+    use(read(folder))
+    folder = copied("pieces")
+    change(folder, "config.json", eos_token_id=[])
+    use(read(folder))
+
+
 def test_links_to_files_elsewhere_are_followed_as_in_their_cache(copied, tmp_path):
     folder = copied("gpt-2")
     blobs = tmp_path / "blobs"
