@@ -1,12 +1,13 @@
 """A file of ours that is damaged is one sentence with path and field."""
 
 import os
+from typing import Annotated, Any
 
 import pytest
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from regard.config.names import FileName, RelativePath, inside
-from regard.config.records import Record, read_record
+from regard.config.records import Record, check_record, read_record, read_text_file, read_value
 from regard.errors import CheckpointError
 
 
@@ -77,3 +78,27 @@ def test_no_name_leads_out_of_its_folder(tmp_path, name):
 @pytest.mark.parametrize("name", ["a", "00000010-1", "training/state.json", ".hidden", "ü ber", "a..b"])
 def test_plain_names_stay(tmp_path, name):
     assert inside(tmp_path, name, "", CheckpointError) == tmp_path / name
+
+
+def test_a_file_without_a_record_is_checked_too(tmp_path):
+    path = tmp_path / "vocab.json"
+    path.write_text('{"a": 0, "b": "x"}')
+    with pytest.raises(CheckpointError) as caught:
+        read_value(path, dict[str, int], CheckpointError, "a vocabulary", "copy it again")
+    assert str(caught.value) == f'{path}: this is not a vocabulary (b: "x" is not a whole number); copy it again.'
+    path.write_text('{"a": 0}')
+    assert read_value(path, dict[str, int], CheckpointError, "a vocabulary") == {"a": 0}
+    assert read_text_file(path, CheckpointError, "a vocabulary") == '{"a": 0}'
+    with pytest.raises(FileNotFoundError):
+        read_text_file(tmp_path / "none", CheckpointError, "a vocabulary")
+
+
+def test_a_validator_may_repeat_text_that_is_none():
+    def refuse(value):
+        raise ValueError(f"{value} is odd")
+
+    class Odd(Record):
+        name: Annotated[Any, AfterValidator(refuse)]
+
+    with pytest.raises(CheckpointError, match=r"^x: this is not a record \(a text with a lone surrogate\)\.$"):
+        check_record({"name": "\ud800"}, "x", Odd, CheckpointError, "a record")

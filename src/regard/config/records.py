@@ -48,6 +48,8 @@ def check_record(
         return schema.model_validate(value)
     except ValidationError as reason:
         raise _refusal(error, origin, what, first_problem(reason, group), way_out) from None
+    except UnicodeEncodeError:  # pydantic fails over a validator's words that repeat such a text
+        raise _refusal(error, origin, what, "a text with a lone surrogate", way_out) from None
 
 
 def read_value(path: Path, kind: Any, error: type[E], what: str, way_out: str = "") -> Any:

@@ -1,5 +1,6 @@
 """Kinds of values in the JSON files of a Hugging Face folder: sizes, rates, ids, labels, tokens, names."""
 
+import json
 from collections import Counter
 from typing import Annotated, Any
 
@@ -22,11 +23,17 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 Id = Annotated[int, Field(ge=0, lt=LARGEST_ID)]
 
 
+def _shown(value: Any) -> str:
+    """Return a value as JSON writes it, all in ASCII, in part where it is long."""
+    text = json.dumps(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
 def _ids(value: Any) -> Any:
     """Return an id, or a list of some; None is no id."""
     for each in value if isinstance(value, list) else [] if value is None else [value]:
         if type(each) is not int or not 0 <= each < LARGEST_ID:
-            raise ValueError(f"{str(each)[:40]} is not the id of a token")
+            raise ValueError(f"{_shown(each)} is not the id of a token")
     return value
 
 
@@ -40,7 +47,7 @@ def _labels(value: Any) -> Any:
         raise ValueError("a label is neither text nor a number")
     counted = Counter(map(str, value.values()))
     if counted and max(counted.values()) > 1:
-        raise ValueError(f'two labels are called "{counted.most_common(1)[0][0][:40]}"')
+        raise ValueError(f"two labels are called {_shown(counted.most_common(1)[0][0])}")
     return value
 
 
@@ -57,7 +64,7 @@ def _vocabulary(value: Any) -> Any:
     if isinstance(value, dict):
         for piece, number in value.items():
             if type(number) is not int or not 0 <= number < LARGEST_ID:
-                raise ValueError(f'the id of "{piece[:40]}" is {str(number)[:40]}, which is not the id of a token')
+                raise ValueError(f"{_shown(number)} is not the id of a token, as that of {_shown(piece)}")
     elif not isinstance(value, list):
         raise ValueError("it is neither a JSON object nor a list")
     elif not all(isinstance(each, list) and len(each) == 2 and isinstance(each[0], str) for each in value):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from regard.config.resolve import Layer, resolve
 from regard.decoding import DecodeSettings, GenerateSettings
 from regard.progress import Progress
 from regard.text import Tokenizer
@@ -19,7 +20,7 @@ def generation_config(
     decode: dict[str, Any], tokenizer: Tokenizer, positions: int, progress: Progress
 ) -> dict[str, Any]:
     """Return the generation_config.json that makes `generate` search as regard does; what it cannot is said."""
-    settings = DecodeSettings(**decode)
+    settings = resolve(DecodeSettings, [Layer("the checkpoint", decode)]).settings
     lost = [name for name, value in settings if name not in HANDLED and value != getattr(DecodeSettings(), name)]
     if settings.length_penalty == "gnmt":
         lost.append("length_penalty")
@@ -69,7 +70,7 @@ CANDIDATES = 50
 
 def language_generation(generate: dict[str, Any], tokenizer: Tokenizer, progress: Progress) -> dict[str, Any]:
     """Return the generation_config.json with which `generate` goes on as regard does; what it cannot is said."""
-    settings, default = GenerateSettings(**generate), GenerateSettings()
+    settings, default = resolve(GenerateSettings, [Layer("the checkpoint", generate)]).settings, GenerateSettings()
     for name, value in settings:
         if name not in SAID_ELSEWHERE and value != getattr(default, name):
             progress.warn(f"generate.{name}: {value} is not written, generate() has no such setting here.")

@@ -61,7 +61,7 @@ def read_language_model(folder: Path, config: dict[str, Any], form: LanguageForm
 def _end(config: dict[str, Any]) -> Any:
     """Return the number of the token that ends a text; the first, where several do."""
     end = config.get("eos_token_id")
-    return end[0] if isinstance(end, list) and end else end
+    return (end[0] if end else None) if isinstance(end, list) else end
 
 
 def write_language_model(bundle: Bundle, settings: GptSettings, folder: Path, progress: Progress) -> LanguageForm:

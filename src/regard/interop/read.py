@@ -68,11 +68,11 @@ def _translate(
     ours, theirs = OUTPUT_BIAS
     bias = take(tensors, theirs, str(folder)) if theirs in tensors else None
     values["has_output_bias"] = bias is not None and bool(bias.any())
+    if bias is not None and (bias.dim() != 2 or len(bias) != 1):
+        raise CheckpointError(
+            f"{folder}: {theirs} has shape {tuple(bias.shape)}, not that of a single row; copy it again."
+        )
     if bias is not None and values["has_output_bias"]:
-        if bias.dim() != 2 or len(bias) != 1:
-            raise CheckpointError(
-                f"{folder}: {theirs} has shape {tuple(bias.shape)}, not that of a single row; copy it again."
-            )
         tables["bias"] = bias.T  # (V, 1)
     tables = _with_start(tables, config, source, target, where)
     if values["has_output_bias"]:

@@ -217,7 +217,7 @@ class Embed(Record):
 
     pooling: str = "mean"
     is_normalised: bool = False
-    max_length: Length | None = None
+    max_length: Length = LARGEST_SIZE
 
 
 class Columns(Record):

@@ -117,9 +117,11 @@ def to_ours(tensors: Weights, settings: TransformerSettings, where: str) -> Weig
     for layer in layers(settings):
         weight, bias = (pack(tensors, layer.theirs, part, where) for part in ("weight", "bias"))
         if layer.features == "out":
-            weight, bias = (_in_our_order(each, 0, settings, layer.theirs[0], where) for each in (weight, bias))
+            weight, bias = (
+                _in_our_order(each, 0, settings, f"what becomes {layer.ours}", where) for each in (weight, bias)
+            )
         else:
-            weight = _in_our_order(weight, 1, settings, layer.theirs[0], where)
+            weight = _in_our_order(weight, 1, settings, f"what becomes {layer.ours}", where)
         found |= {f"{layer.ours}.weight": weight, f"{layer.ours}.bias": bias}
     for stack in BLOCKS:
         name = f"model.{stack}.embed_positions.weight"
