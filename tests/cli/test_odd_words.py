@@ -139,3 +139,12 @@ def test_words_that_are_no_text_are_told_on_one_line():
         done = subprocess.run([sys.executable, "-m", "regard", *words], capture_output=True, timeout=60)
         assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"\\udcff" in done.stderr
         assert b"\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: not enough memory: you tried")])
+def test_too_little_memory_is_a_sentence(monkeypatch, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("regard.cli.main.app", fail)
+    assert bad("recipes").startswith("There is not enough memory for this;")
