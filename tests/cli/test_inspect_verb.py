@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 from commands import bad, good
+from elmos import elmo_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
 from generators import language_bundle, tokenizer_of
 from regard.checkpoint import write_bundle
+from regard.errors import ConfigError
+from regard.nn import Trace
 from regard.pipelines import load_encoder, load_generator, load_translator
+from regard.studies.looking import looks
 
 GERMAN = "Der Hund schläft."
 
@@ -103,3 +107,14 @@ def test_mistakes_are_told_in_a_sentence(quick_run, language):
     assert "leave out the second" in bad("inspect", language, "Anna", "had")
     assert "leave out --out" in bad("inspect", language, "Anna", "--lens", "--head", 1)
     assert "empty" in bad("inspect", quick_run.path, " ")
+
+
+def test_a_model_without_attention_is_told(tmp_path):
+    write_bundle(tmp_path / "elmo", elmo_bundle())
+    for words in ([], ["--json"], ["--out", tmp_path / "a.png"]):
+        assert bad("inspect", tmp_path / "elmo", "the dog", *words) == (
+            "inspect: an ELMo reads by LSTMs and has no attention to look at; give a BERT or a GPT."
+        )
+    assert not (tmp_path / "a.png").exists()
+    with pytest.raises(ConfigError, match="this model has none to look at"):
+        looks(Trace({"text": ["a"]}, {}))

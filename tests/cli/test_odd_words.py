@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, get_type_hints
 import pytest
 import typer
 
-from commands import bad
+from commands import bad, good
 from regard.cli.main import UsageError, app
 from regard.cli.runs import delete
 from regard.errors import RegardError, RunError
+from regard.studies.recipes import TASK_DEFAULTS
 
 
 def verbs(group=None, words=()):
@@ -139,3 +140,21 @@ def test_words_that_are_no_text_are_told_on_one_line():
         done = subprocess.run([sys.executable, "-m", "regard", *words], capture_output=True, timeout=60)
         assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"\\udcff" in done.stderr
         assert b"\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: not enough memory: you tried")])
+def test_too_little_memory_is_a_sentence(monkeypatch, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("regard.cli.main.app", fail)
+    assert bad("recipes").startswith("There is not enough memory for this;")
+
+
+@pytest.mark.parametrize("task", TASK_DEFAULTS)
+def test_every_task_shows_its_defaults(task):
+    lines = good(
+        "config", "show", task, "data.valid_share=0.1" if task == "language-model" else "seed=1"
+    ).splitlines()
+    assert any(line.startswith("data.train.path") and "(required)" in line for line in lines)
+    assert any(line.startswith("model.") for line in lines) and any(line.startswith("train.") for line in lines)

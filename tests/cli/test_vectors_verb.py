@@ -86,3 +86,29 @@ def test_texts_are_compared_by_their_words(golden):
     assert 'There is no word "king" in "a queen"' in bad("similar", golden, "a king", "a queen", "--word", "king")
     assert "pooling" in bad("similar", golden, "a", "b", "--pooling", "cls")
     assert "name it with --word" in bad("similar", golden, "a", "b", "--beside", golden)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-Infinity", "1_0", "much"])
+@pytest.mark.parametrize("line", [1, 2])
+def test_a_rating_is_a_number(golden, tmp_path, value, line):
+    rows = ["man,king,6", "apple,orange,9"]
+    rows.insert(line - 1, f"man,tree,{value}")
+    (tmp_path / "p.txt").write_text("\n".join(rows))
+    if line == 1 and value in ("1_0", "much"):  # a header, for all that is known
+        good("vectors", "evaluate", golden, "--similarities", tmp_path / "p.txt")
+        return
+    assert bad("vectors", "evaluate", golden, "--similarities", tmp_path / "p.txt") == (
+        f"{tmp_path / 'p.txt'}: line {line} is not two words and a number; mend it, or leave it out."
+    )
+
+
+@pytest.mark.parametrize("method", ["pca", "tsne"])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_equal_vectors_are_one_point(tmp_path, method, value):
+    path = tmp_path / "equal.txt"
+    write_word_vectors(path, WordTable(list("abcd"), np.full((4, 3), value, np.float32)), "glove")
+    good("vectors", "map", path, "--top", 4, "--method", method, "--out", tmp_path / "map")
+    assert (tmp_path / "map.png").is_file()
+    for words in (["a"], ["a", "b"]):
+        said = bad("vectors", "map", path, *words, "--method", method, "--out", tmp_path / "few")
+        assert said.startswith(f"{len(words)} words make no map;") and not (tmp_path / "few.png").exists()

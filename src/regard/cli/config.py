@@ -30,10 +30,15 @@ def show(
     from regard.cli.console import print_json, print_table
     from regard.config import flatten, parse_overrides
     from regard.studies import find_recipe, resolve_run
+    from regard.studies.tasks import task
 
     found, changes = find_recipe(recipe), parse_overrides(settings or [])
-    if "data" not in found.values and "data" not in changes:  # a bare task: all its defaults, and what must be given
-        found = replace(found, values={**found.values, "data": {"train": {"path": REQUIRED}}})
+    named = changes.get("task", found.values.get("task"))
+    tables = [table for table in (found.values.get("data"), changes.get("data")) if table is not None]
+    if isinstance(named, str) and not any(not isinstance(table, dict) or "train" in table for table in tables):
+        # A bare task: all its defaults, and what must be given.
+        place = {"paths": [REQUIRED]} if task(named).places.startswith("--text") else {"path": REQUIRED}
+        found = replace(found, values={**found.values, "data": {**found.values.get("data", {}), "train": place}})
     resolved = resolve_run(found, changes)
     rows = [
         (name, value, resolved.source(name)) for name, value in flatten(resolved.settings.model_dump(mode="json"))

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 from typing import Annotated, Any
 
@@ -50,6 +51,8 @@ from regard.version import __version__
 UsageError: Any = typer.BadParameter.__base__  # of the click that typer brings along
 
 INTERRUPTED = 130
+NO_MEMORY = re.compile("not enough memory|can't allocate memory|out of memory", re.IGNORECASE)
+"""How torch says that something does not fit."""
 
 app = Verbs(
     name="regard",
@@ -151,6 +154,10 @@ def _outcome() -> tuple[str, int]:
         return "", 1
     except RegardError as error:
         return str(error), 2
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and not NO_MEMORY.search(str(error)):
+            raise
+        return "There is not enough memory for this; make the model, or what is computed at once, smaller.", 2
     except OSError as error:
         if error.filename is None and error.errno is None:
             raise

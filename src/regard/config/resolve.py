@@ -2,18 +2,23 @@
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from regard.config.overrides import merge_into
-from regard.config.settings import Settings, flatten, setting_names
+from regard.config.settings import Settings, flatten, schemas_in, setting_names
 from regard.errors import ConfigError
 
 S = TypeVar("S", bound=Settings)
+
+LONGEST = 300
+"""Characters of a value that a sentence shows."""
+UNWRITABLE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -50,22 +55,65 @@ def merge(layers: Sequence[Layer]) -> tuple[dict[str, Any], dict[str, str]]:
 def resolve(schema: type[S], layers: Sequence[Layer]) -> Resolved[S]:
     """Return the settings the layers add up to; the first layer is the weakest."""
     merged, sources = merge(layers)
+    check_texts(merged)
     try:
         # Strict JSON mode: "8" is no number and 1 is no truth value, yet an array may become a tuple.
         settings = schema.model_validate_json(json.dumps(merged, default=str), strict=True)
     except ValidationError as error:
-        # A union reports once for each member; the first complaint about a place is enough.
-        sentences = {_place(detail): _sentence(detail, schema, sources) for detail in reversed(error.errors())}
-        raise ConfigError(*reversed(sentences.values())) from None
+        found: dict[str, list[ErrorDetails]] = {}
+        for detail in error.errors():
+            found.setdefault(_place(detail, schema), []).append(detail)
+        sentences = (_sentence(place, details, schema, sources) for place, details in found.items())
+        raise ConfigError(*sentences) from None
     return Resolved(settings, sources)
 
 
-def _place(detail: ErrorDetails) -> str:
+def check_texts(values: Mapping[str, Any]) -> None:
+    """Refuse text that no file can hold or be called by: bytes that are no UTF-8, and the character 0."""
+    for name, value in flatten(values):
+        for text in (name, *_texts(value)):
+            if "\0" in text or (not text.isascii() and UNWRITABLE.search(text)):
+                shown = json.dumps(text, default=str)
+                raise ConfigError(
+                    f"{ascii(name)[1:-1]}: {shown} is not UTF-8 text, or holds the character 0; mend it."
+                )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from map(str, value)
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)
+
+
+def _place(detail: ErrorDetails, schema: type[Settings]) -> str:
     """Return the dotted name of the setting; members of a union and items of a list are not settings."""
-    parts = [str(part) for part in detail["loc"] if not isinstance(part, int)]
-    while len(parts) > 1 and parts[-1] in ("str", "int", "float", "bool"):
-        parts.pop()
-    return ".".join(parts)
+    here, has_names, kept = [schema], False, list[str]()
+    parts = [part for part in detail["loc"] if isinstance(part, str)]
+    for number, part in enumerate(parts):
+        field = next((each.model_fields[part] for each in here if part in each.model_fields), None)
+        is_unknown = detail["type"] == "extra_forbidden" and number == len(parts) - 1
+        if field is not None:
+            here, has_names = _inside(field.annotation)
+        elif has_names:
+            has_names = False
+        elif not is_unknown:
+            continue
+        kept.append(part)
+    return ".".join(kept)
+
+
+def _inside(annotation: Any) -> tuple[list[type[Settings]], bool]:
+    """Return the groups of settings that an annotation admits, and whether users name what it holds."""
+    parts = [annotation, *get_args(annotation)]
+    tables = [part for part in parts if get_origin(part) is dict]
+    inner = [each for part in tables for each in schemas_in(get_args(part)[1])]
+    return [*schemas_in(annotation), *inner], bool(tables)
 
 
 KINDS = {
@@ -82,27 +130,39 @@ KINDS = {
 }
 
 
-def _sentence(detail: ErrorDetails, schema: type[Settings], sources: Mapping[str, str]) -> str:
-    """Return one sentence for one problem: dotted name, value, where it came from, and the way out."""
-    place, value, kind = _place(detail), detail["input"], detail["type"]
+def _sentence(place: str, details: Sequence[ErrorDetails], schema: type[Settings], sources: Mapping[str, str]) -> str:
+    """Return one sentence for one setting: dotted name, value, where it came from, and the way out."""
+    # A union complains once for each member: one that understands the kind of value says most.
+    detail = next((each for each in details if each["type"] not in (*KINDS, "literal_error")), details[0])
+    value, kind = detail["input"], detail["type"]
     shown = json.dumps(value, ensure_ascii=False, default=str)
+    shown = shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
     origin = f" (from {sources[place]})" if place in sources else ""
     if kind == "extra_forbidden":
         return f"{place}: unknown setting, given as {shown}{origin}; {suggestion(place, schema)}"
     if kind in ("too_long", "too_short") or (kind == "missing" and isinstance(detail["loc"][-1], int)):
         return f"{place}: {shown} has the wrong number of values{origin}."
     if kind == "missing":
-        return f"{place}: this setting is required; give it in the recipe or as {place}=VALUE."
-    if kind in KINDS:
-        return f"{place}: {shown} is not {KINDS[kind]}{origin}."
-    if kind == "literal_error":
-        return f"{place}: {shown} is not one of {detail['ctx']['expected']}{origin}."
+        return f"{place}: this setting is required; give it in the recipe or as {_way_in(place, schema)}."
+    if kind == "literal_error" or kind in KINDS:
+        wanted = dict.fromkeys(
+            KINDS[each["type"]] if each["type"] in KINDS else f"one of {each['ctx']['expected']}" for each in details
+        )
+        return f"{place}: {shown} is not {' or '.join(wanted)}{origin}."
     if kind in ("value_error", "assertion_error"):
         reason = str(detail["ctx"]["error"]) if "ctx" in detail else detail["msg"]
         joint = "" if not place else "." if _starts_with_setting(reason) else ": "
         return f"{place}{joint}{reason}"
     limit = detail["msg"].removeprefix("Input should be ")
     return f"{place}: {shown} is out of range, it must be {limit}{origin}."
+
+
+def _way_in(place: str, schema: type[Settings]) -> str:
+    """Return how a setting is given on the command line: of a group, one of its settings."""
+    inside = [name for name in setting_names(schema) if name.rpartition(".")[0] == place]
+    if f"{place}.preset" in inside:
+        return f"{place}.preset=NAME"
+    return f"{inside[0]}=VALUE" if inside else f"{place}=VALUE"
 
 
 def _starts_with_setting(reason: str) -> bool:

@@ -17,7 +17,7 @@ class FeatureTaggerSettings(Settings):
 
     kind: Literal["bilstm", "linear"] = "bilstm"
     """An LSTM in both directions and a linear layer, or the linear layer alone, which sees one word at a time."""
-    width: int = Field(128, ge=1)
+    width: int = Field(128, ge=1, le=4096)
     """Width of the LSTM in each direction."""
     dropout: float = Field(0.3, ge=0, lt=1)
     """Dropout on the vectors, and before the linear layer."""

@@ -60,6 +60,8 @@ def looks(trace: Trace, kind: str | None = None, layer: int = -1, says_next: boo
     known = [
         name for name in (("cross", "encoder", "decoder") if is_pair else ("self",)) if trace.names(*KINDS[name])
     ]
+    if not known:
+        raise ConfigError("attention: this model has none to look at; give a Transformer, a GPT, a BERT or the like.")
     chosen = kind or known[0]
     if chosen not in known:
         raise ConfigError(f"attention: this model has no {chosen} attention; it has {' and '.join(known)}.")

@@ -11,6 +11,7 @@ from typing import Any
 
 from regard.config import Layer, Resolved, Settings, nested, resolve, setting_names
 from regard.config.parsing import ParseError, parse_toml
+from regard.config.resolve import check_texts
 from regard.errors import ConfigError
 from regard.models import IN_EVERY_FAMILY, Kind, check_kind, family, preset
 from regard.studies.tasks import task
@@ -120,9 +121,14 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     """Return the settings of a run: defaults < preset < recipe < command line."""
     values = nested(recipe.values)
     changes = nested(overrides)
+    check_texts(values)
+    check_texts(changes)
+    _check_tables(values, changes)
     _forget_places(_table(values, "data"), _table(changes, "data"))
     name = changes.get("task", values.get("task"))
-    if not isinstance(name, str):
+    if name is not None and not isinstance(name, str):
+        raise ConfigError(f"task: {json.dumps(name, default=str)} is not one of {', '.join(TASK_DEFAULTS)}.")
+    if name is None:
         raise ConfigError(f'{recipe.origin}: it does not say its task; add task = "translate".')
     kind_of_run = task(name)
     beginning = kind_of_run.beginning
@@ -145,6 +151,22 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
         is_tuned = start is not None and start.values["train"]["learning_rate"] != FEATURE_RATE
         layers.insert(0, usual_length(recipe.origin, is_tuned, values, changes))
     return resolve(schema, layers)
+
+
+def _check_tables(*layers: Mapping[str, Any]) -> None:
+    """Refuse data that is no table, and names of test sets that dots have taken apart."""
+    for layer in layers:
+        data = layer.get("data", {})
+        if not isinstance(data, Mapping):
+            raise ConfigError(f"data: {json.dumps(data, default=str)} is not a table of settings.")
+        for name, place in _table(data, "test").items():
+            inside = next(
+                (key for key, value in _table({name: place}, name).items() if isinstance(value, dict)), None
+            )
+            if inside is not None:
+                raise ConfigError(
+                    f'data.test.{name}.{inside}: the name of a test set has no dots; call it "{name}-{inside}".'
+                )
 
 
 def _check_places(name: str, data: Mapping[str, Any], schema: type[Settings]) -> None:

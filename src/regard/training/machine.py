@@ -3,6 +3,7 @@
 import ctypes
 import os
 import platform
+import re
 import subprocess
 import sys
 from contextlib import AbstractContextManager, nullcontext
@@ -15,6 +16,9 @@ from regard.errors import ConfigError
 from regard.training.settings import MachineSettings
 
 MICRO_BATCH_TOKENS = {"cpu": 8192, "mps": 16384, "cuda": 65536}
+
+MOST_THREADS = 256
+"""Threads that any machine may be asked for; where a system has no room for more, libraries crash."""
 
 BF16_PROBE = "import torch; x = torch.ones(64, 64, dtype=torch.bfloat16); (x @ x).sum().item()"
 
@@ -75,6 +79,9 @@ def processor_name() -> str:
 
 def use_threads(count: int | None) -> None:
     """Let torch use that many CPU threads; None leaves its own choice."""
+    most = max(MOST_THREADS, 4 * (os.cpu_count() or 1))
+    if count is not None and not 1 <= count <= most:
+        raise ConfigError(f"machine.threads: {count} is out of range; give 1 to {most}, or leave it out: one a core.")
     if count is not None:
         torch.set_num_threads(count)
 
@@ -108,7 +115,7 @@ def choose_device(name: str) -> torch.device:
     if name == "cuda" and "LOCAL_RANK" in os.environ:  # started by torchrun: a device for each process
         name = f"cuda:{os.environ['LOCAL_RANK']}"
     kind, _, number = name.partition(":")
-    if kind not in ("cpu", "cuda", "mps") or (number and not number.isdigit()):
+    if not re.fullmatch(r"(cpu|cuda|mps)(:[0-9]{1,3})?", name):
         raise ConfigError(f'machine.device: "{name}" is not one of auto, cpu, cuda, cuda:N, mps.')
     if kind == "cuda" and not torch.cuda.is_available():
         raise ConfigError(f'machine.device: "{name}" was asked for, but torch sees no CUDA device here; use cpu.')

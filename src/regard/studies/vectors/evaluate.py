@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.config.parsing import parse_number
 from regard.data.lines import read_lines
 from regard.errors import DataError
 from regard.metrics import number_scores
@@ -19,6 +20,8 @@ SYNTACTIC = "gram"
 """How the names of questions-words' sections about grammar begin."""
 AT_ONCE = 2**25
 """Cosines that are held at once."""
+NO_NUMBER = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+"""What other programs write where a number is missing."""
 
 
 @dataclass(frozen=True)
@@ -96,13 +99,11 @@ def read_rated_pairs(path: Path) -> list[tuple[str, str, float]]:
             continue
         parts = [part.strip() for part in re.split(r"[\t,;]", line)]
         parts = parts if len(parts) >= 3 else line.split()
-        try:
-            found.append((parts[0], parts[1], float(parts[2])))
-        except (ValueError, IndexError):
-            if number > 1:  # which may be a header
-                raise DataError(
-                    f"{path}: line {number:,} is not two words and a number; mend it, or leave it out."
-                ) from None
+        rating = parse_number(parts[2]) if len(parts) > 2 else None
+        if rating is not None:
+            found.append((parts[0], parts[1], rating))
+        elif number > 1 or NO_NUMBER.fullmatch(parts[-1]):  # the first line may be a header
+            raise DataError(f"{path}: line {number:,} is not two words and a number; mend it, or leave it out.")
     if not found:
         raise DataError(f"{path}: there are no rated pairs in it; give lines of two words and a number.")
     return found

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.checkpoint import write_text
-from regard.errors import ConfigError
+from regard.errors import ConfigError, DataError
 from regard.escaping import in_html, in_picture, one_line
 from regard.pipelines.word_vectors import WordVectors
 from regard.studies.drawing import new_figure, words_as_they_are
@@ -36,7 +36,10 @@ def draw_map(
         raise ConfigError(
             f"{len(numbers):,} words make no map; name {FEWEST} to {MOST:,}, or say --top 500 for the first ones."
         )
-    points = project(vectors.directions[numbers], method, seed)
+    table = vectors.directions[numbers]
+    if not np.isfinite(table).all():
+        raise DataError(f"{vectors.name}: a vector of these words holds what is no number; leave its word out.")
+    points = project(table, method, seed)
     names = [vectors.words[number] for number in numbers]
     place.parent.mkdir(parents=True, exist_ok=True)
     picture, page = (place.with_name(place.name + ending) for ending in (".png", ".html"))
@@ -48,6 +51,8 @@ def draw_map(
 
 def project(table: NDArray[Any], method: str, seed: int = 1) -> NDArray[Any]:
     """Return a point (N, 2) for each direction (N, D): the two widest axes, or what keeps neighbours together."""
+    if not np.ptp(table, axis=0).any():  # no direction is wider than another, and t-SNE would crash over 0 / 0
+        return np.zeros((len(table), 2))
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
 

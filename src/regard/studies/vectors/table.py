@@ -48,21 +48,26 @@ def begin_with_vectors(
     if start is not None and names_vectors(str(start)):
         for named in (changes, values):
             named.pop("start", None)
-        changes["vectors"] = {**changes.get("vectors", {}), "path": str(start)}
-    path = {**values.get("vectors", {}), **changes.get("vectors", {})}.get("path")
-    if path is None:
+        changes["vectors"] = {**_table(changes, "vectors"), "path": str(start)}
+    path = {**_table(values, "vectors"), **_table(changes, "vectors")}.get("path")
+    if not isinstance(path, str):  # what is given in its place is refused as a setting
         return None
     values.pop("text", None)
     some = load_word_vectors(path, LOOKED_AT)
     is_low = all(word == word.lower() for word in some.words)
     sizes = _sizes(some.width, schema, base)
     for name in ("width", "embedding_width"):
-        given = changes.get("model", {}).get(name)
+        given = _table(changes, "model").get(name)
         if name in sizes and given not in (None, some.width):
             raise ConfigError(
                 f"model.{name}: {given} is not the {some.width} numbers that a word of {path} has; leave it out."
             )
     return Layer(f"start {path}", {"text": TEXT | {"lowercase": is_low}, "model": sizes})
+
+
+def _table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = values.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _sizes(width: int, schema: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, int]:
