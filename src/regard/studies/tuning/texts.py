@@ -188,7 +188,7 @@ class NumberShape(TextShape):
         found = super().facts(settings, train, labels, start)
         numbers = [float(each.label) for each in train]
         low, high = min(numbers), max(numbers)
-        if low == high:
+        if low == high or not statistics.pstdev(numbers):
             where = settings.data.train.name
             raise DataError(
                 f"{where}: every example has the number {low:g}, so there is nothing to tell apart; give others."
