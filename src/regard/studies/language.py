@@ -11,6 +11,7 @@ import torch
 
 from regard.checkpoint import Bundle
 from regard.checkpoint.atomic import write_json
+from regard.config.records import read_json
 from regard.data.carving import TextCorpora, tokenise_all
 from regard.data.corpus import Corpus
 from regard.data.inputs import Input, find_inputs, nothing_in
@@ -141,9 +142,9 @@ def language_tokenizer(
 def made_before(folder: Path) -> dict[str, Any]:
     """Return what the tokenizer of a folder was made from; no inputs where there is none, or not all of it."""
     try:
-        found = json.loads((folder / MADE_FROM).read_text(encoding="utf-8"))
+        found = read_json(folder / MADE_FROM, DataError, "what a tokenizer was made from")
         return dict(found) if isinstance(found["inputs"], dict) else {"inputs": {}}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, DataError, KeyError, TypeError):
         return {"inputs": {}}
 
 
