@@ -6,6 +6,7 @@ import pytest
 
 from regard.errors import ConfigError, DataError, RegardError
 from regard.studies import train
+from regard.studies.tuning.pictures import draw_confusion
 
 SMALL = {"model.preset": "bert-tiny", "model.width": 16, "model.heads": 2, "model.feed_forward_width": 32}
 SMALL |= {"model.layers": 1, "text.size": 200, "train.steps": 3, "train.warmup": 1, "train.validate_every": 3}
@@ -67,3 +68,9 @@ def test_labels_of_thousands_of_digits_are_texts(tmp_path):
         train("classify", SMALL | written(tmp_path, "classify", text), out=tmp_path / "run")
     except RegardError as error:
         assert "\n" not in str(error)
+
+
+def test_labels_of_any_kind_are_drawn(tmp_path):
+    labels = [r"$\frac$", "$5 or $6", "a\nb", "😀", "日本", "x" * 5000, "\\", "100%", "$"]
+    rows = [[int(row == column) for column in range(len(labels))] for row in range(len(labels))]
+    assert (tmp_path / draw_confusion(tmp_path, "$\\x$/../a.csv", rows, labels)).stat().st_size > 1000
