@@ -84,3 +84,19 @@ def test_one_pair_is_too_few():
     assert str(error.value) == (
         "Only 1 usable training pair: too few to learn from and to keep some for validation; add text."
     )
+
+
+def test_pairs_with_one_source_are_called_that():
+    with pytest.raises(DataError) as raised:
+        carve_validation([Pair("a", str(number)) for number in range(5)], 0.1)
+    assert str(raised.value) == (
+        "All 5 training pairs have the same source, so that none can be set apart for validation; add others."
+    )
+    with pytest.raises(DataError, match=r"^There are no pairs to learn from; add some\.$"):
+        carve_validation([], 0.1)
+
+
+def test_something_is_left_to_learn_from_wherever_two_texts_differ():
+    for number in range(300):
+        train, valid = carve_validation([Pair(f"a{number}", "x"), Pair(f"b{number}", "x")], 0.5)
+        assert len(train) == len(valid) == 1

@@ -218,3 +218,17 @@ def test_a_large_file_is_read_in_little_memory(tmp_path, each, end):
     done = subprocess.run([sys.executable, "-c", code, str(path), each], capture_output=True, text=True, check=True)
     size, peak = map(int, done.stdout.split())
     assert path.stat().st_size > 50e6 and size > 45e6 and peak < 16e6
+
+
+def test_a_document_is_joined_within_the_limit(tmp_path, monkeypatch):
+    monkeypatch.setenv("REGARD_MAX_TEXT_BYTES", "10K")
+    path = written(tmp_path / "a.txt", b"word " * 3000)
+    with pytest.raises(
+        DataError, match=r"a\.txt: document 1 has more than 10 KiB of text, the most that is read at on"
+    ):
+        list(read_documents(TextSource(paths=(str(path),))))
+
+
+def test_utf_32_is_called_by_its_name(tmp_path):
+    path = written(tmp_path / "b.txt", "eins\n".encode("utf-32"))
+    assert message(path) == f"{path}: this is UTF-32; convert it with iconv -f utf-32 -t utf-8."

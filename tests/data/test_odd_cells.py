@@ -287,3 +287,12 @@ def test_a_label_that_names_no_choice_is_refused(tmp_path, label):
         DataError, match=r"record 1: \".{0,40}\" names none of its 3 choices; give a number, a letter,"
     ):
         read_choices(ChoiceSource(path=path))
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e308", "1e31"])
+def test_a_number_too_large_to_learn_from_is_refused(tmp_path, value):
+    path = written(tmp_path, "a.csv", f"text,score\na b,1\nc d,{value}\n")
+    with pytest.raises(
+        DataError, match=rf'line 3 has {value} under "score", too large to learn from \(1e\+30 at most'
+    ):
+        read_labelled(LabelSource(path=path), is_number=True)

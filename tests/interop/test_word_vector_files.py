@@ -160,3 +160,48 @@ def test_white_space_in_a_word_is_refused(tmp_path):
     with pytest.raises(DataError, match='"New York" holds white space'):
         write_word_vectors(tmp_path / "v", table(["New York"]), "word2vec-binary")
     assert not (tmp_path / "v").exists()
+
+
+@pytest.mark.parametrize("head", ["1000000000 1000000000", "3 0", "5 70000", "2 999999999999999999"])
+def test_a_header_that_says_too_much_is_refused(tmp_path, head):
+    path = tmp_path / "vectors"
+    path.write_bytes(f"{head}\nthe ".encode() + bytes(4000))
+    with pytest.raises(
+        DataError, match=r"its header says vectors of [\d,]+ numbers, so it is damaged or no word2vec f"
+    ):
+        read_word_vectors(path)
+
+
+def test_a_header_that_says_more_words_than_there_are_takes_no_memory(tmp_path):
+    path = tmp_path / "vectors"
+    path.write_text("999999999999 2\nthe 1 2\n")
+    with pytest.raises(DataError, match=r"it ends after 1 of 999,999,999,999 words, so it is not whole"):
+        read_word_vectors(path)
+    path.write_text(f"{'9' * 5000} 2\n")
+    assert read_word_vectors(path).words == ["9" * 5000]
+
+
+def test_endless_lines_and_packed_nothing_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("REGARD_MAX_LINE_BYTES", "1000")
+    monkeypatch.setenv("REGARD_MAX_TEXT_BYTES", "100K")
+    path = tmp_path / "vectors.txt"
+    path.write_text(f"the 1 2\nof {'1' * 2000} 2\n")
+    with pytest.raises(DataError, match=r"line 2 is longer than 1e\+03 bytes|line 2 is longer than 1000 bytes"):
+        read_word_vectors(path)
+    bomb = tmp_path / "vectors.gz"
+    bomb.write_bytes(gzip.compress(b"the 1 2\n" * 100_000))
+    with pytest.raises(
+        DataError, match=r"it unpacks to more than 100 KiB, over 100 times its own size, which no text"
+    ):
+        read_word_vectors(bomb)
+
+
+def test_a_blank_line_ends_nothing_and_long_digits_are_numbers(tmp_path):
+    path = tmp_path / "vectors.txt"
+    rows = [f"w{number} 1 2" for number in range(5000)]
+    path.write_text("\n".join([*rows[:10], "", *rows[10:], f"last {'1' * 70} 0.{'3' * 90}"]) + "\n")
+    with pytest.raises(DataError, match="some of its numbers are not finite"):
+        read_word_vectors(path)
+    path.write_text("\n".join([*rows[:10], "", *rows[10:], f"last 1 0.{'3' * 90}"]) + "\n")
+    found = read_word_vectors(path)
+    assert len(found.words) == 5001 and found.vectors[-1].tolist() == [1.0, np.float32(1 / 3)]

@@ -49,3 +49,7 @@ def test_two_systems_on_the_same_examples_share_their_luck():
     assert found.is_significant and found.interval.low < 0.2 < found.interval.high
     assert found.first_interval == bootstrap(first, 400)
     assert not paired("accuracy", "400 examples", first, first, 400).is_significant
+
+
+def test_one_label_that_is_always_right_is_related_to_nothing():
+    assert label_scores([0] * 3, [0] * 3, ["a", "b"]).matthews == 0.0

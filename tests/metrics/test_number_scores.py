@@ -49,3 +49,13 @@ def test_the_interval_holds_the_figure_and_shrinks_with_more_examples():
         assert low < statistic(np.ones(size)) < high
         widths.append(high - low)
     assert widths[1] < widths[0] / 2
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1e30, -7.7])
+def test_two_rows_that_never_change_are_related_by_nothing(value):
+    """Rounding leaves a spread in them, and the same one in both."""
+    for count in (2, 3, 7, 10):
+        found = number_scores([value] * count, [value] * count)
+        assert (found.pearson, found.spearman) == (0.0, 0.0)
+    once = number_statistics([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    assert {once[name](np.array([0.0, 3.0, 0.0])) for name in ("pearson", "spearman")} == {0.0}

@@ -258,3 +258,11 @@ def test_a_text_in_which_nothing_can_be_masked_is_refused_before_it_is_learned_f
     changes = {"data.train.paths": [str(tmp_path / "controls.txt")], "data.valid.paths": [str(text)]}
     with pytest.raises(DataError, match=r"^The tokenizer has special tokens alone, as the text it was made from has"):
         train(tmp_path, changes | {"model.has_next_sentence": False}, out="other")
+
+
+@pytest.mark.parametrize("places", [1, 2, 3, 7])
+def test_a_model_without_room_for_a_sentence_is_refused(tmp_path, text, places):
+    with pytest.raises(
+        ConfigError, match=rf"^sequences\.length: {places} tokens leave no room for a sentence between"
+    ):
+        train(tmp_path, {"data.train.paths": [str(text)], "model.max_positions": places})

@@ -99,16 +99,18 @@ def carve(
     grows, and examples with the same text never straddle the line. `most` holds on average. `origin` is where they
     come from, for messages.
     """
+    if not examples:
+        raise DataError(f"{origin}{': there' if origin else 'There'} are no {what}s to learn from; add some.")
     marks = {text: _mark(text) for text in map(key, examples)}
     limit = min(max(share, min(0.1, FEWEST / len(examples))), most / len(examples))
     chosen = {text for text, mark in marks.items() if mark < limit}
-    if not chosen:  # a handful of examples: the lowest mark stands in
+    if not chosen or len(chosen) == len(marks) > 1:  # a handful of examples: the lowest mark stands in
         chosen = {min(marks, key=lambda text: marks[text])}
     train = [example for example in examples if key(example) not in chosen]
-    if not train and len(examples) > 1 and origin:
+    if not train and len(examples) > 1:
         raise DataError(
-            f"{origin}: all {len(examples):,} training {what}s have the same text, so that none can be set apart for "
-            f"validation; add others."
+            f"{origin}{': all' if origin else 'All'} {len(examples):,} training {what}s have the same "
+            f"{'text' if origin else 'source'}, so that none can be set apart for validation; add others."
         )
     if not train:
         raise DataError(

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from regard.config.limits import TEXT, max_text_bytes, size_in_words
 from regard.data import miniature
 from regard.data.documents import JSON_LINES, Part, Piece, ending, file_pieces, pieces_of, text_of
 from regard.data.lines import explaining
@@ -173,13 +174,20 @@ def _files_at(path: Path) -> list[Path]:
 
 def read_documents(place: TextSource) -> Iterator[str]:
     """Yield the documents of a place one by one, each whole."""
-    number, parts = 0, list[str]()
+    number, parts, size, limit = 0, list[str](), 0, max_text_bytes()
     for each in find_inputs(place):
         for piece in each.pieces():
             parts.append(piece.text)
+            size += len(piece.text)
+            if size > limit:
+                raise DataError(
+                    f"{each.name}: document {number + 1:,} has more than {size_in_words(limit)} of text, the most "
+                    f"that is read at once; part it (documents), or raise the limit with {TEXT}=BYTES in the "
+                    f"environment."
+                )
             if piece.is_last:
                 yield "".join(parts)
-                number, parts = number + 1, []
+                number, parts, size = number + 1, [], 0
                 if number == place.count:
                     return
     if not number:

@@ -30,6 +30,9 @@ Usual = Mapping[str, Any]
 """The columns of a training set, as settings call them."""
 NOTHING: Usual = {}
 
+LARGEST = 1e30
+"""Numbers at most: the squares of larger ones are infinite in single precision."""
+
 WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, second_column, label_column)"
 
 
@@ -83,8 +86,13 @@ def read_labelled_with_columns(
         for (where, _), each in zip(rows, found, strict=True):
             if each.label and not is_numeric(each.label):
                 raise DataError(
-                    f'{place.name}: {where} has "{each.label}" under "{columns.label}", which is no number; '
+                    f'{place.name}: {where} has "{each.label[:40]}" under "{columns.label}", which is no number; '
                     f"{WAY_OUT}."
+                )
+            if each.label and abs(float(each.label)) > LARGEST:
+                raise DataError(
+                    f'{place.name}: {where} has {each.label[:40]} under "{columns.label}", too large to learn from '
+                    f"({LARGEST:g} at most); give other units, or mend it."
                 )
     return found, columns.plain(table.has_header)
 

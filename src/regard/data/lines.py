@@ -98,10 +98,7 @@ def text_blocks(path: Path) -> Iterator[tuple[str, int]]:
             head = head or block[:4]
             size += len(block)
             if is_packed and size > limit and size > USUAL_RATIO * raw.tell():
-                raise DataError(
-                    f"{path}: it unpacks to more than {size_in_words(limit)}, over {USUAL_RATIO} times its own size, "
-                    f"which no text does; if it is meant, raise the limit with {TEXT}=BYTES in the environment."
-                )
+                raise unpacks_to_too_much(path, limit)
             try:
                 text = held + decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
@@ -113,6 +110,14 @@ def text_blocks(path: Path) -> Iterator[tuple[str, int]]:
             told = raw.tell()
             if not block:
                 return
+
+
+def unpacks_to_too_much(path: Path, limit: int) -> DataError:
+    """Return what to say about a packed file that is made to fill memory or disk."""
+    return DataError(
+        f"{path}: it unpacks to more than {size_in_words(limit)}, over {USUAL_RATIO} times its own size, which no "
+        f"text does; if it is meant, raise the limit with {TEXT}=BYTES in the environment."
+    )
 
 
 def read_lines(path: Path) -> list[str]:

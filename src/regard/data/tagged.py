@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from regard.config.parsing import parse_integer
 from regard.data import miniature
 from regard.data.label_settings import TagSource
 from regard.data.labelled import MINIATURE
 from regard.data.lines import read_lines
+from regard.data.tag_check import TagsSeen, check_tags
 from regard.data.tagged_tables import WAY_OUT, Tagged, find_tag_columns, tag_table, tagged_in
 from regard.errors import DataError
 from regard.metrics import as_iob2, entities, find_scheme
@@ -37,6 +39,7 @@ def read_tagged_with_columns(
     if place.path.startswith(MINIATURE):
         return make_tagged(place.path.removeprefix(MINIATURE), place.count, progress), {}
     columns: dict[str, str] = {}
+    seen = TagsSeen()
     suffix = Path(place.path.removesuffix(".gz")).suffix.lower()
     if place.path.startswith("hf:") or suffix in TABLES or (suffix == ".tsv" and _has_names(place, has_tags, usual)):
         table = tag_table(place, has_tags, usual)
@@ -44,11 +47,13 @@ def read_tagged_with_columns(
             raise DataError(f"{place.name}: there are no sentences in it.")
         chosen = find_tag_columns(table, place, has_tags, usual)
         progress.say(f"{table.origin}: {chosen.shown()}.")
-        found, columns = tagged_in(table, chosen), chosen.plain() if table.has_header else {}
+        found, columns = tagged_in(table, chosen, seen=seen), chosen.plain() if table.has_header else {}
     else:
-        found = _from_columns(place, progress, has_tags)
+        found = _from_columns(place, progress, has_tags, seen)
     if not found:
         raise DataError(f"{place.name}: there are no sentences in it.")
+    if has_tags:
+        check_tags(seen, place, progress)
     kept = found[: place.count]
     if len(kept) < len(found):
         progress.say(f"{place.name}: the first {len(kept):,} of {len(found):,} sentences are used (count).")
@@ -90,7 +95,7 @@ def _with_one_scheme(sentences: list[Tagged], place: TagSource, progress: Progre
     return [each._replace(tags=tuple(as_iob2(entities(each.tags), len(each.words)))) for each in sentences]
 
 
-def _from_columns(place: TagSource, progress: Progress, has_tags: bool) -> list[Tagged]:
+def _from_columns(place: TagSource, progress: Progress, has_tags: bool, seen: TagsSeen) -> list[Tagged]:
     path = Path(place.path)
     lines = read_lines(path)
     words = [line for line in lines if line.strip()]
@@ -113,6 +118,7 @@ def _from_columns(place: TagSource, progress: Progress, has_tags: bool) -> list[
             rows = []
         elif not _is_comment(cells, columns, is_conllu):
             rows.append(_cells(cells, word, tag, f"{path}: line {number}"))
+            seen.add((rows[-1][1],), f"line {number}")
     shown = f", their tags in column {tag}" if has_tags else ""
     progress.say(f"{path}: the words are in column {word}{shown} (counted from 0).")
     return [each if has_tags else each._replace(tags=()) for each in sentences]
@@ -126,7 +132,9 @@ def _is_comment(cells: Sequence[str], columns: int, is_conllu: bool) -> bool:
     """Tell a line about the words from a word; one that begins with # may be either."""
     if cells[0].startswith("#") and len(cells) != columns:
         return True
-    if is_conllu and not cells[0].isdigit():  # "1-2", a word written together, and "1.1", one that is not there
+    if (
+        is_conllu and parse_integer(cells[0]) is None
+    ):  # "1-2", a word written together, and "1.1", one that is not there
         return True
     return cells[0] == DOCUMENT_START
 

@@ -8,6 +8,7 @@ from regard.data.cells import Row, label_in, labels_in
 from regard.data.columns import named, present, shown, words
 from regard.data.label_settings import TagSource
 from regard.data.tables import Table, read_rows
+from regard.data.tag_check import TagsSeen
 from regard.errors import DataError
 
 ONE_WORD = ("word", "token", "form")
@@ -142,8 +143,11 @@ def sentences_in(table: Table, columns: TagColumns) -> Iterable[list[int]]:
         yield held
 
 
-def tagged_in(table: Table, columns: TagColumns, keeps_empty: bool = False) -> list[Tagged]:
+def tagged_in(
+    table: Table, columns: TagColumns, keeps_empty: bool = False, seen: TagsSeen | None = None
+) -> list[Tagged]:
     """Return all sentences of a table; a row whose list is empty is one only where that is wanted."""
+    seen = seen or TagsSeen()
     places = list(sentences_in(table, columns))
     if columns.has_word_a_row and len(places) == 1 and len(places[0]) > LONGEST:
         raise DataError(
@@ -157,7 +161,9 @@ def tagged_in(table: Table, columns: TagColumns, keeps_empty: bool = False) -> l
             where, row = table.rows[number]
             said += _entries(row, columns.word, f"{table.origin}: {where}", columns.has_word_a_row)
             if columns.tag is not None:
-                told += _entries(row, columns.tag, f"{table.origin}: {where}", columns.has_word_a_row)
+                tags = _entries(row, columns.tag, f"{table.origin}: {where}", columns.has_word_a_row)
+                seen.add(tags, where)
+                told += tags
         if columns.tag is not None and len(said) != len(told):
             where = table.rows[rows[0]][0]
             raise DataError(

@@ -3,8 +3,6 @@
 import gzip
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -13,8 +11,11 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.lines import GZIP, explaining
+from regard.config.limits import max_line_bytes
+from regard.config.parsing import parse_integer
+from regard.data.lines import explaining, too_long_a_line
 from regard.data.manifest import write_aside
+from regard.data.unpacked import open_unpacked
 from regard.errors import ConfigError, DataError
 from regard.progress import SILENT, Progress
 
@@ -28,6 +29,12 @@ CHUNK = 2**22
 """Bytes of a binary file read at once."""
 LONGEST_WORD = 2**16
 """Bytes of a word at most: a file whose first ones hold no space is no table of words."""
+LONGEST_NUMBER = 64
+"""Bytes of a number that is read quickly, together with others."""
+WIDEST = 2**16
+"""Numbers of a vector at most."""
+HELD = 2**26
+"""Bytes of rows held as text, but for the last."""
 
 
 class WordTable(NamedTuple):
@@ -62,7 +69,7 @@ class _Rows:
 def read_word_vectors(path: Path, first: int | None = None, progress: Progress = SILENT) -> WordTable:
     """Return the table in a file, whichever of the three forms it has; of a long one the `first` rows alone."""
     rows = _Rows({}, [])
-    with explaining(path), _opened(path) as file:
+    with explaining(path), open_unpacked(path, CHUNK) as file:
         head = file.readline(LONGEST_WORD).removeprefix(BOM_UTF8)
         if not head.strip():
             raise DataError(f"{path}: there are no vectors in it; name a file of word2vec or GloVe.")
@@ -72,6 +79,11 @@ def read_word_vectors(path: Path, first: int | None = None, progress: Progress =
             if 4 * shown.count("\ufffd") > len(shown):
                 raise DataError(f"{path}: this is no text, nor word2vec's binary; name a file of word2vec or GloVe.")
             _read_text(path, file, rows, first, head)
+        elif not 0 < size[1] <= WIDEST:
+            raise DataError(
+                f"{path}: its header says vectors of {size[1]:,} numbers, so it is damaged or no word2vec file; "
+                f"fetch it again."
+            )
         elif _is_text(file, size[1]):
             is_cut = _read_text(path, file, rows, min(first or size[0], size[0]), b"", size)
             if is_cut and (first is None or first > size[0]):
@@ -93,22 +105,12 @@ def read_word_vectors(path: Path, first: int | None = None, progress: Progress =
     return WordTable(list(rows.words), vectors)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
-    with path.open("rb") as raw:
-        if raw.peek(2)[:2] == GZIP:
-            with gzip.GzipFile(fileobj=raw) as unpacked:
-                yield BufferedReader(unpacked, CHUNK)
-        else:
-            yield raw
-
-
 def _header(line: bytes) -> tuple[int, int] | None:
     """Return (rows, dimensions) if that is what a first line says."""
-    parts = line.split()
-    if len(parts) != 2 or not all(part.isdigit() for part in parts):
+    found = [parse_integer(part.decode("latin-1")) for part in line.split()]
+    if len(found) != 2 or found[0] is None or found[1] is None or min(found[0], found[1]) < 0:
         return None
-    return int(parts[0]), int(parts[1])
+    return found[0], found[1]
 
 
 def _is_text(file: BufferedReader, width: int) -> bool:
@@ -129,13 +131,11 @@ def _read_text(
     lines: list[bytes] = [head] if head else []
     width = size[1] if size else None
     done = 0
-    is_cut = False
-    while True:
-        while len(lines) < ROWS and (line := file.readline()):
-            lines.append(line)
-        lines = [line for line in lines if line.strip()]
+    is_cut = is_end = False
+    while not is_end:
+        is_end = not _add_lines(path, file, lines, done + 1 + (size is not None))
         if not lines:
-            break
+            continue
         if width is None:
             width = Counter(len(line.split()) for line in lines[:100]).most_common(1)[0][0] - 1
             if width < 1:
@@ -148,12 +148,27 @@ def _read_text(
         _check_words(path, parts, width, begin)
         rows.add([part[0] for part in parts], _numbers(path, parts, width, begin))
         done += len(lines)
-        if len(lines) < ROWS or done == first:
+        if done == first:
             break
         lines = []
     if size and done < min(first or size[0], size[0]):
         raise DataError(f"{path}: it ends after {done:,} of {size[0]:,} words, so it is not whole; fetch it again.")
-    return is_cut or bool(file.readline().strip())
+    return is_cut or bool(file.readline(LONGEST_WORD).strip())
+
+
+def _add_lines(path: Path, file: BufferedReader, lines: list[bytes], number: int) -> bool:
+    """Add rows to those that are held, blank lines left out, and tell whether more may follow."""
+    limit, size = max_line_bytes(), 0
+    while len(lines) < ROWS and size < HELD:
+        line = file.readline(limit + 1)
+        if len(line) > limit:
+            raise too_long_a_line(path, number + len(lines))
+        if not line:
+            return False
+        size += len(line)
+        if line.strip():
+            lines.append(line)
+    return True
 
 
 def _check_words(path: Path, parts: list[list[bytes]], width: int, begin: int) -> None:
@@ -179,29 +194,30 @@ def _is_number(piece: bytes) -> bool:
 
 def _numbers(path: Path, parts: list[list[bytes]], width: int, begin: int) -> Vectors:
     try:
-        if all(len(part) == width + 1 for part in parts):
+        if all(len(part) == width + 1 and max(map(len, part[1:])) <= LONGEST_NUMBER for part in parts):
             return np.array([part[1:] for part in parts]).astype(np.float32)
     except ValueError:
         pass
+    found: list[list[float]] = []
     for number, part in enumerate(parts, start=begin):  # which of them is it?
         where = f"{path}: line {number:,}"
         if len(part) != width + 1:
             raise DataError(f"{where} has {len(part) - 1} numbers, but {width} are expected; mend or leave it out.")
+        found.append([])
         for word in part[1:]:
             try:
-                float(word)
+                found[-1].append(float(word))
             except ValueError:
                 shown = "".join(c if c.isprintable() else "?" for c in word[:20].decode("utf-8", "replace"))
                 raise DataError(
                     f'{where} holds "{shown}" where a number is expected; mend or leave it out.'
                 ) from None
-    raise AssertionError("one of the rows is at fault")
+    with np.errstate(over="ignore"):  # what is infinite is refused with the whole
+        return np.array(found).astype(np.float32)
 
 
 def _read_binary(path: Path, file: BufferedReader, rows: _Rows, size: tuple[int, int], wanted: int) -> None:
     count, width = size
-    if not width:
-        raise DataError(f"{path}: its header says vectors of 0 numbers, so it is damaged; fetch it again.")
     held, place, bytes_of_row = b"", 0, 4 * width
     words: list[bytes] = []
     found: list[Vectors] = []

@@ -39,10 +39,16 @@ def number_statistics(truth: Sequence[float] | Numbers, said: Sequence[float] | 
 
 def correlation(first: Numbers, second: Numbers, counts: Numbers) -> float:
     """Return Pearson's correlation of two rows of numbers of which each pair counts so many times."""
+    if any(_is_constant(each[counts > 0]) for each in (first, second)):
+        return 0.0  # rounding would leave a spread
     size = counts.sum()
     one, other = first - counts @ first / size, second - counts @ second / size
     spread = np.sqrt((counts @ one**2) * (counts @ other**2))
     return float(counts @ (one * other) / spread) if spread > 0 else 0.0
+
+
+def _is_constant(values: Numbers) -> bool:
+    return not len(values) or bool(values.min() == values.max())
 
 
 def ranks(values: Numbers, counts: Numbers) -> Numbers:

@@ -35,6 +35,8 @@ Settings = MaskedSettings[ModelSettings]
 
 WORKERS = 3
 """Threads that make sequences while a GPU learns from others: it takes two of them to feed a small model."""
+SHORTEST = 8
+"""Tokens of a sequence at least."""
 FEW_PAIRS = 0.5
 """Share of pairs among sequences under which something is odd about the documents."""
 
@@ -129,6 +131,11 @@ def length_of(settings: SequenceSettings, bound: int) -> int:
         raise ConfigError(
             f"sequences.length: {length:,} tokens are more than the {bound:,} places the model has; lower it, or "
             f"raise model.max_positions."
+        )
+    if length < SHORTEST:
+        raise ConfigError(
+            f"sequences.length: {length:,} tokens leave no room for a sentence between their marks; {SHORTEST} are "
+            f"needed (see model.max_positions, {bound:,} places)."
         )
     if settings.early_length is not None and settings.early_length >= length:
         raise ConfigError(

@@ -43,6 +43,8 @@ from regard.studies.tuning.words import begin_words
 from regard.text import Tokenizer, train_tokenizer
 from regard.training import Machine
 
+SHORTEST = 8
+"""Tokens of a sequence at least."""
 USUAL_LENGTH, USUAL_LETTERS = 512, 4096
 """Tokens of a sequence at most, for a model that has no bound; letters, for one that reads those."""
 READER_WIDTH = 64
@@ -214,6 +216,10 @@ def _new_tokenizer(shape: Shape[Any], settings: Any, sets: ExampleSets, progress
 def _max_length(settings: Any, bound: int | None, learned: int | None) -> int:
     """Return how many tokens are read: what a user says, or else as many as the model has `learned` to read."""
     wanted: int | None = settings.max_length
+    if bound is not None and bound < SHORTEST:
+        raise ConfigError(
+            f"model.max_positions: {bound} places leave no room for a text between its marks; {SHORTEST} are needed."
+        )
     known = [each for each in (bound, learned) if each is not None]
     if wanted is None:
         usual = USUAL_LETTERS if family(settings.model.family).kind == "two-way" else USUAL_LENGTH

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from regard.checkpoint import Bundle
+from regard.config.parsing import parse_integer
 from regard.data.examples import EncodedExamples
 from regard.data.label_settings import LabelSource
 from regard.data.labelled import Labelled, read_labelled_with_columns
@@ -98,7 +99,10 @@ class LabelShape(TextShape):
                 f"{name}: {len(found):,} labels for {len(train):,} examples are no labels; name the right column "
                 f"with label_column."
             )
-        return sorted(found, key=int) if all(each.isdecimal() for each in found) else sorted(found)
+        numbers = {each: parse_integer(each) for each in found}
+        if any(number is None or number < 0 for number in numbers.values()):
+            return sorted(found)
+        return sorted(found, key=lambda each: (numbers[each], each))
 
     def facts(
         self, settings: Any, train: Sequence[Labelled], labels: Sequence[str], start: Bundle | None
@@ -116,11 +120,11 @@ class LabelShape(TextShape):
     ) -> list[Labelled]:
         """Return labels by their names where they are numbers, as the model has names for those."""
         found, known = super().adapt(name, examples, facts, progress), facts["labels"]
-        said = sorted({each.label for each in found})
-        if any(label in known or not label.isdecimal() or int(label) >= len(known) for label in said):
+        names = {label: _name_at(label, known) for label in sorted({each.label for each in found})}
+        if any(label in known or meant is None for label, meant in names.items()):
             return found
-        progress.say(f"{name}: {', '.join(f'{label} is {known[int(label)]}' for label in said)}.")
-        return [each._replace(label=known[int(each.label)]) for each in found]
+        progress.say(f"{name}: {', '.join(f'{label} is {meant}' for label, meant in names.items())}.")
+        return [each._replace(label=str(names[each.label])) for each in found]
 
     def outputs(self, facts: Facts) -> int:
         """Return how many labels there are."""
@@ -188,7 +192,7 @@ class NumberShape(TextShape):
         found = super().facts(settings, train, labels, start)
         numbers = [float(each.label) for each in train]
         low, high = min(numbers), max(numbers)
-        if low == high:
+        if low == high or not statistics.pstdev(numbers):
             where = settings.data.train.name
             raise DataError(
                 f"{where}: every example has the number {low:g}, so there is nothing to tell apart; give others."
@@ -245,6 +249,12 @@ def check_labels(name: str, found: Counter[str], known: Sequence[str]) -> None:
                 f'{name}: the label "{label}" ({times}) does not occur in the training set '
                 f"({', '.join(known)}); add examples of it there, or leave these out."
             )
+
+
+def _name_at(label: str, known: Sequence[str]) -> str | None:
+    """Return the name of the label that goes by a number; None if it is none of theirs."""
+    number = parse_integer(label)
+    return None if number is None or not 0 <= number < len(known) else known[number]
 
 
 def numbered(facts: Facts) -> dict[str, int]:
