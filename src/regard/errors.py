@@ -1,9 +1,6 @@
 """The mistakes a user can make. Each message is one sentence: where, what was found, and the way out."""
 
-import re
-
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that end a line, steer a terminal, turn the direction of writing or are half a character."""
+from regard.escaping import one_line
 
 LONGEST = 2000
 """Characters of a sentence at most: a value out of a file may be of any length."""
@@ -37,6 +34,6 @@ class RunError(RegardError):
 
 def on_one_line(sentence: str) -> str:
     """Return a sentence whose control characters are shown by their codes, cut in the middle if it is very long."""
-    shown = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), sentence)
+    shown = one_line(sentence)
     half = LONGEST // 2
     return shown if len(shown) <= LONGEST else f"{shown[:half]} … {shown[-half:]}"
