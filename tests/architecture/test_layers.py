@@ -32,7 +32,7 @@ LAYERS = {
     "cli": 9,
 }
 # config is machinery that schemas of every layer build on, its own layer's included.
-ALLOWED_BESIDE = {("text", "config"), ("metrics", "config")}
+ALLOWED_BESIDE = {("text", "config"), ("metrics", "config"), ("errors", "escaping")}
 TOP = {"__init__", "__main__"}  # the façade and `python -m regard` may see everything
 
 OWNERS = {

@@ -2,6 +2,7 @@
 
 import json
 import string
+from copy import deepcopy
 from typing import Any
 
 from hypothesis import strategies as st
@@ -73,7 +74,7 @@ def damaged_json(draw: st.DrawFn, good: Any) -> Any:
         paths = _paths(value)
         depth = draw(st.integers(0, min(3, max(map(len, paths)))))
         path = draw(st.sampled_from([each for each in paths if len(each) == depth] or paths))
-        odd = draw(st.sampled_from(ODD_VALUES))
+        odd = deepcopy(draw(st.sampled_from(ODD_VALUES)))
         if not path:
             value = odd
             continue
