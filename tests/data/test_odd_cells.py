@@ -19,6 +19,7 @@ from regard.data.tables import json_rows
 from regard.data.tagged import read_tagged
 from regard.data.text_settings import TextSource
 from regard.errors import DataError, RegardError
+from regard.pipelines.text_tables import read_text_table
 
 DEEP = "[" * 100_000 + "]" * 100_000
 LONG = "9" * 5000
@@ -296,3 +297,10 @@ def test_a_number_too_large_to_learn_from_is_refused(tmp_path, value):
         DataError, match=rf'line 3 has {value} under "score", too large to learn from \(1e\+30 at most'
     ):
         read_labelled(LabelSource(path=path), is_number=True)
+
+
+def test_a_text_column_named_twice_is_said_where_one_is_read(tmp_path):
+    path = written(tmp_path, "a.csv", "text,label\na b,x\n")
+    with pytest.raises(DataError, match='the text column "text" is named twice; name it once'):
+        read_text_table(path, ["text", "text"], 1)
+    assert read_text_table(path, ["text", "text"], 2).texts == [("a b", "a b")]

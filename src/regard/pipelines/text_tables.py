@@ -94,7 +94,7 @@ def _text_columns(table: Table, columns: Sequence[str | int], count: int, usual:
     if not columns and len(learned) == count and present(table, learned):
         columns = learned
     texts = tuple(table.column(name) for name in columns) or known_texts(table.names, count)
-    if texts is not None and len(set(texts)) < len(texts):
+    if texts is not None and len(set(texts)) < len(texts) != count:
         raise named_twice(table, texts[0])
     if texts is None and not table.has_header and len(table.names) == count:
         texts = tuple(table.names)
