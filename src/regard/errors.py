@@ -2,7 +2,7 @@
 
 from regard.escaping import one_line
 
-LONGEST = 2000
+LONGEST = 1000
 """Characters of a sentence at most: a value out of a file may be of any length."""
 
 

@@ -1,15 +1,33 @@
-"""Time and memory that a call may take, and the only errors that may come out of it."""
+"""How many examples a test looks at, the time and memory each may take, and the only errors that may come out."""
 
 import contextlib
+import os
 import resource
 import signal
 from collections.abc import Iterator
 
-from regard.errors import RegardError
+from hypothesis import HealthCheck, settings
+
+from regard.errors import LONGEST, RegardError
+
+EXAMPLES = "FUZZ_EXAMPLES"
+"""The environment variable by which `make fuzz` asks for more examples, other ones each time."""
 
 MEMORY = 3 * 2**30
 """Bytes of address space beyond what is there already."""
 SECONDS = 20
+
+
+def fuzzed(examples: int) -> settings:
+    """Return the settings of a fuzz test: so many examples in `make test`, the same every time."""
+    return settings(
+        max_examples=int(os.environ.get(EXAMPLES, examples)),
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        derandomize=EXAMPLES not in os.environ,
+        database=None,
+        print_blob=True,
+    )
 
 
 def _address_space() -> int:
@@ -31,7 +49,7 @@ def only_mistakes() -> Iterator[None]:
         yield
     except RegardError as error:
         text = str(error)
-        assert text and "\n" not in text.strip() and len(text) < 1_000, text
+        assert text and all(0 < len(line) <= LONGEST + 3 for line in text.split("\n")), text
         text.encode("utf-8", "backslashreplace")
     finally:
         signal.alarm(0)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands import good
-from fuzz.bounds import only_mistakes
+from fuzz.bounds import fuzzed, only_mistakes
 from fuzz.folders import predict
 from fuzz.test_own_files import damage
 
@@ -31,6 +31,7 @@ def test_a_whole_folder_is_used(task, exported):
 
 
 @pytest.mark.parametrize("task", EXPORTED)
+@fuzzed(12)
 @given(data=st.data())
 def test_a_damaged_folder_is_used_or_refused(task, exported, data):
     with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import regard
 from every_task import TASKS
-from fuzz.bounds import only_mistakes
+from fuzz.bounds import fuzzed, only_mistakes
 from fuzz.folders import copy_run, predict, refresh_manifest
 from fuzz.mutations import damaged_bytes, damaged_json
 from regard.studies import Run
@@ -39,6 +39,7 @@ def test_a_whole_run_is_used(task, tiny_runs):
 
 
 @pytest.mark.parametrize("task", TASKS)
+@fuzzed(12)
 @given(data=st.data())
 def test_a_damaged_checkpoint_is_used_or_refused(task, tiny_runs, data):
     with tempfile.TemporaryDirectory() as folder:
@@ -70,6 +71,7 @@ FILES = ("run.json", "metrics.jsonl", "checkpoints/index.json")
 
 
 @pytest.mark.parametrize("verb", VERBS)
+@fuzzed(12)
 @given(data=st.data())
 def test_a_damaged_run_is_used_or_refused(verb, tiny_runs, data):
     with tempfile.TemporaryDirectory() as folder:
@@ -80,6 +82,7 @@ def test_a_damaged_run_is_used_or_refused(verb, tiny_runs, data):
 
 
 @pytest.mark.parametrize("task", ("translate", "classify", "vectors"))
+@fuzzed(12)
 @given(data=st.data())
 def test_a_damaged_run_is_resumed_or_refused(task, tiny_runs, data):
     with tempfile.TemporaryDirectory() as folder:
@@ -96,6 +99,7 @@ def test_a_damaged_run_is_resumed_or_refused(task, tiny_runs, data):
         assert (victim / "training").is_dir()
 
 
+@fuzzed(12)
 @given(data=st.data())
 def test_damaged_passports_are_used_or_refused(quick_run, data):
     from regard.studies.passport import passports_of, read_passport

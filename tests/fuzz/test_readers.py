@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz.bounds import only_mistakes
+from fuzz.bounds import fuzzed, only_mistakes
 from fuzz.mutations import damaged_bytes, tables
 from fuzz.mutations import objects as odd_objects
 from mistakes.table import CHOICES, CONLL, PAIRS, QUESTIONS, RATED, REVIEWS, STORIES, TAGGED, objects, table
@@ -117,6 +117,7 @@ def test_a_good_file_is_read(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", READERS)
+@fuzzed(25)
 @given(data=st.data())
 def test_any_bytes_are_rows_or_a_mistake(name, data):
     file, good, read = READERS[name]
