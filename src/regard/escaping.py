@@ -53,7 +53,7 @@ def as_markdown_paragraph(text: str) -> str:
 def in_markdown_code(text: str) -> str:
     """Return text as code inside a line, or a cell, of Markdown."""
     text = one_line(text)
-    if not re.search(r"[`|]", text) and text.strip() == text:
+    if not re.search(r"`|\\\|", text) and text.strip() == text:
         return f"`{text}`" if text else ""
     return f"<code>{in_markdown(text)}</code>"
 

@@ -10,6 +10,7 @@ import pytest
 from nasty import NASTY
 from regard.studies import train
 from regard.studies.looking import Looks, draw_looks
+from regard.studies.markdown import code, table
 from regard.studies.race.elements import bullets, figure, section
 from regard.studies.race.pictures import Picture, draw_lines
 from regard.studies.transfer.report import _pictures, page
@@ -122,3 +123,9 @@ def test_tokens_of_all_kinds_are_drawn_with_their_weights(tmp_path, ending):
     draw_looks(found, [None], tmp_path / f"a.{ending}")
     if ending == "svg":
         ElementTree.parse(tmp_path / "a.svg")
+
+
+def test_code_in_a_cell_is_one_cell():
+    for text in NASTY:
+        line = table(["a", "b"], [(code(text), text)])[2]
+        assert len(re.findall(r"(?<!\\)\|", line)) == 3 and "\n" not in line, line

@@ -67,7 +67,9 @@ def _check(param: Any, word: str, value: Any) -> None:
     if not word.strip() and (is_option or param.name in PLACES or _is_path(first)):
         way_out = "give a value, or leave the option out" if is_option else "name one"
         raise ConfigError(f"{name}: this is empty; {way_out}.")
-    if "\0" in word or (isinstance(first, str) and param.name not in PLACES and not is_text(word)):
+    # A file to read may be called by any bytes; what is written is named in files of text.
+    is_words = param.name == "out" or (isinstance(first, str) and param.name not in PLACES)
+    if "\0" in word or (is_words and not is_text(word)):
         raise ConfigError(f"{name}: {_shown(word)} is not UTF-8 text; convert it first.")
     if isinstance(first, int | float) and not isinstance(first, bool):
         number = parse_number(word)

@@ -21,7 +21,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
 
 def cell(value: Any) -> str:
     """Return a value as it stands in a cell."""
-    return value if isinstance(value, Markdown) else in_markdown(str(value))
+    # In a cell even code may hold no pipe of its own.
+    return value.replace("|", "\\|") if isinstance(value, Markdown) else in_markdown(str(value))
 
 
 def code(value: Any) -> Markdown:
