@@ -33,7 +33,7 @@ def predict(path: str | Path, task: str) -> Any:
         return model.neighbours("the")
     if task == "language-model":
         return model(INPUTS[task], tokens=3)
-    return model([INPUTS[task]])
+    return model([INPUTS[task]]) if callable(model) else model.embed([SENTENCE])
 
 
 def copy_run(run: Path, folder: Path) -> Path:
