@@ -169,6 +169,8 @@ def _answers_in(row: Row, name: str, start: str | None, where: str) -> list[tupl
         return []
     if isinstance(value, str):
         return [(value, row.get(start) if start else None)]
+    if isinstance(value, Mapping) and value and "text" not in value:
+        raise DataError(f'{where} has answers without "text" (they have {", ".join(map(str, value))}); {WAY_OUT}.')
     if isinstance(value, Mapping):  # {"text": [...], "answer_start": [...]}, or one of each
         texts, begins = (_as_list(value.get(part)) for part in ("text", "answer_start"))
         return list(zip_longest(texts, begins[: len(texts)]))

@@ -10,7 +10,7 @@ from regard.data.lines import is_text, read_lines
 from regard.data.pairs import Pair
 from regard.data.records import dataset_rows, load_datasets, value_in
 from regard.data.settings import PairSource
-from regard.data.tables import find_column, json_rows, split_rows
+from regard.data.tables import check_cells, find_column, json_rows, split_rows
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 
@@ -162,6 +162,8 @@ def _from_rows(path: Path, suffix: str, place: PairSource, progress: Progress) -
         first, second = 0 if source is None else source, 1 if target is None else target
     if first == second:
         raise DataError(f"{path}: source and target are both column {first}; name two columns.")
+    for number, row in rows:
+        check_cells(path, number, row, len(header))
     pairs = [_row_pair(path, number, row, first, second) for number, row in rows]
     shown = f'; the first pair is "{pairs[0].source}" and "{pairs[0].target}"' if pairs else ""
     progress.say(f"{path.name}: source is column {first}, target is column {second} (counted from 0){shown}.")

@@ -101,13 +101,18 @@ def _from_cells(origin: str, rows: list[tuple[int, list[str]]], is_header: Calla
     names = first if has_header else [str(number) for number in range(len(first))]
     found: list[tuple[str, Row]] = []
     for number, cells in rows[1:] if has_header else rows:
-        if len(cells) > len(names):
-            raise DataError(
-                f"{origin}: line {number} has {len(cells)} columns, but the first has {len(names)}; put quotes "
-                f"around texts that hold the separator."
-            )
+        check_cells(origin, number, cells, len(names))
         found.append((f"line {number}", dict(zip(names, cells)) if "".join(cells).strip() else NO_FIELDS))
     return Table(origin, names, found, has_header)
+
+
+def check_cells(origin: Path | str, number: int, cells: Sequence[str], columns: int) -> None:
+    """Refuse a row with more cells than columns: a separator inside a text would cut it short unnoticed."""
+    if len(cells) > columns:
+        raise DataError(
+            f"{origin}: line {number} has {len(cells)} columns, but the first has {columns}; put quotes around texts "
+            f"that hold the separator."
+        )
 
 
 def _from_datasets(place: str, config: str | None, split: str) -> Table:

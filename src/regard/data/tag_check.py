@@ -46,7 +46,8 @@ def check_tags(seen: TagsSeen, place: TagSource, progress: Progress) -> None:
         more = f", as do {len(strays) - 1:,} other tags" if len(strays) > 1 else ""
         raise DataError(
             f'{place.name}: {seen.places[tag]} has the tag "{tag[:40]}", used {_times(words[tag])}, which marks no '
-            f"span though most do{more}{hint}; mend it, or say data.train.scheme=none if each tag is one of its own."
+            f"span though most do{more}{hint}; mend it, or set the scheme of this set to none (such as "
+            f"data.train.scheme=none) if each tag is one of its own."
         )
     _warn_of_slips(seen, place, progress)
 

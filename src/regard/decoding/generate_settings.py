@@ -26,7 +26,7 @@ class GenerateSettings(Settings):
     """Continuations of each prompt."""
     seed: int = Field(1, ge=0, lt=2**32)
     """A draw follows from it, the number of the prompt, that of the sample, and the step."""
-    repetition_penalty: float = Field(1.0, ge=1)
+    repetition_penalty: float = Field(1.0, ge=1, le=1e6)
     """What the log probability of a token read or said before is multiplied by; 1 is no penalty."""
     no_repeat_ngram: int = Field(0, ge=0)
     """No sequence of this many tokens, read or said, is said again; 0: any may be."""

@@ -63,21 +63,21 @@ class DecodeSettings(AnyDecodeSettings):
     """A draw follows from it, the number of the line, and the step."""
     length_penalty: Literal["none", "average", "gnmt"] = "average"
     """What a hypothesis' log probability is divided by: 1, length^alpha, or ((5 + length) / 6)^alpha."""
-    length_alpha: float = Field(1.0, ge=0)
+    length_alpha: float = Field(1.0, ge=0, le=100)
     """The exponent alpha of the length penalty."""
-    coverage_penalty: float = Field(0.0, ge=0)
+    coverage_penalty: float = Field(0.0, ge=0, le=1e6)
     """Weight of the GNMT coverage penalty: how much source words that got little attention count against a result."""
-    repetition_penalty: float = Field(1.0, ge=1)
+    repetition_penalty: float = Field(1.0, ge=1, le=1e6)
     """What the log probability of a token said before is multiplied by; 1 is no penalty."""
     no_repeat_ngram: int = Field(0, ge=0)
     """No sequence of this many tokens is said twice; 0: any may be."""
-    min_length: int = Field(0, ge=0)
+    min_length: int = Field(0, ge=0, le=2**20)
     """Shortest output in tokens, its end token included."""
-    max_length: int | None = Field(None, ge=1)
+    max_length: int | None = Field(None, ge=1, le=2**20)
     """Longest output in tokens, its end token included, whatever the source."""
-    max_length_ratio: float = Field(2.0, gt=0)
+    max_length_ratio: float = Field(2.0, gt=0, le=1000)
     """Longest output for each source token ..."""
-    max_length_extra: int = Field(16, ge=1)
+    max_length_extra: int = Field(16, ge=1, le=2**20)
     """... and this many tokens more."""
 
     @model_validator(mode="before")

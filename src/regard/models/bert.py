@@ -33,7 +33,7 @@ class BertSettings(BlockSettings, ModelSettings):
     """Everything that shapes a BERT but the vocabulary."""
 
     family: Literal["bert"] = "bert"
-    layers: int = Field(4, ge=1)
+    layers: int = Field(4, ge=1, le=1024)
     """Blocks of self-attention."""
     activation: Activation = "gelu"
     """What stands between the two feed-forward products, and in the head for masked words."""

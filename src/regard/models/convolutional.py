@@ -41,9 +41,9 @@ class ConvolutionalSettings(ModelSettings):
     """Width of the embeddings, and of what attention compares; unset: the width."""
     kernel: int = Field(3, ge=1)
     """Positions that a convolution sees at once."""
-    encoder_layers: int = Field(6, ge=1)
+    encoder_layers: int = Field(6, ge=1, le=1024)
     """Convolutions of the encoder."""
-    decoder_layers: int = Field(6, ge=1)
+    decoder_layers: int = Field(6, ge=1, le=1024)
     """Convolutions of the decoder, each with an attention of its own."""
     max_positions: int = Field(512, ge=1)
     """Length of the table of learned positions."""

@@ -32,7 +32,7 @@ class ElmoSettings(ModelSettings):
     """Width of a word's vector, and of what each direction makes of it; both together are twice as wide."""
     cell_width: int = Field(4096, ge=2)
     """Width of the LSTMs' cells, whose outputs are projected to `width`."""
-    layers: int = Field(2, ge=1)
+    layers: int = Field(2, ge=1, le=1024)
     """Stacked LSTMs of each direction; past the first, what a layer reads is added to what it says."""
     character_width: int = Field(16, ge=1)
     """Width of a character's vector."""

@@ -35,7 +35,7 @@ class GptSettings(BlockSettings, ModelSettings):
     """Everything that shapes a GPT but the vocabulary."""
 
     family: Literal["gpt"] = "gpt"
-    layers: int = Field(6, ge=1)
+    layers: int = Field(6, ge=1, le=1024)
     """Blocks of masked self-attention."""
     activation: Activation = "gelu-tanh"
     """What stands between the two feed-forward products; gelu-tanh is the approximation of it that GPTs use."""

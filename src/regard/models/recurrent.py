@@ -27,7 +27,7 @@ class RecurrentSettings(DecoderSettings, ModelSettings):
     """Everything that shapes a recurrent model but the vocabularies."""
 
     family: Literal["recurrent"] = "recurrent"
-    encoder_layers: int = Field(1, ge=1)
+    encoder_layers: int = Field(1, ge=1, le=1024)
     """Stacked layers of the encoder."""
     bidirectional: Literal["no", "concatenate", "sum", "layer"] = "concatenate"
     """Whether the encoder reads from both ends, and how the two states of a step are joined."""

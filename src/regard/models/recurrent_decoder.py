@@ -33,7 +33,7 @@ class DecoderSettings(Settings):
     """Width of the embeddings and of what the scores over the vocabulary are made from; unset: the width."""
     cell: CellKind = "gru"
     """What is handed from step to step, and how: a plain RNN, LSTM or GRU."""
-    decoder_layers: int = Field(1, ge=1)
+    decoder_layers: int = Field(1, ge=1, le=1024)
     """Stacked layers of the decoder."""
     context: Literal["once", "every-step"] = "every-step"
     """Without attention, whether the decoder gets the summary as its first state only, or at every step too."""

@@ -32,7 +32,7 @@ class RecurrentLmSettings(ModelSettings):
     """Width of the embeddings; unset: the width."""
     cell: CellKind = "lstm"
     """What is handed from step to step, and how: a plain RNN, LSTM or GRU."""
-    layers: int = Field(1, ge=1)
+    layers: int = Field(1, ge=1, le=1024)
     """Stacked layers."""
     embeddings: Literal["shared", "separate"] = "shared"
     """One table for tokens that are read and tokens that are said, or two."""

@@ -31,9 +31,9 @@ from regard.nn import (
 class EncoderDecoderSettings(BlockSettings, ModelSettings):
     """What shapes an encoder and a decoder of attention blocks."""
 
-    encoder_layers: int = Field(6, ge=1)
+    encoder_layers: int = Field(6, ge=1, le=1024)
     """Blocks of the encoder."""
-    decoder_layers: int = Field(6, ge=1)
+    decoder_layers: int = Field(6, ge=1, le=1024)
     """Blocks of the decoder."""
     positions: PositionKind = "sinusoidal"
     """How positions come in: added waves or vectors, rotary, alibi, relative, the raw index, or not at all."""
