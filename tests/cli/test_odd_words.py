@@ -68,7 +68,7 @@ def test_no_option_is_empty_or_made_of_bytes_that_are_no_text(words, param, kind
     assert said == empty or said.startswith("Invalid value for '")
     if "Path" not in kind or param.name == "out":
         said = words.refused("a\udcff")
-        assert said == f'{name}: "a\udcff" is not UTF-8 text; convert it first.' or said.startswith("Invalid value")
+        assert said == f'{name}: "a\\udcff" is not UTF-8 text; convert it first.' or said.startswith("Invalid value")
 
 
 @pytest.mark.parametrize(("words", "param", "kind"), NUMBERS)

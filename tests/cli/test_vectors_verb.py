@@ -6,7 +6,7 @@ import pytest
 
 from commands import bad, good
 from encoder_folders import bert_tokenizer, small_encoder_bundle
-from golden import GOLDEN
+from golden_vectors import GOLDEN
 from regard.checkpoint import write_bundle
 from regard.interop.word_vectors import WordTable, write_word_vectors
 

@@ -12,7 +12,7 @@ import regard
 from elmos import elmo_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
 from generators import language_bundle, tokenizer_of
-from golden import GOLDEN
+from golden_vectors import GOLDEN
 from labelled import write_reviews
 from regard.checkpoint import write_bundle
 from regard.cli.main import app
@@ -155,6 +155,8 @@ def commands(page: Path) -> list[list[str]]:
     for block in blocks(page, "sh"):
         for line in block.splitlines():
             words = shlex.split(line.split(" > ")[0], comments=True)
+            while words and re.fullmatch(r"REGARD_[A-Z_]+=\w+", words[0]):
+                words = words[1:]  # what the environment says
             if words and words[0] == "regard":
                 found.append(words[1:])
     return found

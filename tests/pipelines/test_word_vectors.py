@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from golden import GOLDEN
+from golden_vectors import GOLDEN
 from regard.errors import ConfigError, DataError
 from regard.pipelines import WordVectors
 from regard.studies.vectors.evaluate import rating_rows, read_rated_pairs, score_analogies, score_similarities
