@@ -51,7 +51,7 @@ def headed_bundle(tokenizer, kind, **facts):
     head = HeadSettings(kind=kind, outputs=outputs)
     torch.manual_seed(3)
     model = shaken(build_model(base.settings, base.vocabularies, head))
-    remembered = {"max_length": 24, "seed": 1, "start": {"path": "somewhere"}} | own | facts
+    remembered = {"max_length": 24, "seed": 1, "start": {"path": "somewhere", "sha256": "0" * 64}} | own | facts
     return Bundle(task, model, base.settings, base.vocabularies, base.tokenizers, remembered, head)
 
 

@@ -69,7 +69,7 @@ SEARCH, DRAW = "marian/generation_config.json", "gpt-2/generation_config.json"
 PARTS = "gpt-2/model.safetensors.index.json"
 REFUSED = [
     (LLAMA, {"num_hidden_layers": 10**9}, "num_hidden_layers: 1000000000 is not less than or equal to 16777216"),
-    (LLAMA, {"num_hidden_layers": 10**7}, "DIR: layers.2.self_attn.q_proj.weight is missing, so the model is not"),
+    (LLAMA, {"num_hidden_layers": 10**3}, "DIR: layers.2.self_attn.q_proj.weight is missing, so the model is not"),
     (LLAMA, {"hidden_size": 2**24}, "has shape (330, 16), but config.json asks for (330, 16777216); copy it again."),
     (LLAMA, {"hidden_size": 10**9}, "hidden_size: 1000000000 is not less than or equal to 16777216"),
     (MARIAN, {"d_model": 32}, "has shape (48, 16), but config.json asks for a width (d_model) of 32; copy it again."),

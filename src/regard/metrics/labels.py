@@ -47,7 +47,7 @@ def label_scores(truth: Sequence[int], said: Sequence[int], labels: Sequence[str
         float(metrics.f1_score(truth, said, average="micro", zero_division=0.0)),
         float(metrics.f1_score(truth, said, average="macro", zero_division=0.0)),
         float(metrics.matthews_corrcoef(truth, said)) if len({*truth, *said}) > 1 else 0.0,
-        tuple(ClassScore(labels[n], precision[n], recall[n], f1[n], count[n]) for n in numbers),
+        tuple(ClassScore(labels[n], precision[n], recall[n], f1[n], int(count[n])) for n in numbers),
         tuple(map(tuple, confusion)),
     )
 
