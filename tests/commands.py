@@ -44,8 +44,8 @@ def outside(*words, **options):
     )
 
 
-def bad(*words, stdin: str | bytes = b"") -> str:
-    """Run a mistake through the entry point: exit code 2, one sentence, and an exception that reaches nobody."""
+def entered(*words, stdin: str | bytes = b"") -> tuple[int, str, str]:
+    """Run the entry point in this process and return exit code, output and messages."""
     given = stdin.encode() if isinstance(stdin, str) else stdin
     streams = [io.TextIOWrapper(io.BytesIO(start), encoding="utf-8") for start in (given, b"", b"")]
     with (
@@ -57,9 +57,14 @@ def bad(*words, stdin: str | bytes = b"") -> str:
         try:
             main()
             code = 0
-        except SystemExit as stop:
-            code = stop.code
-    out, errors = (_written(stream) for stream in streams[1:])
+        except SystemExit as left:
+            code = left.code
+    return code, *map(_written, streams[1:])
+
+
+def bad(*words, stdin: str | bytes = b"") -> str:
+    """Run a mistake through the entry point: exit code 2, one sentence, and an exception that reaches nobody."""
+    code, out, errors = entered(*words, stdin=stdin)
     assert (code, out) == (2, ""), (code, out, errors)
     assert errors.startswith("regard: ") and errors.count("\n") == 1, errors
     return errors.removeprefix("regard: ").strip()

@@ -1,19 +1,15 @@
 """Every mistake in the table is exit code 2, one sentence and no traceback, and leaves nothing behind."""
 
-import contextlib
-import io
 import shutil
-import sys
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
+from commands import entered
 from mistakes.damaged_runs import RUN, of_runs
 from mistakes.faults import LIMIT
 from mistakes.options import of_options
 from mistakes.table import Mistake, good_files, of_files, of_other_tasks, of_standard_input
-from regard.cli.main import main
 
 ROWS = [*of_files(), *of_standard_input(), *of_other_tasks(), *of_runs(), *of_options()]
 
@@ -21,25 +17,6 @@ ROWS = [*of_files(), *of_standard_input(), *of_other_tasks(), *of_runs(), *of_op
 def entries(folder: Path) -> dict[str, int]:
     """Return everything in a folder, with sizes."""
     return {str(path.relative_to(folder)): path.lstat().st_size for path in sorted(folder.rglob("*"))}
-
-
-def run(words, stdin: bytes) -> tuple[int, str, str]:
-    """Run the command line in this process and return exit code, output and messages."""
-    streams = [io.TextIOWrapper(io.BytesIO(start), encoding="utf-8") for start in (stdin, b"", b"")]
-    with (
-        mock.patch.object(sys, "argv", ["regard", *words]),
-        mock.patch.object(sys, "stdin", streams[0]),
-        contextlib.redirect_stdout(streams[1]),
-        contextlib.redirect_stderr(streams[2]),
-    ):
-        try:
-            main()
-            code = 0
-        except SystemExit as left:
-            code = left.code
-    for stream in streams[1:]:
-        stream.flush()
-    return code, *(stream.buffer.getvalue().decode() for stream in streams[1:])
 
 
 def test_the_table_is_large_and_names_no_row_twice():
@@ -61,7 +38,7 @@ def test_a_mistake_is_one_sentence_and_leaves_nothing_behind(row: Mistake, tiny_
         row.damage(tmp_path / RUN)
     before = entries(tmp_path)
     places = {"bad": row.file, "runs": str(tiny_runs), "good": "good"}
-    code, out, messages = run([_filled(word, places) for word in row.words], row.stdin)
+    code, out, messages = entered(*(_filled(word, places) for word in row.words), stdin=row.stdin)
     assert code == 2, (code, out, messages)
     assert "Traceback" not in messages and messages.count("\n") == 1 and messages.startswith("regard: "), messages
     assert messages.endswith((".\n", "?\n")) and len(messages) < 700, messages
