@@ -102,3 +102,11 @@ def test_a_validator_may_repeat_text_that_is_none():
 
     with pytest.raises(CheckpointError, match=r"^x: this is not a record \(a text with a lone surrogate\)\.$"):
         check_record({"name": "\ud800"}, "x", Odd, CheckpointError, "a record")
+
+
+def test_a_name_that_is_wrong_is_told_once(tmp_path):
+    path = tmp_path / "index.json"
+    assert refusal(path, '{"name": "a", "inner": {"../b": {"value": 1.0}}}') == (
+        f'{path}: this is not an index of checkpoints (inner: "../b" is not the name of a file in this folder); '
+        "copy it again."
+    )

@@ -45,5 +45,5 @@ def size_in_words(size: int) -> str:
     """Return a number of bytes as people write it."""
     for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if size >= factor:
-            return f"{size / factor:.3g} {unit}"
+            return f"{round(size / factor, 1):g} {unit}"
     return f"{size} bytes"

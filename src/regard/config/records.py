@@ -105,7 +105,10 @@ def _refusal(error: type[E], origin: Path | str, what: str, reason: str, way_out
 def first_problem(error: ValidationError, group: str = "") -> str:
     """Return the first thing that is wrong with a record (or a group of one): which field, and why."""
     detail = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in ((group,) if group else ()) + detail["loc"])
+    parts = ((group,) if group else ()) + detail["loc"]
+    if parts and parts[-1] == "[key]":  # what is wrong is a name, which the reason repeats
+        parts = parts[:-2]
+    place = ".".join(map(str, parts))
     kind, shown = detail["type"], json.dumps(detail["input"], ensure_ascii=True, default=str)
     shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
     where = f"{place}: " if place else ""
