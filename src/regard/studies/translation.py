@@ -141,7 +141,8 @@ def _read(
         try:
             train, valid = carve_validation(train, data.valid_share)
         except DataError as error:
-            raise DataError(f"{error} Cleaning: {reports['train'].sentence()}") from None
+            kept = reports["train"].sentence().removesuffix(".")
+            raise DataError(f"{data.train.name}: {str(error).removesuffix('.')} ({kept}).") from None
         reports["train"].carved, reports["valid"].read = len(valid), len(valid)
     return read, train, valid, reports
 
