@@ -141,8 +141,8 @@ def _read(
         try:
             train, valid = carve_validation(train, data.valid_share)
         except DataError as error:
-            kept = reports["train"].sentence().removesuffix(".")
-            raise DataError(f"{data.train.name}: {str(error).removesuffix('.')} ({kept}).") from None
+            reason, kept = str(error).removesuffix("."), reports["train"].sentence().removesuffix(".")
+            raise DataError(f"{data.train.name}: {reason[:1].lower()}{reason[1:]} ({kept}).") from None
         reports["train"].carved, reports["valid"].read = len(valid), len(valid)
     return read, train, valid, reports
 
