@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 import regard
-from regard.data.lines import read_lines
+from regard.data.sources.lines import read_lines
 
 
 def compare(run: Path, texts: list[str], device: str, precision: str, beams: int) -> dict[str, float | int | str]:

@@ -24,19 +24,24 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.data.batches import NO_LABEL
-from regard.data.masked import MaskedBatch, MaskedFeed, Stage, packed_batch
-from regard.data.masking import Masker, MaskingSettings
-from regard.data.sampler import Position
-from regard.data.sentence_pairs import FOLLOWS, IS_OTHER, Marks, PairMaker, Rows
-from regard.data.shards import tokenise
-from regard.data.text_settings import MarkedSource
-from regard.models import Vocabularies, build_model, family, preset
-from regard.objectives import MaskedObjective
-from regard.studies.language import sample_text
-from regard.text import MaskedTextSettings, Tokenizer, train_tokenizer
-from regard.training import MachineSettings, prepare_machine
-from regard.training.gradients import build_gradients
+from regard.data.corpus.shards import tokenise
+from regard.data.encoding.batches import NO_LABEL
+from regard.data.feeds.masked_lm import MaskedBatch, MaskedFeed, Stage, packed_batch
+from regard.data.feeds.masking import Masker, MaskingSettings
+from regard.data.feeds.sampler import Position
+from regard.data.feeds.sentence_pairs import FOLLOWS, IS_OTHER, Marks, PairMaker, Rows
+from regard.data.settings.text import MarkedSource
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model, family
+from regard.models.presets import preset
+from regard.objectives.masked_lm import MaskedObjective
+from regard.tasks.language_model.prepare import sample_text
+from regard.text.settings import MaskedTextSettings
+from regard.text.tokenizer import Tokenizer
+from regard.text.training import train_tokenizer
+from regard.training.device.cuda_graphs import build_gradients
+from regard.training.device.machine import prepare_machine
+from regard.training.settings import MachineSettings
 
 VOCABULARY, SHARE = 30_522, 0.15
 OPTIMIZER: dict[str, Any] = {"lr": 1e-4, "betas": (0.9, 0.999), "weight_decay": 0.01, "fused": True}

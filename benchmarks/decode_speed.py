@@ -58,7 +58,8 @@ def train(arguments: argparse.Namespace, out: Path) -> None:
     """Train a Marian-compatible model for a short while."""
     import regard
     from regard.cli.console import progress
-    from regard.config import flatten, parse_overrides
+    from regard.config.overrides import parse_overrides
+    from regard.config.settings import flatten
 
     pairs = {"source": arguments.source, "target": arguments.target}
     data = pairs if arguments.source else {"path": "miniature:train", "count": 20_000}
@@ -74,7 +75,7 @@ def logits_apart(checkpoint: Path, folder: Path, texts: list[str]) -> tuple[floa
     import torch
     from transformers import AutoModelForSeq2SeqLM
 
-    from regard.checkpoint import read_bundle
+    from regard.checkpoint.bundle import read_bundle
 
     bundle = read_bundle(checkpoint)
     theirs = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
@@ -88,8 +89,8 @@ def logits_apart(checkpoint: Path, folder: Path, texts: list[str]) -> tuple[floa
 
 def test_texts(arguments: argparse.Namespace) -> list[str]:
     """Return the sentences to translate, by length."""
-    from regard.data import miniature
-    from regard.data.lines import read_lines
+    from regard import miniature
+    from regard.data.sources.lines import read_lines
 
     path = arguments.texts or arguments.source
     lines = read_lines(Path(path)) if path else [pair.source for pair in miniature.pairs("test", arguments.sentences)]
@@ -163,8 +164,9 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     arguments = parse()
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    from regard.checkpoint import find_checkpoint, read_bundle
-    from regard.interop import write
+    from regard.checkpoint.bundle import read_bundle
+    from regard.checkpoint.store import find_checkpoint
+    from regard.interop.huggingface.write import write
 
     if "ctranslate2" in arguments.sides and find_spec("ctranslate2") is None:
         raise SystemExit("ctranslate2 is not installed: pip install 'regard[bench]', or leave it out of --sides.")

@@ -111,7 +111,7 @@ class Job:
 
     def settings(self) -> dict[str, Any]:
         """Return the settings of the run by dotted name."""
-        from regard.config import parse_overrides
+        from regard.config.overrides import parse_overrides
 
         bench = BENCHES[self.bench]
         places = {
@@ -176,8 +176,9 @@ def work(job: Job) -> dict[str, Any]:
 
 def sides(given: argparse.Namespace, folder: Path) -> dict[str, dict[str, Any]]:
     """Return what each side begins with: a model, or settings of one and the tokenizer they share."""
-    from regard.models import family, preset
-    from regard.studies.tuning.start import read_start
+    from regard.models.families import family
+    from regard.models.presets import preset
+    from regard.tasks.init_from import read_start
 
     found: dict[str, dict[str, Any]] = {}
     if given.start:
@@ -199,12 +200,13 @@ def sides(given: argparse.Namespace, folder: Path) -> dict[str, dict[str, Any]]:
 
 def difference(first: dict[str, Any], second: dict[str, Any], data: str) -> dict[str, Any]:
     """Return how the first run differs from the second on the same examples, by a paired bootstrap."""
-    from regard.checkpoint import find_checkpoint, read_config
-    from regard.metrics import paired
+    from regard.checkpoint.bundle import read_config
+    from regard.checkpoint.store import find_checkpoint
+    from regard.metrics.significance import paired
     from regard.progress import SILENT
-    from regard.studies.passport import read_passport
-    from regard.studies.tuning.sets import ExampleReport, read_set
-    from regard.studies.tuning.shapes import SHAPES, SOURCES
+    from regard.runs.scores.passport import read_passport
+    from regard.tasks.finetune.data import ExampleReport, read_set
+    from regard.tasks.finetune.shapes import SHAPES, SOURCES
 
     bench = BENCHES[first["task"]]
     shape = SHAPES[bench.task]

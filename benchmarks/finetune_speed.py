@@ -69,8 +69,8 @@ class Turns:
 
 
 def read(path: str, job: Job) -> list[tuple[str, str]]:
-    from regard.data.label_settings import LabelSource
-    from regard.data.labelled import read_labelled
+    from regard.data.settings.examples import LabelSource
+    from regard.data.sources.labeled import read_labelled
 
     place = LabelSource(path=path, text_column=job.text, label_column=job.label, count=job.count)
     return [(each.texts[0], each.label) for each in read_labelled(place)]
@@ -133,9 +133,10 @@ def ours(job: Job, pipe: Connection) -> None:
     from contextlib import contextmanager
 
     from regard.progress import Bar, Progress
-    from regard.studies import find_recipe, resolve_run
-    from regard.studies.tasks import task
-    from regard.training import Hooks, Trainer, prepare_machine
+    from regard.runs.planning.recipes import find_recipe, resolve_run
+    from regard.tasks.contract import task
+    from regard.training.device.machine import prepare_machine
+    from regard.training.loop import Hooks, Trainer
 
     turns = Turns(pipe, job.chunk)
 

@@ -50,7 +50,9 @@ def build(task: Task):
     import torch
     import transformers
 
-    from regard.models import Vocabularies, build_model, family, preset
+    from regard.models.base.protocols import Vocabularies
+    from regard.models.families import build_model, family
+    from regard.models.presets import preset
 
     made = preset(task.preset)
     settings = family(made.settings["family"]).settings(**made.settings)
@@ -80,9 +82,12 @@ def build(task: Task):
 
 def build_regard(task: Task, holds_int8: bool = False):
     """Return a function from prompts to what regard says behind each."""
-    from regard.decoding import Ends, GenerateSettings, Job, Prompt, continue_prompts
-    from regard.nn import hold_int8
-    from regard.training.machine import keep_freed_memory
+    from regard.decoding.session import Job, continue_prompts
+    from regard.decoding.steppers.interface import Ends
+    from regard.decoding.steppers.requests import Prompt
+    from regard.decoding.text_settings import GenerateSettings
+    from regard.nn.inference.int8 import hold_int8
+    from regard.training.device.machine import keep_freed_memory
 
     keep_freed_memory()
     _, model = build(task)

@@ -18,11 +18,14 @@ from typing import Any
 
 import torch
 
-from regard.data.windows import WindowBatch
-from regard.models import Vocabularies, build_model, family, preset
-from regard.objectives import LanguageObjective
-from regard.training import MachineSettings, prepare_machine
-from regard.training.gradients import build_gradients
+from regard.data.feeds.windows import WindowBatch
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model, family
+from regard.models.presets import preset
+from regard.objectives.language_model import LanguageObjective
+from regard.training.device.cuda_graphs import build_gradients
+from regard.training.device.machine import prepare_machine
+from regard.training.settings import MachineSettings
 
 VOCABULARY, RATE = 50_257, 6e-4
 OPTIMIZER: dict[str, Any] = {"lr": RATE, "betas": (0.9, 0.95), "weight_decay": 0.1, "fused": True}

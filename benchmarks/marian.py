@@ -3,10 +3,11 @@
 import torch
 from transformers import MarianConfig, MarianMTModel
 
-from regard.data.batches import TranslationBatch
-from regard.interop import config_for, form_for, to_theirs
-from regard.models import Vocabularies
-from regard.models.transformer import Transformer
+from regard.data.encoding.batches import TranslationBatch
+from regard.interop.huggingface.seq2seq_configs import config_for, form_for
+from regard.interop.huggingface.seq2seq_weights import to_theirs
+from regard.models.base.protocols import Vocabularies
+from regard.models.transformer.model import Transformer
 
 
 def marian_like(model: Transformer, vocabulary: int, padding: int, start: int, end: int) -> MarianMTModel:

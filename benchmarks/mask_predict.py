@@ -20,8 +20,8 @@ import torch
 
 import regard
 from regard.cli.console import progress
-from regard.data.lines import read_lines
-from regard.metrics import translation_scores
+from regard.data.sources.lines import read_lines
+from regard.metrics.translation import translation_scores
 
 BATCH, TIMED = 64, 512
 Side = tuple[Any, dict[str, Any]]

@@ -24,9 +24,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from regard.models import Vocabularies, build_model, family, preset
-from regard.objectives import TranslationObjective, scaled_total
-from regard.training.machine import keep_freed_memory
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model, family
+from regard.models.presets import preset
+from regard.objectives.loss import scaled_total
+from regard.objectives.translation import TranslationObjective
+from regard.training.device.machine import keep_freed_memory
 from regard.training.optimizers import build_optimizer
 from regard.training.settings import TrainSettings
 from train_speed import Job, read

@@ -17,10 +17,12 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from regard.data.inputs import read_documents
-from regard.data.shards import BATCH, tokenise
-from regard.data.text_settings import TextSource
-from regard.text import Tokenizer, TokenizerSettings, train_tokenizer
+from regard.data.corpus.shards import BATCH, tokenise
+from regard.data.settings.text import TextSource
+from regard.data.sources.text_files import read_documents
+from regard.text.settings import TokenizerSettings
+from regard.text.tokenizer import Tokenizer
+from regard.text.training import train_tokenizer
 
 
 def encode_alone(place: TextSource, tokenizer: Tokenizer) -> float:

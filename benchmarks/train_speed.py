@@ -35,7 +35,7 @@ class Job:
 
 def work(side: str, keeps_memory: bool, job: Job, pipe: Connection) -> None:
     """Be one side: say the first loss, then take a step whenever asked, and say how many tokens a second it made."""
-    from regard.training.machine import keep_freed_memory
+    from regard.training.device.machine import keep_freed_memory
 
     if keeps_memory:
         keep_freed_memory()
@@ -51,14 +51,15 @@ def work(side: str, keeps_memory: bool, job: Job, pipe: Connection) -> None:
 
 def read(job: Job) -> Iterator:
     """Yield the batches of an epoch, each one update."""
-    from regard.data.batches import EncodedPairs
     from regard.data.cleaning import CleaningReport, clean
-    from regard.data.feed import PairFeed
-    from regard.data.readers import read_pairs
-    from regard.data.sampler import Position
-    from regard.data.sequences import encode
-    from regard.data.settings import CleaningSettings, PairSource
-    from regard.text import TokenizerSettings, train_tokenizer
+    from regard.data.encoding.batches import EncodedPairs
+    from regard.data.encoding.sequences import encode
+    from regard.data.feeds.feed import PairFeed
+    from regard.data.feeds.sampler import Position
+    from regard.data.settings.pairs import CleaningSettings, PairSource
+    from regard.data.sources.pairs import read_pairs
+    from regard.text.settings import TokenizerSettings
+    from regard.text.training import train_tokenizer
 
     path = None if job.source else "miniature:train"
     pairs = clean(
@@ -81,9 +82,10 @@ def build(side: str, batch, job: Job) -> tuple[float, Callable, object]:
     """Return the loss on the first batch, the function that computes it, and the model."""
     import torch
 
-    from regard.models import Vocabularies
-    from regard.models.transformer import Transformer, TransformerSettings
-    from regard.objectives import TranslationObjective, scaled_total
+    from regard.models.base.protocols import Vocabularies
+    from regard.models.transformer.model import Transformer, TransformerSettings
+    from regard.objectives.loss import scaled_total
+    from regard.objectives.translation import TranslationObjective
 
     settings = TransformerSettings(
         width=256, heads=4, feed_forward_width=1024, encoder_layers=3, decoder_layers=3, dropout=0.1

@@ -12,11 +12,14 @@ from collections.abc import Callable
 import torch
 from torch.nn import functional as F
 
-from regard.data.batches import TranslationBatch
-from regard.models import Vocabularies, build_model, family, preset
-from regard.objectives import TranslationObjective
-from regard.training import MachineSettings, prepare_machine
-from regard.training.gradients import build_gradients
+from regard.data.encoding.batches import TranslationBatch
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model, family
+from regard.models.presets import preset
+from regard.objectives.translation import TranslationObjective
+from regard.training.device.cuda_graphs import build_gradients
+from regard.training.device.machine import prepare_machine
+from regard.training.settings import MachineSettings
 
 VOCABULARY, SMOOTHING, RATE = 32_000, 0.1, 1e-4
 

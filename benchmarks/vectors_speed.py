@@ -16,10 +16,11 @@ import time
 import numpy as np
 
 from regard.progress import SILENT
-from regard.studies.recipes import find_recipe, resolve_run
-from regard.studies.vectors.prepare import prepare_vectors
-from regard.training import Hooks, Team, prepare_machine
-from regard.training.machine import processor_name
+from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.tasks.word_vectors.prepare import prepare_vectors
+from regard.training.device.machine import prepare_machine, processor_name
+from regard.training.loop import Hooks
+from regard.training.parallel.process_group import Team
 
 
 def regard_side(options, prepared, machine, settings):
@@ -85,7 +86,8 @@ def main() -> None:
     parser.add_argument("--sides", nargs="+", default=list(SIDES), choices=list(SIDES))
     parser.add_argument("--set", nargs="*", default=[], metavar="KEY=VALUE", help="settings of regard")
     options = parser.parse_args()
-    from regard.config import flatten, parse_overrides
+    from regard.config.overrides import parse_overrides
+    from regard.config.settings import flatten
 
     changes = dict(flatten(parse_overrides(options.set))) | {"data.train.paths": options.text}
     changes |= {"model.preset": options.preset, "machine.threads": options.threads, "machine.device": options.device}

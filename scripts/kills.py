@@ -25,9 +25,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from every_task import TASKS
-from regard.studies import Run
-from regard.studies.runs import state_of
-from regard.studies.verify import differences
+from regard.runs.store.folder import Run
+from regard.runs.store.listing import state_of
+from regard.runs.verify import differences
 
 LONGER = {"train.steps": 40, "train.save_every": 4, "train.log_every": 5}
 """So that kills fall before, in and after saves and validations."""

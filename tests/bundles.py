@@ -2,10 +2,10 @@
 
 import torch
 
-from regard.checkpoint import Bundle
-from regard.models import Vocabularies
-from regard.models.transformer import Transformer
-from regard.text import Tokenizer
+from regard.checkpoint.bundle import Bundle
+from regard.models.base.protocols import Vocabularies
+from regard.models.transformer.model import Transformer
+from regard.text.tokenizer import Tokenizer
 from small import small_settings
 
 

@@ -9,8 +9,8 @@ from unittest import mock
 
 from typer.testing import CliRunner
 
+from regard import miniature
 from regard.cli.main import app, main
-from regard.data import miniature
 from regard.errors import RegardError
 
 TINY = [

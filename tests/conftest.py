@@ -13,8 +13,9 @@ import pytest
 
 from commands import good
 from every_task import TASKS
-from regard.data import miniature
-from regard.studies import Run, train
+from regard import miniature
+from regard.runs.store.folder import Run
+from regard.runs.train import train
 
 QUICK = {
     "data.train.count": 1500,

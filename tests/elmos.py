@@ -2,10 +2,11 @@
 
 import torch
 
-from regard.checkpoint import Bundle
-from regard.models import Vocabularies, build_model
-from regard.models.elmo import ElmoSettings
-from regard.text import spelling_tokenizer, word_tokenizer
+from regard.checkpoint.bundle import Bundle
+from regard.models.base.protocols import Vocabularies
+from regard.models.elmo.model import ElmoSettings
+from regard.models.families import build_model
+from regard.text.char_tokenizer import spelling_tokenizer, word_tokenizer
 
 SMALL = {"width": 8, "cell_width": 12, "filters": ((1, 4), (3, 6)), "highways": 1, "longest_word": 20}
 

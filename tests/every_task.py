@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from labelled import reviews
-from regard.data import miniature
+from regard import miniature
 from tuning import asked, write_rated, write_tagged
 
 QUICK = {"train.steps": 4, "train.warmup": 1, "train.validate_every": 2, "preflight": False}

@@ -4,14 +4,16 @@ import numpy as np
 import torch
 
 from language import small_language_model
-from regard.checkpoint import Bundle
-from regard.data import miniature
-from regard.decoding.draws import uniforms
-from regard.models import Vocabularies, build_model
-from regard.models.gpt import GptSettings
-from regard.models.recurrent_lm import RecurrentLmSettings
-from regard.pipelines import Generator
-from regard.text import TokenizerSettings, train_tokenizer
+from regard import miniature
+from regard.checkpoint.bundle import Bundle
+from regard.decoding.logits.counter_uniforms import uniforms
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model
+from regard.models.gpt.model import GptSettings
+from regard.models.recurrent.language_model import RecurrentLmSettings
+from regard.tasks.language_model.pipeline import Generator
+from regard.text.settings import TokenizerSettings
+from regard.text.training import train_tokenizer
 from small import ENDS
 
 STORIES = list(miniature.documents("train", 60))

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import torch
 
-from regard.models import HeadSettings, Vocabularies, build_model
+from regard.models.base.protocols import Vocabularies
 from regard.models.bert import BertSettings
-from regard.models.gpt import GptSettings
-from regard.models.recurrent_lm import RecurrentLmSettings
+from regard.models.families import build_model
+from regard.models.gpt.model import GptSettings
+from regard.models.heads import HeadSettings
+from regard.models.recurrent.language_model import RecurrentLmSettings
 from regard.progress import Progress
-from regard.text import Tokenizer, TokenizerSettings, train_tokenizer
+from regard.text.settings import TokenizerSettings
+from regard.text.tokenizer import Tokenizer
+from regard.text.training import train_tokenizer
 from small import VOCABULARY
 
 GOOD, BAD = ("good", "lovely", "fine", "bright"), ("bad", "awful", "poor", "dull")

@@ -3,7 +3,8 @@
 import torch
 from torch.testing import assert_close
 
-from regard.models import Vocabularies, build_model
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model
 from small import VOCABULARY, random_tokens
 
 

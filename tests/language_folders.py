@@ -2,10 +2,11 @@
 
 import torch
 
-from regard.checkpoint import Bundle
-from regard.models import Vocabularies, build_model
-from regard.models.gpt import GptSettings
-from regard.text import Tokenizer
+from regard.checkpoint.bundle import Bundle
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model
+from regard.models.gpt.model import GptSettings
+from regard.text.tokenizer import Tokenizer
 from spelling import END, NASTY, trained_bytes
 
 MODERN = {

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from regard.data.shards import tokenise
-from regard.data.text_settings import MarkedSource
-from regard.text import MaskedTextSettings, train_tokenizer
+from regard.data.corpus.shards import tokenise
+from regard.data.settings.text import MarkedSource
+from regard.text.settings import MaskedTextSettings
+from regard.text.training import train_tokenizer
 
 WORDS = MaskedTextSettings(kind="word", size=200_000, minimum_frequency=1)
 

@@ -13,11 +13,13 @@ import torch
 from bundles import small_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
 from language_folders import FORMS, TEXTS, shaken, small_language_bundle
-from regard.checkpoint import Bundle
-from regard.interop import write
-from regard.models import HeadSettings, build_model
-from regard.pipelines.load import PIPELINES
-from regard.text import TokenizerSettings, train_tokenizer
+from regard.checkpoint.bundle import Bundle
+from regard.interop.huggingface.write import write
+from regard.models.families import build_model
+from regard.models.heads import HeadSettings
+from regard.tasks.load import PIPELINES
+from regard.text.settings import TokenizerSettings
+from regard.text.training import train_tokenizer
 from spelling import save_pieces, trained_bytes
 
 TRANSLATORS = {

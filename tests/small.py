@@ -3,12 +3,12 @@
 import numpy as np
 import torch
 
-from regard.data.batches import EncodedPairs
-from regard.data.sequences import Sequences
-from regard.decoding import Ends
-from regard.models import Vocabularies
-from regard.models.mask_predict import MaskPredict, MaskPredictSettings
-from regard.models.transformer import Transformer, TransformerSettings
+from regard.data.encoding.batches import EncodedPairs
+from regard.data.encoding.sequences import Sequences
+from regard.decoding.steppers.interface import Ends
+from regard.models.base.protocols import Vocabularies
+from regard.models.transformer.mask_predict import MaskPredict, MaskPredictSettings
+from regard.models.transformer.model import Transformer, TransformerSettings
 
 VOCABULARY = 40
 ENDS = Ends(start=2, end=3, never=(0, 1, 2))

@@ -11,16 +11,18 @@ from regard.errors import RegardError
 from regard.version import __version__
 
 if TYPE_CHECKING:
-    from regard.pipelines import load
-    from regard.studies import evaluate, resume, train
+    from regard.runs.resume import resume
+    from regard.runs.train import train
+    from regard.tasks.load import load
+    from regard.tasks.translate.evaluate import evaluate
 
 __all__ = ["RegardError", "__version__", "evaluate", "load", "resume", "train"]
 
 _HOMES = {
-    "load": "regard.pipelines",
-    "train": "regard.studies",
-    "resume": "regard.studies",
-    "evaluate": "regard.studies",
+    "load": "regard.tasks.load",
+    "train": "regard.runs.train",
+    "resume": "regard.runs.resume",
+    "evaluate": "regard.tasks.translate.evaluate",
 }
 
 

@@ -11,10 +11,10 @@ import pytest
 import regard
 from commands import bad, good
 from fuzz.folders import refresh_manifest
-from regard.data.manifest import MANIFEST, read_manifest
+from regard.data.corpus.manifest import MANIFEST, read_manifest
 from regard.errors import RegardError
-from regard.studies import Run
-from regard.studies.passport import read_passport
+from regard.runs.scores.passport import read_passport
+from regard.runs.store.folder import Run
 
 NAMES = ["../../victim", "../victim", "{absolute}", "a/../../../victim", "..\\..\\victim", "/dev/zero", "x\x00y"]
 

@@ -5,22 +5,15 @@ from dataclasses import replace
 import pytest
 import torch
 
-from regard.checkpoint import (
-    Bundle,
-    CheckpointStore,
-    Keeping,
-    TrainingState,
-    atomic,
-    average_checkpoints,
-    find_checkpoint,
-    read_bundle,
-    read_training,
-    write_bundle,
-)
+from regard.checkpoint import atomic
 from regard.checkpoint.atomic import fingerprint
+from regard.checkpoint.averaging import average_checkpoints
+from regard.checkpoint.bundle import Bundle, TrainingState, read_bundle, read_training, write_bundle
+from regard.checkpoint.store import CheckpointStore, Keeping, find_checkpoint
 from regard.errors import CheckpointError
-from regard.models import Vocabularies
-from regard.text import TokenizerSettings, train_tokenizer
+from regard.models.base.protocols import Vocabularies
+from regard.text.settings import TokenizerSettings
+from regard.text.training import train_tokenizer
 from small import random_tokens, small_transformer
 
 
@@ -126,7 +119,7 @@ def test_an_index_that_cannot_be_written_is_told(tmp_path, monkeypatch):
 
 
 def test_a_file_that_cannot_be_written_is_named_and_stays_as_it_was(tmp_path):
-    from regard.checkpoint import write_text
+    from regard.checkpoint.atomic import write_text
 
     resource = pytest.importorskip("resource")
     path = tmp_path / "run.json"

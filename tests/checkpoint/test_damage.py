@@ -10,17 +10,12 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from bundles import small_bundle
-from regard.checkpoint import (
-    CheckpointStore,
-    TrainingState,
-    find_checkpoint,
-    read_bundle,
-    read_training,
-    write_bundle,
-)
 from regard.checkpoint.atomic import fingerprint
+from regard.checkpoint.bundle import TrainingState, read_bundle, read_training, write_bundle
+from regard.checkpoint.store import CheckpointStore, find_checkpoint
 from regard.errors import CheckpointError, RegardError
-from regard.text import TokenizerSettings, train_tokenizer
+from regard.text.settings import TokenizerSettings
+from regard.text.training import train_tokenizer
 
 TOKENIZER = train_tokenizer(["the dog sleeps in the garden", "the frogs leap"] * 3, TokenizerSettings(size=40))
 STATE = TrainingState({"weight/exp_avg": torch.arange(3.0)}, {"step": 5})

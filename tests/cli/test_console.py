@@ -7,7 +7,7 @@ from rich.console import Console
 
 from nasty import NASTY
 from regard.cli import console
-from regard.cli.race import LiveTable
+from regard.cli.verbs.race import LiveTable
 
 
 def test_lines_are_told_of_work_whose_end_is_known_and_of_work_whose_end_is_not(monkeypatch):

@@ -11,9 +11,9 @@ import typer
 
 from commands import bad, good
 from regard.cli.main import UsageError, app
-from regard.cli.runs import delete
+from regard.cli.tools.runs import delete
 from regard.errors import RegardError, RunError
-from regard.studies.recipes import TASK_DEFAULTS
+from regard.runs.planning.recipes import TASK_DEFAULTS
 
 
 def verbs(group=None, words=()):

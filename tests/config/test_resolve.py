@@ -3,7 +3,9 @@ from typing import Literal
 import pytest
 from pydantic import Field, ValidationError, model_validator
 
-from regard.config import Layer, Settings, nested, parse_overrides, resolve, setting_names
+from regard.config.overrides import nested, parse_overrides
+from regard.config.resolve import Layer, resolve
+from regard.config.settings import Settings, setting_names
 from regard.errors import ConfigError
 
 

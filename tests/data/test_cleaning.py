@@ -3,8 +3,8 @@ import random
 import pytest
 
 from regard.data.cleaning import CleaningReport, carve, carve_validation, clean
-from regard.data.pairs import Pair
-from regard.data.settings import CleaningSettings
+from regard.data.settings.pairs import CleaningSettings
+from regard.data.sources.pair import Pair
 from regard.errors import DataError
 
 

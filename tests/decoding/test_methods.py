@@ -4,14 +4,16 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.config import Layer, resolve
-from regard.data.batches import EncodedPairs
-from regard.data.sequences import Sequences
-from regard.decoding import DecodeSettings, decode, target_log_probabilities
-from regard.decoding.coverage import Coverage
+from regard.config.resolve import Layer, resolve
+from regard.data.encoding.batches import EncodedPairs
+from regard.data.encoding.sequences import Sequences
+from regard.decoding.generate import decode
+from regard.decoding.logits.coverage import Coverage
+from regard.decoding.scoring import target_log_probabilities
+from regard.decoding.settings import DecodeSettings
 from regard.errors import ConfigError
-from regard.nn import probes
-from regard.text import Prefix, exact_prefix
+from regard.nn.probes.probe import probes
+from regard.text.prefix import Prefix, exact_prefix
 from small import ENDS, VOCABULARY, ending_model, log_probability, small_transformer, sources
 
 LENGTHS = [9, 3, 7, 5, 1, 9]

@@ -14,14 +14,15 @@ from encoder_folders import bert_tokenizer, small_encoder_bundle
 from generators import language_bundle, tokenizer_of
 from golden_vectors import GOLDEN
 from labelled import write_reviews
-from regard.checkpoint import write_bundle
+from regard import miniature
+from regard.checkpoint.bundle import write_bundle
 from regard.cli.main import app
-from regard.data import miniature
 from regard.progress import SILENT
-from regard.studies import Run
-from regard.studies.doctor import rate, speed
-from regard.studies.race import timing
-from regard.studies.tasks import TASKS
+from regard.runs.store.folder import Run
+from regard.studies.doctor import lr_finder as rate
+from regard.studies.doctor import speed
+from regard.studies.race.figures import timing
+from regard.tasks.contract import TASKS
 from tuning import write_questions, write_rated, write_tagged
 
 ROOT = Path(__file__).parents[2]
@@ -130,7 +131,7 @@ def desk(tmp_path, monkeypatch, quick_run, masked_run, pairs):
 
 
 def quick_train(recipe, overrides=None, **options):
-    from regard.studies import train
+    from regard.runs.train import train
 
     given = overrides or {}
     name = recipe if isinstance(recipe, str) else "translate"
@@ -207,6 +208,6 @@ def test_links_lead_somewhere(page):
 
 
 def test_recipes_in_the_documentation_resolve(desk):
-    from regard.studies import find_recipe, resolve_run
+    from regard.runs.planning.recipes import find_recipe, resolve_run
 
     assert resolve_run(find_recipe("archive.toml"), {}).settings.model.dropout == 0.2

@@ -14,23 +14,25 @@ from fuzz.bounds import fuzzed, only_mistakes
 from fuzz.mutations import damaged_bytes, tables
 from fuzz.mutations import objects as odd_objects
 from mistakes.table import CHOICES, CONLL, PAIRS, QUESTIONS, RATED, REVIEWS, STORIES, TAGGED, objects, table
-from regard.data.choices import read_choices
-from regard.data.documents import file_pieces
-from regard.data.inputs import read_documents
-from regard.data.label_settings import ChoiceSource, LabelSource, QuestionSource, TagSource
-from regard.data.labelled import read_labelled
-from regard.data.lines import read_lines
-from regard.data.questions import read_questions
-from regard.data.readers import read_pairs
-from regard.data.settings import PairSource
-from regard.data.tagged import read_tagged
-from regard.data.text_settings import TextSource
-from regard.interop.word_vectors import read_word_vectors
+from regard.data.settings.examples import ChoiceSource, LabelSource, QuestionSource, TagSource
+from regard.data.settings.pairs import PairSource
+from regard.data.settings.text import TextSource
+from regard.data.sources.conll import read_tagged
+from regard.data.sources.documents import file_pieces
+from regard.data.sources.labeled import read_labelled
+from regard.data.sources.lines import read_lines
+from regard.data.sources.multiple_choice import read_choices
+from regard.data.sources.pairs import read_pairs
+from regard.data.sources.squad import read_questions
+from regard.data.sources.text_files import read_documents
+from regard.interop.word_vector_files import read_word_vectors
 from regard.pipelines.text_tables import read_text_table
-from regard.studies.recipes import find_recipe, resolve_run
-from regard.studies.vectors.evaluate import read_questions as read_analogies
-from regard.studies.vectors.evaluate import read_rated_pairs
-from regard.text import Tokenizer, TokenizerSettings, train_tokenizer
+from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.tasks.word_vectors.evaluate import read_questions as read_analogies
+from regard.tasks.word_vectors.evaluate import read_rated_pairs
+from regard.text.settings import TokenizerSettings
+from regard.text.tokenizer import Tokenizer
+from regard.text.training import train_tokenizer
 
 SQUAD = (
     b'{"data": [{"paragraphs": [{"context": "it is anna .", "qas": [{"id": "1", "question": "who ?", '

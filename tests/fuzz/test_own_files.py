@@ -15,10 +15,10 @@ from every_task import TASKS
 from fuzz.bounds import fuzzed, only_mistakes
 from fuzz.folders import copy_run, predict, refresh_manifest
 from fuzz.mutations import damaged_bytes, damaged_json
-from regard.studies import Run
-from regard.studies.runs import list_runs
-from regard.studies.verify import differences
-from regard.training.reports import read_metrics
+from regard.runs.store.folder import Run
+from regard.runs.store.listing import list_runs
+from regard.runs.verify import differences
+from regard.training.metrics_log import read_metrics
 
 CHECKPOINT_FILES = ("config.json", "tokenizer.json", "model.safetensors", "manifest.json")
 
@@ -102,7 +102,7 @@ def test_a_damaged_run_is_resumed_or_refused(task, tiny_runs, data):
 @fuzzed(12)
 @given(data=st.data())
 def test_damaged_passports_are_used_or_refused(quick_run, data):
-    from regard.studies.passport import passports_of, read_passport
+    from regard.runs.scores.passport import passports_of, read_passport
 
     passports = sorted((quick_run.path / "scores").glob("*.json"))
     with tempfile.TemporaryDirectory() as folder:

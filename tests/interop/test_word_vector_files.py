@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.errors import DataError
-from regard.interop.word_vectors import FORMS, WordTable, read_word_vectors, without_white_space, write_word_vectors
+from regard.interop.word_vector_files import (
+    FORMS,
+    WordTable,
+    read_word_vectors,
+    without_white_space,
+    write_word_vectors,
+)
 
 NASTY = ["the", "naïve", "日本語", "🦊", "e\u0301", "\u202eabc", "a\u00adb", "०१२", ":", '"', "1", "-0.5", "\ufeffx"]
 

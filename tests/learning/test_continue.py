@@ -4,7 +4,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from regard.models import FAMILIES, Vocabularies, build_model, family, preset, presets, presets_of
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import FAMILIES, build_model, family, presets_of
+from regard.models.presets import preset, presets
 
 TEXT = "to regard, to record, "
 """After many of its letters, only those before them tell what comes next."""

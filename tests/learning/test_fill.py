@@ -4,7 +4,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from regard.models import FAMILIES, Vocabularies, build_model, family, preset, presets, presets_of
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import FAMILIES, build_model, family, presets_of
+from regard.models.presets import preset, presets
 
 LETTERS, MASK, HALF = 12, 12, 6
 SIZES = {"bert-tiny": {"width": 32, "heads": 2, "feed_forward_width": 64, "max_positions": 2 * HALF}}

@@ -5,8 +5,9 @@ import random
 import pytest
 
 import regard
-from regard.models import FAMILIES, presets, presets_of
-from regard.pipelines import MaskedTranslator
+from regard.models.families import FAMILIES, presets_of
+from regard.models.presets import presets
+from regard.tasks.translate.mask_predict import MaskedTranslator
 
 LETTERS = "abcdefghij"
 TRANSLATE = ("sequence-to-sequence", "conditional-masked")

@@ -3,7 +3,9 @@ import math
 import pytest
 
 from regard.errors import ConfigError, DataError
-from regard.metrics import explain_bleu, matches, ngrams, score_bleu, translation_scores
+from regard.metrics.bleu import explain_bleu, matches, ngrams
+from regard.metrics.bleu_report import score_bleu
+from regard.metrics.translation import translation_scores
 
 
 def one(hypothesis, *references, lowercase=False):

@@ -3,7 +3,8 @@ import random
 import numpy as np
 import pytest
 
-from regard.metrics import Difference, paired_bootstrap, paper_scores, translation_scores
+from regard.metrics.significance import Difference, paired_bootstrap
+from regard.metrics.translation import paper_scores, translation_scores
 from regard.progress import Progress
 
 

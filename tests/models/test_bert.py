@@ -4,9 +4,10 @@ from torch.testing import assert_close
 
 from language import assert_dropout_acts_in_training_only, small_language_model
 from regard.errors import DataError
-from regard.models import Vocabularies, build_model
+from regard.models.base.protocols import Vocabularies
 from regard.models.bert import BertSettings
-from regard.nn import listening, probes
+from regard.models.families import build_model
+from regard.nn.probes.probe import listening, probes
 from small import random_tokens, sources
 
 SCHEMES = ["learned", "sinusoidal", "rotary", "alibi", "relative", "index", "none"]

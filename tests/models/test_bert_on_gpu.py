@@ -5,9 +5,10 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.testing import assert_close
 
-from regard.models import Vocabularies, build_model
+from regard.models.base.protocols import Vocabularies
 from regard.models.bert import BertSettings
-from regard.nn import EndToEnd
+from regard.models.families import build_model
+from regard.nn.attention.varlen import EndToEnd
 
 on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -85,7 +86,7 @@ def test_dropout_acts_on_attention_in_training_only():
 @pytest.mark.filterwarnings("ignore")  # what torch warns of while it compiles is its own affair
 @on_gpu
 def test_blocks_compile_for_sequences_end_to_end():
-    from regard.training.compiled import compile_blocks
+    from regard.training.device.compile import compile_blocks
 
     model, packed = small_bert().cuda(), batch()[1]
     with torch.autocast("cuda", torch.bfloat16):

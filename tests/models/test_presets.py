@@ -1,8 +1,10 @@
 import pytest
 
 from regard.errors import ConfigError
-from regard.models import FAMILIES, Vocabularies, check_kind, count_parameters, family, preset, presets, presets_of
-from regard.studies import preset_parameters
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import FAMILIES, check_kind, count_parameters, family, presets_of
+from regard.models.presets import preset, presets
+from regard.runs.planning.plan import preset_parameters
 
 COUNTS = {
     "bert-tiny": 5_269_130,

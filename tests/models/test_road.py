@@ -11,12 +11,15 @@ from promises import (
     assert_steps_equal_the_whole,
     everything,
 )
-from regard.decoding import DecodeSettings, Ends, decode
+from regard.decoding.generate import decode
+from regard.decoding.settings import DecodeSettings
+from regard.decoding.steppers.interface import Ends
 from regard.errors import ConfigError, DataError
-from regard.models import Vocabularies, build_model, family
+from regard.models.base.protocols import Vocabularies
 from regard.models.convolutional import ConvolutionalSettings
-from regard.models.recurrent import RecurrentSettings
-from regard.nn import listening, probes
+from regard.models.families import build_model, family
+from regard.models.recurrent.seq2seq import RecurrentSettings
+from regard.nn.probes.probe import listening, probes
 from small import ENDS, VOCABULARY, log_probability, random_tokens, sources
 
 SCORES = ["cosine", "additive", "location", "general", "dot", "scaled-dot"]

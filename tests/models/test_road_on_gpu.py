@@ -7,8 +7,9 @@ from test_road import ATTENTIVE, CONVOLUTIONAL, PLAIN, everything, settings_of, 
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.testing import assert_close
 
-from regard.models import Vocabularies, build_model
-from regard.objectives import TranslationObjective
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model
+from regard.objectives.translation import TranslationObjective
 from small import VOCABULARY, random_pairs
 
 MIXED = [PLAIN[3], PLAIN[4], PLAIN[6], *ATTENTIVE[:12:2], *ATTENTIVE[12:], CONVOLUTIONAL[1]]

@@ -7,9 +7,10 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from regard.models import Vocabularies, build_model
+from regard.models.base.protocols import Vocabularies
 from regard.models.convolutional import ConvolutionalSettings
-from regard.models.recurrent import RecurrentSettings
+from regard.models.families import build_model
+from regard.models.recurrent.seq2seq import RecurrentSettings
 from small import VOCABULARY, random_tokens, sources
 
 STILL = {"width": 8, "embedding_width": 6, "dropout": 0.0, "embedding_dropout": 0.0}

@@ -5,9 +5,9 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from regard.nn import EncoderBlock, View, build_norm
-from regard.nn.blocks import FeedForward, Residual
-from regard.nn.dropout import Dropout, keep_mask
+from regard.nn.attention.attention import View
+from regard.nn.blocks import EncoderBlock, FeedForward, Residual, build_norm
+from regard.nn.layers.dropout import Dropout, keep_mask
 from small import small_settings
 
 

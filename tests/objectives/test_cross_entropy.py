@@ -3,9 +3,10 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from regard.data.batches import NO_LABEL, TranslationBatch
-from regard.objectives import TranslationObjective, cross_entropy, scaled_total
-from regard.objectives.cross_entropy import CHUNK_ELEMENTS
+from regard.data.encoding.batches import NO_LABEL, TranslationBatch
+from regard.objectives.cross_entropy import CHUNK_ELEMENTS, cross_entropy
+from regard.objectives.loss import scaled_total
+from regard.objectives.translation import TranslationObjective
 from small import VOCABULARY, random_tokens, small_transformer
 
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from regard.models import presets_of
-from regard.studies import preset_parameters
+from regard.models.families import presets_of
+from regard.runs.planning.plan import preset_parameters
 
 SIZES = {
     "bert-tiny": (2, 128),

@@ -4,10 +4,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.models import Vocabularies, build_model
-from regard.models.gpt import GptSettings
-from regard.nn import KeyValueCache
-from regard.studies import preset_parameters
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model
+from regard.models.gpt.model import GptSettings
+from regard.nn.attention.kv_cache import KeyValueCache
+from regard.runs.planning.plan import preset_parameters
 from small import VOCABULARY, random_tokens
 
 LAYERS = {

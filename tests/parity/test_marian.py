@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.interop import feature_order
+from regard.interop.huggingface.seq2seq_weights import feature_order
 from small import VOCABULARY, random_tokens, small_transformer
 
 
@@ -44,7 +44,9 @@ def test_gradients_are_equal(both):
 
 
 def test_greedy_translations_are_equal(both):
-    from regard.decoding import DecodeSettings, Ends, decode
+    from regard.decoding.generate import decode
+    from regard.decoding.settings import DecodeSettings
+    from regard.decoding.steppers.interface import Ends
 
     ours, theirs = both
     source = random_tokens(4, 6)

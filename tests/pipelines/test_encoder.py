@@ -8,12 +8,13 @@ from torch.testing import assert_close
 import regard
 from encoder_folders import WORDS, bert_tokenizer, minilm, small_encoder_bundle, their_encoder
 from generators import language_bundle, tokenizer_of
-from regard.checkpoint import Bundle, write_bundle
+from regard.checkpoint.bundle import Bundle, write_bundle
 from regard.errors import ConfigError, DataError
-from regard.models import Headed, HeadSettings
-from regard.pipelines import Encoder, load_encoder, load_masked
-from regard.pipelines.vectors import cosine
+from regard.models.heads import Headed, HeadSettings
+from regard.pipelines.encoder import Encoder
+from regard.pipelines.pooling import cosine
 from regard.progress import Progress
+from regard.tasks.load import load_encoder, load_masked
 
 TEXTS = [WORDS[0], "dog", "", WORDS[1], "the cat sleeps", "the dog and the cat", "a ball", "dog"]
 MASKED = [
@@ -86,7 +87,7 @@ def test_all_probabilities_add_up_to_one_and_words_may_be_given(encoder, tokeniz
 
 
 def test_a_filling_says_its_text():
-    from regard.pipelines import Filler, Filling
+    from regard.pipelines.encoder_results import Filler, Filling
 
     dog, ing, cat = Filler("dog", 7, 0.5), Filler("##ing", 8, 0.4), Filler("cat", 9, 0.1)
     found = Filling("The [MASK] is play [MASK].", ((dog, cat), (ing, cat)))

@@ -3,8 +3,8 @@ import pytest
 
 from golden_vectors import GOLDEN
 from regard.errors import ConfigError, DataError
-from regard.pipelines import WordVectors
-from regard.studies.vectors.evaluate import rating_rows, read_rated_pairs, score_analogies, score_similarities
+from regard.pipelines.word_vectors import WordVectors
+from regard.tasks.word_vectors.evaluate import rating_rows, read_rated_pairs, score_analogies, score_similarities
 
 
 @pytest.fixture

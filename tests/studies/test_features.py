@@ -10,19 +10,20 @@ from torch.testing import assert_close
 import regard
 from commands import bad, good
 from elmos import elmo_bundle
-from regard.checkpoint import Bundle, write_bundle
-from regard.data.features import ALL, WAYS, WordVectors, needed_layers, recipe_of
-from regard.data.frames import Frame
-from regard.data.label_settings import ExampleData, TagSource
-from regard.data.tag_examples import encode_tagged
-from regard.models import Vocabularies, build_model
+from regard.checkpoint.bundle import Bundle, write_bundle
+from regard.data.encoding.frozen_features import ALL, WAYS, WordVectors, needed_layers, recipe_of
+from regard.data.encoding.tagged import encode_tagged
+from regard.data.encoding.templates import Frame
+from regard.data.settings.examples import ExampleData, TagSource
+from regard.models.base.protocols import Vocabularies
 from regard.models.bert import BertSettings
+from regard.models.families import build_model
 from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger
-from regard.nn import View
-from regard.pipelines import load_encoder
-from regard.studies import FeatureSettings, measure_features
-from regard.studies.features import read_words
-from regard.text import TokenizerSettings, train_tokenizer
+from regard.nn.attention.attention import View
+from regard.studies.features import FeatureSettings, measure_features, read_words
+from regard.tasks.load import load_encoder
+from regard.text.settings import TokenizerSettings
+from regard.text.training import train_tokenizer
 from tuning import SMALL_BERT, tagged, write_tagged
 
 

@@ -8,15 +8,15 @@ from xml.etree import ElementTree
 import pytest
 
 from nasty import NASTY
-from regard.studies import train
-from regard.studies.looking import Looks, draw_looks
-from regard.studies.markdown import code, table
+from regard.runs.reports.attention import Looks, draw_looks
+from regard.runs.reports.markdown import code, table
+from regard.runs.train import train
+from regard.studies.race.charts import Picture, draw_lines
 from regard.studies.race.elements import bullets, figure, section
-from regard.studies.race.pictures import Picture, draw_lines
 from regard.studies.transfer.report import _pictures, page
-from regard.studies.tuning.card import tuning_scores
-from regard.studies.tuning.pictures import draw_confusion
-from regard.studies.vectors.maps import _draw, page_of
+from regard.tasks.finetune.card import tuning_scores
+from regard.tasks.finetune.pictures import draw_confusion
+from regard.tasks.word_vectors.map import _draw, page_of
 from tuning import BERT
 
 LABELS = ("$0_$10", "<script>alert(1)</script>", "a|b`c", "日本 [x](y)")

@@ -8,17 +8,18 @@ import pytest
 from elmos import elmo_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
 from labelled import write_reviews
-from regard.checkpoint import write_bundle
-from regard.cli.transfer import METHODS
-from regard.config import flatten, nested
+from regard.checkpoint.bundle import write_bundle
+from regard.cli.verbs.transfer import METHODS
+from regard.config.overrides import nested
+from regard.config.settings import flatten
 from regard.errors import ConfigError, RunError
 from regard.progress import Progress
-from regard.studies import Question, transfer
-from regard.studies.recipes import find_recipe, resolve_run
-from regard.studies.transfer import execute as course
+from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.studies.transfer import transfer as course
 from regard.studies.transfer.folder import Transfer
 from regard.studies.transfer.methods import USUAL
-from regard.studies.transfer.starts import RECIPES, TUNED_HERE, Starts
+from regard.studies.transfer.pretrained import RECIPES, TUNED_HERE, Starts
+from regard.studies.transfer.transfer import Question, transfer
 
 QUICK = {"train.steps": 2, "train.warmup": 1, "machine.threads": 1}
 

@@ -7,8 +7,10 @@ import pytest
 
 from commands import outside
 from regard.errors import DataError
-from regard.text import Tokenizer, TokenizerSettings, train_tokenizer
-from regard.text.library import explaining, silent_panics
+from regard.text.native_errors import explaining, silent_panics
+from regard.text.settings import TokenizerSettings
+from regard.text.tokenizer import Tokenizer
+from regard.text.training import train_tokenizer
 
 SPECIAL = {"<pad>": 0, "<unk>": 1, "<s>": 2, "</s>": 3}
 VOCABULARY = SPECIAL | {"a": 4, "b": 5}

@@ -3,7 +3,9 @@ import itertools
 import pytest
 
 from regard.errors import DataError
-from regard.text import TokenizerSettings, exact_prefix, prefix_ids, prefix_of, train_tokenizer
+from regard.text.prefix import exact_prefix, prefix_ids, prefix_of
+from regard.text.settings import TokenizerSettings
+from regard.text.training import train_tokenizer
 
 TEXTS = [
     "Das ist ein Haus.",

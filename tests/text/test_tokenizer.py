@@ -6,7 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.errors import ConfigError, DataError
-from regard.text import DropoutCorpus, DropoutEncoder, TextSettings, Tokenizer, TokenizerSettings, train_tokenizer
+from regard.text.bpe_dropout import DropoutCorpus, DropoutEncoder
+from regard.text.settings import TextSettings, TokenizerSettings
+from regard.text.tokenizer import Tokenizer
+from regard.text.training import train_tokenizer
 
 TEXT = [
     "They play in the garden, and she played with them.",

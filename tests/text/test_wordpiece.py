@@ -5,8 +5,10 @@ import json
 import pytest
 
 from regard.errors import DataError
-from regard.text import MASK, MaskedTextSettings, Tokenizer, TokenizerSettings, train_tokenizer
 from regard.text import training as training_of_tokenizers
+from regard.text.settings import MaskedTextSettings, TokenizerSettings
+from regard.text.tokenizer import MASK, Tokenizer
+from regard.text.training import train_tokenizer
 
 TEXT = [
     "They play in the garden, and she played with them.",

@@ -5,12 +5,13 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.data.feed import PairFeed
+from regard.data.feeds.feed import PairFeed
 from regard.errors import ConfigError, RunError
-from regard.objectives import TranslationObjective
+from regard.objectives.translation import TranslationObjective
 from regard.progress import Progress
-from regard.training import Hooks, Machine, Trainer, TrainSettings, choose_device
-from regard.training.machine import choose_precision
+from regard.training.device.machine import Machine, choose_device, choose_precision
+from regard.training.loop import Hooks, Trainer
+from regard.training.settings import TrainSettings
 from small import random_pairs, small_transformer
 
 CPU = Machine(torch.device("cpu"), "fp32")
@@ -77,7 +78,7 @@ def test_four_times_eight_is_thirty_two(monkeypatch):
     for limit in (60, "random"):
         cut = Scene(limit=40 if limit == "random" else limit, dropout=0.0, dtype=torch.float64, steps=40)
         if limit == "random":
-            monkeypatch.setattr("regard.data.feed.micro_batches", random_parts)
+            monkeypatch.setattr("regard.data.feeds.feed.micro_batches", random_parts)
         cut.trainer.run()
         for name, value in whole.weights().items():
             assert_close(cut.weights()[name], value, atol=1e-10, rtol=0)
@@ -216,12 +217,12 @@ def test_devices_that_are_not_there_are_refused():
 
 
 def test_bf16_on_a_cpu_is_tried_in_a_child_process_first(monkeypatch):
-    monkeypatch.setattr("regard.training.machine.BF16_PROBE", "import os; os.abort()")
+    monkeypatch.setattr("regard.training.device.machine.BF16_PROBE", "import os; os.abort()")
     with pytest.raises(ConfigError) as error:
         choose_precision("bf16", torch.device("cpu"))
     assert str(error.value) == (
         "machine.precision: bf16 products crash this processor (tried in a child process); use fp32."
     )
-    monkeypatch.setattr("regard.training.machine.BF16_PROBE", "pass")
+    monkeypatch.setattr("regard.training.device.machine.BF16_PROBE", "pass")
     assert choose_precision("bf16", torch.device("cpu")) == "bf16"
     assert choose_precision("auto", torch.device("cpu")) == "fp32"

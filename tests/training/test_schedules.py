@@ -3,7 +3,8 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from regard.training import TrainSettings, learning_rate
+from regard.training.schedules import learning_rate
+from regard.training.settings import TrainSettings
 
 
 def rate(step, width=512, **changes):

@@ -13,11 +13,13 @@ from regard.checkpoint.atomic import write_folder, write_json
 from regard.checkpoint.facts import Parts, check_bounds, check_facts, check_tokenizer
 from regard.checkpoint.fitting import check_fits, read_shapes, shapes_of
 from regard.checkpoint.records import CONFIG, ConfigRecord, FormatRecord, check_settings
-from regard.checkpoint.whole import STATE, TENSORS, TRAINING, WEIGHTS, check_whole
+from regard.checkpoint.verification import STATE, TENSORS, TRAINING, WEIGHTS, check_whole
 from regard.config.records import Record, check_record, read_json
 from regard.errors import CheckpointError, ConfigError
-from regard.models import HeadSettings, ModelSettings, Vocabularies, build_model, family
-from regard.text import Tokenizer
+from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.families import build_model, family
+from regard.models.heads import HeadSettings
+from regard.text.tokenizer import Tokenizer
 from regard.version import __version__
 
 FORMAT = 1
@@ -33,7 +35,7 @@ class Bundle:
 
     task: str
     model: Any
-    """A module that keeps one of the promises in models/interface.py."""
+    """A module that keeps one of the promises in models/base/protocols.py."""
     settings: ModelSettings
     vocabularies: Vocabularies
     tokenizers: dict[str, Tokenizer]

@@ -9,12 +9,14 @@ from pydantic import Field, model_validator
 
 from regard.checkpoint.records import CONFIG, Size
 from regard.config.records import Count, Record, check_record
-from regard.data.examples import Pairs
-from regard.data.masking import MaskingSettings
-from regard.data.text_settings import SentenceRule
+from regard.data.encoding.labeled import Pairs
+from regard.data.feeds.masking import MaskingSettings
+from regard.data.settings.text import SentenceRule
 from regard.errors import CheckpointError
-from regard.models import HeadSettings, Kind, ModelSettings, Vocabularies, family
-from regard.text import Tokenizer
+from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.families import Kind, family
+from regard.models.heads import HeadSettings
+from regard.text.tokenizer import Tokenizer
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]

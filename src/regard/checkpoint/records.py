@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
-from regard.config import Settings
 from regard.config.names import FileName, RelativePath
 from regard.config.records import Count, Record, first_problem, read_record
+from regard.config.settings import Settings
 from regard.errors import CheckpointError
 
 MANIFEST = "manifest.json"

@@ -9,7 +9,7 @@ from typing import Any
 from regard.checkpoint.atomic import is_leftover, write_json
 from regard.checkpoint.bundle import Bundle, TrainingState, unwritten, write_bundle
 from regard.checkpoint.records import CONFIG, IndexRecord
-from regard.checkpoint.whole import TRAINING, check_whole, remove_folder
+from regard.checkpoint.verification import TRAINING, check_whole, remove_folder
 from regard.config.names import inside
 from regard.config.records import read_record
 from regard.errors import CheckpointError

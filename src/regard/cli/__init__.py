@@ -1,1 +1,1 @@
-
+"""The command line (typer and rich)."""

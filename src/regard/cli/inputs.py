@@ -10,7 +10,7 @@ CHUNK = 512
 
 def chunks(texts: list[str] | None, file: Path | None) -> Iterable[list[str]]:
     """Return the lines to work on, some at a time: those given, those of a file, or those that come in."""
-    from regard.data.lines import read_lines
+    from regard.data.sources.lines import read_lines
 
     if texts:
         return [texts]
@@ -22,7 +22,7 @@ def chunks(texts: list[str] | None, file: Path | None) -> Iterable[list[str]]:
 
 def standard_input() -> Iterator[list[str]]:
     """Yield lines in chunks; a person at the keyboard gets an answer after each line."""
-    from regard.data.lines import bounded_lines
+    from regard.data.sources.lines import bounded_lines
     from regard.errors import DataError
 
     if sys.stdin is None or sys.stdin.closed:

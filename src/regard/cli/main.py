@@ -8,43 +8,39 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli import (
+from regard.cli.predict import (
     answer,
-    average,
-    bleu,
-    card,
     choose,
     classify,
-    config,
-    convert,
-    data,
-    doctor,
     embed,
-    evaluate,
-    export,
     features,
     fill,
     generate,
-    import_,
     inspect,
-    presets,
-    quickstart,
-    race,
-    recipes,
     regress,
-    runs,
     score,
     similar,
     tag,
-    tokenizer,
-    train,
-    transfer,
     translate,
-    vectors,
-    verify_resume,
 )
 from regard.cli.streams import prepare_streams, say_error, silence
+from regard.cli.tools import (
+    average,
+    bleu,
+    card,
+    config,
+    convert,
+    data,
+    export,
+    import_,
+    presets,
+    recipes,
+    runs,
+    tokenizer,
+    verify_resume,
+)
 from regard.cli.verb import Verbs
+from regard.cli.verbs import doctor, evaluate, quickstart, race, train, transfer, vectors
 from regard.errors import RegardError
 from regard.version import __version__
 

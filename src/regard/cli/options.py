@@ -145,7 +145,8 @@ def _parted(words: list[str], flags: dict[str, Any]) -> tuple[list[str], list[st
 
 def run_overrides(words: list[str], flags: dict[str, Any]) -> dict[str, Any]:
     """Return the settings a user gave for a run, by dotted name: flags as verbs call them, then key=value words."""
-    from regard.config import flatten, parse_overrides
+    from regard.config.overrides import parse_overrides
+    from regard.config.settings import flatten
 
     found = {name: flags[flag] for flag, name in RUN_FLAGS.items() if flags.get(flag) is not None}
     words, files = _parted(words, flags)

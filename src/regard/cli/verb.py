@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperCommand
 
 from regard.config.parsing import parse_number
-from regard.data.lines import is_text
+from regard.data.sources.lines import is_text
 from regard.errors import ConfigError
 
 LARGEST = 2**32 - 1

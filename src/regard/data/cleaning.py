@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from regard.data.pairs import Pair
-from regard.data.settings import CleaningSettings
+from regard.data.settings.pairs import CleaningSettings
+from regard.data.sources.pair import Pair
 from regard.errors import DataError
 
 FORGIVEN = 20

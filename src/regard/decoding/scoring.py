@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from regard.data.batches import TranslationBatch
-from regard.decoding.stepper import mean_log_probability
-from regard.models import SequenceToSequence
+from regard.data.encoding.batches import TranslationBatch
+from regard.decoding.steppers.interface import mean_log_probability
+from regard.models.base.protocols import SequenceToSequence
 
 LOGITS_AT_ONCE = 2**22
 

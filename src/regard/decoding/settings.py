@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from regard.config import Settings
+from regard.config.settings import Settings
 
 SAMPLING_ONLY = ("samples", "temperature", "top_k", "top_p")
 SEARCH_ONLY = ("beams", "coverage_penalty")

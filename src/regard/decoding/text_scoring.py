@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from regard.decoding.scoring import LOGITS_AT_ONCE
-from regard.models import LanguageModel
+from regard.models.base.protocols import LanguageModel
 
 
 @dataclass(frozen=True)

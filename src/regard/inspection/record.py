@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.errors import ConfigError
-from regard.nn import Listener, Trace, listening, probes
+from regard.nn.probes.probe import Listener, listening, probes
+from regard.nn.probes.trace import Trace
 
 _locks: "weakref.WeakKeyDictionary[nn.Module, threading.Lock]" = weakref.WeakKeyDictionary()
 

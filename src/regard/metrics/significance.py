@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.metrics.resampling import RESAMPLES, SEED, Interval, Numbers, Statistic, draws, interval_of, p_value
+from regard.metrics.bootstrap import RESAMPLES, SEED, Interval, Numbers, Statistic, draws, interval_of, p_value
 from regard.metrics.translation import metric_of, reference_streams
 from regard.progress import SILENT, Progress
 

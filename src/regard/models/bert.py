@@ -6,27 +6,16 @@ import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from regard.models.interface import ModelSettings, Vocabularies
-from regard.nn import (
-    ACTIVATIONS,
-    Activation,
-    BlockSettings,
-    Dropout,
-    EncoderBlock,
-    EndToEnd,
-    PositionKind,
-    Positions,
-    Probe,
-    View,
-    VocabularyHead,
-    as_product,
-    build_linear,
-    build_norm,
-    build_positions,
-    build_table,
-    check_widths,
-    padding_mask,
-)
+from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.nn.attention.attention import View
+from regard.nn.attention.masks import padding_mask
+from regard.nn.attention.varlen import EndToEnd
+from regard.nn.blocks import ACTIVATIONS, Activation, BlockSettings, EncoderBlock, build_norm
+from regard.nn.layers.dropout import Dropout
+from regard.nn.layers.embedding import VocabularyHead, build_table
+from regard.nn.layers.linear import as_product, build_linear
+from regard.nn.layers.positions import PositionKind, Positions, build_positions, check_widths
+from regard.nn.probes.probe import Probe
 
 
 class BertSettings(BlockSettings, ModelSettings):

@@ -12,20 +12,15 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from regard.models.interface import ModelSettings, Vocabularies
-from regard.models.tables import Sharing, build_tables
-from regard.nn import (
-    AlignedAttention,
-    Alignment,
-    Dropout,
-    GatedConvolution,
-    TokenEmbedding,
-    VocabularyHead,
-    as_bias,
-    build_linear,
-    build_positions,
-    padding_mask,
-)
+from regard.models.base.embeddings import Sharing, build_tables
+from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.nn.attention.alignment import AlignedAttention, Alignment
+from regard.nn.attention.masks import as_bias, padding_mask
+from regard.nn.layers.convolution import GatedConvolution
+from regard.nn.layers.dropout import Dropout
+from regard.nn.layers.embedding import TokenEmbedding, VocabularyHead
+from regard.nn.layers.linear import build_linear
+from regard.nn.layers.positions import build_positions
 
 HALF = math.sqrt(0.5)
 """What keeps the variance of a sum of two: every residual connection is scaled by it."""

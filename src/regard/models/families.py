@@ -7,19 +7,19 @@ from typing import Any, Literal
 from torch import nn
 
 from regard.errors import ConfigError
+from regard.models.base.protocols import ModelSettings, Vocabularies
 from regard.models.bert import Bert, BertSettings
 from regard.models.convolutional import Convolutional, ConvolutionalSettings
-from regard.models.elmo import Elmo, ElmoSettings
-from regard.models.gpt import Gpt, GptSettings
-from regard.models.headed import Headed, HeadSettings
-from regard.models.interface import ModelSettings, Vocabularies
-from regard.models.mask_predict import MaskPredict, MaskPredictSettings
+from regard.models.elmo.model import Elmo, ElmoSettings
+from regard.models.gpt.model import Gpt, GptSettings
+from regard.models.heads import Headed, HeadSettings
 from regard.models.presets import presets
-from regard.models.recurrent import RecurrentSettings, RecurrentTranslator
-from regard.models.recurrent_lm import RecurrentLanguageModel, RecurrentLmSettings
-from regard.models.transformer import Transformer, TransformerSettings
+from regard.models.recurrent.language_model import RecurrentLanguageModel, RecurrentLmSettings
+from regard.models.recurrent.seq2seq import RecurrentSettings, RecurrentTranslator
+from regard.models.transformer.mask_predict import MaskPredict, MaskPredictSettings
+from regard.models.transformer.model import Transformer, TransformerSettings
+from regard.models.word_embeddings import WordTable, WordTableSettings
 from regard.models.word_vectors import WordVectorSettings, WordVectorTables
-from regard.models.words import WordTable, WordTableSettings
 
 Kind = Literal[
     "sequence-to-sequence", "conditional-masked", "language-model", "encoder", "two-way", "words", "word-vectors"

@@ -7,9 +7,10 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from regard.config import Settings
-from regard.data.features import VectorRows
-from regard.nn import Dropout, build_linear
+from regard.config.settings import Settings
+from regard.data.encoding.frozen_features import VectorRows
+from regard.nn.layers.dropout import Dropout
+from regard.nn.layers.linear import build_linear
 
 
 class FeatureTaggerSettings(Settings):

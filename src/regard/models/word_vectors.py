@@ -6,7 +6,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from regard.models.interface import ModelSettings, Vocabularies
+from regard.models.base.protocols import ModelSettings, Vocabularies
 
 
 class WordVectorSettings(ModelSettings):

@@ -8,14 +8,14 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from regard.config import Settings
-from regard.nn.attention import CrossAttention, SelfAttention, View
-from regard.nn.cache import Cache
-from regard.nn.dropout import Dropout
-from regard.nn.gelu import gelu_of_sum
-from regard.nn.kernels import can_fuse
-from regard.nn.linear import as_product, build_linear
-from regard.nn.norms import beside_norm
+from regard.config.settings import Settings
+from regard.nn.attention.attention import CrossAttention, SelfAttention, View
+from regard.nn.attention.kv_cache import Cache
+from regard.nn.kernels.availability import can_fuse
+from regard.nn.layers.bias_gelu import gelu_of_sum
+from regard.nn.layers.dropout import Dropout
+from regard.nn.layers.linear import as_product, build_linear
+from regard.nn.layers.residual_norm import beside_norm
 
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu"]
 NormOrder = Literal["post", "pre", "res-post"]

@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from regard.nn import as_product
-from regard.nn.kernels import has_triton
+from regard.nn.kernels.availability import has_triton
+from regard.nn.layers.linear import as_product
 
 CHUNK_ELEMENTS = {"cpu": 2**22}
 """Logits held at once on devices of a kind: what a cache likes on a CPU; a GPU holds a share of its memory."""
@@ -183,7 +183,7 @@ class _FusedChunks(_Chunks):
 
     def _rows(self, part: slice, has_gradient: bool) -> Tensor:
         """Return the gradient in the logits (n, V) of one chunk, and add its losses to the sums."""
-        from regard.objectives.fused_softmax import softmax_rows_  # the compiler takes a second to load
+        from regard.objectives.softmax_kernel import softmax_rows_  # the compiler takes a second to load
 
         logits = F.linear(self.hidden[part], self.weight, self.bias)  # (n, V)
         surprises, everything = softmax_rows_(logits, self.raw_labels[part], self.smoothing, has_gradient, self.V)

@@ -3,13 +3,13 @@
 from pydantic import Field
 from torch import Tensor
 
-from regard.config import Settings
-from regard.data.batches import TranslationBatch
-from regard.models import SequenceToSequence
-from regard.nn import VocabularyHead
-from regard.objectives.agreement import disagreement
+from regard.config.settings import Settings
+from regard.data.encoding.batches import TranslationBatch
+from regard.models.base.protocols import SequenceToSequence
+from regard.nn.layers.embedding import VocabularyHead
 from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.loss import Loss, Part
+from regard.objectives.r_drop import disagreement
 
 
 class ObjectiveSettings(Settings):

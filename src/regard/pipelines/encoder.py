@@ -9,18 +9,23 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from regard.checkpoint import Bundle
-from regard.data.lines import is_text
-from regard.data.sampler import micro_batches
-from regard.data.sequences import Sequences
+from regard.checkpoint.bundle import Bundle
+from regard.data.encoding.sequences import Sequences
+from regard.data.feeds.sampler import micro_batches
+from regard.data.sources.lines import is_text
 from regard.errors import ConfigError, DataError
-from regard.inspection import read_layers, record_lens, record_text
-from regard.models import Headed
-from regard.nn import Trace, packed, with_less_at_once
-from regard.pipelines.encoder_answers import Filler, Filling, TokenVectors, Vectors, WordSimilarity
-from regard.pipelines.vectors import Pooling, cosine, pooled, word_places
+from regard.inspection.hidden_states import read_layers
+from regard.inspection.logit_lens import record_lens
+from regard.inspection.record import record_text
+from regard.models.heads import Headed
+from regard.nn.inference.memory import with_less_at_once
+from regard.nn.inference.prepacked import packed
+from regard.nn.probes.trace import Trace
+from regard.pipelines.encoder_results import Filler, Filling, TokenVectors, Vectors, WordSimilarity
+from regard.pipelines.pooling import Pooling, cosine, pooled, word_places
 from regard.progress import SILENT, Progress
-from regard.text import MASK, Tokenizer, encode_masked
+from regard.text.mask_tokens import encode_masked
+from regard.text.tokenizer import MASK, Tokenizer
 
 TOKENS_AT_ONCE = {"cpu": 1024, "cuda": 65536}
 """Padded tokens that are read together: on a CPU as many as stay in its caches, which takes half the time."""

@@ -5,18 +5,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regard.data.choices import choices_in
-from regard.data.label_settings import ChoiceSource, TagSource
-from regard.data.questions import question_columns
-from regard.data.tables import Table, read_rows
-from regard.data.tagged_tables import TagColumns, sentences_in, tagged_in, word_columns
-from regard.data.tagged_tables import tag_table as read_tag_table
-from regard.pipelines.answerer import Answerer
-from regard.pipelines.classifier import Chooser, Classifier
-from regard.pipelines.regressor import Regressor
-from regard.pipelines.tagger import Tagger
+from regard.data.settings.examples import ChoiceSource, TagSource
+from regard.data.sources.multiple_choice import choices_in
+from regard.data.sources.squad import question_columns
+from regard.data.sources.tables import Table, read_rows
+from regard.data.sources.tagged_tables import TagColumns, sentences_in, tagged_in, word_columns
+from regard.data.sources.tagged_tables import tag_table as read_tag_table
 from regard.pipelines.text_tables import TextTable, read_text_table, with_texts
 from regard.progress import SILENT, Progress
+from regard.tasks.answer.pipeline import Answerer
+from regard.tasks.classify.pipeline import Chooser, Classifier
+from regard.tasks.regress.pipeline import Regressor
+from regard.tasks.tag.pipeline import Tagger
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regard.data.cells import Row
-from regard.data.columns import ANY_TEXT, known_texts, names_columns, present, shown, text_by_contents
-from regard.data.labelled import NOTHING, Usual, named_twice, names_texts, text_columns, texts_in
-from regard.data.tables import Table, read_rows
+from regard.data.sources.cells import Row
+from regard.data.sources.columns import ANY_TEXT, known_texts, names_columns, present, shown, text_by_contents
+from regard.data.sources.labeled import NOTHING, Usual, named_twice, names_texts, text_columns, texts_in
+from regard.data.sources.tables import Table, read_rows
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 

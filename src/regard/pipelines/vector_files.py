@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from regard.errors import ConfigError
-from regard.pipelines.encoder_answers import TokenVectors, Vectors
+from regard.pipelines.encoder_results import TokenVectors, Vectors
 
 ENDINGS = (".npz", ".jsonl", ".csv")
 

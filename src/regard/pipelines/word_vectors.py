@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.checkpoint import Bundle
+from regard.checkpoint.bundle import Bundle
 from regard.errors import ConfigError, DataError
-from regard.interop.word_vectors import WordTable, read_word_vectors
+from regard.interop.word_vector_files import WordTable, read_word_vectors
 from regard.progress import SILENT, Progress
 
 Vectors = NDArray[np.float32]

@@ -10,25 +10,28 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 
-from regard.config import Settings
-from regard.data.features import ALL, WAYS, Way, WordVectors, needed_layers, recipe_of
-from regard.data.feed import PairFeed
-from regard.data.frames import Frame
-from regard.data.label_settings import ExampleData, TagSource
-from regard.data.sampler import micro_batches
-from regard.data.tag_examples import EncodedTags, encode_tagged
-from regard.data.tagged_tables import Tagged
-from regard.inspection import read_layers
-from regard.metrics import bootstrap
-from regard.models import vector_width
+from regard.config.settings import Settings
+from regard.data.encoding.frozen_features import ALL, WAYS, Way, WordVectors, needed_layers, recipe_of
+from regard.data.encoding.tagged import EncodedTags, encode_tagged
+from regard.data.encoding.templates import Frame
+from regard.data.feeds.feed import PairFeed
+from regard.data.feeds.sampler import micro_batches
+from regard.data.settings.examples import ExampleData, TagSource
+from regard.data.sources.tagged_tables import Tagged
+from regard.inspection.hidden_states import read_layers
+from regard.metrics.bootstrap import bootstrap
 from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger
-from regard.objectives import LabelObjective
-from regard.pipelines import Encoder, load_encoder
-from regard.pipelines.labelling import raw_scores
+from regard.models.heads import vector_width
+from regard.objectives.head import LabelObjective
+from regard.pipelines.encoder import Encoder
+from regard.pipelines.head_scores import raw_scores
 from regard.progress import SILENT, Progress
-from regard.studies.tuning.sets import ExampleSets, gather_examples, say_counts
-from regard.studies.tuning.tags import TagShape
-from regard.training import Hooks, Machine, MachineSettings, Trainer, TrainSettings, prepare_machine
+from regard.tasks.finetune.data import ExampleSets, gather_examples, say_counts
+from regard.tasks.load import load_encoder
+from regard.tasks.tag.task import TagShape
+from regard.training.device.machine import Machine, prepare_machine
+from regard.training.loop import Hooks, Trainer
+from regard.training.settings import MachineSettings, TrainSettings
 
 TOKENS_AT_ONCE = {"cpu": 8192, "cuda": 65536}
 Layers = dict[int, NDArray[np.float16]]

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from regard.checkpoint.whole import remove_folder
+from regard.checkpoint.verification import remove_folder
 from regard.config.records import Record, check_record, read_json
 from regard.errors import RunError
-from regard.studies.run import LOCK, Run
-from regard.studies.runs import check_deletable
+from regard.runs.store.folder import LOCK, Run
+from regard.runs.store.listing import check_deletable
 
 RESULTS, REPORT = "results.json", "report.html"
 FORMAT = 1

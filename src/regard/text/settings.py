@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from regard.config import Settings
+from regard.config.settings import Settings
 
 
 class TokenizerSettings(Settings):

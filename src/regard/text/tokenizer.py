@@ -13,7 +13,7 @@ from tokenizers import models
 from regard.config.parsing import ParseError, parse_json
 from regard.config.records import read_text_file
 from regard.errors import DataError
-from regard.text.library import explaining, silent_panics
+from regard.text.native_errors import explaining, silent_panics
 
 PADDING, UNKNOWN, START, END = SPECIAL_TOKENS = ("<pad>", "<unk>", "<s>", "</s>")
 MASK = "[MASK]"

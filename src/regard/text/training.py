@@ -9,8 +9,8 @@ from tokenizers import Tokenizer as Backend
 
 from regard.errors import ConfigError, DataError
 from regard.progress import SILENT, Bar, Progress
-from regard.text.library import check_texts, explaining, silent_panics
-from regard.text.repeatable import in_order, without_added
+from regard.text.deterministic import in_order, without_added
+from regard.text.native_errors import check_texts, explaining, silent_panics
 from regard.text.settings import TokenizerSettings
 from regard.text.tokenizer import BERT_TOKENS, SPECIAL_TOKENS, Tokenizer
 

@@ -10,28 +10,28 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from regard.checkpoint import TrainingState
-from regard.data.ahead import Ahead
-from regard.data.feed import Feed, Update
-from regard.models import Scheduled
-from regard.nn import is_out_of_memory
-from regard.objectives import Objective
+from regard.checkpoint.bundle import TrainingState
+from regard.data.feeds.feed import Feed, Update
+from regard.data.prefetch import Ahead
+from regard.models.base.protocols import Scheduled
+from regard.nn.inference.memory import is_out_of_memory
+from regard.objectives.loss import Objective
 from regard.progress import SILENT, Bar, Progress
-from regard.training.average import WeightAverage, copies, fill
-from regard.training.distributed import Team
-from regard.training.gradients import build_gradients
+from regard.training.device.cuda_graphs import build_gradients
+from regard.training.device.machine import Machine
+from regard.training.divergence import Trouble, collapse, learn_from, notice_explosion
+from regard.training.ema import WeightAverage, copies, fill
 from regard.training.interrupt import catching_interrupts
-from regard.training.machine import Machine
-from regard.training.memory import smaller_limit, validated
+from regard.training.metrics_window import Sums, Window, total
+from regard.training.oom import smaller_limit, validated
 from regard.training.optimizers import build_optimizer, optimizer_tensors, restore_optimizer
+from regard.training.parallel.process_group import Team
 from regard.training.saved import saved_snapshot
 from regard.training.schedules import learning_rate
 from regard.training.seeds import derived_seed
 from regard.training.settings import TrainSettings
 from regard.training.snapshot import Snapshot
 from regard.training.state import LoopState
-from regard.training.watch import Trouble, collapse, learn_from, notice_explosion
-from regard.training.window import Sums, Window, total
 
 Reason = Literal["finished", "no improvement", "interrupted"]
 Record = dict[str, float]

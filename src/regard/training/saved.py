@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import Field
 from torch import Tensor
 
-from regard.checkpoint import TrainingState
+from regard.checkpoint.bundle import TrainingState
 from regard.config.records import Count, Record, check_record
 from regard.errors import CheckpointError
-from regard.training.average import WeightAverage, copies
+from regard.training.ema import WeightAverage, copies
 from regard.training.settings import TrainSettings
 from regard.training.snapshot import OPTIMIZER, WEIGHTS, Snapshot
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from regard.config import Settings
+from regard.config.settings import Settings
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 Figure = Literal["loss", "bleu", "accuracy", "macro_f1", "matthews", "pearson", "spearman", "f1", "exact"]

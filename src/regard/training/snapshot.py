@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
-from regard.checkpoint import TrainingState
+from regard.checkpoint.bundle import TrainingState
 
 WEIGHTS, OPTIMIZER = "weights/", "optimizer/"
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from regard.data.sampler import Position
+from regard.data.feeds.sampler import Position
 
 
 @dataclass

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from regard.data import miniature
-from regard.data.pairs import Pair
-from regard.studies import find_recipe, resolve_run
+from regard import miniature
+from regard.data.sources.pair import Pair
+from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.studies.doctor.trial import Bench
-from regard.studies.translation import gather, make_ready
-from regard.training import prepare_machine
+from regard.tasks.translate.prepare import gather, make_ready
+from regard.training.device.machine import prepare_machine
 
 SMALL = {
     "model.preset": "transformer-tiny",

@@ -1,7 +1,9 @@
 import regard
 from regard.progress import Progress
-from regard.studies import Finding, Report, doctor
-from regard.studies.doctor import preflight, speed
+from regard.runs import preflight
+from regard.studies.doctor import speed
+from regard.studies.doctor.examine import doctor
+from regard.tasks.findings import Finding, Report
 
 
 class Telling(Progress):

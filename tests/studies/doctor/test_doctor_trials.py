@@ -4,14 +4,15 @@ from itertools import islice
 import pytest
 import torch
 
-from regard.data.sampler import Position
+from regard.data.feeds.sampler import Position
 from regard.studies.doctor import machine, memory, speed
-from regard.studies.doctor.heaviest import heaviest, heaviest_rows
+from regard.studies.doctor.largest_batch import heaviest, heaviest_rows
+from regard.studies.doctor.lr_finder import Sweep, as_setting, rate_findings, sweep
 from regard.studies.doctor.machine import memory_findings
-from regard.studies.doctor.rate import Sweep, as_setting, rate_findings, sweep
 from regard.studies.doctor.speed import speed_findings, spoken
 from regard.studies.doctor.trial import Trial
-from regard.training import TrainSettings, learning_rate
+from regard.training.schedules import learning_rate
+from regard.training.settings import TrainSettings
 
 GIGABYTE = 2**30
 
@@ -44,7 +45,7 @@ def test_the_largest_batch_is_the_largest(ready):
 
 
 def test_an_update_may_be_a_number_of_examples(ready):
-    from regard.data.feed import PairFeed
+    from regard.data.feeds.feed import PairFeed
 
     pairs = ready.material.encoded
     feed = PairFeed(lambda epoch: pairs, 32, 10**6, seed=1, counts_examples=True)
@@ -52,14 +53,14 @@ def test_an_update_may_be_a_number_of_examples(ready):
 
 
 def _cut(ready, limit):
-    from regard.data.feed import PairFeed
+    from regard.data.feeds.feed import PairFeed
 
     feed = ready.prepared.feed
     return PairFeed(feed.corpus, feed.tokens, limit, feed.seed)
 
 
 def _start():
-    from regard.data.sampler import Position
+    from regard.data.feeds.sampler import Position
 
     return Position()
 
@@ -189,7 +190,7 @@ def test_a_sweep_ends_when_learning_breaks_down(ready, monkeypatch):
     ],
 )
 def test_the_set_rate_is_compared_with_the_suggested_one(bench, sound, monkeypatch, rate, severity, comparison):
-    from regard.studies.doctor import rate as module
+    from regard.studies.doctor import lr_finder as module
 
     rates = [10.0 ** (power / 4) for power in range(-20, 0)]
     losses = [abs(math.log(rate / 0.1)) + 1 for rate in rates]

@@ -3,10 +3,10 @@
 import pytest
 
 from racing import SETTINGS
-from regard.data import miniature
-from regard.studies import Lineup
+from regard import miniature
 from regard.studies.doctor import speed
-from regard.studies.race import timing
+from regard.studies.race.entrants import Lineup
+from regard.studies.race.figures import timing
 
 
 @pytest.fixture(scope="module")

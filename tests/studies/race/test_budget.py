@@ -1,7 +1,7 @@
 import pytest
 
 from regard.errors import ConfigError
-from regard.studies import Budget, parse_budget
+from regard.studies.race.budget import Budget, parse_budget
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ import pytest
 
 import regard
 from racing import Stopper, results_of
-from regard.cli.race import is_interrupted
+from regard.cli.verbs.race import is_interrupted
 from regard.errors import ConfigError, RunError
-from regard.studies import Lineup, Run, race
-from regard.studies.race import execute as course
+from regard.runs.store.folder import Run
+from regard.studies.race import race as course
 from regard.studies.race.disciplines import DISCIPLINES
+from regard.studies.race.entrants import Lineup
+from regard.studies.race.race import race
 from regard.studies.race.report import page
 
 

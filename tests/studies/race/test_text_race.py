@@ -9,12 +9,13 @@ import torch
 
 from generators import small_model
 from racing import Stopper, results_of
-from regard.data import miniature
+from regard import miniature
 from regard.errors import ConfigError
-from regard.studies import Lineup, race
-from regard.studies.race import execute as course
-from regard.studies.race import texts
+from regard.studies.race import race as course
 from regard.studies.race.disciplines import ranked
+from regard.studies.race.entrants import Lineup
+from regard.studies.race.figures import loss_by_position as texts
+from regard.studies.race.race import race
 from regard.studies.race.report import page
 
 SETTINGS = {

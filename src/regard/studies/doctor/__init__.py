@@ -1,1 +1,1 @@
-"""Looking at a run before it begins: the text, the sets, their alignment, the sizes, the machine, the rate."""
+"""Trials before a run: memory, speed, learning rate, largest batch."""

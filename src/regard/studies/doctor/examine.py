@@ -7,19 +7,19 @@ from typing import Any
 
 from regard.errors import ConfigError
 from regard.progress import SILENT, Bar, Progress
-from regard.studies.doctor.findings import Finding, Report
+from regard.runs.planning.recipes import Recipe, find_recipe, resolve_run
+from regard.runs.preflight import CHECKS, look_over
+from regard.studies.doctor.lr_finder import rate_findings
 from regard.studies.doctor.machine import memory_findings
-from regard.studies.doctor.preflight import CHECKS, look_over
-from regard.studies.doctor.rate import rate_findings
 from regard.studies.doctor.speed import speed_findings
 from regard.studies.doctor.trial import Bench
-from regard.studies.doctor.words import word_findings
-from regard.studies.language import text_material
-from regard.studies.material import Plain
-from regard.studies.recipes import Recipe, find_recipe, resolve_run
-from regard.studies.tasks import task
-from regard.studies.translation import gather, make_ready
-from regard.training import Machine, prepare_machine
+from regard.tasks.contract import task
+from regard.tasks.findings import Finding, Report
+from regard.tasks.language_model.prepare import text_material
+from regard.tasks.translate.data import Plain
+from regard.tasks.translate.prepare import gather, make_ready
+from regard.tasks.word_vectors.checks import word_findings
+from regard.training.device.machine import Machine, prepare_machine
 
 TRIALS: tuple[Callable[[Bench, Progress], list[Finding]], ...] = (memory_findings, speed_findings)
 """What is tried out on the machine, on copies of the model."""

@@ -6,10 +6,10 @@ from typing import Any
 import torch
 
 from regard.progress import SILENT, Progress
-from regard.studies.doctor.findings import Finding, graded
-from regard.studies.doctor.heaviest import SHORTER, Heaviest, heaviest
+from regard.studies.doctor.largest_batch import SHORTER, Heaviest, heaviest
 from regard.studies.doctor.memory import gigabytes, peak, within_reach
 from regard.studies.doctor.trial import Bench, Trial, trying
+from regard.tasks.findings import Finding, graded
 
 TIGHT, FULL = 0.8, 0.95
 """Shares of the memory from which on it is a warning, and a problem."""

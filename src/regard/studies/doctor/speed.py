@@ -8,12 +8,12 @@ from itertools import cycle, islice
 
 import torch
 
-from regard.data.feed import Feed, Update
-from regard.data.sampler import Position
+from regard.data.feeds.feed import Feed, Update
+from regard.data.feeds.sampler import Position
 from regard.progress import SILENT, Progress
-from regard.studies.doctor.findings import Finding, graded, percent
 from regard.studies.doctor.trial import Bench
-from regard.training import Hooks, Trainer
+from regard.tasks.findings import Finding, graded, percent
+from regard.training.loop import Hooks, Trainer
 
 WARM = 3
 """Updates before the clock starts: the first ones allocate, compile and fill caches."""

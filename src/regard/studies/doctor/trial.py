@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
-from regard.objectives import scaled_total
-from regard.studies.material import Material, Plain, TextMaterial
-from regard.studies.prepared import Prepared
-from regard.training import Machine
+from regard.objectives.loss import scaled_total
+from regard.tasks.data import Prepared
+from regard.tasks.translate.data import Material, Plain, TextMaterial
+from regard.training.device.machine import Machine
 from regard.training.optimizers import build_optimizer
 
 

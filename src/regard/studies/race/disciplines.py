@@ -4,15 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from regard.checkpoint import Bundle
-from regard.data.pairs import Pair
+from regard.checkpoint.bundle import Bundle
+from regard.data.sources.pair import Pair
 from regard.errors import ConfigError
 from regard.progress import Progress
+from regard.runs.store.folder import Run
 from regard.studies.doctor.trial import Bench
-from regard.studies.prepared import Prepared
-from regard.studies.race import texts, translating
-from regard.studies.run import Run
-from regard.training import Machine
+from regard.studies.race import translating
+from regard.studies.race.figures import loss_by_position as texts
+from regard.tasks.data import Prepared
+from regard.training.device.machine import Machine
 
 
 class Shared(Protocol):

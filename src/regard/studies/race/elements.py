@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from regard.escaping import in_html
-from regard.studies.race.pictures import Picture
+from regard.studies.race.charts import Picture
 
 
 def section(title: str, figures: Sequence[str], words: str = "") -> str:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import write_json
-from regard.config import flatten
+from regard.checkpoint.atomic import write_json
 from regard.config.names import inside
+from regard.config.settings import flatten
 from regard.errors import RunError
+from regard.runs.store.folder import Run
 from regard.studies.folder import ENDED, FORMAT, StudyFolder, listed
 from regard.studies.race.records import RaceRecord, RaceResults
-from regard.studies.run import Run
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from regard.config import Layer, Resolved, nested, resolve
-from regard.data.sampler import Position
+from regard.config.overrides import nested
+from regard.config.resolve import Layer, Resolved, resolve
+from regard.data.feeds.sampler import Position
 from regard.progress import SILENT, Progress
 from regard.studies.doctor.speed import pace
 from regard.studies.race.budget import Budget

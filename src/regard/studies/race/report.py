@@ -7,13 +7,13 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from regard.checkpoint import write_text
+from regard.checkpoint.atomic import write_text
 from regard.escaping import in_html
+from regard.runs.scores.passport import decoding_words
 from regard.studies.folder import REPORT
-from regard.studies.passport import decoding_words
+from regard.studies.race.charts import Picture, draw_pictures
 from regard.studies.race.disciplines import ranked
 from regard.studies.race.elements import bullets, duration, figure, section
-from regard.studies.race.pictures import Picture, draw_pictures
 from regard.studies.race.text_report import text_note, text_pictures, text_sections, text_subtitle
 
 FOLDER = resources.files("regard.studies.race")

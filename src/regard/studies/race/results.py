@@ -6,10 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from regard.runs.store.folder import Run
 from regard.studies.race.disciplines import discipline
 from regard.studies.race.folder import Race
-from regard.studies.run import Run
-from regard.training.reports import METRICS, read_metrics
+from regard.training.metrics_log import METRICS, read_metrics
 from regard.version import __version__
 
 FORMAT = 1

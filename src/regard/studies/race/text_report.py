@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from regard.studies.race.charts import FAINTEST, Picture, Theme, draw_lines, minutes_or_seconds, plain_numbers
 from regard.studies.race.elements import bullets, figure, section
-from regard.studies.race.pictures import FAINTEST, Picture, Theme, draw_lines, minutes_or_seconds, plain_numbers
 
 
 def text_subtitle(results: dict[str, Any]) -> tuple[str, str]:

@@ -9,26 +9,27 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.checkpoint import Bundle
-from regard.data.pairs import Pair
-from regard.data.readers import read_references
+from regard.checkpoint.bundle import Bundle
+from regard.data.sources.pair import Pair
+from regard.data.sources.pairs import read_references
 from regard.errors import RunError
-from regard.models import Vocabularies, build_model
-from regard.pipelines import load_translator
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model
 from regard.progress import SILENT, Progress
-from regard.studies.doctor.preflight import preflight
+from regard.runs.preflight import preflight
+from regard.runs.scores.passport import FOLDER, Passport, read_passport
+from regard.runs.store.folder import Run
 from regard.studies.doctor.trial import Bench
-from regard.studies.evaluate import HeldOut, encode_pairs
-from regard.studies.material import Material
-from regard.studies.passport import FOLDER, Passport, read_passport
-from regard.studies.prepared import Prepared
-from regard.studies.race.alignment import alignment, pick_sentence
-from regard.studies.race.lengths import bleu_by_length
-from regard.studies.race.reach import LONGEST, gradient_reach
-from regard.studies.race.timing import time_by_length
-from regard.studies.run import Run
-from regard.studies.translation import gather, make_ready, new_bundle
-from regard.training import Machine, prepare_machine
+from regard.studies.race.figures.alignment import alignment, pick_sentence
+from regard.studies.race.figures.bleu_by_length import bleu_by_length
+from regard.studies.race.figures.gradient_reach import LONGEST, gradient_reach
+from regard.studies.race.figures.timing import time_by_length
+from regard.tasks.data import Prepared
+from regard.tasks.load import load_translator
+from regard.tasks.translate.data import Material
+from regard.tasks.translate.evaluate import HeldOut, encode_pairs
+from regard.tasks.translate.prepare import gather, make_ready, new_bundle
+from regard.training.device.machine import Machine, prepare_machine
 
 
 class SharedData:

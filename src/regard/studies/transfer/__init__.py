@@ -1,1 +1,1 @@
-"""What a pretrained beginning buys: one task, several ways to begin, more and more examples."""
+"""Transfer studies: pretrained models and vectors against training from scratch."""

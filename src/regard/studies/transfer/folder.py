@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import write_json
-from regard.checkpoint.whole import remove_folder
+from regard.checkpoint.atomic import write_json
+from regard.checkpoint.verification import remove_folder
 from regard.config.records import read_record
 from regard.errors import RunError
+from regard.runs.store.folder import Run
 from regard.studies.folder import FORMAT, StudyFolder, listed
-from regard.studies.run import Run
 from regard.studies.transfer.records import CellRecord, TransferRecord, TransferResults
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from regard.checkpoint import write_text
+from regard.checkpoint.atomic import write_text
 from regard.escaping import in_html, in_picture
 from regard.studies.folder import REPORT
-from regard.studies.race.pictures import COLOURS, MARKERS, Picture, Theme, plain_numbers
+from regard.studies.race.charts import COLOURS, MARKERS, Picture, Theme, plain_numbers
 from regard.studies.transfer.methods import METHODS
 
 TEMPLATE = resources.files("regard.studies.race") / "page.html"

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from regard.checkpoint import write_text
+from regard.checkpoint.atomic import write_text
 from regard.data.cleaning import carve
-from regard.data.label_settings import LabelSource
-from regard.data.labelled import Labelled
+from regard.data.settings.examples import LabelSource
+from regard.data.sources.labeled import Labelled
 from regard.errors import ConfigError, DataError
 from regard.progress import Progress
-from regard.studies.tuning.sets import ExampleReport, read_set
-from regard.studies.tuning.texts import LabelShape
+from regard.tasks.classify.task import LabelShape
+from regard.tasks.finetune.data import ExampleReport, read_set
 
 TEST_SHARE, VALID_SHARE = 0.2, 0.1
 """Shares of the examples that are scored on, and of the rest that are watched, where no others are named."""

@@ -1,0 +1,1 @@
+"""Commands on files, checkpoints, settings and lists."""

@@ -1,0 +1,102 @@
+"""`regard doctor`: what is odd about a run, before hours are spent on it."""
+
+from typing import Annotated, Any
+
+import typer
+
+from regard.cli.options import (
+    Data,
+    Device,
+    Json,
+    LabelColumn,
+    Preset,
+    Quiet,
+    Seed,
+    SettingWords,
+    Source,
+    SourceColumn,
+    Start,
+    Target,
+    TargetColumn,
+    Text,
+    TextColumn,
+    Threads,
+    ValidData,
+    ValidSource,
+    ValidTarget,
+    ValidText,
+    run_overrides,
+)
+
+STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "problem": "red"}
+
+
+def doctor(
+    recipe: Annotated[str, typer.Argument(help="A recipe's name, a TOML file, or a task, as for `regard train`.")],
+    settings: SettingWords = None,
+    source: Source = None,
+    target: Target = None,
+    data: Data = None,
+    valid_source: ValidSource = None,
+    valid_target: ValidTarget = None,
+    valid_data: ValidData = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    text: Text = None,
+    valid_text: ValidText = None,
+    start: Start = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    preset: Preset = None,
+    find_rate: Annotated[bool, typer.Option("--find-rate", help="Also sweep the learning rate upwards.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Only look at the data; try nothing out.")] = False,
+    seed: Seed = None,
+    device: Device = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Look a run over before it begins; exit code 1 when there is a problem.
+
+    Examples: regard doctor translate --source a.de --target a.en · regard doctor translate-miniature --find-rate
+    · regard doctor language-model --text books/
+    """
+    flags = dict(locals())
+    from regard.cli.console import print_json, progress
+    from regard.studies.doctor.examine import doctor as examine
+
+    overrides = run_overrides(list(settings or []), flags)
+    report = examine(recipe, overrides, find_rate=find_rate, is_quick=quick, progress=progress(quiet))
+    if json:
+        print_json({"severity": report.severity, "findings": report.findings})
+    else:
+        print_report(report)
+    if report.has_problem:
+        raise typer.Exit(1)
+
+
+def print_report(report: Any) -> None:
+    """Print the findings by kind, each with its examples and its remedy, and a summary."""
+    import sys
+
+    from rich.console import Console
+    from rich.text import Text
+
+    from regard.escaping import printable
+
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    kind = None
+    for finding in report.findings:
+        if finding.check != kind:
+            console.print(Text(finding.check, style="bold"))
+            kind = finding.check
+        console.print(
+            Text(f"  {finding.severity:8}", style=STYLES[finding.severity]) + Text(printable(finding.sentence))
+        )
+        for example in finding.examples:
+            console.print(Text(f"            {printable(str(example))}", style="dim"))
+        if finding.way_out:
+            console.print(Text(f"          → {printable(finding.way_out)}"))
+    counts = [(len(report.of(severity)), severity) for severity in ("problem", "warning", "note")]
+    said = [f"{count} {severity}{'s' if count > 1 else ''}" for count, severity in counts if count]
+    console.print(Text(f"{', '.join(said)}." if said else "All is well.", style=STYLES[report.severity]))

@@ -1,0 +1,55 @@
+"""`regard quickstart`: the whole path on the embedded data, once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli.options import Device, Quiet, Threads
+
+SENTENCES = (
+    "Der kleine Hund schläft im Garten.",
+    "Die Lehrerin, die den Schüler sieht, macht das Fenster auf.",
+    "Gestern hat Anna ihrer Schwester kein Buch gegeben.",
+)
+
+
+def quickstart(
+    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/quickstart"),
+    fresh: Annotated[bool, typer.Option(help="Start over, even if a run is there.")] = False,
+    device: Device = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Train a German-English translator on the embedded miniature world, score it and try it out."""
+    from regard.cli.console import print_line, progress
+    from regard.cli.metrics import print_run, print_scores
+    from regard.runs.store.folder import Run
+    from regard.runs.train import train
+    from regard.tasks.load import load_translator
+
+    run = Run(out)
+    if run.exists and not fresh:
+        record = run.record
+        if not record.get("scores"):
+            print_line(f"{out}: a run is here that did not finish. Go on: regard train --resume {out}")
+            print_line("Or start over: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
+            return
+        print_line(f"{out}: trained already, {record['parameters']:,} parameters, {record['steps']:,} steps.")
+        print_line("To start over: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
+        print_scores(record["scores"])
+    else:
+        machine = {"machine.device": device, "machine.threads": threads}
+        overrides = {name: value for name, value in machine.items() if value is not None}
+        print_run(train("translate-miniature", overrides, out=out, overwrite=fresh, progress=progress(quiet)), False)
+    print_line()
+    translator = load_translator(out, device or "auto")
+    for answer in translator(SENTENCES):
+        print_line(f"{answer.source}\n  → {answer.text}")
+    print_line(f"""
+What to try next
+  regard translate {out} "Der Hund, den die Frau füttert, ist müde."    your own sentence
+  regard evaluate {out} --beams 1                                        greedy instead of beam search
+  regard data miniature --count 10 --split unseen-cases                  what the hard tests look like
+  regard train translate --source a.de --target a.en --out runs/mine     your own text
+  regard config show translate-miniature                                 every setting and where it came from""")

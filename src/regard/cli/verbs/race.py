@@ -1,0 +1,224 @@
+"""`regard race`: several models on the same data for the same budget, and a report."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from regard.cli.options import (
+    Data,
+    Device,
+    Json,
+    Quiet,
+    Seed,
+    SettingWords,
+    Source,
+    SourceColumn,
+    Target,
+    TargetColumn,
+    Text,
+    Threads,
+    ValidData,
+    ValidSource,
+    ValidTarget,
+    ValidText,
+    run_overrides,
+)
+from regard.escaping import one_line, printable
+from regard.progress import Bar, Progress
+
+if TYPE_CHECKING:
+    from regard.studies.race.folder import Race
+    from regard.studies.race.leaderboard import Standing
+
+
+def race(
+    recipe: Annotated[str, typer.Argument(help="A recipe's name (see `regard recipes`), a TOML file, or a task.")],
+    settings: SettingWords = None,
+    models: Annotated[
+        str | None, typer.Option(help="Presets, separated by commas (see `regard presets`); unset: the recipe's own.")
+    ] = None,
+    vary: Annotated[
+        str | None,
+        typer.Option(help="Race the values of one setting: model.norm_order, or train.warmup=10,100."),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(help="For each model: 10m, 1h30m, 2000 steps, 5 epochs or 3M tokens; unset: train.steps."),
+    ] = None,
+    source: Source = None,
+    target: Target = None,
+    data: Data = None,
+    valid_source: ValidSource = None,
+    valid_target: ValidTarget = None,
+    valid_data: ValidData = None,
+    text: Text = None,
+    valid_text: ValidText = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the race; unset: races/RECIPE.")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace a race that is there already.")] = False,
+    seed: Seed = None,
+    device: Device = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Race models on the same data, tokenizer, seed and budget; Ctrl-C saves, and the same command goes on.
+
+    Examples: regard race race-miniature --models transformer-tiny,transformer-small --budget 2m
+    · regard race language-model --text books/ --models lstm-lm,gpt-tiny --budget 10m
+    """
+    flags = dict(locals())
+    from regard.cli.console import errors, progress
+    from regard.studies.race.entrants import Lineup
+    from regard.studies.race.race import race as run_race
+
+    names = [name.strip() for name in (models or "").split(",") if name.strip()]
+    lineup = Lineup(recipe, names, vary, run_overrides(list(settings or []), flags))
+    options: dict[str, Any] = {"out": out, "overwrite": overwrite}
+    if quiet or not errors().is_terminal:
+        reporter = progress(quiet)
+        found = run_race(lineup, budget, progress=reporter, show=Changes(reporter), **options)
+    else:
+        with _live_table() as table:
+            found = run_race(lineup, budget, progress=table, show=table.show, **options)
+    print_race(found, json)
+
+
+def print_race(race: "Race", as_json: bool) -> None:
+    """Say how a race stands; one that was interrupted leaves with exit code 130."""
+    from regard.cli.console import duration, errors, print_json, print_line, print_table
+    from regard.studies.race.disciplines import ranked
+
+    if as_json:
+        found = race.results if (race.path / "results.json").is_file() else {}
+        kept = ("is_finished", "recipe", "budget", "vary", "set", "members", "waiting", "failed")
+        shown = {name: found[name] for name in kept if name in found}
+        print_json({"race": str(race.path), "report": str(race.report)} | shown)
+    elif race.is_finished or race.report.is_file():
+        results = race.results
+        columns = results["columns"]
+        rows = [
+            (
+                each["name"],
+                *(format(each[column["key"]], column["form"]) for column in columns),
+                f"{each['parameters']:,}",
+                f"{each['steps']:,}",
+                f"{each['times']['tokens_per_second']:,.0f}",
+                duration(each["times"]["seconds"]),
+            )
+            for each in ranked(results)
+        ]
+        titles = (column["title"] for column in columns)
+        header = ("model", *titles, "parameters", "steps", "tokens/s", "training")
+        print_table(header, rows, right=range(1, len(header)))
+        for name, reason in results["failed"].items():
+            print_line(f"{name} failed: {reason}")
+        print_line(f"report: {race.report}")
+    if is_interrupted(race):
+        if not as_json:
+            errors().print("Stopped; everything is saved. The same command goes on.", markup=False, soft_wrap=True)
+        sys.exit(130)
+
+
+def is_interrupted(race: "Race") -> bool:
+    """Tell whether a member was stopped on its way."""
+    runs = (race.run(name) for name in race.record["plan"])
+    return any(run.known.get("state") == "interrupted" for run in runs)
+
+
+class Changes:
+    """Tells in a line when a member's state changes, where no table can be drawn."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.states: dict[str, str] = {}
+
+    def __call__(self, standings: Sequence["Standing"]) -> None:
+        """Compare with what was told before."""
+        for each in standings:
+            if each.state != self.states.get(each.name, "waiting"):
+                is_scored = each.state == "finished" and each.score is not None
+                score = f", {each.score_name} {each.score:.2f}" if is_scored else ""
+                self.progress.say(f"{each.name}: {each.state}{score}")
+            self.states[each.name] = each.state
+
+
+@contextmanager
+def _live_table() -> Iterator["LiveTable"]:
+    from rich.live import Live
+
+    from regard.cli.console import errors
+
+    table = LiveTable(errors())
+    with Live(get_renderable=table.render, console=table.console, refresh_per_second=4, transient=True):
+        yield table
+
+
+class LiveTable(Progress):
+    """All members in a table that is drawn anew, and under it what is being done; messages go above it."""
+
+    def __init__(self, console: Any) -> None:
+        self.console = console
+        self.standings: Sequence[Standing] = ()
+        self.doing = ""
+
+    def say(self, message: str) -> None:
+        """Print a line above the table."""
+        self.console.print(printable(message), markup=False)
+
+    def warn(self, message: str) -> None:
+        """Print a line that stands out."""
+        self.console.print(printable(message), style="yellow", markup=False)
+
+    def show(self, standings: Sequence["Standing"]) -> None:
+        """Take over how the members stand."""
+        self.standings = standings
+
+    @contextmanager
+    def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
+        """Keep one line of text up to date."""
+        from regard.cli.console import Clock
+
+        clock = Clock(total, done)
+        table = self
+
+        class Line(Bar):
+            def advance(self, amount: int = 1, **facts: float) -> None:
+                clock.done += amount
+                whole = "?" if total is None else f"{total:,}"
+                table.doing = f"{title} {clock.done:,}/{whole}  {clock.figures(facts)}"
+
+        self.doing = title
+        try:
+            yield Line()
+        finally:
+            self.doing = ""
+
+    def render(self) -> Any:
+        """Return the table as it is now."""
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        from regard.cli.console import cell, duration
+
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        score = self.standings[0].score_name if self.standings else "BLEU"
+        for number, name in enumerate(("model", "state", "step", "loss", score, "tokens/s", "training")):
+            table.add_column(cell(name), justify="left" if number < 2 else "right")
+        for each in self.standings:
+            table.add_row(
+                cell(each.name),
+                cell(each.state),
+                f"{each.step:,}/{each.steps:,}" if each.steps else "",
+                f"{each.loss:.3f}" if each.loss is not None else "",
+                f"{each.score:.1f}" if each.score is not None else "",
+                f"{each.tokens_per_second:,.0f}" if each.tokens_per_second is not None else "",
+                duration(each.seconds) if each.seconds is not None else "",
+            )
+        return Group(*([table] if self.standings else []), Text(one_line(self.doing), style="dim"))

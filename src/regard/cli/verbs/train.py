@@ -1,0 +1,124 @@
+"""`regard train`: from a recipe, or straight from the user's files, to a run."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from regard.cli.options import (
+    Data,
+    Device,
+    Json,
+    LabelColumn,
+    Preset,
+    Quiet,
+    Seed,
+    SettingWords,
+    Source,
+    SourceColumn,
+    Start,
+    Target,
+    TargetColumn,
+    Text,
+    TextColumn,
+    Threads,
+    ValidData,
+    ValidSource,
+    ValidTarget,
+    ValidText,
+    run_overrides,
+)
+
+
+def train(
+    recipe: Annotated[
+        str | None,
+        typer.Argument(
+            help="A recipe (see `regard recipes`), a TOML file, or a task: translate, language-model, elmo, "
+            "masked-language-model, vectors, classify, regress, tag, answer, choose."
+        ),
+    ] = None,
+    settings: SettingWords = None,
+    source: Source = None,
+    target: Target = None,
+    data: Data = None,
+    valid_source: ValidSource = None,
+    valid_target: ValidTarget = None,
+    valid_data: ValidData = None,
+    text: Text = None,
+    valid_text: ValidText = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    start: Start = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    preset: Preset = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run; unset: runs/RECIPE.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with this run instead of starting one.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="With --resume: go on though a data file changed.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace a run that is there already.")] = False,
+    seed: Seed = None,
+    device: Device = None,
+    threads: Threads = None,
+    deterministic: Annotated[bool, typer.Option(help="Refuse operations that may differ from run to run.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option(help="Read the data, tokenise text, say what would be done, start no run.")
+    ] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Train a model; Ctrl-C saves it, and --resume goes on.
+
+    Examples: regard train translate-miniature train.steps=500 · regard train translate --source a.de --target a.en
+    · regard train language-model --text books/ · regard train classify --data reviews.csv --start runs/language-model
+    """
+    flags = dict(locals())
+    from regard.cli.console import progress
+    from regard.cli.metrics import print_plan, print_run
+    from regard.runs.planning.plan import plan_run
+    from regard.runs.planning.recipes import find_recipe, resolve_run
+    from regard.runs.resume import resume as resume_run
+    from regard.runs.train import train as train_run
+    from regard.training.parallel.process_group import leads
+
+    words = list(settings or [])
+    if recipe is not None and "=" in recipe:  # with --resume there is no recipe, only settings
+        words.insert(0, recipe)
+        recipe = None
+    overrides = run_overrides(words, flags)
+    if deterministic:
+        overrides = {"machine.is_deterministic": True} | overrides
+    reporter = progress(quiet)
+    if resume is not None:
+        _check_resume(resume, recipe, flags)
+        run = resume_run(resume, overrides, force=force, progress=reporter)
+    else:
+        recipe = _needed(recipe, force)
+        if dry_run:
+            print_plan(plan_run(resolve_run(find_recipe(recipe), overrides).settings, reporter), json)
+            return
+        run = train_run(recipe, overrides, out=out, overwrite=overwrite, progress=reporter)
+    if leads():
+        print_run(run, json)
+
+
+def _check_resume(run: Path, recipe: str | None, flags: dict[str, Any]) -> None:
+    """Refuse what only a new run can be given."""
+    from regard.errors import ConfigError
+
+    if recipe is not None:
+        raise ConfigError(f'--resume {run} goes on with that run\'s own recipe; leave out "{recipe}".')
+    for name in ("dry_run", "out", "overwrite"):
+        if flags[name]:
+            raise ConfigError(f"--{name.replace('_', '-')} has no meaning with --resume {run}; leave it out.")
+
+
+def _needed(recipe: str | None, force: bool) -> str:
+    """Return what a new run is made from."""
+    from regard.errors import ConfigError
+
+    if force:
+        raise ConfigError("--force goes with --resume; to replace a run that is there, say --overwrite.")
+    if recipe is None:
+        raise ConfigError("Say what to train: a recipe's name, a TOML file or a task; regard recipes lists them.")
+    return recipe

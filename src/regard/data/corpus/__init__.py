@@ -1,0 +1,1 @@
+"""Running text as a stream of token ids in memory-mapped shards."""

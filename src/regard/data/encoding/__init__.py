@@ -1,0 +1,1 @@
+"""Rows to tensors: token ids, templates, padded or varlen inputs, batches."""

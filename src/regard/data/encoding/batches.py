@@ -1,0 +1,133 @@
+"""What a model and its objective get to see of the data: frozen batches of tensors."""
+
+import hashlib
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from regard.data.encoding.sequences import Sequences
+
+NO_LABEL = -1
+"""In the place of a label: nothing is to be said there, the place only fills up a shape."""
+
+
+@dataclass(frozen=True)
+class TranslationBatch:
+    """Padded sentence pairs; `real` is True where a token is no padding."""
+
+    source: Tensor  # (B, S) ends with the end token
+    source_real: Tensor  # (B, S)
+    target: Tensor  # (B, T) begins with the start token: what the decoder reads
+    target_real: Tensor  # (B, T)
+    label_places: Tensor  # (N,) places in the flat (B * T) that have a label
+    labels: Tensor  # (N,) what the decoder is to say there
+    label_count: int
+    """How many of the labels are one."""
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """All tensors by name."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, Tensor)}
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """B, S, T and N."""
+        return (*self.source.shape, self.target.size(1), self.labels.numel())
+
+    def to(self, device: torch.device) -> Self:
+        """Return the same batch on another device."""
+        moved: dict[str, Any] = {name: on_device(value, device) for name, value in self.tensors.items()}
+        return replace(self, **moved)
+
+    def on_grid(self, limit: int | None = None) -> Self:
+        """Return the same examples with all sizes rounded up, so that few different shapes occur.
+
+        Added rows have one token on each side and no label: they cost a little time and change nothing. No sequence
+        grows past `limit` tokens, where a model has no place for more.
+        """
+        B, _, T, N = self.shape
+        rows = rounded_up(B) - B
+        wider = lambda x: F.pad(x, (0, columns_to_add(x.size(1), limit), 0, rows))
+        source_real, target_real = wider(self.source_real), wider(self.target_real)
+        source_real[B:, 0] = True  # attention to nothing at all has no value
+        places = self.label_places // T * target_real.size(1) + self.label_places % T
+        more = rounded_up(N) - N
+        return replace(
+            self,
+            source=wider(self.source),
+            source_real=source_real,
+            target=wider(self.target),
+            target_real=target_real,
+            label_places=F.pad(places, (0, more)),
+            labels=F.pad(self.labels, (0, more), value=NO_LABEL),
+        )
+
+
+def on_device(value: Tensor, device: torch.device) -> Tensor:
+    """Return a tensor on a device, which need not be done with its work so far."""
+    return staged(value, device).to(device, non_blocking=True)
+
+
+def staged(value: Tensor, device: torch.device) -> Tensor:
+    """Return a tensor as a GPU can fetch it in its own time: from other memory, the processor has to wait for it."""
+    return value.pin_memory() if device.type == "cuda" and value.device.type == "cpu" else value
+
+
+def columns_to_add(length: int, limit: int | None) -> int:
+    """Return what makes a length a multiple of four, or brings it to the limit where that comes first."""
+    more = -length % 4
+    return more if limit is None else min(more, max(0, limit - length))
+
+
+def rounded_up(size: int, bits: int = 4) -> int:
+    """Return the next size with at most so many significant bits; four make 8 steps between powers of two."""
+    step = 1 << max(0, size.bit_length() - bits)
+    return -(-size // step) * step
+
+
+@dataclass(frozen=True)
+class EncodedPairs:
+    """A corpus of pairs as ids, an end token behind each sentence, with what it takes to make batches."""
+
+    source: Sequences
+    target: Sequences
+    source_padding: int
+    target_padding: int
+    start: int
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @property
+    def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many tokens each pair has on both sides."""
+        return self.source.lengths, self.target.lengths
+
+    def fingerprint(self) -> str:
+        """Return a hash of all ids: the same text through the same tokenizer."""
+        found = hashlib.sha256()
+        for array in (self.source.starts, self.source.ids, self.target.starts, self.target.ids):
+            found.update(array.tobytes())
+        return found.hexdigest()
+
+    def select(self, rows: NDArray[np.int64]) -> "EncodedPairs":
+        """Return some of the pairs."""
+        return replace(self, source=self.source.select(rows), target=self.target.select(rows))
+
+    def batch(self, rows: NDArray[np.int64]) -> TranslationBatch:
+        """Return some of the pairs as one batch."""
+        source, source_real = self.source.padded(rows, self.source_padding)
+        said, real = self.target.padded(rows, self.target_padding)  # (B, T)
+        # Teacher forcing: the decoder reads what it should have said before.
+        target = F.pad(said[:, :-1], (1, 0), value=self.start)
+        places = np.flatnonzero(real.numpy())  # several times as fast as nonzero of torch
+        labels = said.numpy().reshape(-1)[places]
+        return TranslationBatch(
+            source, source_real, target, real, torch.from_numpy(places), torch.from_numpy(labels), len(places)
+        )

@@ -1,0 +1,130 @@
+"""Words as vectors of a model that is not taught any more: some of its layers, added or side by side."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.encoding.inputs import Tensors
+from regard.data.encoding.labeled import LabelBatch
+from regard.data.encoding.tagged import EncodedTags
+
+Way = Literal["embeddings", "last", "second-to-last", "sum-all", "sum-last-4", "concat-last-4"]
+"""Which layers stand for a word (Devlin et al., 2019, table 7)."""
+WAYS: tuple[Way, ...] = get_args(Way)
+
+Vectors = NDArray[np.float32]
+ALL = -1
+"""In the place of a layer: the sum of all blocks."""
+CHUNK = 8192
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Layers (0: the embeddings; ALL: the sum of all blocks), and whether they are added or stand side by side."""
+
+    layers: tuple[int, ...]
+    is_sum: bool = True
+
+
+def recipe_of(way: Way, blocks: int) -> Recipe:
+    """Return what a way means for a model of so many blocks; where it has fewer than four, all of them are taken."""
+    last_four = tuple(range(max(1, blocks - 3), blocks + 1))
+    return {
+        "embeddings": Recipe((0,)),
+        "last": Recipe((blocks,)),
+        "second-to-last": Recipe((blocks - 1,)),
+        "sum-all": Recipe((ALL,)),
+        "sum-last-4": Recipe(last_four),
+        "concat-last-4": Recipe(last_four, is_sum=False),
+    }[way]
+
+
+def needed_layers(ways: Sequence[Way], blocks: int) -> tuple[int, ...]:
+    """Return the layers that some ways are made of."""
+    return tuple(sorted({layer for way in ways for layer in recipe_of(way, blocks).layers}))
+
+
+@dataclass(frozen=True)
+class VectorRows(Tensors):
+    """Vectors of words, a row a sentence, padded behind."""
+
+    vectors: Tensor  # (R, T, D)
+    real: Tensor  # (R, T)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """R, T and D."""
+        return tuple(self.vectors.shape)
+
+
+class WordVectors:
+    """The vectors of all words of some sentences, made from stored layers by one recipe."""
+
+    def __init__(self, encoded: EncodedTags, layers: Mapping[int, NDArray[np.float16]], recipe: Recipe) -> None:
+        self.encoded, self.layers, self.recipe = encoded, layers, recipe
+        self.center: Vectors | float = 0.0
+        self.spread: Vectors | float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.encoded)
+
+    @property
+    def width(self) -> int:
+        """How many numbers stand for a word."""
+        one = self.layers[self.recipe.layers[0]].shape[1]
+        return one if self.recipe.is_sum else one * len(self.recipe.layers)
+
+    @property
+    def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What a sentence takes up: nothing on a source side, and its words."""
+        words = self.encoded.steps.lengths
+        return np.zeros_like(words), words
+
+    def answers_in(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many words each sentence has."""
+        return self.encoded.answers_in(rows)
+
+    def of(self, words: NDArray[np.int64] | slice) -> Vectors:
+        """Return the vectors of some words (W, D), in the units of `measured`."""
+        parts = [self.layers[layer][words].astype(np.float32) for layer in self.recipe.layers]
+        whole = np.sum(parts, axis=0) if self.recipe.is_sum else np.concatenate(parts, axis=1)
+        return (whole - self.center) / self.spread
+
+    def measured(self) -> tuple[Vectors, Vectors]:
+        """Return the mean and the spread of every number over all words."""
+        size = len(self.encoded.labels.ids)
+        chunks: Callable[[], list[slice]] = lambda: [slice(at, at + CHUNK) for at in range(0, size, CHUNK)]
+        mean = sum(self.of(each).sum(0, dtype=np.float64) for each in chunks()) / size
+        square = sum(((self.of(each) - mean) ** 2).sum(0, dtype=np.float64) for each in chunks()) / size
+        return mean.astype(np.float32), np.sqrt(square + 1e-6).astype(np.float32)
+
+    def in_units(self, units: tuple[Vectors, Vectors]) -> "WordVectors":
+        """Return the same vectors from another zero, in other units: those of a training set."""
+        found = WordVectors(self.encoded, self.layers, self.recipe)
+        found.center, found.spread = units
+        return found
+
+    def batch(self, rows: NDArray[np.int64]) -> LabelBatch:
+        """Return some of the sentences as one batch: each word is an answer of its own."""
+        starts, lengths = self.encoded.steps.starts[rows], self.encoded.steps.lengths[rows]
+        real = np.arange(lengths.max()) < lengths[:, None]  # (R, T)
+        words = (starts[:, None] + np.arange(real.shape[1]))[real]
+        vectors = np.zeros((*real.shape, self.width), np.float32)
+        vectors[real] = self.of(words)
+        places = np.flatnonzero(real)
+        nothing = torch.zeros(0, dtype=torch.int64)
+        return LabelBatch(
+            VectorRows(torch.from_numpy(vectors), torch.from_numpy(real)),
+            torch.from_numpy(places)[:, None],
+            torch.ones(len(places), 1, dtype=torch.bool),
+            torch.from_numpy(self.encoded.labels.ids[words].astype(np.int64)),
+            nothing,
+            nothing,
+            len(places),
+            0,
+        )

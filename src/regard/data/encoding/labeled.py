@@ -1,0 +1,240 @@
+"""Labelled examples as ids: each one or several framed sequences, and one label."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from regard.data.encoding.batches import NO_LABEL, rounded_up
+from regard.data.encoding.inputs import Reading, Rows, Tensors, as_rows, end_to_end
+from regard.data.encoding.sequences import Sequences
+from regard.data.encoding.templates import Frame, cut_beginning, cut_ends
+from regard.data.sources.multiple_choice import Choice
+from regard.progress import SILENT, Progress
+from regard.text.tokenizer import Tokenizer
+
+CHUNK = 4096
+
+Pairs = Literal["one-order", "both-orders", "apart"]
+"""How two texts are read: as one sequence, as two sequences of both, or as two sequences of one each."""
+
+
+@dataclass(frozen=True)
+class LabelBatch(Tensors):
+    """Sequences to read, and B answers to give, each by looking at K of all tokens."""
+
+    reading: Any  # a Reading, or vectors where words come as those
+    places: Tensor  # (B, K) which tokens are looked at, among those of all sequences
+    offered: Tensor  # (B, K) False where an answer has fewer of them than others
+    labels: Tensor  # (B,) the right answers, of spans (B, 2); NO_LABEL (NaN) where one only fills up a shape
+    token_places: Tensor  # (N,) the tokens that have a next one which is to be said
+    token_labels: Tensor  # (N,) that token
+    label_count: int
+    token_count: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """What is read, B, K and N."""
+        return (*self.reading.shape, *self.offered.shape, self.token_labels.numel())
+
+    def on_grid(self, limit: int | None = None) -> "LabelBatch":
+        """Return the same examples with all sizes rounded up, so that few different shapes occur.
+
+        Added answers have no label. No sequence grows past `limit` tokens, where a model has no place for more.
+        """
+        (B, K), N = self.offered.shape, self.token_labels.numel()
+        more = (0, rounded_up(K) - K, 0, rounded_up(B) - B)
+        longer = (0, rounded_up(N) - N)
+        grown = self.reading.on_grid(limit)
+        offered = F.pad(self.offered, more)
+        offered[B:, 0] = True  # a choice among nothing has no probability
+        nothing = float("nan") if self.labels.is_floating_point() else NO_LABEL
+        moved = lambda places: self.reading.moved(places, grown)
+        return replace(
+            self,
+            reading=grown,
+            places=F.pad(moved(self.places), more),
+            offered=offered,
+            labels=F.pad(self.labels, (*[0, 0] * (self.labels.dim() - 1), 0, more[3]), value=nothing),
+            token_places=F.pad(moved(self.token_places), longer),
+            token_labels=F.pad(self.token_labels, longer, value=NO_LABEL),
+        )
+
+
+@dataclass(frozen=True)
+class Framed:
+    """Framed sequences as ids, and where the second text of each begins."""
+
+    frame: Frame
+    sequences: Sequences
+    seconds: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, frame: Frame, texts: Sequence[Sequence[Sequence[int]]]) -> "Framed":
+        """Return texts with their frames around them."""
+        seconds = np.fromiter((frame.second(each) for each in texts), np.int64, count=len(texts))
+        return cls(frame, Sequences.of([frame.around(each) for each in texts]), seconds)
+
+    def reading(self, rows: NDArray[np.int64]) -> Reading:
+        """Return some sequences as their model reads them."""
+        if self.frame.is_for_encoder:
+            return end_to_end(self.sequences, rows, self.seconds)
+        return as_rows(self.sequences, rows, self.frame.padding)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Framed pieces of texts, each with the number of the text it is of; they come in order."""
+
+    framed: Framed
+    owners: NDArray[np.int64]
+    is_cut: NDArray[np.bool_]
+    """Which texts were too long to be read in one piece."""
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    @property
+    def sequences(self) -> Sequences:
+        """All pieces as ids."""
+        return self.framed.sequences
+
+    @property
+    def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What a piece takes up: nothing on a source side, and its tokens."""
+        lengths = self.sequences.lengths
+        return np.zeros_like(lengths), lengths
+
+
+def fingerprint_of(*arrays: NDArray[np.generic]) -> str:
+    """Return a hash of what arrays hold."""
+    found = hashlib.sha256()
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
+
+
+@dataclass(frozen=True)
+class EncodedExamples:
+    """Examples as ids: example i has the sequences from firsts[i] to firsts[i + 1]."""
+
+    framed: Framed
+    firsts: NDArray[np.int64]
+    labels: NDArray[np.int64] | NDArray[np.float64]
+    is_cut: NDArray[np.bool_]
+    """Which examples were too long, and lost a part."""
+    looks_at_all: bool = False
+    """Whether a sequence is looked at as a whole, by its number, and not by the place of one token."""
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def sequences(self) -> Sequences:
+        """All sequences of all examples."""
+        return self.framed.sequences
+
+    @property
+    def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What an example takes up: nothing on a source side, and its sequences padded to the longest."""
+        widest = np.maximum.reduceat(self.sequences.lengths, self.firsts[:-1])
+        return np.zeros_like(widest), widest * np.diff(self.firsts)
+
+    def fingerprint(self) -> str:
+        """Return a hash of all ids and labels: the same examples through the same tokenizer."""
+        return fingerprint_of(self.sequences.starts, self.sequences.ids, self.firsts, self.labels)
+
+    def answers_in(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many answers each example asks for: one."""
+        return np.ones_like(rows)
+
+    def batch(self, rows: NDArray[np.int64]) -> LabelBatch:
+        """Return some of the examples as one batch."""
+        counts = self.firsts[rows + 1] - self.firsts[rows]
+        offered = np.arange(counts.max()) < counts[:, None]  # (B, K)
+        chosen = (self.firsts[rows, None] + np.arange(offered.shape[1]))[offered]
+        reading = self.framed.reading(chosen)
+        # An encoder's first token has seen all others; a language model's last one has.
+        steps = 0 if self.framed.frame.is_for_encoder else self.sequences.lengths[chosen] - 1
+        places = np.zeros(offered.shape, np.int64)
+        places[offered] = np.arange(len(chosen)) if self.looks_at_all else reading.begins + steps
+        said = next_places(reading.real.numpy()) if isinstance(reading, Rows) else np.zeros(0, np.int64)
+        return LabelBatch(
+            reading,
+            torch.from_numpy(places),
+            torch.from_numpy(offered),
+            torch.from_numpy(self.labels[rows]),
+            torch.from_numpy(said),
+            reading.tokens.flatten()[said + 1],
+            len(rows),
+            len(said),
+        )
+
+
+def next_places(real: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the places in the flat (R * T) behind which another token stands."""
+    has_next = np.zeros_like(real)
+    has_next[:, :-1] = real[:, 1:]
+    return np.flatnonzero(has_next)
+
+
+def encode_texts(
+    texts: Sequence[Sequence[str]],
+    labels: Sequence[int] | Sequence[float],
+    tokenizer: Tokenizer,
+    frame: Frame,
+    limit: int,
+    pairs: Pairs = "one-order",
+    progress: Progress = SILENT,
+) -> EncodedExamples:
+    """Return texts, or pairs of them, as framed sequences of `limit` tokens at most."""
+    size = len(texts[0]) if texts else 1
+    ids = encode_all([text for each in texts for text in each], tokenizer, progress)
+    found, cut = list[list[Sequence[int]]](), list[bool]()
+    for first in range(0, len(ids), size):
+        parts = ids[first : first + size]
+        if pairs == "apart":
+            room = limit - frame.size(1)
+            cut.append(max(map(len, parts)) > room)
+            found += [[part[:room]] for part in parts]
+            continue
+        room = limit - frame.size(size)
+        cut.append(sum(map(len, parts)) > room)
+        kept = cut_ends(parts, room)
+        found += [kept, kept[::-1]] if pairs == "both-orders" else [kept]
+    firsts = np.arange(len(texts) + 1) * (1 if pairs == "one-order" else 2)
+    return EncodedExamples(Framed.of(frame, found), firsts, np.asarray(labels), np.asarray(cut, bool))
+
+
+def encode_choices(
+    examples: Sequence[Choice], tokenizer: Tokenizer, frame: Frame, limit: int, progress: Progress = SILENT
+) -> EncodedExamples:
+    """Return each context with each of its choices as a framed sequence of `limit` tokens at most."""
+    room = limit - frame.size(2)
+    texts = [text for each in examples for text in (each.context, *each.choices)]
+    ids = iter(encode_all(texts, tokenizer, progress))
+    found, cut = list[list[Sequence[int]]](), list[bool]()
+    for example in examples:
+        context, choices = next(ids), [next(ids) for _ in example.choices]
+        cut.append(len(context) + max(map(len, choices)) > room)
+        found += [cut_beginning(context, choice, room) for choice in choices]
+    firsts = np.cumsum([0, *(len(example.choices) for example in examples)])
+    labels = np.asarray([example.label for example in examples], np.int64)
+    return EncodedExamples(Framed.of(frame, found), firsts, labels, np.asarray(cut, bool))
+
+
+def encode_all(texts: Sequence[str], tokenizer: Tokenizer, progress: Progress = SILENT) -> list[list[int]]:
+    """Return the ids of texts, and tell how far it is."""
+    ids: list[list[int]] = []
+    with progress.bar("encode", len(texts)) as bar:
+        for start in range(0, len(texts), CHUNK):
+            chunk = texts[start : start + CHUNK]
+            ids += tokenizer.encode_batch(chunk)
+            bar.advance(len(chunk))
+    return ids

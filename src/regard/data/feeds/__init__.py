@@ -1,0 +1,1 @@
+"""Feeds: batches of every training update, as a pure function of seed and position."""

@@ -1,0 +1,253 @@
+"""Masked sequences for training: packed without padding, drawn from (seed, epoch, window) alone."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
+from itertools import count, pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from regard.data.corpus.corpus import Ids
+from regard.data.counter_rng import key_of, keys_at
+from regard.data.encoding.batches import NO_LABEL, on_device, rounded_up
+from regard.data.encoding.inputs import Packed
+from regard.data.feeds.feed import Update
+from regard.data.feeds.masking import Masked, Masker
+from regard.data.feeds.sampler import Position
+from regard.data.feeds.sentence_pairs import PairMaker
+from regard.data.shuffle import Shuffle
+from regard.errors import DataError
+
+EVALUATION = key_of(0x6D61736B)
+"""The key of all masks and pairs that models are measured with, whatever the seed they learned with."""
+
+
+@dataclass(frozen=True)
+class MaskedBatch:
+    """Sequences of tokens, end to end, some of which are to be guessed."""
+
+    tokens: Tensor  # (N,)
+    segments: Tensor  # (N,)
+    positions: Tensor  # (N,)
+    bounds: Tensor  # (R + 1,) int32: where each sequence begins, and where the last ends
+    label_places: Tensor  # (M,) where a token is to be guessed
+    labels: Tensor  # (M,) that token
+    following: Tensor  # (R,) whether the second text follows the first (0) or not (1); NO_LABEL where there is none
+    longest: int
+    """No sequence is longer."""
+    label_count: int
+    pair_count: int
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """All tensors by name."""
+        return {each.name: value for each in fields(self) if isinstance(value := getattr(self, each.name), Tensor)}
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """N, R, M and the longest."""
+        return self.tokens.numel(), self.following.numel(), self.labels.numel(), self.longest
+
+    def to(self, device: torch.device) -> "MaskedBatch":
+        """Return the same batch on another device."""
+        moved: dict[str, Any] = {name: on_device(value, device) for name, value in self.tensors.items()}
+        return replace(self, **moved)
+
+    def on_grid(self, limit: int | None = None) -> "MaskedBatch":
+        """Return the same sequences with all sizes rounded up, by further ones of padding, which have no labels.
+
+        None is longer than `limit` tokens, where a model has no place for more.
+        """
+        read = Packed(self.tokens, self.segments, self.positions, self.bounds, self.longest).on_grid(limit)
+        _, R, M, _ = self.shape
+        more = rounded_up(M) - M
+        grown: dict[str, Any] = {**read.tensors, "longest": read.longest}
+        return replace(
+            self,
+            **grown,
+            label_places=F.pad(self.label_places, (0, more)),
+            labels=F.pad(self.labels, (0, more), value=NO_LABEL),
+            following=F.pad(self.following, (0, read.bounds.numel() - 1 - R), value=NO_LABEL),
+        )
+
+
+def packed_batch(masked: Masked, first: int, last: int) -> MaskedBatch:
+    """Return the sequences from `first` to before `last` as one batch."""
+    rows = masked.rows
+    begin, end = int(rows.bounds[first]), int(rows.bounds[last])
+    some = slice(*np.searchsorted(masked.places, [begin, end]).tolist())
+    following = rows.following[first:last]
+    tensor = lambda array: torch.from_numpy(np.ascontiguousarray(array))
+    return MaskedBatch(
+        tokens=tensor(masked.tokens[begin:end]),
+        segments=tensor(rows.segments[begin:end]),
+        positions=tensor(rows.positions[begin:end]),
+        bounds=tensor((rows.bounds[first : last + 1] - begin).astype(np.int32)),
+        label_places=tensor(masked.places[some] - begin),
+        labels=tensor(masked.labels[some]),
+        following=tensor(following),
+        longest=int(np.diff(rows.bounds[first : last + 1]).max()),
+        label_count=some.stop - some.start,
+        pair_count=int((following != NO_LABEL).sum()),
+    )
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of training: how sequences are made, and for how many updates (None: to the end)."""
+
+    pairs: PairMaker
+    updates: int | None = None
+
+
+class MaskedFeed:
+    """Updates of masked sequences; every sentence begins in one of an epoch's windows, laid anew for each.
+
+    The windows of an epoch begin at another place each time and come in another order, and what is made of a window
+    follows from its number, the epoch and the seed: nothing is replayed to go on from a position. A stage that ends
+    within an epoch ends that epoch. With `workers`, that many threads make updates ahead.
+    """
+
+    def __init__(
+        self, stages: Sequence[Stage], masker: Masker, tokens: int, limit: int, seed: int, workers: int = 0
+    ) -> None:
+        self.stages, self.masker = stages, masker
+        self.tokens, self.limit, self.seed, self.workers = tokens, limit, seed, workers
+        self._last_epochs = list(self._ends())
+
+    def _ends(self) -> Iterator[tuple[int, int]]:
+        """Yield the last epoch of each stage that ends, and how many updates that has."""
+        epoch = 0
+        for stage in self.stages[:-1]:
+            left = stage.updates or 0
+            if not left:
+                yield epoch - 1, 0
+                continue
+            while (updates := self._cut(stage, self._plan(stage, epoch)[1].count)) < left:
+                left, epoch = left - updates, epoch + 1
+            yield epoch, left
+            epoch += 1
+
+    def _stage(self, epoch: int) -> Stage:
+        passed = sum(epoch > last for last, _ in self._last_epochs)
+        return self.stages[passed]
+
+    def _plan(self, stage: Stage, epoch: int) -> tuple[int, Shuffle]:
+        """Return how many tokens of an epoch's first window lie before the text, and the order of all windows."""
+        draw = np.random.default_rng([self.seed, epoch])
+        offset, window = int(draw.integers(stage.pairs.window)), stage.pairs.window
+        return offset, Shuffle(-(-(len(stage.pairs.corpus) + offset) // window), draw)
+
+    def _windows(self, stage: Stage) -> int:
+        """Return how many windows make an update."""
+        return max(1, round(self.tokens / stage.pairs.tokens_in_window))
+
+    def _cut(self, stage: Stage, windows: int) -> int:
+        """Return how many updates some windows make: all are alike but the last, which is half as large or more."""
+        size = self._windows(stage)
+        return max(1, (windows + size // 2) // size)
+
+    def updates_in(self, epoch: int) -> int:
+        """Return how many updates an epoch has."""
+        stage = self._stage(epoch)
+        return dict(self._last_epochs).get(epoch) or self._cut(stage, self._plan(stage, epoch)[1].count)
+
+    def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
+        """Yield the updates from `position` on, for ever."""
+        positions = self._positions(position)
+        if not self.workers:
+            yield from (self._update(each, rank, world) for each in positions)
+        pool = ThreadPoolExecutor(self.workers, "masked")
+        try:
+            made = deque(pool.submit(self._update, next(positions), rank, world) for _ in range(self.workers + 1))
+            for each in positions:
+                yield made.popleft().result()
+                made.append(pool.submit(self._update, each, rank, world))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _positions(self, position: Position) -> Iterator[Position]:
+        first = position.index
+        for epoch in count(position.epoch):
+            for index in range(first, self.updates_in(epoch)):
+                yield Position(epoch, index)
+            first = 0
+
+    def _update(self, position: Position, rank: int, world: int) -> Update:
+        epoch, index = position.epoch, position.index
+        stage = self._stage(epoch)
+        offset, order = self._plan(stage, epoch)
+        size, is_last = self._windows(stage), index + 1 == self.updates_in(epoch)
+        is_rest = index + 1 == self._cut(stage, order.count)
+        masked = self._masked(
+            stage, epoch, offset, order, index * size, order.count if is_rest else (index + 1) * size
+        )
+        parts = self._micro_batches(masked.rows.bounds, world)
+        following = Position(epoch + is_last, 0 if is_last else index + 1)
+        bounds = masked.rows.bounds
+        divisible = max((int(bounds[last] - bounds[first]) for first, last in parts if last - first > 1), default=0)
+        batches = [packed_batch(masked, *part) for part in parts[rank::world]]
+        return Update(batches, following, divisible, int(bounds[-1]))
+
+    def _masked(self, stage: Stage, epoch: int, offset: int, order: Shuffle, first: int, last: int) -> Masked:
+        """Return what some windows hold; where nothing is learned from that, what one of the next ones does.
+
+        In a text that holds no token to be guessed, none does.
+        """
+        key, end = key_of(self.seed, epoch, 1), last + order.count
+        found: Masked | None = None
+        while last <= end:
+            windows = order[np.arange(first, last) % order.count]
+            rows = stage.pairs.rows(windows * stage.pairs.window - offset, keys_at(key, windows))
+            if len(rows.keys):
+                longest_first = np.argsort(-np.diff(rows.bounds), kind="stable")
+                found = self.masker(rows.select(longest_first))
+                if len(found.places) or (rows.following != NO_LABEL).any():
+                    return found
+            first, last = last, last + 1
+        if found is None:
+            raise DataError("The text has no sentence to learn from; add text.")
+        return found
+
+    def _micro_batches(self, bounds: Ids, world: int) -> list[tuple[int, int]]:
+        """Cut sequences into parts, all about alike, that stay within the limit where they can; one for everyone."""
+        return cut_rows(np.diff(bounds), self.limit, world)
+
+
+def cut_rows(sizes: Ids, limit: int, world: int = 1) -> list[tuple[int, int]]:
+    """Return (first, last + 1) of consecutive parts of rows, within a limit of tokens where they can be."""
+    total = np.cumsum(sizes)
+    middles, wanted = total - sizes / 2, -(-int(total[-1]) // limit)
+    wanted = -(-wanted // world) * world
+    while True:
+        cuts = np.searchsorted(middles, np.arange(1, wanted) * (total[-1] / wanted))
+        bounds = np.unique([0, *cuts.tolist(), len(sizes)])
+        inside = np.add.reduceat(sizes, bounds[:-1])
+        if wanted >= len(sizes) or ((inside <= limit) | (np.diff(bounds) == 1)).all():
+            return list(pairwise(bounds.tolist()))
+        wanted += world
+
+
+def fixed_batches(pairs: PairMaker, masker: Masker, limit: int, count: int | None = None) -> Iterator[MaskedBatch]:
+    """Yield (the first `count` tokens of) a corpus once, in order; pairs and masks are always the same."""
+    corpus, window = pairs.corpus, pairs.window
+    windows = -(-min(len(corpus), count or len(corpus)) // window)
+    size = max(1, limit // pairs.length)
+    for first in range(0, windows, size):
+        some = np.arange(first, min(windows, first + size))
+        rows = pairs.rows(some * window, keys_at(EVALUATION, some))
+        if not len(rows.keys):
+            continue
+        masked = masker(rows)
+        for part in cut_rows(np.diff(rows.bounds), limit):
+            yield packed_batch(masked, *part)
+
+
+def has_masked_tokens(pairs: PairMaker, masker: Masker) -> bool:
+    """Tell whether any token of a corpus is to be guessed; none is where all are unknown or there is no sentence."""
+    return any(batch.label_count for batch in fixed_batches(pairs, masker, pairs.length))

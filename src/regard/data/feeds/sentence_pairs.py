@@ -1,0 +1,288 @@
+"""Sentence pairs out of stretches of text: `[CLS] A [SEP] B [SEP]`, drawn from a key and a place alone."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.corpus.corpus import Corpus, Ids
+from regard.data.corpus.document_index import DocumentIndex
+from regard.data.corpus.sentences import LONGEST
+from regard.data.counter_rng import Keys, key_of, keys_at, ragged, uniform
+from regard.data.encoding.batches import NO_LABEL
+from regard.text.tokenizer import Tokenizer
+
+FOLLOWS, IS_OTHER = 0, 1
+"""Labels of the second text: it follows the first, or comes from another document."""
+
+SAMPLED = 512
+"""Windows that are looked at to learn how much they hold."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The special tokens that text is read with, and those it is kept with."""
+
+    first: int
+    """[CLS]: stands before every sequence."""
+    separator: int
+    """[SEP]: stands behind every text of one."""
+    sentence: int
+    """Stands between sentences on disk."""
+    document: int
+    """Stands behind documents on disk."""
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> "Marks":
+        """Return those of a tokenizer."""
+        return cls(tokenizer.start, tokenizer.end, tokenizer.padding, tokenizer.end)
+
+
+class Rows(NamedTuple):
+    """Sequences, laid end to end."""
+
+    tokens: Ids  # (N,)
+    segments: Ids  # (N,)
+    positions: Ids  # (N,)
+    bounds: Ids  # (R + 1,) where each begins, and the last ends
+    following: Ids  # (R,) FOLLOWS, IS_OTHER, or NO_LABEL where there is no second text
+    keys: Keys  # (R,)
+
+    def select(self, order: Ids) -> "Rows":
+        """Return some of the sequences, in some order."""
+        sizes = np.diff(self.bounds)[order]
+        places = ragged(self.bounds[order], sizes)
+        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        flat = (self.tokens[places], self.segments[places], self.positions[places])
+        return Rows(*flat, bounds, self.following[order], self.keys[order])
+
+
+class _Stretches(NamedTuple):
+    """Parts of documents that sentences begin in."""
+
+    begins: Ids
+    ends: Ids
+    documents: tuple[Ids, Ids]
+    """Where the documents begin and end."""
+    keys: Keys
+
+    def __len__(self) -> int:
+        return len(self.begins)
+
+
+class _Parts(NamedTuple):
+    """What lies between marks, in the order of the stretches it was found in: sentences, or parts of them."""
+
+    pool: Ids
+    """Tokens of all, without marks."""
+    stretch: Ids
+    places: Ids  # in the corpus
+    begins: Ids  # in the pool
+    sizes: Ids
+    is_marked: NDArray[np.bool_]
+    """Whether a mark stands behind it, so that it is whole."""
+
+    def select(self, chosen: NDArray[np.bool_]) -> "_Parts":
+        """Return some of them."""
+        return _Parts(
+            self.pool,
+            self.stretch[chosen],
+            self.places[chosen],
+            self.begins[chosen],
+            self.sizes[chosen],
+            self.is_marked[chosen],
+        )
+
+
+class PairMaker:
+    """Makes sequences of up to `length` tokens out of windows of a corpus whose sentences are marked.
+
+    A window holds the sentences that begin in it, of each document apart; a document that is not longer than a
+    window belongs as a whole to the one it begins in. What a document has there is cut in two between sentences; then
+    the second half is kept, or another text of the same size, from another document, comes in its place. A single
+    sentence stays alone, without a label. Without pairs, a sequence goes on across documents until it is full, or,
+    if `is_apart`, holds what one document has there.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        marks: Marks,
+        length: int,
+        has_pairs: bool,
+        cut_share: float = 0.0,
+        is_apart: bool = False,
+    ) -> None:
+        self.corpus, self.marks, self.length, self.has_pairs = corpus, marks, length, has_pairs
+        self.cut_share, self.is_apart = cut_share, has_pairs or is_apart
+        self.window = length - (3 if has_pairs else 2)
+        """Tokens between the beginnings of two windows."""
+        self.index = DocumentIndex(corpus)
+
+    @cached_property
+    def _sample(self) -> tuple[int, Rows]:
+        """Some windows from all over the corpus: how many, and what is made of them."""
+        count = -(-len(self.corpus) // self.window)
+        windows = np.unique(np.linspace(0, count - 1, SAMPLED).astype(np.int64))
+        return len(windows), self.rows(windows * self.window, keys_at(key_of(SAMPLED), windows))
+
+    @property
+    def tokens_in_window(self) -> float:
+        """How many tokens the sequences of a window have, on average over some of them."""
+        windows, rows = self._sample
+        return max(1.0, int(rows.bounds[-1]) / windows)
+
+    @property
+    def pair_share(self) -> float:
+        """The share of sequences that are pairs, among those of some windows."""
+        following = self._sample[1].following
+        return int((following != NO_LABEL).sum()) / max(1, len(following))
+
+    def rows(self, begins: Ids, keys: Keys) -> Rows:
+        """Return the sequences of windows that begin at some places (the first also before 0), a key for each."""
+        stretches = self._stretches(begins, keys)
+        sentences = self._sentences(stretches)
+        owners, firsts, counts = np.unique(sentences.stretch, return_index=True, return_counts=True)
+        keys = stretches.keys[owners]
+        begin = sentences.begins[firsts]
+        lasts = firsts + counts - 1
+        end = sentences.begins[lasts] + sentences.sizes[lasts]
+        following = np.full(len(owners), NO_LABEL, np.int64)
+        if not self.has_pairs:
+            nothing = np.zeros(len(owners), np.int64)
+            return self._framed(sentences.pool, (begin, end - begin), (nothing, nothing), following, keys)
+        is_pair = counts > 1
+        second = firsts + np.minimum(1 + (uniform(keys_at(keys, 0)) * (counts - 1)).astype(np.int64), counts - 1)
+        middle = np.where(is_pair, sentences.begins[second], end)
+        following[is_pair] = FOLLOWS
+        others, sizes = middle.copy(), end - middle
+        pool = sentences.pool
+        documents = stretches.documents[0][owners], stretches.documents[1][owners]
+        outside = len(self.corpus) - (documents[1] - documents[0])
+        is_other = is_pair & (uniform(keys_at(keys, 1)) < 0.5)
+        following[is_pair & (outside == 0)] = NO_LABEL  # nothing else could have stood there
+        chosen = np.flatnonzero(is_other & (outside > 0))
+        if len(chosen):
+            places = (uniform(keys_at(keys[chosen], 2)) * outside[chosen]).astype(np.int64)
+            gap = documents[1][chosen] - documents[0][chosen]
+            places = np.where(places < documents[0][chosen], places, places + gap)
+            more, others[chosen], sizes[chosen] = self._texts_at(places, sizes[chosen])
+            others[chosen] += len(pool)
+            pool = np.concatenate([pool, more])
+            following[chosen] = IS_OTHER
+        return self._framed(pool, (begin, middle - begin), (others, sizes), following, keys)
+
+    def _stretches(self, begins: Ids, keys: Keys) -> _Stretches:
+        """Return what lies in some windows."""
+        stops = np.minimum(begins + self.window, len(self.corpus))
+        begins = np.maximum(begins, 0)
+        if not self.is_apart:
+            everywhere = np.zeros_like(begins), np.full_like(begins, len(self.corpus))
+            return _Stretches(begins, stops, everywhere, keys_at(keys, 0))
+        found = []
+        windows, places = np.arange(len(begins)), begins
+        while len(windows):
+            first, last = self.index.bounds(places)
+            begin, stop = begins[windows], stops[windows]
+            is_whole = last - first <= self.window
+            since = np.where(is_whole, first, np.maximum(first, begin))
+            until = np.where(is_whole, last, np.minimum(last, stop))
+            found.append(np.stack([windows, since, until, first, last], 1)[since >= begin])
+            goes_on = last < stop
+            windows, places = windows[goes_on], last[goes_on]
+        table = np.concatenate(found)
+        table = table[np.lexsort((table[:, 1], table[:, 0]))]
+        windows, since, until, first, last = table.T
+        return _Stretches(since, until, (first, last), keys_at(keys[windows], since))
+
+    def _sentences(self, stretches: _Stretches) -> _Parts:
+        """Return the sentences that begin in some stretches."""
+        begins = np.maximum(stretches.begins - 1, stretches.documents[0])  # what stands before tells a beginning
+        ends = np.minimum(stretches.ends + LONGEST + 1, stretches.documents[1])
+        parts = self._parts(begins, ends)
+        owner = parts.stretch
+        return parts.select((parts.places >= stretches.begins[owner]) & (parts.places < stretches.ends[owner]))
+
+    def _parts(self, begins: Ids, ends: Ids) -> _Parts:
+        """Return what marks part some stretches into.
+
+        Marks of sentences are left out of the pool, and those of documents unless a sequence may go on across them.
+        """
+        ids = self.corpus.gather(begins, ends)
+        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(ends - begins)])
+        is_sentence = ids == self.marks.sentence
+        is_mark = is_sentence | (ids == self.marks.document)
+        marks = np.flatnonzero(is_mark)
+        firsts = np.union1d(bounds[:-1][ends > begins], marks + 1)
+        firsts = firsts[firsts < len(ids)]
+        stretch = np.searchsorted(bounds, firsts, "right") - 1
+        lasts = np.append(firsts, len(ids))[1:] - 1
+        sizes = lasts + 1 - firsts - is_mark[lasts]
+        is_dropped = is_mark if self.is_apart else is_sentence
+        dropped = marks if self.is_apart else np.flatnonzero(is_sentence)
+        parts = _Parts(
+            pool=ids[~is_dropped],
+            stretch=stretch,
+            places=firsts - bounds[stretch] + begins[stretch],
+            begins=firsts - np.searchsorted(dropped, firsts),
+            sizes=sizes,
+            is_marked=is_mark[lasts],
+        )
+        return parts.select(sizes > 0)
+
+    def _texts_at(self, places: Ids, wanted: Ids) -> tuple[Ids, Ids, Ids]:
+        """Return tokens, and where in them texts begin and how long they are.
+
+        Each begins with the sentence at a place and holds as many as have `wanted` tokens together, one at least
+        (none only where a document has nothing to read).
+        """
+        first, last = self.index.bounds(places)
+        ends = np.minimum(last, places + np.maximum(LONGEST + 1, wanted + wanted // 8 + 8))
+        parts = self._parts(np.maximum(first, places - LONGEST - 1), ends)
+        rows = np.arange(len(places))
+        scale = len(self.corpus) + 1  # places of one row come before those of the next
+        begin = np.searchsorted(parts.stretch * scale + parts.places, rows * scale + places, "right")
+        at = np.searchsorted(parts.stretch, rows)
+        begin = np.maximum(begin - 1, at)  # the sentence around the place, or the first behind it
+        owner = parts.stretch
+        total = np.append(0, np.cumsum(parts.sizes))
+        number = np.arange(len(owner))
+        reached = total[1:] - total[begin][owner]
+        is_whole = parts.is_marked | (ends == last)[owner]
+        is_taken = (number == begin[owner]) | ((number > begin[owner]) & (reached <= wanted[owner]) & is_whole)
+        taken = np.bincount(owner, np.where(is_taken, parts.sizes, 0), len(places)).astype(np.int64)
+        starts = np.append(parts.begins, len(parts.pool))[begin]
+        return parts.pool, starts, taken
+
+    def _framed(self, pool: Ids, first: tuple[Ids, Ids], second: tuple[Ids, Ids], following: Ids, keys: Keys) -> Rows:
+        """Return texts, or pairs of them, (begins, sizes) each, cut to what there is room for, in their frames.
+
+        What is too long loses the beginning of its first text and the end of its second, of the longer one first: so
+        a pair still meets in the middle.
+        """
+        room = np.full(len(keys), self.window, np.int64)
+        least = max(2, self.window // 8)
+        is_cut = uniform(keys_at(keys, 3)) < self.cut_share
+        room[is_cut] = least + (uniform(keys_at(keys[is_cut], 4)) * (self.window - least)).astype(np.int64)
+        (begin_a, size_a), (begin_b, size_b) = first, second
+        half = np.where(size_b > 0, room // 2, room)
+        a = np.where(size_a <= half, size_a, np.maximum(half, room - size_b))
+        a = np.minimum(a, size_a)
+        b = np.minimum(size_b, room - a)
+        has_second = b > 0
+        begin_a = np.where(has_second, begin_a + size_a - a, begin_a)
+        following = np.where(has_second, following, NO_LABEL)
+        sizes = a + b + 2 + has_second
+        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        begins = bounds[:-1]
+        tokens = np.full(int(bounds[-1]), self.marks.separator, np.int64)
+        tokens[begins] = self.marks.first
+        tokens[ragged(begins + 1, a)] = pool[ragged(begin_a, a)]
+        tokens[ragged(begins + a + 2, b)] = pool[ragged(begin_b, b)]
+        if self.marks.document != self.marks.separator:
+            tokens[tokens == self.marks.document] = self.marks.separator
+        positions = ragged(np.zeros(len(sizes), np.int64), sizes)
+        segments = (positions > np.repeat(a + 1, sizes)).astype(np.int64)
+        return Rows(tokens, segments, positions, bounds, following, keys)

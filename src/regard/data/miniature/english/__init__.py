@@ -1,5 +1,0 @@
-"""English: morphology, phrases, and the order of the clause."""
-
-from regard.data.miniature.english.clauses import in_english
-
-__all__ = ["in_english"]

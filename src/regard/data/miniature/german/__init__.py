@@ -1,5 +1,0 @@
-"""German: morphology, phrases, and the order of the clause."""
-
-from regard.data.miniature.german.clauses import in_german
-
-__all__ = ["in_german"]

@@ -1,5 +1,0 @@
-"""Meanings, drawn at random."""
-
-from regard.data.miniature.sampling.sentences import sample
-
-__all__ = ["sample"]

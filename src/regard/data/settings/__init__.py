@@ -1,0 +1,1 @@
+"""Settings of data sets: pairs, labeled examples, running text; no torch."""

@@ -1,0 +1,1 @@
+"""Readers: files of every accepted format to rows."""

@@ -1,0 +1,133 @@
+"""What one cell of a table, or one field of a record, holds: a text, a label, a number or a list of them."""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from regard.config.parsing import NUMBER, ParseError, parse_integer, parse_json, parse_number
+from regard.data.sources.lines import is_text
+from regard.data.sources.records import value_in
+from regard.errors import DataError
+
+Row = Mapping[str, Any]
+
+_ENTRY = re.compile(
+    r"""\s*(?:'(?P<one>(?:[^'\\]|\\.)*)'|"(?P<two>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s,'"\[\]]+))\s*,?""", re.S
+)
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|(.))", re.S)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def value_of(row: Row, name: str) -> Any:
+    """Return what a row holds under a name, whose dots may reach inside; None if there is nothing."""
+    return row[name] if name in row else value_in(row, name)
+
+
+def text_in(row: Row, name: str, where: str, way_out: str) -> str:
+    """Return the text that a row holds under a name; a blank row holds nothing."""
+    if not row:
+        return ""
+    value = value_of(row, name)
+    if not isinstance(value, str):
+        held = f"it has {', '.join(map(str, row))}" if value is None else f"but {kind_of(value)}"
+        raise DataError(f'{where} has no text under "{name}" ({held}); {way_out}.')
+    return whole(value, where, name).strip()
+
+
+def label_in(row: Row, name: str, where: str, way_out: str) -> str:
+    """Return the label that a row holds under a name as text; nothing, and what is no number, stands for none."""
+    return _as_label(value_of(row, name), where, name, way_out)
+
+
+def labels_in(row: Row, name: str, where: str, way_out: str) -> list[str]:
+    """Return the labels or words in the list that a row holds under a name, which a table may write as text."""
+    value = value_of(row, name)
+    if isinstance(value, str):
+        value = parse_list(value)
+        if value is None:
+            shown = value_of(row, name)[:40]
+            raise DataError(f'{where} has a list under "{name}" that cannot be read ({shown}); {way_out}.')
+    if not isinstance(value, list | tuple):
+        raise DataError(f'{where} has no list under "{name}"; {way_out}.')
+    return [_as_label(each, where, name, way_out) for each in value]
+
+
+def integer_in(value: Any) -> int | None:
+    """Return the integer that a cell means (3, "3", 3.0 or "3.0"); None for anything else."""
+    if isinstance(value, str):
+        found = parse_integer(value)
+        value = parse_number(value) if found is None else found
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) else None
+
+
+def whole(text: str, where: str, name: str) -> str:
+    """Return a text; one that holds half a character is refused."""
+    if not is_text(text):
+        raise DataError(f'{where} has half a character (a lone surrogate) under "{name}"; write it whole.')
+    return text
+
+
+def parse_list(cell: str) -> list[Any] | None:
+    """Return the entries of a cell: those of a list as JSON, Python or NumPy write it, or what white space parts.
+
+    None: it begins and ends as a list, and is none.
+    """
+    cell = cell.strip()
+    if not (cell.startswith("[") and cell.endswith("]")):
+        return cell.split()
+    try:
+        found = parse_json(cell)
+        return found if isinstance(found, list) else None
+    except ParseError:
+        return _parse_plain_list(cell[1:-1])
+
+
+def _parse_plain_list(inside: str) -> list[Any] | None:
+    """Return the entries between the brackets of a list of plain values; None if there are others."""
+    entries: list[Any] = []
+    place = 0
+    while place < len(inside.rstrip()):
+        found = _ENTRY.match(inside, place)
+        if found is None:
+            return None
+        place = found.end()
+        if (bare := found["bare"]) is not None:
+            if bare not in ("None", "nan") and not NUMBER.fullmatch(bare):
+                return None
+            entries.append(None if bare in ("None", "nan") else bare)
+        else:
+            entries.append(_ESCAPE.sub(_unescaped, found["one"] if found["two"] is None else found["two"]))
+    return entries
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code = found[1] or found[2] or found[3]
+    return chr(int(code, 16)) if code else _ESCAPED.get(found[4], found[4])
+
+
+def _as_label(value: Any, where: str, name: str, way_out: str) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, str):
+        return whole(value, where, name).strip()
+    if not isinstance(value, int | float):
+        raise DataError(
+            f'{where} has {kind_of(value)} under "{name}", where one text or number is needed; {way_out}.'
+        )
+    return str(value)
+
+
+def kind_of(value: Any) -> str:
+    """Return in words what a value of JSON is."""
+    if isinstance(value, Mapping):
+        return "a JSON object"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, int | float):
+        return f"the number {value!r:.40}"
+    return f"a value of type {type(value).__name__}"

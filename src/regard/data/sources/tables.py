@@ -1,0 +1,202 @@
+"""Tables of any kind as rows with named columns: CSV, TSV, JSON lines and `datasets` sets."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.config.parsing import ParseError, parse_json
+from regard.data.sources.cells import Row
+from regard.data.sources.lines import read_lines, read_text
+from regard.data.sources.records import NO_FIELDS, dataset_rows, json_object, load_datasets
+from regard.errors import DataError
+
+OTHER_SEPARATORS = (";", "\t")
+GLANCE = 1000
+"""Records whose fields are taken for the columns of all."""
+WIDEST_CELL = 2**31 - 1
+"""Characters of a cell at most: a text may be long, and the file is bounded as a whole."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows by name of column (by its number from 0, where no header names it), each with its place in the file."""
+
+    origin: str
+    names: list[str]
+    rows: list[tuple[str, Row]]
+    has_header: bool = True
+
+    def check_once(self, *names: str | None) -> None:
+        """Refuse columns that are read if another one is called the same, as nothing says which is meant."""
+        counts = Counter(each.strip().lower() for each in self.names)
+        for name in names:
+            if name is not None and (count := counts[name.strip().lower()]) > 1:
+                raise DataError(f'{self.origin}: {count} columns are called "{name}"; rename or remove all but one.')
+
+    def column(self, name: str | int) -> str:
+        """Return the column that a user means by a name or a number."""
+        if isinstance(name, int):
+            if name >= len(self.names):
+                raise DataError(
+                    f"{self.origin}: there is no column {name} (counted from 0); it has {len(self.names)} columns."
+                )
+            return self.names[name]
+        known = {each.strip().lower(): each for each in self.names}
+        if name.lower() in known:
+            return known[name.lower()]
+        if "." in name:  # a field inside another
+            return name
+        raise DataError(f'{self.origin}: there is no column "{name}" ({", ".join(self.names)}).')
+
+
+def read_rows(path: str, config: str | None, split: str, is_header: Callable[[Sequence[str]], bool]) -> Table:
+    """Return the table at a place; `is_header` tells whether the first row of a .csv or .tsv names the columns."""
+    if path.startswith("hf:"):
+        return _from_datasets(path, config, split)
+    file = Path(path)
+    suffix = Path(file.name.removesuffix(".gz")).suffix.lower()
+    if suffix in (".jsonl", ".ndjson"):
+        rows: list[tuple[str, Row]] = [(f"record {number}", row) for number, row in enumerate(json_rows(file), 1)]
+        return _from_records(path, rows)
+    if suffix == ".json":
+        return _from_records(path, [(f"record {number}", row) for number, row in enumerate(_json_list(file), 1)])
+    if suffix in (".tsv", ".csv"):
+        return _from_cells(path, split_rows(file, suffix), is_header)
+    raise DataError(
+        f'{path}: the ending "{suffix}" says nothing about columns; use .csv, .tsv, .jsonl or .json (each also .gz).'
+    )
+
+
+def _from_records(path: str, rows: list[tuple[str, Row]]) -> Table:
+    return Table(path, list(dict.fromkeys(name for _, row in rows[:GLANCE] for name in row)), rows)
+
+
+def _json_list(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a .json file: a list of them, by itself or as `data`, or one a line after all."""
+    text = read_text(path)
+    try:
+        found = parse_json(text, keys_once=True)
+    except ParseError as error:
+        if error.reason == "Extra data":
+            return json_rows(path)
+        where = "this" if error.line is None else f"line {error.line}"
+        raise DataError(f"{path}: {where} is not JSON ({error.reason}); mend it.") from None
+    found = found.get("data", [found]) if isinstance(found, dict) else found
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise DataError(f"{path}: this is no list of JSON objects; write one object a line and call the file .jsonl.")
+    return found
+
+
+def _from_cells(origin: str, rows: list[tuple[int, list[str]]], is_header: Callable[[Sequence[str]], bool]) -> Table:
+    while rows and not "".join(rows[0][1]).strip():
+        rows = rows[1:]
+    if not rows:
+        return Table(origin, [], [])
+    first = [cell.strip() for cell in rows[0][1]]
+    has_header = is_header(first)
+    names = first if has_header else [str(number) for number in range(len(first))]
+    found: list[tuple[str, Row]] = []
+    for number, cells in rows[1:] if has_header else rows:
+        check_cells(origin, number, cells, len(names))
+        found.append((f"line {number}", dict(zip(names, cells)) if "".join(cells).strip() else NO_FIELDS))
+    return Table(origin, names, found, has_header)
+
+
+def check_cells(origin: Path | str, number: int, cells: Sequence[str], columns: int) -> None:
+    """Refuse a row with more cells than columns: a separator inside a text would cut it short unnoticed."""
+    if len(cells) > columns:
+        raise DataError(
+            f"{origin}: line {number} has {len(cells)} columns, but the first has {columns}; put quotes around texts "
+            f"that hold the separator."
+        )
+
+
+def _from_datasets(place: str, config: str | None, split: str) -> Table:
+    """Return the rows of a `datasets` set, numbers that stand for classes by their names."""
+    found = load_datasets(place, config, split)
+    classes = {name: names for name, each in found.features.items() if (names := _class_names(each))}
+
+    def called(names: Sequence[str], value: Any) -> Any:
+        if isinstance(value, list):
+            return [called(names, each) for each in value]
+        return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
+
+    def named(row: Row) -> Row:
+        return {name: called(classes[name], value) if name in classes else value for name, value in row.items()}
+
+    rows = [(f"record {number}", named(row)) for number, row in enumerate(dataset_rows(found, place), start=1)]
+    return Table(place, list(found.features), rows)
+
+
+def _class_names(feature: Any) -> Sequence[str] | None:
+    """Return what the numbers of a feature, or those in its lists, stand for."""
+    inner = getattr(feature, "feature", feature)
+    return getattr(inner, "names", None)
+
+
+def json_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a file with one a line; a blank line is an empty one."""
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            rows.append(NO_FIELDS)
+            continue
+        rows.append(json_object(line, path, number))
+    return rows
+
+
+def split_rows(path: Path, suffix: str) -> list[tuple[int, list[str]]]:
+    """Return (line number, cells) for each row; only CSV knows quotes."""
+    if suffix == ".tsv":
+        return [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)]
+    text = read_text(path)
+    found: list[tuple[int, list[str]]] = []
+    try:
+        found.extend(_csv_rows(text, ","))
+    except csv.Error as error:
+        if (other := _otherwise_parted(text)) is not None:
+            return other
+        line = found[-1][0] + 1 if found else 1
+        raise DataError(f"{path}: line {line} is not CSV ({error}); mend its quotes.") from None
+    if any(len(row) > 1 for _, row in found[:1]):
+        return found
+    return _otherwise_parted(text) or found
+
+
+def _csv_rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (number of its last line, cells) for each row of CSV text."""
+    csv.field_size_limit(WIDEST_CELL)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    for row in reader:
+        yield reader.line_num, row
+
+
+def _otherwise_parted(text: str) -> list[tuple[int, list[str]]] | None:
+    """Return the rows of a CSV with semicolons or tabs, as many spreadsheets write it; None: it has none.
+
+    Only where it makes all rows equally long: a text may hold semicolons.
+    """
+    for separator in OTHER_SEPARATORS:
+        try:
+            found = list(_csv_rows(text, separator))
+        except csv.Error:
+            continue
+        lengths = {len(row) for _, row in found if row}
+        if len(lengths) == 1 and lengths != {1}:
+            return found
+    return None
+
+
+def find_column(path: Path, header: Sequence[str], column: str | int) -> int:
+    """Return the number of a column that is called by its name or number."""
+    if isinstance(column, int):
+        return column
+    names = [cell.strip().lower() for cell in header]
+    Table(str(path), list(header), []).check_once(column)
+    if column.lower() not in names:
+        raise DataError(f'{path}: there is no column "{column}" in its header ({", ".join(header)}).')
+    return names.index(column.lower())

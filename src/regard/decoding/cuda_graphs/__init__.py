@@ -1,0 +1,1 @@
+"""CUDA graphs of decoding steps and of whole searches."""

@@ -1,0 +1,127 @@
+"""Generation: a batch of sources in, hypotheses out, by the fastest method that computes the same."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from regard.decoding.cuda_graphs.beam import Rules, recorded_beam_search
+from regard.decoding.cuda_graphs.capture import can_record, can_record_passes, forget_recordings
+from regard.decoding.cuda_graphs.encoder_decoder import build_stepper
+from regard.decoding.cuda_graphs.mask_predict import recorded_mask_predict
+from regard.decoding.logits.coverage import Coverage
+from regard.decoding.logits.processors import Constraints
+from regard.decoding.search.beam import beam_search
+from regard.decoding.search.mask_predict import mask_predict
+from regard.decoding.search.rollout import greedy, sample
+from regard.decoding.settings import (
+    AnyDecodeSettings,
+    DecodeSettings,
+    MaskPredictDecodeSettings,
+)
+from regard.decoding.steppers.interface import Ends, Hypothesis
+from regard.errors import DataError
+from regard.models.base.protocols import ConditionalMasked, SequenceToSequence
+from regard.nn.inference.memory import is_out_of_memory, release_memory
+from regard.nn.inference.prepacked import packed
+from regard.nn.inference.threads import threads_for
+from regard.text.prefix import Prefix
+
+
+@torch.inference_mode()
+def decode(
+    models: Any | Sequence[Any],
+    source: Tensor,
+    real: Tensor,
+    ends: Ends,
+    settings: AnyDecodeSettings,
+    prefixes: Sequence[Prefix | None] | None = None,
+    lines: Sequence[int] | None = None,
+) -> list[list[Hypothesis]]:
+    """Return the hypotheses of each source (B, S), best first, by the method the settings ask for.
+
+    Several models that say one token after the other are an ensemble. `prefixes` are what their outputs must begin
+    with; `lines` the numbers that draws follow from, unset: 0, 1, ... Where memory runs out, fewer sources are
+    decoded together.
+    """
+    members = models if isinstance(models, Sequence) else [models]
+    prefixes = prefixes or [None] * len(source)
+    lines = range(len(source)) if lines is None else lines
+    try:
+        return _decode_together(members, source, real, ends, settings, prefixes, lines)
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+    for member in members:  # outside the handler, which would keep alive what the attempt held
+        forget_recordings(member)
+    release_memory(source.device)
+    if len(source) == 1:
+        fewer = "length candidates" if isinstance(settings, MaskPredictDecodeSettings) else "beams"
+        raise DataError(
+            f"Memory runs out on a single text of {int(real.sum()):,} tokens with {settings.hypotheses} hypotheses; "
+            f"split it, or ask for fewer {fewer}."
+        )
+    parts = (slice(None, len(source) // 2), slice(len(source) // 2, None))
+    halves = (decode(members, source[p], real[p], ends, settings, prefixes[p], lines[p]) for p in parts)
+    return [hypotheses for half in halves for hypotheses in half]
+
+
+def _decode_together(
+    members: Sequence[Any],
+    source: Tensor,
+    real: Tensor,
+    ends: Ends,
+    settings: AnyDecodeSettings,
+    prefixes: Sequence[Prefix | None],
+    lines: Sequence[int],
+) -> list[list[Hypothesis]]:
+    fills_in = isinstance(settings, MaskPredictDecodeSettings)
+    with ExitStack() as stack:
+        for member in members:
+            rows = (source.numel() if fills_in else len(source)) * settings.hypotheses
+            stack.enter_context(packed(cast(nn.Module, member)))
+            stack.enter_context(threads_for(cast(nn.Module, member), rows))
+        if isinstance(settings, MaskPredictDecodeSettings):
+            return _fill_in(members[0], source, real, ends, settings)
+        assert isinstance(settings, DecodeSettings), "there are two ways"
+        bound = min((member.max_positions for member in members if member.max_positions is not None), default=None)
+        limits = [
+            settings.limit(length, bound, len(prefix.choices) if prefix else 0)
+            for length, prefix in zip(real.sum(1).tolist(), prefixes, strict=True)
+        ]
+        return _decode(members, source, real, limits, Constraints(settings, ends, prefixes, source.device), lines)
+
+
+def _fill_in(
+    model: ConditionalMasked, source: Tensor, real: Tensor, ends: Ends, settings: MaskPredictDecodeSettings
+) -> list[list[Hypothesis]]:
+    found = recorded_mask_predict(model, source, real, ends, settings) if can_record_passes(model) else None
+    return mask_predict(model, source, real, ends, settings) if found is None else found
+
+
+def _decode(
+    members: Sequence[SequenceToSequence],
+    source: Tensor,
+    real: Tensor,
+    limits: Sequence[int],
+    constraints: Constraints,
+    lines: Sequence[int],
+) -> list[list[Hypothesis]]:
+    settings = constraints.settings
+    if settings.coverage_penalty:
+        coverage = Coverage(members, real)
+        with coverage.listening():
+            return beam_search(build_stepper(members, source, real), limits, constraints, coverage)
+    rules = None
+    if settings.method == "beam" and len(members) == 1 and can_record(members[0]):
+        rules = Rules.of(constraints, members[0].head.weight.size(0))
+    if rules is not None:
+        found = recorded_beam_search(members[0], source, real, limits, constraints, rules)
+        if found is not None:
+            return found
+    stepper = build_stepper(members, source, real)
+    if settings.method == "sample":
+        return sample(stepper, limits, constraints, lines)
+    return (greedy if settings.beams == 1 else beam_search)(stepper, limits, constraints)

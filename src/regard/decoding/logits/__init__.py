@@ -1,0 +1,1 @@
+"""Logits processing: filters, constraints, sampling, coverage."""

@@ -1,0 +1,1 @@
+"""Search strategies: rollout, beam search, mask-predict."""

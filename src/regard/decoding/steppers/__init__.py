@@ -1,0 +1,1 @@
+"""Steppers: one interface to every decoder, a token a step."""

@@ -1,0 +1,45 @@
+"""How sharply a decoder looks at its source."""
+
+import fnmatch
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regard.data.encoding.batches import TranslationBatch
+from regard.inspection.record import only_user
+from regard.models.base.protocols import is_conditional_masked
+from regard.nn.probes.probe import Listener, listening, probes
+
+CROSS = "*.cross.weights"
+
+
+@torch.inference_mode()
+def attention_focus(model: Any, batch: TranslationBatch) -> float | None:
+    """Return the focus of the sharpest cross-attention head; None where the model has no such heads.
+
+    Focus is 1 - entropy / log(source length), in the mean over target tokens: 0 is a look at every source token
+    alike, 1 a look at one only.
+    """
+    focuses: list[float] = []
+    lengths = batch.source_real.sum(-1)  # (B,)
+    counts = batch.target_real & (lengths > 1)[:, None]  # (B, T): a single source token leaves no choice
+
+    def listener(weights: Tensor) -> None:
+        entropy = torch.special.entr(weights.float()).sum(-1)  # (B, H, T)
+        share = entropy / lengths.clamp(min=2).log()[:, None, None]
+        kept = share.transpose(1, 2)[counts]  # (N, H)
+        focuses.append(float((1 - kept).mean(0).max()))
+
+    heads: dict[Any, Listener] = {
+        probe: listener for name, probe in probes(model).items() if fnmatch.fnmatch(name, CROSS)
+    }
+    if not heads or not counts.any():
+        return None
+    with only_user(model), listening(heads):
+        memory = model.encode(batch.source, batch.source_real)
+        if is_conditional_masked(model):
+            model.decode(batch.target, memory, batch.target_real)
+        else:
+            model.decode(batch.target, memory)
+    return max(focuses)

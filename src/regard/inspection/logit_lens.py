@@ -1,0 +1,58 @@
+"""The logit lens (nostalgebraist, 2020): what a model would say if the block it has reached were its last."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.errors import ConfigError
+from regard.inspection.record import recording
+from regard.models.base.protocols import Layered
+from regard.nn.probes.trace import Trace
+
+AT_ONCE = 2**22
+"""Logits that are made at once."""
+
+
+@torch.inference_mode()
+def record_lens(
+    model: Any,
+    text: Tensor,
+    tokens: dict[str, list[str]],
+    pieces: Callable[[list[int]], list[str]],
+    count: int = 5,
+    segments: Tensor | None = None,
+) -> Trace:
+    """Return what each block of a language model would say behind every token of one text (T,).
+
+    A text encoder, which is also told the segments (T,), says what it would put in the place of every token.
+
+    The arrays `blocks.N.ids` and `blocks.N.probabilities` (T, count) hold the most probable tokens, best first; the
+    tokens `blocks.N` are the best ones in words.
+    """
+    layered: object = model
+    if not isinstance(layered, Layered):
+        raise ConfigError("lens: this model has no blocks that write into one stream; a model of the family gpt has.")
+    with recording(model, ["hidden.*"]) as hidden:
+        model.read(text[None]) if segments is None else model.read(text[None], segments[None])
+    arrays: dict[str, NDArray[np.float32]] = {}
+    said = dict(tokens)
+    for number in range(len(hidden)):
+        ids, probabilities = _most_probable(model, torch.from_numpy(hidden[f"hidden.{number}"]), count)
+        arrays[f"blocks.{number}.ids"], arrays[f"blocks.{number}.probabilities"] = ids, probabilities
+        said[f"blocks.{number}"] = pieces(ids[:, 0].astype(np.int64).tolist())
+    return Trace(said, arrays)
+
+
+def _most_probable(model: Any, hidden: Tensor, count: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the ids and probabilities (T, count) that hidden states (T, D) lead to."""
+    weight = model.head.weight
+    ids, probabilities = [], []
+    for part in hidden.to(weight).split(max(1, AT_ONCE // weight.size(0))):
+        best = model.project(model.finish(part)).float().softmax(-1).topk(min(count, weight.size(0)), dim=-1)
+        ids.append(best.indices.float().cpu())
+        probabilities.append(best.values.cpu())
+    return torch.cat(ids).numpy(), torch.cat(probabilities).numpy()

@@ -1,0 +1,1 @@
+"""Hugging Face folders, read and written; name tables as data."""

@@ -1,0 +1,96 @@
+"""A language model to and from a Hugging Face folder (GPT-2, the first GPT, Llama)."""
+
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint.atomic import write_json
+from regard.checkpoint.bundle import Bundle
+from regard.decoding.text_settings import GenerateSettings
+from regard.interop.huggingface.causal_configs import (
+    LanguageForm,
+    language_config,
+    language_form_for,
+    language_settings,
+    lost_rates,
+)
+from regard.interop.huggingface.causal_weights import language_to_ours, language_to_theirs
+from regard.interop.huggingface.folder import (
+    CONFIG,
+    GENERATION,
+    check_shapes,
+    fill,
+    read_object,
+    read_tensors,
+    write_tensors,
+    write_whole,
+)
+from regard.interop.huggingface.generation_config import (
+    DECODER_START,
+    NO_CONTINUATION,
+    generating_of,
+    language_generation,
+    special_tokens,
+)
+from regard.interop.huggingface.schemas import Generation
+from regard.interop.huggingface.seq2seq_configs import checked
+from regard.interop.huggingface.tokenizers import check_numbers, read_language_tokenizer, write_tokenizer
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model
+from regard.models.gpt.model import GptSettings
+from regard.progress import Progress
+
+TASK = "language-model"
+
+
+def read_language_model(folder: Path, config: dict[str, Any], form: LanguageForm) -> Bundle:
+    """Read a model whose config.json is in a form; it comes back in eval mode."""
+    where = str(folder / CONFIG)
+    settings = checked(GptSettings, language_settings(config, form, where), where)
+    weights = language_to_ours(read_tensors(folder), settings, form, str(folder))
+    tokenizer, begins_text = read_language_tokenizer(folder, form.model_type, _end(config))
+    tokens = len(weights["embedding.table.weight"])
+    check_numbers(tokenizer, tokens, where)
+    vocabularies = Vocabularies(tokens, tokens, is_shared=True)
+    check_shapes(settings, vocabularies, weights, folder)
+    model = build_model(settings, vocabularies).eval()
+    fill(model, weights)
+    generate = generating_of(read_object(folder / GENERATION, Generation)) | {"begins_text": begins_text}
+    checked(GenerateSettings, generate, str(folder / GENERATION), NO_CONTINUATION)
+    facts = {"window": settings.max_positions, "generate": generate}
+    return Bundle(TASK, model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
+
+
+def _end(config: dict[str, Any]) -> Any:
+    """Return the number of the token that ends a text; the first, where several do."""
+    end = config.get("eos_token_id")
+    return (end[0] if end else None) if isinstance(end, list) else end
+
+
+def write_language_model(bundle: Bundle, settings: GptSettings, folder: Path, progress: Progress) -> LanguageForm:
+    """Write a model with its tokenizer in the form that fits, and return that form."""
+    form = language_form_for(settings)
+    tokenizer = bundle.tokenizers["tokenizer"]
+    window = settings.max_positions if settings.positions == "learned" else _window(bundle, settings)
+    config = language_config(settings, bundle.vocabularies.target, window, form)
+    config |= {name: number for name, number in special_tokens(tokenizer).items() if name != DECODER_START}
+    generate: dict[str, Any] = bundle.facts.get("generate", {})
+    generation = language_generation(generate, tokenizer, progress)
+    for name in lost_rates(settings, form):
+        progress.warn(f"model.{name}: {getattr(settings, name)} is not written, {form.name} has no such setting.")
+    weights = {name: tensor.float().cpu() for name, tensor in bundle.model.state_dict().items()}
+    tensors = language_to_theirs(weights, settings, form)
+
+    def write(aside: Path) -> None:
+        write_json(aside / CONFIG, config)
+        write_json(aside / GENERATION, generation)
+        write_tensors(aside, tensors)
+        put_first = [tokenizer.end] if GenerateSettings(**generate).begins_text else []
+        write_tokenizer(aside, tokenizer, window, put_first)
+
+    write_whole(folder, write)
+    return form
+
+
+def _window(bundle: Bundle, settings: GptSettings) -> int:
+    """Return for how many tokens a model whose positions go on for ever was made."""
+    return int(bundle.facts.get("window", settings.max_positions))

@@ -1,0 +1,138 @@
+"""The heads of tasks over a BERT, ours and those of `transformers`: what each is called, and what it remembers."""
+
+from dataclasses import replace
+from typing import Any
+
+from regard.checkpoint.bundle import Bundle
+from regard.errors import CheckpointError, ConfigError
+from regard.interop.huggingface.encoder_configs import HEADED_FORMS, MASKED_WORDS, POOLER, TASK, EncoderForm
+from regard.interop.huggingface.seq2seq_weights import Weights, take
+from regard.models.heads import HeadSettings
+
+TASKS = {"labels": "classify", "number": "regress", "tags": "tag", "spans": "answer", "choices": "choose"}
+"""Kinds of heads, and the task of each."""
+
+LAYERS = {"spans": "qa_outputs"}
+"""What theirs is called, where it is not `classifier`."""
+
+OF_PAIRS = ("entail", "contradict", "neutral", "duplicate", "equivalent", "paraphrase", "similar", "next")
+"""Words in labels that only two texts can have."""
+
+REMEMBERED = {
+    TASK: ("length", "embed"),
+    "classify": ("texts", "pairs", "max_length", "columns"),
+    "regress": ("texts", "pairs", "max_length", "columns"),
+    "tag": ("max_length", "columns"),
+    "answer": ("max_length", "stride", "longest_answer", "may_be_silent", "threshold"),
+    "choose": ("max_length", "columns"),
+}
+"""What a model of a task remembers that has no place in a config.json, and goes along in a file of its own."""
+
+
+def head_kind(form: EncoderForm, config: dict[str, Any]) -> str | None:
+    """Return the kind of head that a folder's model has."""
+    is_number = config.get("problem_type") == "regression" or (
+        form.head == "labels" and len(_labels(config)) == 1 and config.get("problem_type") is None
+    )
+    return "number" if form.head == "labels" and is_number else form.head
+
+
+def task_of(form: EncoderForm, config: dict[str, Any]) -> str:
+    """Return the task of a folder's model."""
+    kind = head_kind(form, config)
+    return TASK if kind is None else TASKS[kind]
+
+
+def _labels(config: dict[str, Any]) -> list[str]:
+    """Return the names of labels in the order of their numbers; `transformers` has two where none is said."""
+    names = config.get("id2label") or {number: f"LABEL_{number}" for number in range(config.get("num_labels") or 2)}
+    return [str(names[number]) for number in sorted(names, key=int)]
+
+
+def read_head(config: dict[str, Any], kind: str, where: str) -> tuple[HeadSettings, dict[str, Any]]:
+    """Return the shape of a head, and what its task remembers where nothing else is said."""
+    if config.get("problem_type") == "multi_label_classification":
+        raise CheckpointError(f"{where}: problem_type is multi_label_classification, and here a text has one label.")
+    labels = _labels(config)
+    outputs = {"number": 1, "choices": 1, "spans": 2}.get(kind, len(labels))
+    dropout = config.get("classifier_dropout")
+    dropout = config.get("hidden_dropout_prob", 0.1) if dropout is None else dropout
+    if kind == "spans":
+        dropout = 0.0
+    facts: dict[str, Any] = {"max_length": config["max_position_embeddings"]}
+    if kind in ("labels", "tags"):
+        facts["labels"] = labels
+    if kind in ("labels", "number"):
+        is_of_pairs = kind == "number" or any(word in label.lower() for label in labels for word in OF_PAIRS)
+        facts |= {"texts": 2 if is_of_pairs else 1, "pairs": "one-order"}
+    if kind == "number":
+        facts |= {"center": 0.0, "spread": 1.0}
+    if kind == "spans":
+        facts |= {"stride": 128, "longest_answer": 30, "may_be_silent": False, "threshold": 0.0}
+    return HeadSettings(kind=kind, outputs=outputs, dropout=dropout), facts
+
+
+def head_to_ours(tensors: Weights, kind: str, where: str) -> Weights:
+    """Return the weights of a head; a bias that all choices or tokens share decides nothing, and is left out."""
+    name = LAYERS.get(kind, "classifier")
+    parts = ("weight",) if kind in ("choices", "spans") else ("weight", "bias")
+    return {f"output.{part}": take(tensors, f"{name}.{part}", where) for part in parts}
+
+
+def head_to_theirs(weights: Weights, bundle: Bundle) -> Weights:
+    """Return their tensors of a head; numbers come out there as they are meant."""
+    assert bundle.head is not None
+    name = LAYERS.get(bundle.head.kind, "classifier")
+    weight = weights["output.weight"]
+    bias = weights.get("output.bias", weight.new_zeros(weight.size(0)))
+    if bundle.head.kind == "number":
+        spread = float(bundle.facts["spread"])
+        weight, bias = weight * spread, bias * spread + float(bundle.facts["center"])
+    return {f"{name}.weight": weight.clone(), f"{name}.bias": bias.clone()}
+
+
+def headed_form(bundle: Bundle) -> EncoderForm:
+    """Return the form of a model with a head."""
+    assert bundle.head is not None
+    head = bundle.head
+    if bundle.facts.get("pairs") == "both-orders":
+        raise ConfigError('pairs: "both-orders" fits no Hugging Face form; "one-order" does.')
+    if head.pooling != "token":
+        raise ConfigError(
+            f'pooling: "{head.pooling}" of all tokens fits no Hugging Face form; "token" does: '
+            f"train with pooling=token to write it."
+        )
+    if head.reader_width or head.is_mixed:
+        raise ConfigError(
+            f"reader_width: {head.reader_width} fits no Hugging Face form; train with reader_width=0 to write it."
+        )
+    kind = "labels" if bundle.head.kind == "number" else bundle.head.kind
+    return next(form for form in HEADED_FORMS if form.head == kind)
+
+
+def vectors_alone(bundle: Bundle) -> Bundle:
+    """Return a model that says how alike two texts are as what it is: an encoder that gives each text a vector."""
+    assert bundle.head is not None
+    embed = {"pooling": bundle.head.pooling, "is_normalised": True, "max_length": int(bundle.facts["max_length"])}
+    facts = {"embed": embed, "untrained": [POOLER, MASKED_WORDS]}
+    return replace(bundle, task=TASK, model=bundle.model.body, facts=facts, head=None)
+
+
+def head_config(bundle: Bundle) -> dict[str, Any]:
+    """Return what a config.json says about a head."""
+    assert bundle.head is not None
+    kind = bundle.head.kind
+    found: dict[str, Any] = {"classifier_dropout": bundle.head.dropout}
+    if kind == "number":
+        found |= {"id2label": {"0": "number"}, "label2id": {"number": 0}, "problem_type": "regression"}
+    elif kind in ("labels", "tags"):
+        labels = [str(label) for label in bundle.facts["labels"]]
+        found["id2label"] = {str(number): label for number, label in enumerate(labels)}
+        found["label2id"] = {label: number for number, label in enumerate(labels)}
+        found |= {"problem_type": "single_label_classification"} if kind == "labels" else {}
+    return found
+
+
+def remembered(bundle: Bundle) -> dict[str, Any]:
+    """Return what goes along with a model in a file of its own."""
+    return {name: bundle.facts[name] for name in REMEMBERED[bundle.task] if name in bundle.facts}

@@ -1,0 +1,160 @@
+"""BERT's tokenizer to and from a Hugging Face folder: tokenizer.json, or vocab.txt, and tokenizer_config.json."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint.atomic import write_json
+from regard.data.sources.lines import read_text
+from regard.errors import CheckpointError
+from regard.interop.huggingface.folder import read_object
+from regard.interop.huggingface.merges import FLAGS
+from regard.interop.huggingface.schemas import TokenizerConfig
+from regard.interop.huggingface.tokenizers import FILE, definition_in, numbers_in
+from regard.text.tokenizer import BERT_TOKENS, MASK, Tokenizer
+
+VOCABULARY, SETTINGS = "vocab.txt", "tokenizer_config.json"
+
+CLEANING = {
+    "do_lower_case": "lowercase",
+    "strip_accents": "strip_accents",
+    "tokenize_chinese_chars": "handle_chinese_chars",
+}
+"""Their settings, and what each is called in a tokenizer.json."""
+
+NORMALIZER = {
+    "type": "BertNormalizer",
+    "clean_text": True,
+    "handle_chinese_chars": True,
+    "strip_accents": None,
+    "lowercase": True,
+}
+SPLITTER = {"type": "BertPreTokenizer"}
+WORDPIECE = {"type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
+NAMES = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": MASK}
+"""Special tokens by what they are called in tokenizer_config.json."""
+
+
+def read_encoder_tokenizer(folder: Path) -> Tokenizer:
+    """Return the tokenizer of a BERT folder; what tokenizer_config.json says about cleaning text holds."""
+    settings = read_object(folder / SETTINGS, TokenizerConfig)
+    path = folder / FILE
+    if path.exists():
+        definition = definition_in(path)
+    elif (folder / VOCABULARY).exists():
+        path = folder / VOCABULARY
+        definition = _from_vocabulary(path)
+    else:
+        raise CheckpointError(
+            f"{folder}: there is no {FILE} and no {VOCABULARY} here; put the model's tokenizer beside it."
+        )
+    numbers = numbers_in(definition)
+    for name, token in NAMES.items():
+        theirs = _content(settings.get(name)) or token
+        if theirs != token:
+            raise CheckpointError(
+                f"{folder / SETTINGS}: {name} is {theirs}, and only a tokenizer that calls it {token} is read."
+            )
+        if token not in numbers and token != MASK:
+            raise CheckpointError(f"{path}: it has no token called {token}; rename the one that does its work.")
+    known = {token["content"] for token in definition["added_tokens"]}
+    missing = [
+        {"id": numbers[token], "content": token, **FLAGS}
+        for token in BERT_TOKENS
+        if token in numbers and token not in known
+    ]
+    definition["added_tokens"] = sorted([*definition["added_tokens"], *missing], key=lambda token: int(token["id"]))
+    _clean(definition, settings)
+    definition["post_processor"] = None
+    return Tokenizer.parse(json.dumps(definition), str(path))
+
+
+def _content(token: Any) -> str | None:
+    """Return a special token as it is written, which may stand among its properties."""
+    return token.get("content") if isinstance(token, dict) else token
+
+
+def _clean(definition: dict[str, Any], settings: dict[str, Any]) -> None:
+    """Let text be cleaned as the settings of BERT's own tokenizer say, in place; other kinds have none."""
+    kind = (settings.get("tokenizer_class") or "BertTokenizer").removesuffix("Fast")
+    normalizer = definition.get("normalizer") or {}
+    if kind == "BertTokenizer" and normalizer.get("type") == "BertNormalizer":
+        said = {ours: settings[theirs] for theirs, ours in CLEANING.items() if theirs in settings}
+        said = {name: value for name, value in said.items() if value is not None or name == "strip_accents"}
+        definition["normalizer"] = normalizer | said
+
+
+def _from_vocabulary(path: Path) -> dict[str, Any]:
+    """Return the definition that a vocab.txt stands for: a piece a line, numbered by its line."""
+    # A piece may be what Python takes for the end of a line, so only the real one cuts.
+    lines = read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": dict(NORMALIZER),
+        "pre_tokenizer": SPLITTER,
+        "post_processor": None,
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": {**WORDPIECE, "unk_token": "[UNK]", "vocab": {piece: number for number, piece in enumerate(lines)}},
+    }
+
+
+def write_encoder_tokenizer(folder: Path, tokenizer: Tokenizer, positions: int) -> None:
+    """Write what `AutoTokenizer.from_pretrained(folder)` needs to encode as regard does, pairs as BERT reads them.
+
+    There, [MASK] and its like are found in a text; here they never are.
+    """
+    definition = json.loads(tokenizer.to_json())
+    definition["post_processor"] = _around(tokenizer)
+    write_json(folder / FILE, definition)
+    specials = tokenizer.padding, tokenizer.unknown, tokenizer.start, tokenizer.end, tokenizer.mask
+    written = {name: tokenizer.pieces([number])[0] for name, number in zip(NAMES, specials) if number is not None}
+    settings = {
+        **written,
+        "model_max_length": positions,
+        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
+        "padding_side": "right",
+        "clean_up_tokenization_spaces": False,
+    }
+    if not _is_berts(definition, written):
+        write_json(folder / SETTINGS, {"tokenizer_class": "PreTrainedTokenizerFast", **settings})
+        return
+    cleaning = {theirs: definition["normalizer"][ours] for theirs, ours in CLEANING.items()}
+    write_json(folder / SETTINGS, {"tokenizer_class": "BertTokenizer", **settings, **cleaning})
+    pieces = sorted(definition["model"]["vocab"].items(), key=lambda entry: int(entry[1]))
+    (folder / VOCABULARY).write_text("".join(f"{piece}\n" for piece, _ in pieces), encoding="utf-8", newline="\n")
+
+
+def _is_berts(definition: dict[str, Any], names: dict[str, str]) -> bool:
+    """Tell whether their BertTokenizer, which takes nothing but the vocabulary and some settings, does the same."""
+    normalizer, model = definition["normalizer"] or {}, definition["model"]
+    free = dict.fromkeys(CLEANING.values())
+    return (
+        names == NAMES
+        and {token["content"] for token in definition["added_tokens"]} == set(BERT_TOKENS)
+        and normalizer | free == NORMALIZER | free
+        and definition["pre_tokenizer"] == SPLITTER
+        and {name: model.get(name) for name in WORDPIECE} == WORDPIECE
+        and sorted(model["vocab"].values()) == list(range(len(model["vocab"])))
+    )
+
+
+def _around(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return what puts [CLS] before a text and [SEP] behind it, and behind a second one of the other segment."""
+    start, end = tokenizer.pieces((tokenizer.start, tokenizer.end))
+
+    def special(name: str, kind: int) -> dict[str, Any]:
+        return {"SpecialToken": {"id": name, "type_id": kind}}
+
+    def text(name: str, kind: int) -> list[dict[str, Any]]:
+        return [{"Sequence": {"id": name, "type_id": kind}}, special(end, kind)]
+
+    numbers = {start: tokenizer.start, end: tokenizer.end}
+    return {
+        "type": "TemplateProcessing",
+        "single": [special(start, 0), *text("A", 0)],
+        "pair": [special(start, 0), *text("A", 0), *text("B", 1)],
+        "special_tokens": {name: {"id": name, "ids": [each], "tokens": [name]} for name, each in numbers.items()},
+    }

@@ -1,0 +1,156 @@
+"""A text encoder to and from a Hugging Face folder (BERT, with heads or without)."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.checkpoint.atomic import write_json
+from regard.checkpoint.bundle import Bundle
+from regard.errors import CheckpointError
+from regard.interop.huggingface.encoder_configs import (
+    ENCODER_FORMS,
+    MASKED_WORDS,
+    NEXT_SENTENCE,
+    POOLER,
+    EncoderForm,
+    check_encoder,
+    encoder_config,
+    encoder_settings,
+    lost_in_encoder,
+)
+from regard.interop.huggingface.encoder_heads import (
+    REMEMBERED,
+    head_config,
+    head_kind,
+    head_to_ours,
+    head_to_theirs,
+    headed_form,
+    read_head,
+    remembered,
+    task_of,
+    vectors_alone,
+)
+from regard.interop.huggingface.encoder_tokenizers import read_encoder_tokenizer, write_encoder_tokenizer
+from regard.interop.huggingface.encoder_weights import encoder_to_ours, encoder_to_theirs, parts_in, with_new_names
+from regard.interop.huggingface.folder import (
+    CONFIG,
+    check_shapes,
+    fill,
+    read_object,
+    read_tensors,
+    write_tensors,
+    write_whole,
+)
+from regard.interop.huggingface.schemas import Own
+from regard.interop.huggingface.sentence_transformers import sentence_facts, write_sentence_modules
+from regard.interop.huggingface.seq2seq_configs import checked
+from regard.interop.huggingface.seq2seq_weights import Weights
+from regard.models.base.protocols import Vocabularies
+from regard.models.bert import BertSettings
+from regard.models.families import build_model
+from regard.models.heads import HeadSettings
+from regard.progress import Progress
+
+UNTRAINED = "untrained"
+"""The fact that names the parts of a model which its folder did not hold: what they give means nothing."""
+
+OWN = "regard.json"
+"""What else a model from here remembers; `transformers` does not look at it."""
+
+BODY = "body."
+"""Before the names of a body's weights, where it has a head above it."""
+
+
+def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bundle:
+    """Read a BERT; it comes back in eval mode. Parts it does not have are drawn, always the same, and named."""
+    where = str(folder / CONFIG)
+    tensors = with_new_names(read_tensors(folder))
+    parts = parts_in(tensors) | form.parts
+    values = encoder_settings(config, where) | {"has_next_sentence": NEXT_SENTENCE in parts}
+    if MASKED_WORDS in parts and not config.get("tie_word_embeddings", True):
+        values["embeddings"] = "separate"
+    settings = checked(BertSettings, values, where)
+    weights = encoder_to_ours(tensors, settings, parts, str(folder))
+    tokenizer = read_encoder_tokenizer(folder)
+    tokens = len(weights["embedding.table.weight"])
+    if tokens < tokenizer.id_limit:
+        raise CheckpointError(
+            f"{where}: the model has {tokens:,} tokens, but the tokenizer {tokenizer.id_limit:,}; put the tokenizer "
+            f"it was trained with beside it."
+        )
+    untrained = [part for part in (POOLER, MASKED_WORDS) if part not in parts]
+    facts: dict[str, Any] = {UNTRAINED: untrained} if untrained else {}
+    head: HeadSettings | None = None
+    kind = head_kind(form, config)
+    if kind is None:
+        facts |= sentence_facts(folder)
+    else:
+        head, usual = read_head(config, kind, where)
+        facts |= usual
+        weights = {BODY + name: value for name, value in weights.items()} | head_to_ours(tensors, kind, str(folder))
+    task = task_of(form, config)
+    facts |= _own(folder / OWN, task, settings.max_positions)
+    vocabularies = Vocabularies(tokens, tokens, is_shared=True)
+    check_shapes(settings, vocabularies, weights, folder, head)
+    with torch.random.fork_rng(devices=()):
+        torch.manual_seed(0)
+        model = build_model(settings, vocabularies, head).eval()
+    fill(model, model.state_dict() | weights)
+    return Bundle(task, model, settings, vocabularies, {"tokenizer": tokenizer}, facts, head)
+
+
+def _own(path: Path, task: str, positions: int) -> dict[str, Any]:
+    """Return what a model that was written here remembers besides."""
+    found = read_object(path, Own)
+    for name in ("length", "max_length"):
+        if (found.get(name) or 0) > positions:
+            raise CheckpointError(f"{path}: {name} is {found[name]:,}, but the model has {positions:,} positions.")
+    return {name: found[name] for name in REMEMBERED[task] if found.get(name) is not None}
+
+
+def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress: Progress) -> EncoderForm:
+    """Write a model with its tokenizer, with the head of its task or those of pretraining, and return its form."""
+    check_encoder(settings)
+    gives_vectors = bundle.head is not None and bundle.head.kind == "likeness"
+    if gives_vectors:
+        bundle = vectors_alone(bundle)
+    form, parts = _form(bundle, settings)
+    tokenizer = bundle.tokenizers["tokenizer"]
+    config = encoder_config(settings, bundle.vocabularies.target, form) | {"pad_token_id": tokenizer.padding}
+    for name in lost_in_encoder(settings):
+        progress.warn(f"model.{name}: {getattr(settings, name)} is not written, BERT has no such setting.")
+    weights = {name: tensor.float().cpu() for name, tensor in bundle.model.state_dict().items()}
+    if bundle.head is None:
+        tensors = encoder_to_theirs(weights, settings, parts)
+    else:
+        config |= head_config(bundle)
+        tensors = encoder_to_theirs(_body(weights), settings, parts, has_head=True) | head_to_theirs(weights, bundle)
+
+    def write(aside: Path) -> None:
+        write_json(aside / CONFIG, config)
+        write_tensors(aside, tensors)
+        write_encoder_tokenizer(aside, tokenizer, settings.max_positions)
+        own = remembered(bundle)
+        if own:
+            write_json(aside / OWN, own)
+        if gives_vectors:
+            write_sentence_modules(aside, settings.width, bundle.facts["embed"])
+
+    write_whole(folder, write)
+    return form
+
+
+def _form(bundle: Bundle, settings: BertSettings) -> tuple[EncoderForm, frozenset[str]]:
+    """Return the form of a model, and which of its parts are written: those that have learned something."""
+    if bundle.head is not None:
+        form = headed_form(bundle)
+        return form, form.parts
+    had = {POOLER, MASKED_WORDS} - set(bundle.facts.get(UNTRAINED, ()))
+    had |= {NEXT_SENTENCE} if settings.has_next_sentence else set()
+    form = next(form for form in ENCODER_FORMS if form.parts <= had)
+    return form, form.parts or frozenset(had & {POOLER})
+
+
+def _body(weights: Weights) -> Weights:
+    return {name.removeprefix(BODY): value for name, value in weights.items() if name.startswith(BODY)}

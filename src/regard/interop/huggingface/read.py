@@ -1,0 +1,122 @@
+"""A Hugging Face folder as a model of ours, translators here; nothing in it is executed."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.checkpoint.bundle import Bundle
+from regard.decoding.settings import DecodeSettings
+from regard.errors import CheckpointError
+from regard.interop.huggingface.causal_configs import LanguageForm
+from regard.interop.huggingface.causal_models import read_language_model
+from regard.interop.huggingface.encoder_configs import EncoderForm
+from regard.interop.huggingface.encoder_heads import task_of
+from regard.interop.huggingface.encoders import read_encoder
+from regard.interop.huggingface.folder import (
+    CONFIG,
+    GENERATION,
+    check_shapes,
+    fill,
+    read_config,
+    read_object,
+    read_tensors,
+)
+from regard.interop.huggingface.generation_config import NO_SEARCH, decoding_of
+from regard.interop.huggingface.schemas import Generation
+from regard.interop.huggingface.seq2seq_configs import Form, checked, form_of, settings_of
+from regard.interop.huggingface.seq2seq_weights import OUTPUT_BIAS, TABLES, Weights, tables_of, take, to_ours
+from regard.interop.huggingface.tokenizers import check_numbers, read_tokenizers
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model
+from regard.models.transformer.model import TransformerSettings
+from regard.text.tokenizer import Tokenizer
+
+
+def read_task(folder: str | Path) -> str:
+    """Return the task of a model, from its config alone."""
+    config = read_config(Path(folder))
+    form = form_of(config, str(Path(folder) / CONFIG))
+    if isinstance(form, EncoderForm):
+        return task_of(form, config)
+    return "language-model" if isinstance(form, LanguageForm) else "translate"
+
+
+def read(folder: str | Path) -> Bundle:
+    """Read a model with safetensors and a fast tokenizer; it comes back in eval mode."""
+    folder = Path(folder)
+    config = read_config(folder)
+    form = form_of(config, str(folder / CONFIG))
+    if isinstance(form, LanguageForm):
+        return read_language_model(folder, config, form)
+    if isinstance(form, EncoderForm):
+        return read_encoder(folder, config, form)
+    tensors = read_tensors(folder)
+    tokenizers = read_tokenizers(folder)
+    is_shared = "tokenizer" in tokenizers
+    source, target = (tokenizers["tokenizer" if is_shared else role] for role in ("source", "target"))
+    settings, weights = _translate(config, form, tensors, source, target, folder)
+    vocabularies = Vocabularies(source.size, target.size, is_shared)
+    check_shapes(settings, vocabularies, weights, folder)
+    model = build_model(settings, vocabularies).eval()
+    fill(model, weights)
+    decode = decoding_of(read_object(folder / GENERATION, Generation) or config)
+    checked(DecodeSettings, decode, str(folder / GENERATION), NO_SEARCH)
+    return Bundle("translate", model, settings, vocabularies, tokenizers, {"decode": decode})
+
+
+def _translate(
+    config: dict[str, Any], form: Form, tensors: Weights, source: Tokenizer, target: Tokenizer, folder: Path
+) -> tuple[TransformerSettings, Weights]:
+    """Return our settings and weights (a shared table under each of its names) for their config and tensors."""
+    where = str(folder / CONFIG)
+    values = settings_of(config, form, where)
+    settings = checked(TransformerSettings, values, where)
+    weights = to_ours(tensors, settings, str(folder))
+    tables = tables_of(tensors, config, settings, str(folder))
+    ours, theirs = OUTPUT_BIAS
+    bias = take(tensors, theirs, str(folder)) if theirs in tensors else None
+    values["has_output_bias"] = bias is not None and bool(bias.any())
+    if bias is not None and (bias.dim() != 2 or len(bias) != 1):
+        raise CheckpointError(
+            f"{folder}: {theirs} has shape {tuple(bias.shape)}, not that of a single row; copy it again."
+        )
+    if bias is not None and values["has_output_bias"]:
+        tables["bias"] = bias.T  # (V, 1)
+    tables = _with_start(tables, config, source, target, where)
+    if values["has_output_bias"]:
+        weights[ours] = tables.pop("bias").squeeze(1)
+    values["embeddings"] = _sharing(tables, source is target)
+    settings = checked(TransformerSettings, values, where)
+    return settings, weights | {TABLES[role][0]: table for role, table in tables.items()}
+
+
+def _with_start(tables: Weights, config: dict[str, Any], source: Tokenizer, target: Tokenizer, where: str) -> Weights:
+    """Return the tables with the vector of the decoder's first token at the place of <s>.
+
+    regard starts every output with <s>, and never says it. A model that starts with another token (Marian's own do,
+    with <pad>) gets that token's row there, as a new last one where its vocabulary has no <s>.
+    """
+    first, end = config.get("decoder_start_token_id"), config.get("eos_token_id")
+    if end != target.end:
+        raise CheckpointError(f"{where}: eos_token_id is {end}, but </s> of the tokenizer is {target.end}.")
+    if not isinstance(first, int) or not 0 <= first < len(tables["target"]):
+        raise CheckpointError(f"{where}: decoder_start_token_id is {first}, which is no token of the target.")
+    found: Weights = {}
+    for role, table in tables.items():
+        tokenizer = source if role == "source" else target
+        if len(table) + 1 == tokenizer.size and tokenizer.start == len(table):
+            table = torch.cat((table, table.new_zeros(1, table.size(1))))
+        check_numbers(tokenizer, len(table), where, f" for its {role}")
+        if tokenizer is target and first != target.start:
+            table = table.clone()
+            table[target.start] = table[first]
+        found[role] = table
+    return found
+
+
+def _sharing(tables: Weights, has_one_vocabulary: bool) -> str:
+    """Return which of the tables are one."""
+    if not torch.equal(tables["target"], tables["output"]):
+        return "separate"
+    return "shared" if has_one_vocabulary and torch.equal(tables["source"], tables["target"]) else "target"

@@ -1,0 +1,196 @@
+"""Names and layouts of weights, ours and those of `transformers`: one table, read in both directions."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from regard.errors import CheckpointError
+from regard.interop.huggingface.seq2seq_configs import Form
+from regard.models.transformer.model import TransformerSettings
+from regard.nn.layers.positions import sinusoids
+
+Weights = dict[str, Tensor]
+
+
+class Layer(NamedTuple):
+    """A layer of ours, those of theirs that it packs, and the side on which it has the model's features."""
+
+    ours: str
+    theirs: tuple[str, ...]
+    features: Literal["in", "out"]
+
+
+ATTENTION = (
+    Layer("attention.query_key_value", ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), "in"),
+    Layer("attention.output", ("self_attn.out_proj",), "out"),
+    Layer("around_attention.norm", ("self_attn_layer_norm",), "out"),
+)
+CROSS = (
+    Layer("cross.query", ("encoder_attn.q_proj",), "in"),
+    Layer("cross.key_value", ("encoder_attn.k_proj", "encoder_attn.v_proj"), "in"),
+    Layer("cross.output", ("encoder_attn.out_proj",), "out"),
+    Layer("around_cross.norm", ("encoder_attn_layer_norm",), "out"),
+)
+FEED_FORWARD = (
+    Layer("feed_forward.inner", ("fc1",), "in"),
+    Layer("feed_forward.outer", ("fc2",), "out"),
+    Layer("around_feed_forward.norm", ("final_layer_norm",), "out"),
+)
+BLOCKS = {"encoder": ATTENTION + FEED_FORWARD, "decoder": ATTENTION + CROSS + FEED_FORWARD}
+
+LAST_NORM = Layer("norm", ("layer_norm",), "out")
+"""Behind the last block, where norms stand before the sublayers."""
+
+SHARED = "model.shared.weight"
+TABLES = {
+    "source": ("encoder.embedding.table.weight", "model.encoder.embed_tokens.weight"),
+    "target": ("decoder.embedding.table.weight", "model.decoder.embed_tokens.weight"),
+    "output": ("head.weight", "lm_head.weight"),
+}
+"""The three tables of tokens by what they are for: our name and theirs."""
+
+OUTPUT_BIAS = ("head.bias", "final_logits_bias")
+
+READ = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+"""Types of weights that mean what they say; others are packed in some way, or are no weights."""
+
+
+def layers(settings: TransformerSettings) -> Iterator[Layer]:
+    """Yield every layer of a model that has a weight and a bias."""
+    for stack, count in (("encoder", settings.encoder_layers), ("decoder", settings.decoder_layers)):
+        for number in range(count):
+            for layer in BLOCKS[stack]:
+                names = tuple(f"model.{stack}.layers.{number}.{name}" for name in layer.theirs)
+                yield Layer(f"{stack}.blocks.{number}.{layer.ours}", names, layer.features)
+        if settings.norm_order == "pre":
+            yield Layer(f"{stack}.{LAST_NORM.ours}", (f"model.{stack}.layer_norm",), LAST_NORM.features)
+
+
+def feature_order(settings: TransformerSettings) -> Tensor:
+    """Return which of our features stands at each place of theirs: they keep all sines before all cosines.
+
+    Nothing else in a model knows one feature from another, so the whole model may be written in another order.
+    """
+    places = torch.arange(settings.width)
+    return torch.cat((places[::2], places[1::2])) if settings.positions == "sinusoidal" else places
+
+
+def to_theirs(weights: Weights, settings: TransformerSettings, form: Form, positions: int) -> Weights:
+    """Return their tensors for the state dict of a model of ours; tables they tie stand there once."""
+    order = feature_order(settings)
+    found: Weights = {}
+    for layer in layers(settings):
+        weight = weights[f"{layer.ours}.weight"]
+        bias = weights.get(f"{layer.ours}.bias", weight.new_zeros(weight.size(0)))  # ours may have none, theirs must
+        if layer.features == "out":
+            weight, bias = weight[order], bias[order]
+        else:
+            weight = weight[:, order]
+        parts = len(layer.theirs)
+        for name, one, other in zip(layer.theirs, weight.chunk(parts), bias.chunk(parts), strict=True):
+            found |= {f"{name}.weight": one.clone(), f"{name}.bias": other.clone()}
+    for stack in BLOCKS:
+        table = weights.get(f"{stack}.embedding.positions.table.weight")
+        waves = sinusoids(torch.arange(positions), settings.width)[:, order] if table is None else table
+        found[f"model.{stack}.embed_positions.weight"] = waves.clone()
+    return found | _their_tables(weights, settings, form, order)
+
+
+def _their_tables(weights: Weights, settings: TransformerSettings, form: Form, order: Tensor) -> Weights:
+    tables = {theirs: weights[ours][:, order] for ours, theirs in TABLES.values()}
+    if settings.embeddings == "shared":
+        tables = {SHARED: tables["lm_head.weight"]}
+    elif not form.has_two_vocabularies:  # it stands there without a use, and would be missed
+        tables[SHARED] = tables[TABLES["source"][1]].clone()
+    elif settings.embeddings == "target":
+        del tables[TABLES["output"][1]]
+    ours, theirs = OUTPUT_BIAS
+    bias = weights.get(ours, weights[TABLES["output"][0]].new_zeros(weights[TABLES["output"][0]].size(0)))
+    return tables | {theirs: bias[None].clone()}
+
+
+def to_ours(tensors: Weights, settings: TransformerSettings, where: str) -> Weights:
+    """Return our weights for their tensors, the tables of tokens apart."""
+    found: Weights = {}
+    for layer in layers(settings):
+        weight, bias = (pack(tensors, layer.theirs, part, where) for part in ("weight", "bias"))
+        if layer.features == "out":
+            weight, bias = (
+                _in_our_order(each, 0, settings, f"what becomes {layer.ours}", where) for each in (weight, bias)
+            )
+        else:
+            weight = _in_our_order(weight, 1, settings, f"what becomes {layer.ours}", where)
+        found |= {f"{layer.ours}.weight": weight, f"{layer.ours}.bias": bias}
+    for stack in BLOCKS:
+        name = f"model.{stack}.embed_positions.weight"
+        if settings.positions == "learned":
+            found[f"{stack}.embedding.positions.table.weight"] = take(tensors, name, where)
+        elif name in tensors:
+            _check_waves(_in_our_order(take(tensors, name, where), 1, settings, name, where), name, where)
+    return found
+
+
+def _in_our_order(theirs: Tensor, axis: int, settings: TransformerSettings, name: str, where: str) -> Tensor:
+    """Return a tensor with the model's features, which lie along an axis, in our order."""
+    if theirs.dim() not in (axis + 1, 2) or theirs.size(axis) != settings.width:
+        raise CheckpointError(
+            f"{where}: {name} has shape {tuple(theirs.shape)}, but config.json asks for a width (d_model) of "
+            f"{settings.width:,}; copy it again."
+        )
+    return theirs.index_select(axis, feature_order(settings).argsort())
+
+
+def _check_waves(table: Tensor, name: str, where: str) -> None:
+    """Refuse positions that are not the waves their name promises."""
+    if not torch.allclose(table, sinusoids(torch.arange(len(table)), table.size(1)), atol=1e-2):
+        raise CheckpointError(
+            f"{where}: {name} holds no sinusoidal positions, so the model cannot be expressed here."
+        )
+
+
+def tables_of(tensors: Weights, config: dict[str, Any], settings: TransformerSettings, where: str) -> Weights:
+    """Return the tables of tokens by what they are for (source, target, output), in our order of features."""
+    names = {role: theirs for role, (_, theirs) in TABLES.items()}
+    if config.get("tie_word_embeddings", True):
+        names["output"] = names["target"]
+        if config.get("share_encoder_decoder_embeddings", True):  # one table, saved under any of its names
+            kept = next((name for name in (SHARED, *names.values(), "lm_head.weight") if name in tensors), SHARED)
+            names = dict.fromkeys(names, kept)
+    return {role: _in_our_order(take(tensors, name, where), 1, settings, name, where) for role, name in names.items()}
+
+
+def take(tensors: Weights, name: str, where: str) -> Tensor:
+    """Return one of their tensors in fp32."""
+    if name not in tensors:
+        raise CheckpointError(f"{where}: {name} is missing, so the model is not whole; copy it again.")
+    found = tensors[name]
+    if found.dtype not in READ:
+        known = ", ".join(map(_shown, READ))
+        raise CheckpointError(
+            f"{where}: {name} is {_shown(found.dtype)}, and weights are read as {known}; write it again as one of "
+            f"them."
+        )
+    if found.dim() == 0:
+        raise CheckpointError(f"{where}: {name} is a single number, not a tensor of a model; copy it again.")
+    return found.float()
+
+
+def _shown(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def pack(
+    tensors: Weights, names: Sequence[str], part: str, where: str, change: Callable[[Tensor], Tensor] | None = None
+) -> Tensor:
+    """Return the weights (or biases) of several of their layers, changed one by one, as those of a single one."""
+    found = [take(tensors, f"{name}.{part}", where) for name in names]
+    found = found if change is None else list(map(change, found))
+    for name, each in zip(names, found, strict=True):
+        if each.shape[1:] != found[0].shape[1:]:
+            raise CheckpointError(
+                f"{where}: {name}.{part} has shape {tuple(each.shape)}, which does not go with "
+                f"{tuple(found[0].shape)} of {names[0]}.{part}; copy it again."
+            )
+    return torch.cat(found)

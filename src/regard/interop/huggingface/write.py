@@ -1,0 +1,53 @@
+"""A model, translators here, as a folder for `from_pretrained`; `transformers` itself need not be installed."""
+
+from pathlib import Path
+
+from regard.checkpoint.atomic import write_json
+from regard.checkpoint.bundle import Bundle
+from regard.errors import ConfigError
+from regard.interop.huggingface.causal_configs import LanguageForm
+from regard.interop.huggingface.causal_models import write_language_model
+from regard.interop.huggingface.encoder_configs import EncoderForm
+from regard.interop.huggingface.encoder_heads import REMEMBERED
+from regard.interop.huggingface.encoders import write_encoder
+from regard.interop.huggingface.folder import CONFIG, GENERATION, write_tensors, write_whole
+from regard.interop.huggingface.generation_config import generation_config, special_tokens
+from regard.interop.huggingface.seq2seq_configs import Form, config_for, form_for
+from regard.interop.huggingface.seq2seq_weights import to_theirs
+from regard.interop.huggingface.tokenizers import TARGET_FOLDER, write_tokenizer
+from regard.models.bert import BertSettings
+from regard.models.gpt.model import GptSettings
+from regard.models.transformer.model import TransformerSettings
+from regard.progress import SILENT, Progress
+
+
+def write(bundle: Bundle, folder: str | Path, progress: Progress = SILENT) -> Form | LanguageForm | EncoderForm:
+    """Write a model with its tokenizers in the Hugging Face form that fits, and return that form."""
+    folder, settings, vocabularies = Path(folder), bundle.settings, bundle.vocabularies
+    if bundle.task == "language-model" and isinstance(settings, GptSettings):
+        return write_language_model(bundle, settings, folder, progress)
+    if bundle.task in REMEMBERED and isinstance(settings, BertSettings):
+        return write_encoder(bundle, settings, folder, progress)
+    if bundle.task != "translate" or not isinstance(settings, TransformerSettings):
+        raise ConfigError(
+            f'task, model.family: "{bundle.task}" with "{settings.family}" fits no Hugging Face form; "translate" '
+            f'with "transformer", "language-model" with "gpt" and the tasks of "bert" do.'
+        )
+    form = form_for(settings, vocabularies)
+    target = bundle.tokenizers["tokenizer" if vocabularies.is_shared else "target"]
+    config = config_for(settings, vocabularies, form) | special_tokens(target)
+    positions: int = config["max_position_embeddings"]
+    generation = generation_config(bundle.facts.get("decode", {}), target, positions, progress)
+    weights = {name: tensor.float().cpu() for name, tensor in bundle.model.state_dict().items()}
+    tensors = to_theirs(weights, settings, form, positions)
+
+    def fill(aside: Path) -> None:
+        write_json(aside / CONFIG, config)
+        write_json(aside / GENERATION, generation)
+        write_tensors(aside, tensors)
+        write_tokenizer(aside, bundle.tokenizers.get("source", target), positions)
+        if not vocabularies.is_shared:
+            write_tokenizer(aside / TARGET_FOLDER, target, positions)
+
+    write_whole(folder, fill)
+    return form

@@ -1,0 +1,36 @@
+"""The words of the miniature world: what each is called in both languages and what it goes with."""
+
+from regard.miniature.lexicon.entries import (
+    Adjective,
+    Adverb,
+    Case,
+    Conjunction,
+    Frame,
+    Gender,
+    Language,
+    Lexicon,
+    Modal,
+    Name,
+    Noun,
+    Preposition,
+    Verb,
+)
+from regard.miniature.lexicon.tables import lemmas, lexicon
+
+__all__ = [
+    "Adjective",
+    "Adverb",
+    "Case",
+    "Conjunction",
+    "Frame",
+    "Gender",
+    "Language",
+    "Lexicon",
+    "Modal",
+    "Name",
+    "Noun",
+    "Preposition",
+    "Verb",
+    "lemmas",
+    "lexicon",
+]

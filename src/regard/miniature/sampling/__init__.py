@@ -1,0 +1,5 @@
+"""Meanings, drawn at random."""
+
+from regard.miniature.sampling.sentences import sample
+
+__all__ = ["sample"]

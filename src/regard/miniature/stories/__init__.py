@@ -1,0 +1,16 @@
+"""Documents of the miniature world: short stories in which people, things, places and times hang together."""
+
+from regard.miniature.stories.probes import PROBE_KINDS, Probe, probes_of, story_probes
+from regard.miniature.stories.telling import STORY_SPLITS, Story, documents, stories, story
+
+__all__ = [
+    "PROBE_KINDS",
+    "STORY_SPLITS",
+    "Probe",
+    "Story",
+    "documents",
+    "probes_of",
+    "stories",
+    "story",
+    "story_probes",
+]

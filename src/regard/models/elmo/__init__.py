@@ -1,0 +1,1 @@
+"""ELMo: a character-aware bidirectional LSTM language model."""

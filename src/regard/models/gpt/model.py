@@ -1,0 +1,127 @@
+"""Decoder-only Transformers: GPT (Radford et al., 2018), GPT-2 and GPT-3, with the choices made since as settings."""
+
+import math
+from typing import Literal, cast
+
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.gpt.static_cache import FixedGpt
+from regard.models.transformer.state import TransformerState
+from regard.nn.attention.kv_cache import Cache, KeyValueCache
+from regard.nn.blocks import Activation, BlockSettings, EncoderBlock, NormOrder, build_norm
+from regard.nn.layers.embedding import TokenEmbedding, VocabularyHead, build_table
+from regard.nn.layers.linear import as_product
+from regard.nn.layers.positions import PositionKind, build_positions, check_widths
+from regard.nn.probes.probe import Probe
+
+SPREAD = 0.02
+"""Standard deviation of weights at the start (Radford et al., 2018, §4.1)."""
+
+
+class GptSettings(BlockSettings, ModelSettings):
+    """Everything that shapes a GPT but the vocabulary."""
+
+    family: Literal["gpt"] = "gpt"
+    layers: int = Field(6, ge=1, le=1024)
+    """Blocks of masked self-attention."""
+    activation: Activation = "gelu-tanh"
+    """What stands between the two feed-forward products; gelu-tanh is the approximation of it that GPTs use."""
+    norm_order: NormOrder = "pre"
+    """x + f(norm(x)) as from GPT-2 on, norm(x + f(x)) as in the first GPT, or x + norm(f(x))."""
+    positions: PositionKind = "learned"
+    """How positions come in: added waves or vectors, rotary, alibi, relative, the raw index, or not at all."""
+    max_positions: int = Field(1024, ge=1)
+    """Length of the table when positions are learned."""
+    embeddings: Literal["shared", "separate"] = "shared"
+    """One table for tokens that are read and tokens that are said, or two."""
+    has_output_bias: bool = False
+    """Whether the scores over the vocabulary have a bias."""
+    scales_embeddings: bool = False
+    """Whether embeddings are multiplied by the square root of the width."""
+    embedding_dropout: float = Field(0.1, ge=0, lt=1)
+    """Dropout on the sum of embeddings and positions."""
+
+    @model_validator(mode="after")
+    def _positions_fit(self) -> "GptSettings":
+        check_widths(self.positions, self.width, self.width_of_head)
+        return self
+
+
+class Gpt(nn.Module):
+    """Blocks of masked self-attention, and scores over the vocabulary."""
+
+    def __init__(self, settings: GptSettings, vocabularies: Vocabularies) -> None:
+        super().__init__()
+        self.settings = s = settings
+        table = build_table(vocabularies.target, s.width)
+        positions = build_positions(s.positions, s.width, s.heads, s.width_of_head, s.max_positions, is_causal=True)
+        self.embedding = TokenEmbedding(table, positions, s.scales_embeddings, s.embedding_dropout)
+        self.blocks = nn.ModuleList(EncoderBlock(s) for _ in range(s.layers))
+        self.hidden = nn.ModuleList(Probe() for _ in self.blocks)  # (B, T, D) what each block hands on
+        self.norm = nn.Identity() if s.norm_order == "post" else build_norm(s)
+        output = table if s.embeddings == "shared" else build_table(vocabularies.target, s.width)
+        self.head = VocabularyHead(output, s.has_output_bias)
+        self.max_positions = positions.limit
+        self._fill()
+
+    def _fill(self) -> None:
+        """Draw the weights to start with."""
+        for module in self.modules():
+            if isinstance(module, nn.Linear | nn.Embedding | VocabularyHead):
+                nn.init.normal_(module.weight, std=SPREAD)
+        if self.settings.norm_order == "pre":
+            # Every block adds two vectors to what passes through, and no norm holds the sum down: drawn this much
+            # smaller, all 2 L together begin as large as one, however deep the model (Radford et al., 2019, §2.3).
+            spread = SPREAD / math.sqrt(2 * self.settings.layers)
+            for block in self.blocks:
+                assert isinstance(block, EncoderBlock)
+                nn.init.normal_(block.attention.output.weight, std=spread)
+                nn.init.normal_(block.feed_forward.outer.weight, std=spread)
+
+    def start(self) -> TransformerState:
+        """Return the state before the first token."""
+        return TransformerState([KeyValueCache() for _ in self.blocks])
+
+    def read(self, tokens: Tensor, state: TransformerState | None = None, real: Tensor | None = None) -> Tensor:
+        """Return hidden states (R, T, D) of tokens (R, T); `real` is False at padding before them."""
+        rows, steps = tokens.shape
+        if real is not None and bool(real.all()):
+            real = None  # without a mask, the fused kernel skips what nobody may see
+        past = TransformerState([]) if state is None else state
+        caches: list[Cache | None] = [None] * len(self.blocks) if state is None else [*state.caches]
+        self._check(past, steps, real)
+        # Hypotheses of one sentence are further queries to the same keys, not copies of them.
+        sentences = cast(KeyValueCache, caches[0]).sentences if past.length else rows
+        positions, view = past.view(rows // sentences, steps, self.embedding.positions, self.head.weight, real)
+        x = self.embedding(tokens.reshape(sentences, -1), positions)  # (B, hypotheses * T, D)
+        for block, cache, probe in zip(self.blocks, caches, self.hidden, strict=True):
+            x = block(x, view, cache)
+            if cast(Probe, probe).is_heard:
+                x = probe(x)
+        return self.finish(x).view(rows, steps, -1)
+
+    def finish(self, hidden: Tensor) -> Tensor:
+        """Return what scores are made from for what a block hands on: pre-norm leaves the sum raw."""
+        return as_product(self.norm(hidden))
+
+    def _check(self, past: TransformerState, steps: int, real: Tensor | None) -> None:
+        """Refuse tokens past the last position; padding has none."""
+        scheme, length = self.embedding.positions, past.length + steps
+        padding = past.padding if real is None else (~real).sum(1)
+        if padding is not None and scheme.limit is not None and length > scheme.limit:
+            length -= int(padding.min())
+        scheme.check(length)
+
+    def fixed_text(self, rows: int, slots: int) -> FixedGpt:
+        """Return room for the steps of so many texts of up to so many tokens."""
+        return FixedGpt(self, rows, slots)
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Return logits (..., V)."""
+        return self.head(hidden)
+
+    def forward(self, tokens: Tensor, real: Tensor | None = None) -> Tensor:
+        """Return logits (B, T, V) of every position at once."""
+        return self.project(self.read(tokens, None, real))

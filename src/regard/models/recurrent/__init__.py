@@ -1,0 +1,1 @@
+"""Recurrent seq2seq models and language models."""

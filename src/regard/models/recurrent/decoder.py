@@ -1,0 +1,186 @@
+"""The decoder of recurrent models: fused over the whole target where nothing forces it to go step by step."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, cast
+
+import torch
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from regard.config.settings import Settings
+from regard.models.recurrent.decoder_loop import Loop, OwnWords
+from regard.nn.attention.alignment import AlignedAttention, AlignmentKind, build_alignment
+from regard.nn.layers.dropout import Dropout
+from regard.nn.layers.embedding import TokenEmbedding
+from regard.nn.layers.linear import build_linear
+from regard.nn.layers.recurrent import CELLS, CellKind, LayerState, RecurrentLayer
+
+
+class DecoderSettings(Settings):
+    """The shape of the decoder, and what it gets from the encoder."""
+
+    width: int = Field(512, ge=1)
+    """Width of the states of encoder and decoder."""
+    embedding_width: int | None = Field(None, ge=1)
+    """Width of the embeddings and of what the scores over the vocabulary are made from; unset: the width."""
+    cell: CellKind = "gru"
+    """What is handed from step to step, and how: a plain RNN, LSTM or GRU."""
+    decoder_layers: int = Field(1, ge=1, le=1024)
+    """Stacked layers of the decoder."""
+    context: Literal["once", "every-step"] = "every-step"
+    """Without attention, whether the decoder gets the summary as its first state only, or at every step too."""
+    alignment: Literal["none", AlignmentKind] = "none"
+    """The score by which the decoder attends to encoder states; none: only the summary stands between the two."""
+    alignment_width: int | None = Field(None, ge=1)
+    """Inner width of the additive score; unset: the width."""
+    max_positions: int = Field(256, ge=1)
+    """Places in the source that location-based attention tells apart."""
+    attends: Literal["before", "after"] = "before"
+    """Before the step with s_{i-1}, the context going into it (Bahdanau), or after it with s_i (Luong)."""
+    has_input_feeding: bool = False
+    """Whether a step also gets what the scores of the last one were made from (Luong et al., 2015, §3.3)."""
+    teacher_forcing: float = Field(1.0, ge=0, le=1)
+    """Share of steps, in training, that read the right word and not the model's own."""
+    final_teacher_forcing: float | None = Field(None, ge=0, le=1)
+    """That share at the end of training, changing evenly from the start on (Bengio et al., 2015); unset: the same."""
+    dropout: float = Field(0.2, ge=0, lt=1)
+    """Dropout on the output of every layer, and on what the scores over the vocabulary are made from."""
+
+    @model_validator(mode="after")
+    def _choices_fit(self) -> "DecoderSettings":
+        if self.alignment != "none" and self.context == "once":
+            raise ValueError(
+                'context: "once" is for models without attention, which makes a new context at every step; leave it '
+                'out, or set alignment to "none".'
+            )
+        if self.has_input_feeding and (self.alignment == "none" or self.attends == "before"):
+            raise ValueError(
+                'has_input_feeding: true needs attention after the step; set attends to "after", and an alignment.'
+            )
+        return self
+
+    @property
+    def width_of_embedding(self) -> int:
+        """The embedding width after the default has been worked out."""
+        return self.embedding_width or self.width
+
+    @property
+    def reads_context(self) -> bool:
+        """Whether a context goes into each step."""
+        return self.attends == "before" if self.alignment != "none" else self.context == "every-step"
+
+
+@dataclass
+class RecurrentMemory:
+    """The encoder's states and their summary, and all that the steps need of them, worked out once."""
+
+    states: Tensor  # (B, S, D)
+    real: Tensor  # (B, S)
+    summary: Tensor  # (B, D)
+    bias: Tensor  # (B, 1, S) forbids padding
+    begin: tuple[Tensor, ...] = ()  # (B, layers, D), the decoder's first h, and an LSTM's first C
+    keys: Tensor | None = None  # (B, S, A)
+    to_gates: Tensor | None = None  # (B, S, gates * D) what attending to each state adds to a step
+    to_readout: Tensor | None = None  # (B, S, E) what it adds to the readout
+
+    def select(self, rows: Tensor) -> "RecurrentMemory":
+        """Return the memory of some sentences."""
+        changes: dict[str, Any] = {"begin": tuple(each.index_select(0, rows) for each in self.begin)}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Tensor):
+                changes[field.name] = value.index_select(0, rows)
+        return replace(self, **changes)
+
+
+@dataclass
+class RecurrentState:
+    """What the decoder hands from step to step, one row a hypothesis; updated in place."""
+
+    layers: list[LayerState] | None = None  # (R, D) each
+    fed: Tensor | None = None  # (R, E) the last readout, where it is fed to the next step
+
+    def select(self, hypotheses: Tensor, sentences: Tensor | None = None) -> "RecurrentState":
+        """Return the state of some hypotheses."""
+        if self.layers is None:
+            return self
+        layers = [tuple(each.index_select(0, hypotheses) for each in layer) for layer in self.layers]
+        return RecurrentState(layers, None if self.fed is None else self.fed.index_select(0, hypotheses))
+
+
+class Decoder(nn.Module):
+    """s_t = f(s_{t-1}, y_{t-1}, c) in stacked layers, and the readout g(y_{t-1}, s_t, c)."""
+
+    def __init__(self, settings: DecoderSettings, embedding: TokenEmbedding) -> None:
+        super().__init__()
+        self.settings = s = settings
+        D, E = s.width, s.width_of_embedding
+        inputs = E + D * s.reads_context + E * s.has_input_feeding
+        self.embedding = embedding
+        self.layers = nn.ModuleList(
+            RecurrentLayer(s.cell, D if number else inputs, D) for number in range(s.decoder_layers)
+        )
+        self.bridge = build_linear(D, CELLS[s.cell].states * s.decoder_layers * D)
+        self.cross: AlignedAttention | None = None
+        if s.alignment != "none":
+            self.cross = AlignedAttention(build_alignment(s.alignment, D, s.alignment_width or D, s.max_positions))
+        self.has_context = self.cross is not None or s.context == "every-step"
+        self.readout = build_linear(D + E + D * self.has_context, E)
+        self.dropout = Dropout(s.dropout)
+
+    @property
+    def says_own_words(self) -> bool:
+        """Whether some steps read the model's own words."""
+        first, last = self.settings.teacher_forcing, self.settings.final_teacher_forcing
+        return self.training and (first < 1 or (last is not None and last < 1))
+
+    def prepare(self, memory: RecurrentMemory) -> None:
+        """Work out what does not depend on a step."""
+        s, states = self.settings, memory.states
+        D, E = s.width, s.width_of_embedding
+        begin = self.bridge(memory.summary).tanh().to(self.bridge.weight.dtype)
+        memory.begin = begin.unflatten(1, (-1, s.decoder_layers, D)).unbind(1)
+        if self.cross is not None:
+            memory.keys = self.cross.alignment.keys(states)
+            if s.reads_context:  # (Σ α h) W = Σ α (h W)
+                memory.to_gates = F.linear(states, self._layer(0).input_weight[:, E : E + D])
+            if s.has_input_feeding or self.says_own_words:
+                memory.to_readout = F.linear(states, self.readout.weight[:, D + E :])
+
+    def _layer(self, number: int) -> RecurrentLayer:
+        return cast(RecurrentLayer, self.layers[number])
+
+    def forward(
+        self, target: Tensor, memory: RecurrentMemory, state: RecurrentState, own_words: OwnWords | None = None
+    ) -> Tensor:
+        """Return what scores are made from (R, T, E) for target tokens (R, T)."""
+        s = self.settings
+        if state.layers is None:
+            hypotheses = target.size(0) // memory.real.size(0)
+            begin = [each.repeat_interleave(hypotheses, 0) if hypotheses > 1 else each for each in memory.begin]
+            state.layers = [tuple(each[:, number] for each in begin) for number in range(s.decoder_layers)]
+        attends_before = self.cross is not None and s.attends == "before"
+        if attends_before or s.has_input_feeding or own_words is not None:
+            with torch.autocast(target.device.type, enabled=False):  # rounding adds up over steps
+                return Loop(self, memory, state, target, own_words).run()
+        x = self.embedding(target, target)  # (R, T, E)
+        context = self._every_step(memory, x) if s.reads_context else None
+        h = x if context is None else torch.cat((x, context.to(x.dtype)), -1)
+        for number, layer in enumerate(self.layers):
+            h, state.layers[number] = layer(self.dropout(h) if number else h, state.layers[number])
+        if self.cross is not None:
+            together = h.reshape(memory.real.size(0), -1, h.size(-1))  # hypotheses are more queries to the same keys
+            assert memory.keys is not None
+            context = self.cross(together, memory.keys, memory.states, memory.bias).view_as(h)
+        return self.read(h, x, context)
+
+    def _every_step(self, memory: RecurrentMemory, x: Tensor) -> Tensor:
+        """Return the summary at each step (R, T, D)."""
+        hypotheses = x.size(0) // memory.real.size(0)
+        return memory.summary.repeat_interleave(hypotheses, 0)[:, None].expand(-1, x.size(1), -1)
+
+    def read(self, h: Tensor, x: Tensor, context: Tensor | None) -> Tensor:
+        """Return the readout (R, T, E) of states, words and contexts (R, T, ·)."""
+        parts = (h, x.to(h.dtype)) if context is None else (h, x.to(h.dtype), context.to(h.dtype))
+        return self.dropout(self.readout(torch.cat(parts, -1)).tanh())

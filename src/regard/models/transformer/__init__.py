@@ -1,0 +1,1 @@
+"""The encoder-decoder Transformer and its conditional masked variant."""

@@ -1,0 +1,102 @@
+"""The conditional masked language model (Ghazvininejad et al., 2019): a translation whose words are all filled in.
+
+Its encoder also says how long the translation is; its decoder sees every word that is known, before and behind the
+masked ones. Mask-predict, which decodes it, is in `decoding`.
+"""
+
+from dataclasses import replace
+from typing import Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from regard.models.base.embeddings import build_tables
+from regard.models.base.protocols import Vocabularies
+from regard.models.transformer.fused_step import can_fuse
+from regard.models.transformer.mask_predict_fused import encode_rows, fill_rows
+from regard.models.transformer.model import DecoderStack, Encoder, EncoderDecoderSettings, position_embedding
+from regard.models.transformer.state import TransformerMemory
+from regard.nn.attention.attention import View
+from regard.nn.attention.masks import as_bias, padding_mask
+from regard.nn.layers.embedding import VocabularyHead
+from regard.nn.layers.linear import build_linear
+
+
+class MaskPredictSettings(EncoderDecoderSettings):
+    """Everything that shapes a conditional masked language model but the vocabularies."""
+
+    family: Literal["mask-predict"] = "mask-predict"
+    positions: Literal["sinusoidal", "learned", "index"] = "sinusoidal"
+    """How positions come in; masked words are all alike but for them, so they must be part of the vectors."""
+    length_reach: int = Field(64, ge=1)
+    """How many tokens shorter or longer than its source a translation may be."""
+
+
+class MaskedDecoder(DecoderStack):
+    """A stack in which all positions see each other."""
+
+    def forward(self, target: Tensor, memory: TransformerMemory, real: Tensor) -> Tensor:
+        """Return (R, T, D)."""
+        self.embedding.positions.check(target.size(1))
+        positions = torch.arange(target.size(1), device=target.device)
+        x = self.embedding(target, positions)
+        # Once a pass, not once a layer.
+        view = View(bias=as_bias(padding_mask(real), x.dtype))
+        memory_view = memory.view or View(bias=as_bias(padding_mask(memory.real), x.dtype))
+        for block, key_value in zip(self.blocks, memory.projected or self.project(memory.states), strict=True):
+            x = block(x, view, key_value, memory_view)
+        return self.norm(x)
+
+
+class MaskPredict(nn.Module):
+    """An encoder that knows how long the target is, and a decoder that fills in its masked words."""
+
+    def __init__(self, settings: MaskPredictSettings, vocabularies: Vocabularies) -> None:
+        super().__init__()
+        self.settings = settings
+        source, target, output = build_tables(settings.embeddings, vocabularies, settings.width)
+        self.encoder = Encoder(settings, position_embedding(settings, source, is_causal=False))
+        self.decoder = MaskedDecoder(settings, position_embedding(settings, target, is_causal=False))
+        self.head = VocabularyHead(output, settings.has_output_bias)
+        self.length_reach = settings.length_reach
+        self.length = build_linear(settings.width, 2 * settings.length_reach + 1)
+        self.max_positions = self.decoder.embedding.positions.limit
+
+    def encode(self, source: Tensor, real: Tensor, is_alone: bool = False) -> TransformerMemory:
+        """Read source tokens (B, S)."""
+        if is_alone and self._has_few_kernels(source):
+            return TransformerMemory(encode_rows(self.encoder, source, real), real)
+        return TransformerMemory(self.encoder(source, real), real)
+
+    def length_scores(self, memory: TransformerMemory) -> Tensor:
+        """Return the logits (B, C) of how much longer than its source a target is.
+
+        They are made of what the encoder knows at the last token of a source, its end: the place of a summary.
+        """
+        B, S, _ = memory.states.shape
+        last = torch.arange(B, device=memory.real.device) * S + (memory.real.sum(1) - 1).clamp_min(0)
+        return self.length(memory.states.flatten(0, 1).index_select(0, last))
+
+    def ready(self, memory: TransformerMemory) -> TransformerMemory:
+        """Return the memory with all that does not change from pass to pass."""
+        projected = [(key.contiguous(), value.contiguous()) for key, value in self.decoder.project(memory.states)]
+        view = View(bias=as_bias(padding_mask(memory.real), memory.states.dtype))
+        return replace(memory, projected=projected, view=view)
+
+    def decode(self, target: Tensor, memory: TransformerMemory, real: Tensor, is_alone: bool = False) -> Tensor:
+        """Return hidden states (R, T, D) of target tokens (R, T), some of them masked."""
+        if is_alone and self._has_few_kernels(target):
+            return fill_rows(self.decoder, target, memory, real)
+        return self.decoder(target, memory, real)
+
+    def _has_few_kernels(self, tokens: Tensor) -> bool:
+        return can_fuse(self.settings, self.head.weight, tokens.numel())
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Return logits (..., V)."""
+        return self.head(hidden)
+
+    def forward(self, source: Tensor, source_real: Tensor, target: Tensor, target_real: Tensor) -> Tensor:
+        """Return logits (B, T, V) of every target position."""
+        return self.project(self.decode(target, self.encode(source, source_real), target_real))

@@ -1,0 +1,166 @@
+"""The encoder-decoder Transformer (Vaswani et al., 2017), with the choices made since as settings."""
+
+from typing import Literal, cast
+
+import torch
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.models.base.embeddings import Sharing, build_tables
+from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.transformer.state import TransformerMemory, TransformerState
+from regard.models.transformer.static_cache import FixedState, FixedTransformer
+from regard.nn.attention.attention import View
+from regard.nn.attention.kv_cache import Cache, KeyValueCache
+from regard.nn.attention.masks import as_bias, padding_mask
+from regard.nn.blocks import BlockSettings, DecoderBlock, EncoderBlock, build_norm
+from regard.nn.layers.embedding import TokenEmbedding, VocabularyHead
+from regard.nn.layers.positions import PositionKind, build_positions, check_widths
+
+
+class EncoderDecoderSettings(BlockSettings, ModelSettings):
+    """What shapes an encoder and a decoder of attention blocks."""
+
+    encoder_layers: int = Field(6, ge=1, le=1024)
+    """Blocks of the encoder."""
+    decoder_layers: int = Field(6, ge=1, le=1024)
+    """Blocks of the decoder."""
+    positions: PositionKind = "sinusoidal"
+    """How positions come in: added waves or vectors, rotary, alibi, relative, the raw index, or not at all."""
+    max_positions: int = Field(512, ge=1)
+    """Length of the table when positions are learned."""
+    embeddings: Sharing = "shared"
+    """One table for source, target and output; one for target and output; or three."""
+    has_output_bias: bool = False
+    """Whether the scores over the vocabulary have a bias."""
+    scales_embeddings: bool = True
+    """Whether embeddings are multiplied by the square root of the width."""
+    embedding_dropout: float = Field(0.1, ge=0, lt=1)
+    """Dropout on the sum of embeddings and positions."""
+
+    @model_validator(mode="after")
+    def _positions_fit(self) -> "EncoderDecoderSettings":
+        check_widths(self.positions, self.width, self.width_of_head)
+        return self
+
+
+class TransformerSettings(EncoderDecoderSettings):
+    """Everything that shapes a Transformer but the vocabularies."""
+
+    family: Literal["transformer"] = "transformer"
+
+
+def position_embedding(settings: EncoderDecoderSettings, table: nn.Embedding, is_causal: bool) -> TokenEmbedding:
+    """Return what turns the tokens of one side into vectors that know their positions."""
+    s = settings
+    positions = build_positions(s.positions, s.width, s.heads, s.width_of_head, s.max_positions, is_causal)
+    return TokenEmbedding(table, positions, s.scales_embeddings, s.embedding_dropout)
+
+
+class Encoder(nn.Module):
+    """Blocks of self-attention over the whole source."""
+
+    def __init__(self, settings: EncoderDecoderSettings, embedding: TokenEmbedding) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.blocks = nn.ModuleList(EncoderBlock(settings) for _ in range(settings.encoder_layers))
+        self.norm = nn.Identity() if settings.norm_order == "post" else build_norm(settings)
+
+    def forward(self, source: Tensor, real: Tensor) -> Tensor:
+        """Return (B, S, D)."""
+        scheme = self.embedding.positions
+        scheme.check(source.size(1))
+        positions = torch.arange(source.size(1), device=source.device)
+        view = View(padding_mask(real), False, scheme.bias(positions, positions), scheme.rotation(positions))
+        x = self.embedding(source, positions)
+        for block in self.blocks:
+            x = block(x, view)
+        return self.norm(x)  # pre-norm leaves the last sum raw
+
+
+class DecoderStack(nn.Module):
+    """Blocks of self-attention and attention to the encoder's memory."""
+
+    def __init__(self, settings: EncoderDecoderSettings, embedding: TokenEmbedding) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.blocks = nn.ModuleList(DecoderBlock(settings) for _ in range(settings.decoder_layers))
+        self.norm = nn.Identity() if settings.norm_order == "post" else build_norm(settings)
+
+    def project(self, states: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """Return the keys and values of the encoder's states (B, S, D) for each block."""
+        return [cast(DecoderBlock, block).cross.project(states) for block in self.blocks]
+
+
+class Decoder(DecoderStack):
+    """A stack in which no position sees what comes behind it."""
+
+    def forward(
+        self, target: Tensor, memory: TransformerMemory, state: TransformerState | FixedState | None
+    ) -> Tensor:
+        """Return (R, T, D)."""
+        scheme = self.embedding.positions
+        rows, steps = target.shape
+        scheme.check(steps + (state.length if state else 0))
+        if state is None:
+            # Padding stands behind the real tokens, where a causal mask already keeps them from looking.
+            positions = torch.arange(steps, device=target.device)
+            view = View(None, True, scheme.bias(positions, positions), scheme.rotation(positions))
+            caches: list[Cache | None] = [None] * len(self.blocks)
+        else:
+            # Hypotheses of one sentence are further queries to the same keys, not copies of them.
+            sentences = memory.real.size(0)
+            target = target.view(sentences, -1)  # (B, hypotheses * T)
+            positions, view = state.view(rows // sentences, steps, scheme, memory.states)
+            caches = [*state.caches]
+        memory_view = memory.view or View(padding_mask(memory.real))
+        x = self.embedding(target, positions)
+        projected = memory.projected or self.project(memory.states)
+        for block, key_value, cache in zip(self.blocks, projected, caches, strict=True):
+            x = block(x, view, key_value, memory_view, cache)
+        return self.norm(x).view(rows, steps, -1)
+
+
+class Transformer(nn.Module):
+    """An encoder, a decoder, and scores over the target vocabulary."""
+
+    def __init__(self, settings: TransformerSettings, vocabularies: Vocabularies) -> None:
+        super().__init__()
+        self.settings = settings
+        source, target, output = build_tables(settings.embeddings, vocabularies, settings.width)
+        self.encoder = Encoder(settings, position_embedding(settings, source, is_causal=False))
+        self.decoder = Decoder(settings, position_embedding(settings, target, is_causal=True))
+        self.head = VocabularyHead(output, settings.has_output_bias)
+        self.max_positions = self.decoder.embedding.positions.limit
+
+    def encode(self, source: Tensor, real: Tensor) -> TransformerMemory:
+        """Read source tokens (B, S)."""
+        return TransformerMemory(self.encoder(source, real), real)
+
+    def start(self) -> TransformerState:
+        """Return the state before the first step."""
+        return TransformerState([KeyValueCache() for _ in self.decoder.blocks])
+
+    def decode(self, target: Tensor, memory: TransformerMemory, state: TransformerState | None = None) -> Tensor:
+        """Return hidden states (R, T, D) of target tokens (R, T)."""
+        if state is not None and memory.projected is None:
+            # Once a sentence, not once a step.
+            projected = self.decoder.project(memory.states)
+            memory.projected = [(key.contiguous(), value.contiguous()) for key, value in projected]
+            is_whole = bool(memory.real.all())
+            memory.view = View(bias=None if is_whole else as_bias(padding_mask(memory.real), memory.states.dtype))
+        return self.decoder(target, memory, state)
+
+    def fixed(self, sentences: int, length: int, hypotheses: int, steps: int) -> FixedTransformer:
+        """Return room for the steps of so many sentences with sources of some length."""
+        layers = self.settings.decoder_layers
+        parts = self.encoder, self.decoder, self.head
+        return FixedTransformer(*parts, self.settings, layers, sentences, length, hypotheses, steps)
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Return logits (..., V)."""
+        return self.head(hidden)
+
+    def forward(self, source: Tensor, source_real: Tensor, target: Tensor) -> Tensor:
+        """Return logits (B, T, V) of every target position at once."""
+        return self.project(self.decode(target, self.encode(source, source_real)))

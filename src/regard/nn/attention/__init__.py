@@ -1,0 +1,1 @@
+"""Attention: scores, masks, key/value caches, varlen layout."""

@@ -1,0 +1,1 @@
+"""Triton and numba kernels, each behind a check of availability."""

@@ -1,0 +1,1 @@
+"""Layers: linear, embedding, positions, norms, recurrence, convolution."""

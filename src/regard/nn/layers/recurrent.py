@@ -1,0 +1,214 @@
+"""Recurrent layers: the equations of one step, torch's fused kernels over many, and reading in both directions."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, cast
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from regard.nn.layers.linear import build_linear
+
+CellKind = Literal["rnn", "lstm", "gru"]
+Join = Literal["concatenate", "sum", "layer"]
+
+LayerState = tuple[Tensor, ...]
+"""What a layer hands from step to step (B, D): the hidden state h, and an LSTM's cell C behind it."""
+
+
+def rnn_step(x: Tensor, h: Tensor, state: LayerState) -> LayerState:
+    """Return h_t = tanh(W_x x_t + W_h h_{t-1} + b) (Elman, 1990); x and h are the two products (B, D)."""
+    return (torch.tanh(x + h),)
+
+
+def lstm_step(x: Tensor, h: Tensor, state: LayerState) -> LayerState:
+    """Return h_t and C_t (Hochreiter & Schmidhuber, 1997; with the forget gate of Gers et al., 2000).
+
+    i, f, o = σ(W_x x + W_h h + b), C~ = tanh(W_x x + W_h h + b), C_t = f ∘ C_{t-1} + i ∘ C~, h_t = o ∘ tanh(C_t);
+    the two products (B, 4 D) hold i, f, C~ and o, in this order.
+    """
+    i, f, candidate, o = (x + h).chunk(4, -1)
+    cell = f.sigmoid() * state[1] + i.sigmoid() * candidate.tanh()
+    return o.sigmoid() * cell.tanh(), cell
+
+
+def gru_step(x: Tensor, h: Tensor, state: LayerState) -> LayerState:
+    """Return h_t (Cho et al., 2014, with r applied to U h as cuDNN does).
+
+    r, z = σ(W x + U h + b), n = tanh(W x + r ∘ (U h) + b), h_t = (1 - z) ∘ n + z ∘ h_{t-1}; the two products (B, 3 D)
+    hold r, z and n, in this order.
+    """
+    D = state[0].size(-1)
+    r, z = (x[..., : 2 * D] + h[..., : 2 * D]).sigmoid().chunk(2, -1)
+    n = torch.addcmul(x[..., 2 * D :], r, h[..., 2 * D :]).tanh()
+    return (torch.lerp(n, state[0], z),)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A kind of recurrent layer: how many products it makes of x and of h, and what it keeps."""
+
+    gates: int
+    states: int
+    step: Callable[[Tensor, Tensor, LayerState], LayerState]
+    fused: Callable[..., nn.RNNBase]
+
+
+CELLS: dict[CellKind, Cell] = {
+    "rnn": Cell(1, 1, rnn_step, nn.RNN),
+    "lstm": Cell(4, 2, lstm_step, nn.LSTM),
+    "gru": Cell(3, 1, gru_step, nn.GRU),
+}
+
+
+class RecurrentLayer(nn.Module):
+    """One layer in one direction: the fused kernel over many steps, or the equations for one; the same weights.
+
+    An LSTM may hand on a projection of its h that is narrower than its cell (Sak et al., 2014).
+    """
+
+    def __init__(self, kind: CellKind, inputs: int, width: int, projection: int | None = None) -> None:
+        super().__init__()
+        assert projection is None or (kind == "lstm" and projection < width)
+        self.cell, self.width, self.projection = CELLS[kind], width, projection
+        narrow = {} if projection is None else {"proj_size": projection}
+        self.fused = self.cell.fused(inputs, width, batch_first=True, **narrow)
+        if projection is not None:
+            _hear_of_projections()
+            nn.init.xavier_uniform_(self.projection_weight)
+        for part in self.input_weight.chunk(self.cell.gates):
+            nn.init.xavier_uniform_(part)
+        for part in self.hidden_weight.chunk(self.cell.gates):
+            nn.init.orthogonal_(part)  # what is handed on keeps its length over many steps (Saxe et al., 2014)
+        nn.init.zeros_(self.input_bias)
+        nn.init.zeros_(self.hidden_bias)
+        if kind == "lstm":
+            nn.init.ones_(self.input_bias[width : 2 * width])  # remember at first (Jozefowicz et al., 2015)
+
+    @property
+    def input_weight(self) -> Tensor:
+        """W_x (gates * D, inputs)."""
+        return cast(Tensor, self.fused.weight_ih_l0)
+
+    @property
+    def input_bias(self) -> Tensor:
+        """The bias of the product with x (gates * D,)."""
+        return cast(Tensor, self.fused.bias_ih_l0)
+
+    @property
+    def hidden_weight(self) -> Tensor:
+        """W_h (gates * D, D)."""
+        return cast(Tensor, self.fused.weight_hh_l0)
+
+    @property
+    def hidden_bias(self) -> Tensor:
+        """The bias of the product with h (gates * D,)."""
+        return cast(Tensor, self.fused.bias_hh_l0)
+
+    @property
+    def projection_weight(self) -> Tensor:
+        """W_p (projection, D)."""
+        return cast(Tensor, self.fused.weight_hr_l0)
+
+    def forward(self, x: Tensor, state: LayerState | None = None) -> tuple[Tensor, LayerState]:
+        """Return h of every step (B, T, D) and the state after the last, by the fused kernel."""
+        with torch.autocast(x.device.type, enabled=False):  # rounding adds up over steps; autocast would take fp16
+            x = x.to(self.input_weight.dtype)
+            begin = None if state is None else tuple(each.to(x.dtype)[None].contiguous() for each in state)
+            outputs, last = self.fused(x, begin if begin is None or self.cell.states == 2 else begin[0])
+        return outputs, tuple(each[0] for each in (last if self.cell.states == 2 else (last,)))
+
+    def steps(self, x: Tensor, state: LayerState | None = None) -> tuple[Tensor, LayerState]:
+        """Return the same as `forward`, by the equations, step after step."""
+        found = []
+        widths = (self.projection or self.width, self.width)[: self.cell.states]
+        state = state or tuple(x.new_zeros(x.size(0), width) for width in widths)
+        for gates in nn.functional.linear(x, self.input_weight, self.input_bias).unbind(1):
+            state = self.cell.step(gates, nn.functional.linear(state[0], self.hidden_weight, self.hidden_bias), state)
+            if self.projection is not None:
+                state = (nn.functional.linear(state[0], self.projection_weight), state[1])
+            found.append(state[0])
+        return torch.stack(found, 1), state
+
+
+@cache
+def _hear_of_projections() -> None:
+    """Let torch say once, to nobody, that oneDNN has no LSTM with a projection."""
+    with warnings.catch_warnings(), torch.no_grad(), torch.random.fork_rng([]):  # no seed may feel it
+        warnings.simplefilter("ignore")
+        nn.LSTM(2, 2, proj_size=1, device="cpu")(torch.zeros(1, 1, 2, device="cpu"))
+
+
+class BidirectionalLayer(nn.Module):
+    """Two layers that read from either end, joined at every step; the joined states have `width` features.
+
+    Concatenated, each direction has half of them; summed, all of them; or a learned layer tanh(W→ h→ + W← h← + b).
+    """
+
+    def __init__(self, kind: CellKind, inputs: int, width: int, join: Join) -> None:
+        super().__init__()
+        each = width // 2 if join == "concatenate" else width
+        self.ahead, self.back = (RecurrentLayer(kind, inputs, each) for _ in range(2))
+        self.way = join
+        self.joint = build_linear(2 * width, width) if join == "layer" else None
+
+    def forward(self, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the joined states (B, S, D), and both directions' last ones joined (B, D); padding has no part."""
+        turn = turned_places(real)
+        ahead, _ = self.ahead(x)
+        back = turned(self.back(turned(x, turn))[0], turn)
+        return self.join(ahead, back), self.join(last_real(ahead, real), back[:, 0])
+
+    def join(self, ahead: Tensor, back: Tensor) -> Tensor:
+        """Return one vector for the two of each step."""
+        if self.way == "sum":
+            return ahead + back
+        both = torch.cat((ahead, back), -1)
+        return both if self.joint is None else self.joint(both).tanh()
+
+
+class ForwardLayer(nn.Module):
+    """A layer that reads from left to right only; what a BidirectionalLayer gives, it gives too."""
+
+    def __init__(self, kind: CellKind, inputs: int, width: int) -> None:
+        super().__init__()
+        self.ahead = RecurrentLayer(kind, inputs, width)
+
+    def forward(self, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the states (B, S, D) and the last real one (B, D); padding stands behind, and has no part."""
+        states, _ = self.ahead(x)
+        return states, last_real(states, real)
+
+
+def last_real(states: Tensor, real: Tensor) -> Tensor:
+    """Return the state (B, D) of the last real token of each sentence."""
+    last = (real.sum(1) - 1).clamp_min(0)
+    return states.take_along_dim(last[:, None, None], 1)[:, 0]
+
+
+def turned_places(real: Tensor) -> Tensor:
+    """Return (B, S): where each token stands when real ones come in reverse order and padding stays behind them."""
+    places = torch.arange(real.size(1), device=real.device)
+    return torch.where(real, real.sum(1, keepdim=True) - 1 - places, places)
+
+
+def turned(x: Tensor, places: Tensor) -> Tensor:
+    """Return (B, S, D) with each sentence in reverse; twice gives it back."""
+    return _Turn.apply(x, places[:, :, None])
+
+
+class _Turn(torch.autograd.Function):
+    """A reordering that undoes itself is its own gradient: no scattered additions, which are slow and unordered."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, places: Tensor) -> Tensor:
+        ctx.save_for_backward(places)
+        return x.take_along_dim(places, 1)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:
+        return upstream.take_along_dim(ctx.saved_tensors[0], 1), None

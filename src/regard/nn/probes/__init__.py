@@ -1,0 +1,1 @@
+"""Named probes: intermediate values made visible, and traces of them."""

@@ -1,0 +1,36 @@
+"""The objective of language models: every token from those before it."""
+
+from pydantic import Field
+
+from regard.config.settings import Settings
+from regard.data.feeds.windows import WindowBatch
+from regard.models.base.protocols import LanguageModel
+from regard.objectives.cross_entropy import cross_entropy
+from regard.objectives.loss import Loss, Part
+
+
+class LanguageObjectiveSettings(Settings):
+    """What is minimised."""
+
+    label_smoothing: float = Field(0.0, ge=0, lt=1)
+    """Share of the target distribution taken from the right token and spread over all others."""
+
+
+class LanguageObjective:
+    """Cross-entropy of the next token at every place that has one."""
+
+    parts = ("language", "surprise")
+
+    def __init__(self, label_smoothing: float = 0.0) -> None:
+        self.label_smoothing = label_smoothing
+
+    def counts(self, batch: WindowBatch) -> dict[str, int]:
+        """Return the number of labels, for both parts."""
+        return dict.fromkeys(self.parts, batch.label_count)
+
+    def __call__(self, model: LanguageModel, batch: WindowBatch) -> Loss:
+        """Return the loss to learn from and the surprise (plain negative log probability) to report."""
+        hidden = model.read(batch.tokens).flatten(0, 1)  # (B * T, D)
+        sums = cross_entropy(hidden, model.head.weight, model.head.bias, batch.labels.flatten(), self.label_smoothing)
+        count = batch.label_count
+        return {"language": Part(sums.smoothed, count), "surprise": Part(sums.plain, count, weight=0.0)}

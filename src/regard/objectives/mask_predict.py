@@ -1,0 +1,49 @@
+"""The objective of conditional masked models: the masked words of a target, and how long it is."""
+
+import torch
+from pydantic import Field
+from torch.nn import functional as F
+
+from regard.data.encoding.batches import NO_LABEL
+from regard.data.feeds.mask_predict import MaskedBatch
+from regard.models.base.protocols import ConditionalMasked
+from regard.objectives.loss import Loss, Part
+from regard.objectives.translation import ObjectiveSettings, word_parts
+
+
+class MaskedTranslationObjectiveSettings(ObjectiveSettings):
+    """What is minimised."""
+
+    length_weight: float = Field(0.1, gt=0)
+    """Weight of the loss of a target's length beside that of its words."""
+
+
+class MaskedTranslationObjective:
+    """Label-smoothed cross-entropy of the masked words, and weighted beside it that of the length.
+
+    With a weight on agreement, every example is read twice, each time with other dropout, as in translation.
+    """
+
+    def __init__(self, label_smoothing: float, agreement: float = 0.0, length_weight: float = 0.1) -> None:
+        self.label_smoothing, self.agreement, self.length_weight = label_smoothing, agreement, length_weight
+        words = ("translation", "surprise", "disagreement") if agreement else ("translation", "surprise")
+        self.parts = (*words, "length")
+
+    def counts(self, batch: MaskedBatch) -> dict[str, int]:
+        """Return the number of masked words, and that of targets."""
+        return dict.fromkeys(self.parts[:-1], batch.label_count) | {"length": batch.length_count}
+
+    def __call__(self, model: ConditionalMasked, batch: MaskedBatch) -> Loss:
+        """Return the smoothed loss and that of the length to learn from, and the plain surprise to report."""
+        readings = 2 if self.agreement else 1
+        memory = model.encode(batch.source.repeat(readings, 1), batch.source_real.repeat(readings, 1))
+        target, real = batch.target.repeat(readings, 1), batch.target_real.repeat(readings, 1)
+        loss = word_parts(model.decode(target, memory, real), model.head, batch, self.label_smoothing, self.agreement)
+        reach = model.length_reach
+        longer = (batch.lengths - batch.source_real.sum(1)).clamp(-reach, reach) + reach
+        longer = longer.masked_fill(batch.lengths == NO_LABEL, NO_LABEL)
+        scores = model.length_scores(memory)  # (readings * B, C)
+        wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        length = F.cross_entropy(wide, longer.repeat(readings), ignore_index=NO_LABEL, reduction="sum")
+        loss["length"] = Part(length / readings, batch.length_count, self.length_weight)
+        return loss

@@ -1,0 +1,60 @@
+"""The objective of BERT: masked tokens from all around them, and whether a text follows another."""
+
+import torch
+from pydantic import Field
+from torch import Tensor
+from torch.nn import functional as F
+
+from regard.config.settings import Settings
+from regard.data.encoding.batches import NO_LABEL
+from regard.data.feeds.masked_lm import MaskedBatch
+from regard.models.bert import Bert
+from regard.objectives.cross_entropy import cross_entropy
+from regard.objectives.loss import Loss, Part
+
+
+class MaskedObjectiveSettings(Settings):
+    """What is minimised."""
+
+    next_sentence_weight: float = Field(1.0, gt=0)
+    """Weight of the loss of next sentences beside that of masked tokens."""
+
+
+class MaskedObjective:
+    """Cross-entropy of the tokens that were masked and, where the model has a head for it, of what follows what.
+
+    Each has a mean of its own, over its own count; their sum is what is minimised (Devlin et al., 2019, §A.2).
+    """
+
+    def __init__(self, next_sentence_weight: float = 1.0) -> None:
+        self.next_sentence_weight = next_sentence_weight
+        self.parts = ("masked", "next_sentence") if next_sentence_weight else ("masked",)
+
+    def counts(self, batch: MaskedBatch) -> dict[str, int]:
+        """Return the number of masked tokens, and that of pairs."""
+        return dict(zip(self.parts, (batch.label_count, batch.pair_count)))
+
+    def __call__(self, model: Bert, batch: MaskedBatch) -> Loss:
+        """Return the loss of masked tokens and that of next sentences; logits exist for the former alone."""
+        hidden = read_packed(model, batch)  # (N, D)
+        said = model.transform(hidden.index_select(0, batch.label_places))  # (M, D)
+        sums = cross_entropy(said, model.head.weight, model.head.bias, batch.labels)
+        loss = {"masked": Part(sums.smoothed, batch.label_count)}
+        if self.next_sentence_weight:
+            scores = follows(model, hidden, batch.bounds)
+            surprise = F.cross_entropy(scores, batch.following, ignore_index=NO_LABEL, reduction="sum")
+            loss["next_sentence"] = Part(surprise, batch.pair_count, self.next_sentence_weight)
+        return loss
+
+
+def read_packed(model: Bert, batch: MaskedBatch) -> Tensor:
+    """Return the hidden states (N, D) of a batch."""
+    return model.read_packed(batch.tokens, batch.segments, batch.positions, batch.bounds, batch.longest)
+
+
+def follows(model: Bert, hidden: Tensor, bounds: Tensor) -> Tensor:
+    """Return scores (R, 2) of the second text of each sequence following the first, and of its being another."""
+    assert model.following is not None
+    first = hidden.index_select(0, bounds[:-1])
+    scores = model.following(model.pool(first))
+    return scores.to(torch.promote_types(scores.dtype, torch.float32))

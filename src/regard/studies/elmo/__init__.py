@@ -1,1 +1,0 @@
-"""Runs of ELMo: words read as characters, said by a language model in either direction."""

@@ -1,0 +1,199 @@
+"""A race from its beginning, or from where it was interrupted, to its report."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint.atomic import write_json
+from regard.checkpoint.identity import model_hash
+from regard.config.records import read_record
+from regard.errors import ConfigError, RegardError, RunError
+from regard.progress import SILENT, Progress
+from regard.runs.execute import Job, execute
+from regard.runs.planning.recipes import find_recipe
+from regard.runs.resume import resume
+from regard.runs.store.folder import Run
+from regard.studies.folder import RESULTS
+from regard.studies.race.budget import Budget, parse_budget
+from regard.studies.race.disciplines import Shared, discipline
+from regard.studies.race.entrants import Lineup, Member, enter
+from regard.studies.race.folder import Race, check_writable, claim_race
+from regard.studies.race.leaderboard import Board, Named, Show, Standing
+from regard.studies.race.plan import Planned, changed, plan_member, within
+from regard.studies.race.records import MEASURED
+from regard.studies.race.report import write_report
+from regard.studies.race.results import collect
+from regard.training.metrics_log import METRICS, read_metrics
+
+
+def race(
+    lineup: Lineup,
+    budget: str | None = None,
+    *,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Progress = SILENT,
+    show: Show = lambda standings: None,
+) -> Race:
+    """Let several models learn from the same data for the same budget, and report on them.
+
+    A race that was interrupted goes on when the same is asked for again. Without a budget the recipe's own
+    `train.steps` holds. `show` is told how all members stand whenever something changes.
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise ConfigError("A race compares models on one device; start it without torchrun.")
+    if budget is not None and "train.steps" in lineup.overrides:
+        steps = lineup.overrides["train.steps"]
+        raise ConfigError(
+            f'train.steps: the budget is {budget} already; leave it out, or say --budget "{steps} steps".'
+        )
+    members = enter(lineup, progress)
+    chosen = parse_budget(budget) if budget is not None else Budget("steps", members[0].settings.train.steps)
+    asked = {
+        "recipe": lineup.recipe,
+        "budget": str(chosen),
+        "vary": lineup.vary,
+        "members": {member.name: member.settings.model_dump(mode="json") for member in members},
+    }
+    path = Path(out) if out is not None else Path("races") / find_recipe(lineup.recipe).name
+    found = claim_race(path, asked, overwrite)
+    check_writable(path)
+    kind = discipline(members[0].settings.task)
+    limit = kind.limit([member.settings for member in members])
+    shared = kind.shared(changed(members[0].resolved, limit, "the race").settings, progress)
+    if not found.exists:
+        plan = {member.name: _plan(member, chosen, shared, limit, progress) for member in members}
+        found.begin(asked, {name: asdict(planned) for name, planned in plan.items()})
+    with Run(path).in_hand():
+        _Course(found, members, shared, Board(_standings(found, members), show, progress), limit).go()
+    return found
+
+
+def _plan(member: Member, budget: Budget, shared: Shared, limit: dict[str, int], progress: Progress) -> Planned:
+    settings = changed(member.resolved, limit | {"preflight": False}, "the race").settings
+    planned = plan_member(settings, budget, shared, Named(progress, f"trial of {member.name}"))
+    within(member.resolved, planned.steps)  # a schedule that does not fit is told before anyone trains
+    trial = f", {1 / planned.seconds_per_step:.2f} a second in a trial" if planned.seconds_per_step else ""
+    progress.say(f"{member.name}: {planned.parameters:,} parameters, {planned.steps:,} steps{trial}.")
+    return planned
+
+
+def _standings(race: Race, members: Sequence[Member]) -> dict[str, Standing]:
+    plan = race.record["plan"]
+    return {
+        member.name: Standing(
+            member.name,
+            steps=plan[member.name]["steps"],
+            parameters=plan[member.name]["parameters"],
+            score_name=discipline(member.settings.task).watched[0],
+        )
+        for member in members
+    }
+
+
+class _Course:
+    """One member after the other: learn, be scored, be measured."""
+
+    def __init__(
+        self, race: Race, members: Sequence[Member], shared: Shared, board: Board, limit: dict[str, int]
+    ) -> None:
+        self.race, self.members, self.shared, self.board, self.limit = race, members, shared, board, limit
+        self.discipline = discipline(members[0].settings.task)
+        self.failed: dict[str, str] = {}
+        self.measured: dict[str, dict[str, Any]] = {}
+
+    def go(self) -> None:
+        """Run until all have finished, or one was interrupted; what has been reached is reported either way."""
+        for member in self.members:
+            try:
+                if self._learn(member) == "interrupted":
+                    break
+                self._measure(member)
+            except RegardError as error:
+                self._note_failure(member, str(error))
+                self.board.update(member.name, state="failed")
+                self.board.progress.warn(f"{member.name}: {error} The race goes on without it.")
+        if len(self.failed) == len(self.members):
+            raise RunError(
+                f"{self.race.path}: no member got through; the first one said: {next(iter(self.failed.values()))}"
+            )
+        if self.measured:
+            results = collect(self.race, self.failed, self.measured, [member.name for member in self.members])
+            write_json(self.race.path / RESULTS, results)
+            write_report(results, self.race.path)
+
+    def _note_failure(self, member: Member, reason: str) -> None:
+        self.failed[member.name] = reason
+        run = self.race.run(member.name)
+        if run.known.get("state") == "interrupted":  # it could not go on: nobody is stopping it now
+            run.note(state="failed")
+
+    def _learn(self, member: Member) -> str:
+        """Train a member, or go on with it, unless it has ended; return the state it is in."""
+        run, name = self.race.run(member.name), member.name
+        if not self.race.has_ended(name):
+            progress = self.board.watching(name, _news(run, self.discipline.watched[1]))
+            if run.exists:
+                resume(run.path, progress=progress, prepare=self.shared.prepare)
+            else:
+                planned = self.race.record["plan"][name]
+                resolved = within(member.resolved, planned["steps"], self.limit)
+                execute(run, Job(resolved, prepare=self.shared.prepare), progress)
+        record = run.record
+        self._check_same_data(record, run)
+        if record["state"] != "interrupted":
+            score = next(iter(record["scores"].values()))
+            facts = {"step": record["steps"], "loss": score["loss"], "score": score["scores"][0]["value"]}
+            self.board.update(name, state="measuring", seconds=record["seconds"], **facts)
+        return str(record["state"])
+
+    def _check_same_data(self, record: dict[str, Any], run: Run) -> None:
+        """Refuse to compare members that did not learn from the same ids."""
+        runs = (self.race.run(member.name) for member in self.members)
+        first = next(each for each in runs if "data" in each.known)  # one may have failed before it
+        if first.record["data"]["hash"] != record["data"]["hash"]:
+            raise RunError(
+                f"{run.path}: it did not learn from the same text as {first.path.name}, so they cannot be compared; "
+                f"start the race anew with --overwrite."
+            )
+
+    def _measure(self, member: Member) -> None:
+        """Look into a member that has ended; what was measured before is not measured again."""
+        path, run = self.race.measures(member.name), self.race.run(member.name)
+        known = self._read(path)
+        checkpoint = model_hash(run.best)
+        if known.get("checkpoint") != checkpoint:  # nothing was measured, or on a run that was since made anew
+            found = self.discipline.measure(run, self.shared.held_out, member.settings.machine.device)
+            path.parent.mkdir(exist_ok=True)
+            write_json(path, {"checkpoint": checkpoint} | found)
+            known = self._read(path)
+        self.measured[member.name] = known
+        self.board.update(member.name, state="finished")
+
+    def _read(self, path: Path) -> dict[str, Any]:
+        """Return what was measured; nothing, where the file is missing or damaged."""
+        schema = MEASURED[self.members[0].settings.task]
+        try:
+            return read_record(path, schema, RunError, "what was measured").model_dump()
+        except (FileNotFoundError, RunError):
+            return {}
+
+
+def _news(run: Run, watched: str) -> Callable[[], dict[str, float]]:
+    """Return a function that reads a run's newest figures, once the file that holds them has grown."""
+    size, found = -1, dict[str, float]()
+
+    def news() -> dict[str, float]:
+        nonlocal size, found
+        path = run.path / METRICS
+        now = path.stat().st_size if path.is_file() else 0
+        if now != size:
+            size = now
+            for line in read_metrics(run.path / METRICS):
+                named = (("score", watched), ("seconds", "seconds"))
+                found |= {name: line[key] for name, key in named if key in line}
+        return found
+
+    return news

@@ -1,1 +1,0 @@
-"""Runs that fine-tune: a head over a body, taught from examples; one shape of examples and answers a task."""

@@ -1,1 +1,0 @@
-"""Word vectors: how they are learned, how good they are, and what they look like."""

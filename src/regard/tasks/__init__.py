@@ -1,0 +1,1 @@
+"""Tasks: a folder each, with settings, data, training, evaluation and pipeline."""

@@ -1,0 +1,129 @@
+"""A question and a text in, the span of the text that answers it out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+
+from regard.data.encoding.question_windows import encode_questions
+from regard.data.sources.squad import Question
+from regard.errors import ConfigError
+from regard.pipelines.head_scores import softmax
+from regard.progress import SILENT, Progress
+from regard.tasks.answer.span_search import CANDIDATES, Found, find_answers
+from regard.tasks.finetune.pipeline import Answering, check_texts
+
+
+@dataclass(frozen=True)
+class SpanAnswer:
+    """A span of a text (empty: no answer), where it begins and ends, and its probability among those found."""
+
+    text: str
+    begin: int
+    end: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The best answer to a question, and further ones."""
+
+    question: str
+    answer: SpanAnswer
+    others: tuple[SpanAnswer, ...]
+    margin: float
+    """By how much having no answer is scored above the best span."""
+
+    @property
+    def text(self) -> str:
+        """The answer itself; empty where there is none."""
+        return self.answer.text
+
+
+class Answerer(Answering):
+    """Finds answers in texts."""
+
+    @property
+    def may_be_silent(self) -> bool:
+        """Whether it has learned that a text may hold no answer."""
+        return bool(self.bundle.facts["may_be_silent"])
+
+    @property
+    def threshold(self) -> float:
+        """The margin up to which it gives an answer all the same."""
+        return float(self.bundle.facts.get("threshold", 0.0))
+
+    @overload
+    def __call__(
+        self,
+        question: str,
+        context: str,
+        *,
+        count: int = 1,
+        threshold: float | None = None,
+        progress: Progress = SILENT,
+    ) -> Reply: ...
+    @overload
+    def __call__(
+        self,
+        question: Sequence[tuple[str, str]],
+        context: None = None,
+        *,
+        count: int = 1,
+        threshold: float | None = None,
+        progress: Progress = SILENT,
+    ) -> list[Reply]: ...
+    def __call__(
+        self,
+        question: str | Sequence[tuple[str, str]],
+        context: str | None = None,
+        *,
+        count: int = 1,
+        threshold: float | None = None,
+        progress: Progress = SILENT,
+    ) -> Reply | list[Reply]:
+        """Answer one question about a text, or each of many (question, text), in their order.
+
+        `count` answers are named; with a model that may be silent, no answer is given where its margin is above the
+        `threshold` (unset: the one that was best on its validation set).
+        """
+        if threshold is not None and not self.may_be_silent:
+            raise ConfigError("threshold: this model has never seen a question without an answer; leave it out.")
+        limit = self.threshold if threshold is None else threshold
+        if isinstance(question, str):
+            return self._reply([(question, context or "")], count, limit, progress)[0]
+        return self._reply(question, count, limit, progress)
+
+    def _reply(
+        self, given: Sequence[tuple[str, str]], count: int, threshold: float, progress: Progress
+    ) -> list[Reply]:
+        for line, texts in enumerate(given, start=1):
+            check_texts(texts, f"question {line:,}")
+        asked = [Question(str(line), question, context, ()) for line, (question, context) in enumerate(given)]
+        facts = self.bundle.facts
+        encoded = encode_questions(asked, self.tokenizer, self.frame, self.max_length, int(facts["stride"]), progress)
+        scores = self._scores(encoded, progress)
+        found = find_answers(encoded, scores, len(asked), int(facts["longest_answer"]), max(count, CANDIDATES))
+        limit = threshold if self.may_be_silent else None
+        return [reply(each.question, each.context, one, limit, count) for each, one in zip(asked, found, strict=True)]
+
+
+def reply(question: str, context: str, found: Found, threshold: float | None, count: int = 1) -> Reply:
+    """Return the answers that were found as they are given; without a threshold, one is always given."""
+    scores = [each.score for each in found.spans] + ([] if threshold is None else [found.nothing])
+    probabilities = softmax(np.array(scores)).tolist() if scores else []
+    answers = [
+        SpanAnswer(context[each.begin : each.end], each.begin, each.end, probability)
+        for each, probability in zip(found.spans, probabilities)
+    ]
+    if threshold is not None or not answers:
+        silence = SpanAnswer("", 0, 0, probabilities[-1] if probabilities else 1.0)
+        is_silent = not answers or found.margin > (threshold or 0.0)
+        answers.insert(0 if is_silent else _rank(answers, silence), silence)
+    return Reply(question, answers[0], tuple(answers[1:count]), found.margin)
+
+
+def _rank(answers: Sequence[SpanAnswer], other: SpanAnswer) -> int:
+    """Return where an answer that is not the best stands among others."""
+    return max(1, sum(each.probability >= other.probability for each in answers))

@@ -1,0 +1,100 @@
+"""What a check gives back: findings, each with its weight, a sentence, examples and a remedy."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from regard.data.sources.pair import Pair
+
+Severity = Literal["ok", "note", "warning", "problem"]
+SEVERITIES: tuple[Severity, ...] = ("ok", "note", "warning", "problem")
+
+SHOWN = 70
+"""Characters of a text that an example shows."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a check saw."""
+
+    check: str
+    """The kind of check that saw it, such as `splits`."""
+    name: str
+    """What it is about, the same in every report: `splits.leaked-pairs`."""
+    severity: Severity
+    sentence: str
+    examples: tuple[str, ...] = ()
+    remedy: str = ""
+    """What to do about it, in words; with `settings` where settings can do it."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that remedy it, by dotted name."""
+    figures: Mapping[str, float] = field(default_factory=dict)
+    """The measured numbers, for machines."""
+
+    @property
+    def way_out(self) -> str:
+        """The remedy with its settings as key=value, or nothing."""
+        words = " ".join(f"{name}={_spelled(value)}" for name, value in self.settings.items())
+        return ": ".join(part for part in (self.remedy, words) if part)
+
+
+@dataclass(frozen=True)
+class Report:
+    """All findings about a run, in the order of the checks."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def severity(self) -> Severity:
+        """The worst of them."""
+        return max((finding.severity for finding in self.findings), key=SEVERITIES.index, default="ok")
+
+    @property
+    def has_problem(self) -> bool:
+        """Whether the run should not begin like this."""
+        return self.severity == "problem"
+
+    def of(self, *severities: Severity) -> list[Finding]:
+        """Return the findings of these severities."""
+        return [finding for finding in self.findings if finding.severity in severities]
+
+    def find(self, name: str) -> list[Finding]:
+        """Return the findings of that name."""
+        return [finding for finding in self.findings if finding.name == name]
+
+
+def graded(value: float, note: float, warning: float, problem: float = float("inf")) -> Severity:
+    """Return how serious a value is: each bound is the smallest value of its severity."""
+    if value >= problem:
+        return "problem"
+    if value >= warning:
+        return "warning"
+    return "note" if value >= note else "ok"
+
+
+def shown(text: str) -> str:
+    """Return a text in quotation marks, cut where it is long."""
+    return f'"{text}"' if len(text) <= SHOWN else f'"{text[: SHOWN - 1]}…"'
+
+
+def shown_pair(pair: Pair, row: int | None = None) -> str:
+    """Return a pair as an example; `row` counts from 0 and is said from 1."""
+    place = "" if row is None else f"pair {row + 1:,}: "
+    return f"{place}{shown(pair.source)} / {shown(pair.target)}"
+
+
+def some(examples: Iterable[str], most: int = 3) -> tuple[str, ...]:
+    """Return the first few examples."""
+    return tuple(example for example, _ in zip(examples, range(most)))
+
+
+def percent(part: float, whole: float) -> str:
+    """Return a share as people write it."""
+    share = 100 * part / whole if whole else 0.0
+    return f"{share:.1f} %" if share >= 0.1 or part == 0 else "under 0.1 %"
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)

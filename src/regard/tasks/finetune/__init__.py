@@ -1,0 +1,1 @@
+"""Fine-tuning: what all tasks with a head over a pretrained body share."""

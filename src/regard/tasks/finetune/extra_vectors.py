@@ -1,0 +1,70 @@
+"""Word vectors beside an ELMo: a reader is given both of each word (Peters et al., 2018, §3.3)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regard.checkpoint.bundle import Bundle
+from regard.errors import ConfigError
+from regard.models.families import family
+from regard.models.heads import BesideSettings
+from regard.nn.layers.hashed_embedding import SpelledTable
+from regard.progress import Progress
+from regard.tasks.finetune.word_body import FREQUENT, coverage
+from regard.tasks.init_from import start_hash
+from regard.tasks.load import load_word_vectors
+from regard.text.char_tokenizer import BEGINNINGS, words_of
+from regard.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Word vectors by how the tokenizer of an ELMo spells their words."""
+
+    settings: BesideSettings
+    tokens: Tensor  # (N,) of all words, end to end
+    word: Tensor  # (N,) which word each is of
+    vectors: Tensor  # (V, D)
+    facts: dict[str, Any]
+
+    def fill(self, table: SpelledTable) -> None:
+        """Give a table the vectors."""
+        table.fill(table.spelled(self.tokens, self.word, len(self.vectors)), self.vectors)
+
+
+def find_beside(
+    settings: Any, start: Bundle | None, learned: Sequence[str], texts: Sequence[str], progress: Progress
+) -> Beside:
+    """Return the vectors of the words of all texts, and of the most frequent ones."""
+    path = settings.beside
+    if family(settings.model.family).kind != "two-way" or start is None:
+        raise ConfigError(f"beside: {path} can stand beside an ELMo alone (--start RUN of one); leave it out.")
+    vectors, tokenizer = load_word_vectors(path, progress=progress), start.tokenizers["tokenizer"]
+    wanted = dict.fromkeys((*words_of(texts, tokenizer), *vectors.words[:FREQUENT]))
+    known = {word: row for word in wanted if (row := vectors.find(word)) is not None}
+    spelled = _spell(list(known), tokenizer)
+    if not spelled:
+        raise ConfigError(f"beside: {path} has no word of the texts; give vectors of their language.")
+    progress.say(
+        f"{path}: {coverage(Counter(words_of(learned, tokenizer)), known)} beside what the ELMo knows of them; these "
+        f"{'stay as they are' if settings.beside_frozen else 'are tuned'}."
+    )
+    given = torch.from_numpy(vectors.vectors[[known[word] for word in spelled]]).float()
+    tokens = [torch.tensor(ids) for ids in spelled.values()]
+    word = torch.repeat_interleave(torch.arange(len(tokens)), torch.tensor([len(ids) for ids in tokens]))
+    facts = {"path": path, "sha256": start_hash(path), "words": len(spelled)}
+    shape = BesideSettings(words=len(spelled), width=vectors.width, is_frozen=settings.beside_frozen)
+    return Beside(shape, torch.cat(tokens), word, given, facts)
+
+
+def _spell(words: Sequence[str], tokenizer: Tokenizer) -> dict[str, list[int]]:
+    """Return the tokens of words that are read as one word each; of two that are spelled alike, the first."""
+    found: dict[tuple[int, ...], str] = {}
+    for word, ids in zip(words, tokenizer.encode_batch(words), strict=True):
+        if ids and sum(number < BEGINNINGS for number in ids) == 1:
+            found.setdefault(tuple(ids), word)
+    return {word: list(ids) for ids, word in found.items()}

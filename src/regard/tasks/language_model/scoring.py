@@ -1,0 +1,98 @@
+"""Log probabilities of texts of any length, in windows and batches, back in their order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import torch
+from torch import nn
+
+from regard.data.encoding.sequences import Sequences
+from regard.data.feeds.sampler import micro_batches
+from regard.data.feeds.windows import slide
+from regard.decoding.text_scoring import LabelScores, label_scores
+from regard.errors import ConfigError
+from regard.models.base.protocols import LanguageModel
+from regard.nn.inference.prepacked import packed
+from regard.progress import SILENT, Progress
+
+Found = tuple[float, tuple[tuple[int, float], ...]]
+"""The log probability of a token, and the most probable ones in its place with theirs."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """A stretch of a text: it is read from `begin` to `end`, and what follows each of its tokens from `first` on is
+    scored there."""
+
+    text: int
+    begin: int
+    first: int
+    end: int
+
+
+def plan_windows(lengths: Sequence[int], window: int | None, stride: int | None) -> list[Window]:
+    """Return windows in which every token of each text but its first is scored once, texts in their order.
+
+    A window begins `stride` tokens (unset: half a window) after the one before, and the last where it still is whole;
+    what the one before has scored is only read. So past the first window a token has `window - stride` + 1 others
+    before it at least.
+    """
+    if window is None and stride is not None:
+        raise ConfigError(f"stride: {stride} is for models with a window; this one reads a text as a whole.")
+    if window is not None and stride is not None and not 1 <= stride <= window:
+        raise ConfigError(f"stride: {stride} does not lie between 1 and {window:,}, the tokens this model reads.")
+    step = 1 if window is None else stride or max(1, window // 2)
+    reads = [length - 1 for length in lengths]  # nothing follows the last token
+    return [Window(text, *each) for text, read in enumerate(reads) for each in slide(read, window or read, step)]
+
+
+def text_log_probabilities(
+    model: LanguageModel,
+    texts: Sequences,
+    windows: Sequence[Window],
+    limit: int,
+    count: int = 0,
+    progress: Progress = SILENT,
+) -> list[list[Found]]:
+    """Return what the model gives each token but the first of each text, and the `count` most probable in its place.
+
+    About `limit` tokens go at once.
+    """
+    values: list[list[Found]] = [[] for _ in range(len(texts))]
+    found: dict[int, list[Found]] = {}
+    lengths = np.array([window.end - window.begin for window in windows], np.int64)
+    with progress.bar("score", len(windows)) as bar, packed(cast(nn.Module, model)):
+        for rows in micro_batches(np.arange(len(windows)), lengths, np.zeros_like(lengths), limit):
+            found |= _score_together(model, texts, {row: windows[row] for row in rows.tolist()}, count)
+            bar.advance(len(rows))
+    for number, window in enumerate(windows):
+        values[window.text] += found[number]
+    return values
+
+
+def _score_together(
+    model: LanguageModel, texts: Sequences, windows: dict[int, Window], count: int
+) -> dict[int, list[Found]]:
+    """Return what was found in each window."""
+    longest = max(window.end - window.begin for window in windows.values())
+    tokens = np.zeros((len(windows), longest), np.int64)  # what stands behind a row's tokens changes nothing
+    places, labels, sizes = [], [], []
+    for row, window in enumerate(windows.values()):
+        ids = texts[window.text]
+        tokens[row, : window.end - window.begin] = ids[window.begin : window.end]
+        places.append(np.arange(window.first - window.begin, window.end - window.begin) + row * longest)
+        labels.append(ids[window.first + 1 : window.end + 1].astype(np.int64))
+        sizes.append(window.end - window.first)
+    arrays = (tokens, np.concatenate(places), np.concatenate(labels))
+    read, at, following = (torch.from_numpy(each).to(model.head.weight.device) for each in arrays)
+    flat = _plain(label_scores(model, read, at, following, count))
+    ends = np.cumsum(sizes)
+    return {number: flat[end - size : end] for number, size, end in zip(windows, sizes, ends, strict=True)}
+
+
+def _plain(scores: LabelScores) -> list[Found]:
+    best = zip(scores.best.tolist(), scores.best_log_probabilities.tolist(), strict=True)
+    pairs = (tuple(zip(ids, values, strict=True)) for ids, values in best)
+    return list(zip(scores.log_probabilities.tolist(), pairs, strict=True))

@@ -1,0 +1,1 @@
+"""Masked language modeling with next-sentence prediction (BERT)."""

@@ -1,0 +1,1 @@
+"""Regression: a number for a text or a text pair."""

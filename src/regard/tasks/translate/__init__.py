@@ -1,0 +1,1 @@
+"""Translation: seq2seq models and mask-predict."""

@@ -1,0 +1,51 @@
+"""The loss of a model on pairs, outside training."""
+
+import math
+
+import numpy as np
+import torch
+
+from regard.data.encoding.batches import EncodedPairs
+from regard.data.feeds.mask_predict import MaskedPairs
+from regard.data.feeds.sampler import micro_batches
+from regard.models.base.protocols import ConditionalMasked, SequenceToSequence, is_conditional_masked
+from regard.nn.inference.memory import with_less_at_once
+from regard.objectives.loss import Objective
+from regard.objectives.mask_predict import MaskedTranslationObjective
+from regard.objectives.translation import TranslationObjective
+
+
+@torch.inference_mode()
+def mean_surprise(
+    model: SequenceToSequence | ConditionalMasked, pairs: EncodedPairs, device: torch.device, limit: int
+) -> dict[str, float]:
+    """Return the mean negative log probability of a target token as `loss`, and its exponential as `perplexity`.
+
+    For a model that fills in words they are those of masked words, always the same, and `length_loss` is that of the
+    lengths. Where memory runs out, fewer pairs are looked at together.
+    """
+    if not len(pairs):
+        return {"loss": math.nan, "perplexity": math.nan}  # nothing fits the model
+    longest = int(pairs.source.lengths.max() + pairs.target.lengths.max())
+    return with_less_at_once(lambda limit: _mean_surprise(model, pairs, device, limit), limit, longest, device)
+
+
+def _mean_surprise(
+    model: SequenceToSequence | ConditionalMasked, pairs: EncodedPairs, device: torch.device, limit: int
+) -> dict[str, float]:
+    objective: Objective = TranslationObjective(label_smoothing=0.0)
+    examples: EncodedPairs | MaskedPairs = pairs
+    if is_conditional_masked(model):
+        objective, examples = MaskedTranslationObjective(label_smoothing=0.0), fixed_masks(pairs)
+    totals, counts = dict.fromkeys(objective.parts, 0.0), dict.fromkeys(objective.parts, 0)
+    for rows in micro_batches(np.arange(len(pairs)), pairs.source.lengths, pairs.target.lengths, limit):
+        for name, part in objective(model, examples.batch(rows).to(device)).items():
+            totals[name], counts[name] = totals[name] + float(part.sum), counts[name] + part.count
+    means = {name: totals[name] / counts[name] if counts[name] else math.nan for name in objective.parts}
+    found = {"loss": means["surprise"], "perplexity": math.exp(min(means["surprise"], 700.0))}
+    return found | ({"length_loss": means["length"]} if "length" in means else {})
+
+
+def fixed_masks(pairs: EncodedPairs) -> MaskedPairs:
+    """Return pairs with words masked that are the same whenever a model is looked at."""
+    return MaskedPairs(pairs, seed=0, epoch=0)

@@ -1,0 +1,31 @@
+"""Log probabilities of many pairs, in batches, back in their order."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from regard.data.encoding.batches import EncodedPairs
+from regard.data.feeds.sampler import micro_batches
+from regard.decoding.scoring import target_log_probabilities
+from regard.models.base.protocols import SequenceToSequence
+from regard.progress import SILENT, Progress
+
+
+def pair_log_probabilities(
+    models: Sequence[SequenceToSequence],
+    pairs: EncodedPairs,
+    device: torch.device,
+    limit: int,
+    progress: Progress = SILENT,
+) -> list[tuple[float, ...]]:
+    """Return the log probability of each target token of each pair; about `limit` padded tokens go at once."""
+    lengths = pairs.target.lengths
+    values: list[tuple[float, ...]] = [()] * len(pairs)
+    with progress.bar("score", len(pairs)) as bar:
+        for rows in micro_batches(np.arange(len(pairs)), pairs.source.lengths, lengths, limit):
+            found = target_log_probabilities(models, pairs.batch(rows).to(device)).tolist()
+            for row, end in zip(rows, np.cumsum(lengths[rows]), strict=True):
+                values[row] = tuple(found[end - lengths[row] : end])
+            bar.advance(len(rows))
+    return values

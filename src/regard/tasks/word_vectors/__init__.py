@@ -1,0 +1,1 @@
+"""Word vectors (word2vec)."""

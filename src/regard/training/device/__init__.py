@@ -1,0 +1,1 @@
+"""The device: precision, compilation, CUDA graphs of gradients."""

@@ -1,0 +1,91 @@
+"""What a run leaves behind while it goes: metrics.jsonl, and TensorBoard's curves where that is installed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint.atomic import write_text
+from regard.config.parsing import ParseError, parse_json
+from regard.errors import RunError
+
+METRICS = "metrics.jsonl"
+
+MOST = 2.0**63
+"""Numbers of a larger size are nothing that was measured."""
+
+
+def read_metrics(path: Path) -> list[dict[str, Any]]:
+    """Return the records in a metrics.jsonl, which hold numbers alone.
+
+    A line cut short by a kill or damaged on the disk is left out, and so is a figure that is no number.
+    """
+    if not path.is_file():
+        return []
+    whole = path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]  # one cut short has no end
+    records = (_record(line) for line in whole)
+    return [record for record in records if record is not None]
+
+
+def _record(line: str) -> dict[str, Any] | None:
+    try:
+        record = parse_json(line)
+    except ParseError:
+        return None
+    if not isinstance(record, dict):
+        return None
+    figures = {name: value for name, value in record.items() if _is_number(value)}
+    return figures if isinstance(figures.get("step"), int) else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and not abs(value) >= MOST
+
+
+class MetricsLog:
+    """Appends one JSON object a line; a resumed run forgets the lines past the step it resumes from."""
+
+    def __init__(self, folder: Path, step: int, with_tensorboard: bool, is_silent: bool = False) -> None:
+        self.path = folder / METRICS
+        self.is_silent = is_silent
+        if is_silent:
+            return
+        self.forget(step)
+        self._board = _tensorboard(folder, step) if with_tensorboard else None
+
+    def forget(self, step: int) -> None:
+        """Drop the lines past a step."""
+        if self.is_silent:
+            return
+        kept = [record for record in read_metrics(self.path) if record["step"] <= step]
+        write_text(self.path, "".join(json.dumps(record) + "\n" for record in kept))
+
+    def write(self, record: dict[str, float]) -> None:
+        """Add one line."""
+        if self.is_silent:
+            return
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+        except OSError as error:
+            raise RunError(
+                f"{self.path}: the record of training could not be written ({error.strerror}); checkpoints are "
+                f"untouched, so free some space and go on with --resume."
+            ) from None
+        if self._board is not None:
+            for name, value in record.items():
+                self._board.add_scalar(name, value, int(record["step"]))
+
+    def __enter__(self) -> "MetricsLog":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self.is_silent and self._board is not None:
+            self._board.close()
+
+
+def _tensorboard(folder: Path, step: int):  # type: ignore[no-untyped-def]
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    return SummaryWriter(str(folder / "tensorboard"), purge_step=step + 1)

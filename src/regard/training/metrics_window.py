@@ -1,0 +1,90 @@
+"""What happened since the last report, left on the device until somebody asks."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regard.data.feeds.sampler import Position
+from regard.training.parallel.process_group import Team
+
+Sums = dict[str, Tensor | float]
+
+
+class Window:
+    """Sums of losses, counts, tokens and seconds over some updates, and which of them went wrong."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.sums: Sums = {}
+        self.counts: dict[str, int] = {}
+        self.tokens = 0
+        self.seconds = 0.0
+        self.waited = 0.0
+        self._unchecked: list[tuple[Position, Tensor]] = []
+
+    def add(self, sums: Sums, counts: dict[str, int], tokens: int, seconds: float) -> None:
+        """Add one update."""
+        self.sums = total([self.sums, sums])
+        self.counts = total([self.counts, counts])
+        self.tokens += tokens
+        self.seconds += seconds
+
+    def watch(self, position: Position, sign: Tensor) -> None:
+        """Remember an update with a sign of its health: a number, as long as all is well."""
+        self._unchecked.append((position, sign))
+
+    def first_ill(self, team: Team) -> Position | None:
+        """Return the first update since the last call whose sign is no finite number, on any process."""
+        if not self._unchecked:
+            return None
+        places, signs = zip(*self._unchecked, strict=True)
+        self._unchecked = []
+        values = team.sum_values(torch.stack([sign.float() for sign in signs])).tolist()
+        return next((place for place, value in zip(places, values, strict=True) if not math.isfinite(value)), None)
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Tokens (target tokens, where there are sources) learned from in a second of training."""
+        return round(self.tokens / max(self.seconds, 1e-9), 1)
+
+    @property
+    def waiting(self) -> float:
+        """The share of the time in which the loop waited for data."""
+        return round(self.waited / max(self.seconds, 1e-9), 5)
+
+    def totals(self, team: Team) -> dict[str, float]:
+        """Return the sum of each part over the window and all processes."""
+        exact = torch.float32 if self.device.type == "mps" else torch.float64  # an Apple GPU has nothing wider
+        values = [torch.as_tensor(self.sums.get(name, 0.0), dtype=exact, device=self.device) for name in self.counts]
+        return dict(zip(self.counts, team.sum_values(torch.stack(values)).tolist(), strict=True))
+
+    def means(self, team: Team) -> dict[str, float]:
+        """Return the mean of each part that occurred in the window, the same on every process."""
+        return {name: value / self.counts[name] for name, value in self.totals(team).items() if self.counts[name]}
+
+    def plain(self, team: Team) -> dict[str, Any]:
+        """Return it as JSON can hold it, without loss of precision; all processes ask together."""
+        sums = self.totals(team) if self.counts else {}
+        clocks = {"seconds": self.seconds, "waited": self.waited}
+        return {"sums": sums, "counts": self.counts, "tokens": self.tokens} | clocks
+
+    @classmethod
+    def from_plain(cls, facts: dict[str, Any], device: torch.device, team: Team) -> "Window":
+        """Read what `plain` wrote; the leader takes over the sums of all."""
+        window = cls(device)
+        window.sums = dict(facts["sums"]) if team.is_leader else {}
+        window.counts = dict(facts["counts"])
+        window.tokens, window.seconds, window.waited = facts["tokens"], facts["seconds"], facts.get("waited", 0.0)
+        return window
+
+
+def total(tables: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Return tables of numbers added up, name by name."""
+    sums: dict[str, Any] = {}
+    for table in tables:
+        for name, value in table.items():
+            sums[name] = sums[name] + value if name in sums else value
+    return sums

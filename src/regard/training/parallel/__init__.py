@@ -1,0 +1,1 @@
+"""Data parallelism: process groups and sums over them."""

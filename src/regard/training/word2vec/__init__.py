@@ -1,0 +1,1 @@
+"""The trainer of word2vec: sparse updates without autograd."""

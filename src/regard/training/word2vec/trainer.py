@@ -1,0 +1,216 @@
+"""The training of word vectors: slices of the text to threads of a compiled loop, or to a GPU in batches."""
+
+import math
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from regard.checkpoint.bundle import TrainingState
+from regard.data.feeds.sampler import Position
+from regard.data.feeds.word2vec import SLICE, WordFeed
+from regard.errors import ConfigError
+from regard.models.word_vectors import WordVectorTables
+from regard.objectives.word2vec import VectorObjectiveSettings, kept_shares
+from regard.training.device.machine import Machine
+from regard.training.interrupt import catching_interrupts
+from regard.training.loop import Hooks, Reason
+from regard.training.parallel.process_group import Team
+from regard.training.saved import StateRecord, checked_state
+from regard.training.seeds import derived_seed
+from regard.training.state import LoopState
+from regard.training.word2vec.batches import Batches
+from regard.training.word2vec.settings import RATES, VectorTrainSettings
+
+WATCHED = 64
+"""Words whose vectors are looked at, the most frequent ones: trouble reaches them first."""
+
+
+class Engine(Protocol):
+    """Learns from an update."""
+
+    def learn(self, slices: list[tuple[int, int]], seeds: list[int], rates: list[float]) -> tuple[float, int]:
+        """Change the tables by what some slices of the text tell; return the sum of losses and the pairs."""
+
+    def close(self) -> None:
+        """Let go of threads."""
+
+
+class VectorTrainer:
+    """Trains two tables on a stream of words; to the loop's callers it is a `Trainer`."""
+
+    def __init__(
+        self,
+        model: WordVectorTables,
+        feed: WordFeed,
+        objective: VectorObjectiveSettings,
+        settings: VectorTrainSettings,
+        machine: Machine,
+        hooks: Hooks,
+        *,
+        seed: int,
+        algorithm: str,
+        team: Team,
+    ) -> None:
+        if team.size > 1:
+            raise ConfigError("Word vectors learn in one process; leave out torchrun, and say --threads for more.")
+        self.model = model.to(machine.device)
+        self.feed, self.objective, self.settings = feed, objective, settings
+        self.machine, self.hooks, self.seed, self.team = machine, hooks, seed, team
+        self.algorithm = algorithm
+        self.state = LoopState()
+        self._clock = time.perf_counter()
+
+    def restore(self, training: TrainingState) -> None:
+        """Go on from a saved state; the model holds the tables that were saved with it."""
+        self.state = LoopState.from_plain(checked_state(training, StateRecord).facts["loop"])
+
+    def run(self, stop_at: int | None = None) -> Reason:
+        """Train until the last step or an interrupt (at a step, if given), and say which."""
+        settings, state = self.settings, self.state
+        per_epoch, size = self.feed.updates_in(0), len(self.feed.corpus)
+        total = self._words(settings.steps)
+        engine = self._engine()
+        self._clock = time.perf_counter()
+        try:
+            with (
+                catching_interrupts() as interrupted,
+                self.hooks.progress.bar("train", total, self._words(state.step)) as bar,
+            ):
+                while state.step < settings.steps:
+                    epoch, index = divmod(state.step, per_epoch)
+                    slices = self.feed.slices(index)
+                    done = [epoch * size + begin for begin, _ in slices]
+                    seeds = [derived_seed(self.seed, place // SLICE, 0, 0) for place in done]
+                    loss, pairs = engine.learn(slices, seeds, [self._rate(place / total) for place in done])
+                    words = slices[-1][1] - slices[0][0]
+                    state.step += 1
+                    state.position = Position(*divmod(state.step, per_epoch))
+                    state.tokens_seen += words
+                    elapsed = self._elapsed()
+                    mean = loss / max(1, pairs)
+                    if not (math.isfinite(mean) and self._is_sound()):
+                        self._refuse(done[-1] / total)
+                    bar.advance(words, loss=mean, words_per_second=words / elapsed)
+                    self._record(mean, self._rate(done[-1] / total), words / elapsed)
+                    stops = interrupted() or state.step == stop_at
+                    is_due = bool(settings.save_every) and state.step % settings.save_every == 0
+                    if stops or is_due or state.step == settings.steps:
+                        self._save()
+                    if stops and state.step < settings.steps:
+                        return "interrupted"
+        finally:
+            engine.close()
+        return "finished"
+
+    def _words(self, step: int) -> int:
+        """Return how many words lie before a step."""
+        epoch, index = divmod(step, self.feed.updates_in(0))
+        return epoch * len(self.feed.corpus) + index * self.feed.words_per_update
+
+    def _rate(self, share: float) -> float:
+        first = self.settings.learning_rate or RATES[self.algorithm]
+        return max(self.settings.final_rate, first - (first - self.settings.final_rate) * share)
+
+    def _engine(self) -> Engine:
+        kind = self.settings.engine
+        is_cpu = self.machine.device.type == "cpu"
+        if kind == "kernel" and not is_cpu:
+            raise ConfigError(
+                f'train.engine: "kernel" is for a CPU, and this is {self.machine.device}; leave it out.'
+            )
+        if kind == "batches" or not is_cpu:
+            return Batches(self.model, self.feed, self.objective, self.settings, self.algorithm, self.machine.device)
+        threads = torch.get_num_threads()
+        if threads > 1:
+            self.hooks.progress.say(
+                f"{threads} threads change the vectors without locks: fast, but no two runs are the same to the bit, "
+                f"resumed ones included; --threads 1 repeats exactly."
+            )
+        return Kernel(self.model, self.feed, self.objective, self.algorithm, threads)
+
+    def _is_sound(self) -> bool:
+        """Tell whether the most frequent words still have vectors of numbers."""
+        return all(bool(table.weight[:WATCHED].isfinite().all()) for table in (self.model.words, self.model.contexts))
+
+    def _elapsed(self) -> float:
+        now = time.perf_counter()
+        elapsed, self._clock = now - self._clock, now
+        self.state.seconds += elapsed
+        return elapsed
+
+    def _record(self, loss: float, rate: float, speed: float) -> None:
+        state = self.state
+        if state.step % self.settings.log_every == 0:
+            record = {"step": state.step, "epoch": state.position.epoch, "seconds": round(state.seconds, 3)}
+            self.hooks.record(record | {"pair": loss, "learning_rate": rate, "tokens_per_second": speed})
+
+    def _save(self) -> None:
+        self.state.best_step = self.state.step
+        self.hooks.save(self.state, TrainingState({}, {"loop": self.state.plain()}), None)
+        self._clock = time.perf_counter()  # time spent saving is no training
+
+    def _refuse(self, share: float) -> None:
+        raise ConfigError(
+            f"train.learning_rate: {self._rate(share):.4g} is too high, as the loss is no number any more; lower it."
+        )
+
+
+class Kernel:
+    """The compiled loop on so many threads, which take slices as they come."""
+
+    def __init__(
+        self,
+        model: WordVectorTables,
+        feed: WordFeed,
+        objective: VectorObjectiveSettings,
+        algorithm: str,
+        threads: int,
+    ) -> None:
+        from regard.nn.kernels.word2vec import HALF, SLICES, logistic_tables
+
+        self.feed, self.objective = feed, objective
+        self.learn_slice = SLICES[algorithm]
+        self.words, self.contexts = (table.weight.detach().numpy() for table in (model.words, model.contexts))
+        shares = kept_shares(torch.from_numpy(feed.counts), objective.subsampling).numpy()
+        self.chances = np.minimum(shares * HALF, HALF - 1).astype(np.uint32)
+        self.noise = alias_table(feed.counts.astype(np.float64) ** objective.smoothing)
+        self.logistic = logistic_tables()
+        self.threads = ThreadPoolExecutor(threads)
+
+    def learn(self, slices: list[tuple[int, int]], seeds: list[int], rates: list[float]) -> tuple[float, int]:
+        """Learn from slices, each by one thread."""
+        found = list(self.threads.map(self._learn, slices, seeds, rates))
+        return sum(loss for loss, _ in found), sum(pairs for _, pairs in found)
+
+    def _learn(self, part: tuple[int, int], seed: int, rate: float) -> tuple[float, int]:
+        ids = self.feed.read(*part)
+        kept, errors = np.empty(len(ids), np.int32), np.empty(self.words.shape[1], np.float32)
+        window, negatives = self.objective.window, self.objective.negatives
+        found: tuple[float, int] = self.learn_slice(
+            *(ids, len(self.words), self.chances, self.words, self.contexts, *self.noise, *self.logistic),
+            *(window, negatives, np.float32(rate), np.uint64(seed), kept, errors),
+        )
+        return found
+
+    def close(self) -> None:
+        """End the threads."""
+        self.threads.shutdown()
+
+
+def alias_table(weights: Any) -> tuple[Any, Any]:
+    """Return chances (V,) of 32 bits and other words (V,) that draw by weights: any word, or by chance its other.
+
+    Two looks into a table give exactly what a search in the cumulative sum does (Walker, 1977).
+    """
+    scaled = weights * (len(weights) / weights.sum())
+    chances, other = np.ones(len(weights)), np.arange(len(weights), dtype=np.int32)
+    small, large = (np.flatnonzero(side).tolist() for side in (scaled < 1, scaled >= 1))
+    while small and large:
+        low, high = small.pop(), large.pop()
+        chances[low], other[low] = scaled[low], high
+        scaled[high] -= 1 - scaled[low]
+        (small if scaled[high] < 1 else large).append(high)
+    return np.minimum(chances * 2.0**32, 2.0**32 - 1).astype(np.uint32), other

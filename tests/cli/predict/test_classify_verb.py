@@ -1,0 +1,191 @@
+"""The verbs that label and choose, and training them."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from commands import bad, call, good
+from labelled import QUICK, reviews, write_reviews
+from regard.runs.train import train
+
+WORDS = [f"{name}={value}" for name, value in QUICK.items()]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A classifier of texts, one of pairs, and a model that chooses, each hardly trained."""
+    folder = tmp_path_factory.mktemp("runs")
+    short = QUICK | {"train.steps": 6, "train.tokens_per_update": 2000}
+    write_reviews(folder / "a.csv", 120)
+    texts = reviews(120)
+    pairs = [("premise", "hypothesis", "label"), *((one, "a film", label) for one, label in texts)]
+    with (folder / "pairs.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(pairs)
+    rows = [{"context": text, "choices": ["good", "bad"], "label": int(label == "unkind")} for text, label in texts]
+    (folder / "choices.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for task, name in (("classify", "a.csv"), ("classify", "pairs.csv"), ("choose", "choices.jsonl")):
+        train(task, short | {"data.train.path": str(folder / name)}, out=folder / name.partition(".")[0])
+    return folder
+
+
+def test_train_a_classifier_from_a_table(tmp_path):
+    path = write_reviews(tmp_path / "a.csv", 100)
+    words = ["train", "classify", "--data", path, "--out", tmp_path / "run", *WORDS, "train.steps=6"]
+    text = good(*words, "--quiet", "--text-column", "text", "--label-column", "label")
+    assert f"Use it: regard classify {tmp_path / 'run'} TEXT" in text
+    assert "set\texamples\tloss\taccuracy\tmacro F1\tMatthews\tby chance" in text and "valid by label:" in text
+    plan = json.loads(good("train", "classify", "--data", path, *WORDS, "--dry-run", "--quiet", "--json"))
+    assert plan["labels"] == 2 and plan["train_examples"] + plan["valid_examples"] == 100
+
+
+def test_texts_are_labelled_one_a_line_and_blank_lines_stay(runs, tmp_path):
+    one, other = (text for text, _ in reviews(2))
+    lines = good("classify", runs / "a", one, other).splitlines()
+    assert len(lines) == 2 and all(line.split("\t")[0] in ("kind", "unkind") for line in lines)
+    assert good("classify", runs / "a", stdin=f"{one}\n\n{other}\n") == f"{lines[0]}\n\n{lines[1]}\n"
+    (tmp_path / "lines.txt").write_text(f"{one}\n  \n{other}\n")
+    assert good("classify", runs / "a", "--file", tmp_path / "lines.txt").splitlines() == [lines[0], "", lines[1]]
+    told = call("classify", runs / "a", "so much to say " * 200, one)
+    assert told.stderr.startswith("warning: 1 of the texts are longer than this model reads") and told.exit_code == 0
+    found = json.loads(good("classify", runs / "a", one, "--json"))
+    assert set(found) == {"texts", "label", "probabilities", "probability", "is_cut"} and found["texts"] == [one]
+
+
+def test_a_table_comes_back_with_labels_in_its_order(runs, tmp_path):
+    texts = [text for text, _ in reviews(25, seed=5)]
+    rows = [{"id": str(n), "Review": text, "note": 'a "note", here'} for n, text in enumerate(texts)]
+    rows.insert(3, {"id": "x", "Review": "", "note": ""})
+    with (tmp_path / "in.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["id", "Review", "note"])
+        writer.writeheader()
+        writer.writerows(rows)
+    text = good("classify", runs / "a", "--file", tmp_path / "in.csv", "--quiet")
+    found = list(csv.DictReader(io.StringIO(text)))
+    assert [{name: row[name] for name in ("id", "Review", "note")} for row in found] == rows
+    assert list(found[0])[3:] == ["label", "probability_kind", "probability_unkind"]
+    assert found[3]["label"] == found[3]["probability_kind"] == ""
+    alone = good("classify", runs / "a", *texts).splitlines()
+    labels = [row["label"] for row in found if row["Review"]]
+    assert labels == [line.split("\t")[0] for line in alone]
+    assert good("classify", runs / "a", "--file", tmp_path / "in.csv", "--out", tmp_path / "out.csv", "-q") == (
+        f"{tmp_path / 'out.csv'}: 26 rows.\n"
+    )
+    assert (tmp_path / "out.csv").read_text() == text
+
+
+def test_labels_that_a_table_has_already_are_kept(runs):
+    first = next(csv.DictReader(io.StringIO(good("classify", runs / "a", "--file", runs / "a.csv", "-q"))))
+    assert first["label"] == reviews(1)[0][1] and first["predicted_label"] in ("kind", "unkind")
+    records = good("classify", runs / "a", "--file", runs / "a.csv", "-q", "--json").splitlines()
+    assert len(records) == 120 and set(json.loads(records[0])["probabilities"]) == {"kind", "unkind"}
+
+
+def test_a_table_without_names_holds_texts_alone(runs, tmp_path):
+    (tmp_path / "in.tsv").write_text("a good film\na bad film\n")
+    lines = good("classify", runs / "a", "--file", tmp_path / "in.tsv", "-q").splitlines()
+    assert lines[0] == "text,label,probability_kind,probability_unkind" and lines[1].startswith("a good film,")
+
+
+def test_pairs_are_two_words_a_tab_or_two_columns(runs, tmp_path):
+    given = good("classify", runs / "pairs", "a good film", "a film")
+    assert good("classify", runs / "pairs", stdin="a good film\ta film\n\n") == given + "\n"
+    (tmp_path / "in.csv").write_text("one,two\na good film,a film\n")
+    columns = ["--text-column", "one", "--text-column", "two"]
+    row = good("classify", runs / "pairs", "--file", tmp_path / "in.csv", *columns, "-q").splitlines()[1]
+    assert row.split(",")[2] == given.split("\t")[0]
+
+
+def test_choices_are_made_from_words_and_from_a_file(runs):
+    number, probability, text = (
+        good("choose", runs / "choices", "the film was good", "good", "bad").strip().split("\t")
+    )
+    assert text == ("good", "bad")[int(number)] and float(probability) >= 0.5
+    lines = good("choose", runs / "choices", "--file", runs / "choices.jsonl", "--json", "-q").splitlines()
+    found = json.loads(lines[0])
+    assert len(lines) == 120 and found["context"] == reviews(1)[0][0] and len(found["probabilities"]) == 2
+    assert found["choice"] == found["choices"][found["number"]]
+
+
+def test_choices_are_made_from_lines(runs):
+    context = reviews(1)[0][0]
+    alone = good("choose", runs / "choices", context, "good", "bad")
+    line = f"{context}\tgood\tbad\n"
+    assert good("choose", runs / "choices", stdin=f"{line}\n{line}") == f"{alone}\n{alone}"
+    assert bad("choose", runs / "choices", stdin="a\tb\n") == (
+        "line 1: put a context and two choices or more on a line, with a tab between each and the next."
+    )
+
+
+def test_a_table_of_choices_comes_back_with_probabilities(runs, tmp_path):
+    (tmp_path / "a.csv").write_text("id,context,choice0,choice1,choice2\n1,a,good,bad,\n,,,,\n2,b,good,bad,fine\n")
+    good("choose", runs / "choices", "--file", tmp_path / "a.csv", "--out", tmp_path / "out.csv", "-q")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text())))
+    assert list(rows[0])[5:] == ["number", "choice", "probability_0", "probability_1", "probability_2"]
+    assert rows[0]["choice"] == rows[0][f"choice{rows[0]['number']}"] and rows[0]["probability_2"] == ""
+    assert sum(float(rows[2][f"probability_{number}"]) for number in range(3)) == pytest.approx(1, abs=1e-5)
+    assert [row["number"] == "" for row in rows] == [False, True, False]
+
+
+def test_runs_are_evaluated(runs):
+    text = good("evaluate", runs / "a", "--data", runs / "a.csv", "-q")
+    assert f"{runs / 'a.csv'}\t120\t" in text and "precision" in text
+    assert set(json.loads(good("evaluate", runs / "choices", "--json", "-q"))) == {"valid"}
+
+
+def test_columns_of_labels_are_for_models_that_label(quick_run):
+    assert bad("evaluate", quick_run.path, "--label-column", "x") == (
+        "--text-column and --label-column are for models that label or choose; leave them out."
+    )
+
+
+def test_mistakes_are_one_sentence(runs, tmp_path):
+    (tmp_path / "in.csv").write_text("one,two\na,b\n")
+    table = tmp_path / "in.csv"
+    run = runs / "a"
+    assert bad("classify", run, "x", "--file", table) == "Give either texts or --file, not both."
+    assert (
+        bad("classify", run, "x", "--out", table) == "--text-column and --out are for tables; give one with --file."
+    )
+    assert bad("classify", run, "--file", table, "--out", tmp_path / "out.xlsx") == (
+        f'--out {tmp_path / "out.xlsx"}: no table is written as ".xlsx"; let it end in .csv, .tsv or .jsonl.'
+    )
+    assert bad("classify", run, "--file", table) == (
+        f'{table}: no column (0 with "one", 1 with "two") is known to hold the text; say --text-column.'
+    )
+    assert bad("classify", runs / "pairs", "--file", runs / "a.csv") == (
+        f"{runs / 'a.csv'}: no column (text, label) is known to hold the two texts; say --text-column."
+    )
+    assert bad("classify", runs / "pairs", "a") == (
+        "This model reads pairs of texts, and here are 1; give two for each."
+    )
+    assert bad("classify", runs / "pairs", stdin="a\n") == (
+        "line 1: this model reads pairs of texts; put a tab between the two."
+    )
+    assert bad("choose", runs / "choices", "x", "--file", table) == "Give either texts or --file, not both."
+    assert bad("choose", run, "a", "b", "c") == (
+        f"{run}: this is a classifier, not a model that chooses; use it with regard classify and evaluate."
+    )
+    assert bad("translate", run, "a") == (
+        f"{run}: this is a classifier, not a translator; use it with regard classify and evaluate."
+    )
+    assert bad("score", run, "a", "--text") == (
+        f"{run}: this model answers, and gives texts no probabilities; see regard evaluate."
+    )
+    assert bad("evaluate", run, "--label-column", "x") == (
+        "--text-column and --label-column are for other examples; give them with --data."
+    )
+    assert bad("evaluate", run, "--stride", 3) == (
+        f"{run}: examples with labels are named with --data alone; leave the other flags out."
+    )
+    columns = ["--text-column", "a", "--text-column", "b", "--text-column", "c"]
+    assert bad("train", "classify", "--data", table, *columns) == (
+        "--text-column c: an example has one text or two; leave this one out."
+    )
+    assert bad("train", "classify") == (
+        "task classify: it does not say what to learn from; give --data FILE (data.train in a recipe)."
+    )
+    assert bad("train", "classify", "--data", table, "--start", tmp_path / "none") == (
+        f"{tmp_path / 'none'}: there is no run or checkpoint here; check the path."
+    )

@@ -1,0 +1,175 @@
+"""The verbs that use a language model: generate and score."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from commands import bad, good, outside, refused
+from generators import STORIES, language_bundle, tokenizer_of
+from regard.checkpoint.bundle import write_bundle
+from regard.tasks.load import load_generator
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("language") / "model"
+    write_bundle(folder, language_bundle(tokenizer_of("bytes"), generate={"tokens": 12}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def generator(run):
+    return load_generator(run, "cpu")
+
+
+def test_one_prompt_is_shown_as_it_is_said(run, generator):
+    expected = generator("Anna had", seed=3).text
+    assert good("generate", run, "Anna had", "--seed", 3) == expected + "\n"
+    done = outside("generate", run, "Anna had", "--seed", 3, encoding="utf-8")
+    assert done.returncode == 0 and done.stdout == expected + "\n" and done.stderr == ""
+
+
+def test_pieces_reach_a_pipe_before_the_text_is_done(run):
+    words = [
+        sys.executable,
+        "-m",
+        "regard",
+        "generate",
+        str(run),
+        "Anna",
+        "--tokens",
+        "100000",
+        "--min-tokens",
+        "100000",
+    ]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+        assert len(process.stdout.read(20)) == 20
+        process.terminate()
+
+
+def test_prompts_from_words_files_and_pipes_are_the_same(run, generator, tmp_path):
+    prompts = ["Anna had", "", "日本 ist größer", "The dog"]
+    path = tmp_path / "prompts.txt"
+    path.write_text("\n".join(prompts) + "\n", encoding="utf-8")
+    expected = "\n".join(answer.text + "\n" for answer in generator(prompts, temperature=0))
+    from_file = good("generate", run, "--file", path, "--temperature", 0, "-q")
+    from_pipe = good("generate", run, "--temperature", 0, "-q", stdin=path.read_text(encoding="utf-8"))
+    from_words = good("generate", run, *prompts, "--temperature", 0, "-q")
+    assert from_file == from_pipe == from_words == expected
+    assert good("generate", run, "-q", stdin="") == ""
+
+
+def test_chunks_of_a_pipe_do_not_change_draws(run, monkeypatch):
+    from regard.cli import inputs
+
+    text = "Anna\nPeter\nThe dog\nAnna\nA\n"
+    whole = good("generate", run, "-q", stdin=text)
+    monkeypatch.setattr(inputs, "CHUNK", 2)
+    assert good("generate", run, "-q", stdin=text) == whole
+
+
+def test_json_has_every_token_and_its_log_probability(run, generator):
+    words = ("--json", "-q", "--samples", 3, "--top-p", 0.9, "--seed", 5)
+    lines = [json.loads(line) for line in good("generate", run, "Anna", "The dog", *words).splitlines()]
+    answers = generator(["Anna", "The dog"], samples=3, top_p=0.9, seed=5)
+    for line, answer in zip(lines, answers, strict=True):
+        assert line["prompt"] == answer.prompt and line["text"] == answer.text
+        assert line["finished_by"] == answer.finished_by and line["tokens"] == list(answer.tokens)
+        assert line["log_probabilities"] == pytest.approx(answer.log_probabilities, abs=1e-4)
+        assert line["log_probability"] == pytest.approx(sum(line["log_probabilities"]), abs=1e-4)
+        assert [each["text"] for each in line["samples"]] == [each.text for each in answer.samples]
+    (one,) = (json.loads(line) for line in good("generate", run, "Anna", "--json").splitlines())
+    assert one["samples"] == []
+
+
+def test_every_setting_has_a_word(run, generator):
+    words = ["--tokens", 9, "--min-tokens", 2, "--temperature", 0.7, "--top-k", 40, "--top-p", 0.95, "--min-p", 0.01]
+    words += ["--repetition-penalty", 1.2, "--no-repeat-ngram", 2, "--stop", "qu", "--stop", "x", "--seed", 8]
+    words += ["--window", 16, "--goes-on"]
+    settings = {"tokens": 9, "min_tokens": 2, "temperature": 0.7, "top_k": 40, "top_p": 0.95, "min_p": 0.01}
+    settings |= {"repetition_penalty": 1.2, "no_repeat_ngram": 2, "stop": ["qu", "x"], "seed": 8}
+    answer = generator("Anna had a", **settings, window=16, begins_text=False)
+    assert good("generate", run, "Anna had a", *words) == answer.text + "\n"
+    texts = good("generate", run, "Anna", "--samples", 2, "-q")
+    assert texts == "\n".join(each.text + "\n" for each in generator("Anna", samples=2).samples)
+
+
+def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
+    (tmp_path / "empty.txt").write_text("")
+    assert bad("generate", run, "--file", tmp_path / "empty.txt") == (
+        f"{tmp_path / 'empty.txt'}: the file is empty; write one prompt a line."
+    )
+    assert bad("generate", run, "--file", tmp_path / "no.txt").startswith(f"{tmp_path / 'no.txt'}: there is no such")
+    assert (
+        bad("generate", run, "Anna", "--file", tmp_path / "empty.txt") == "Give either prompts or --file, not both."
+    )
+    assert bad("generate", run, "Anna", "--temperature", 0, "--top-k", 3) == (
+        "top_k: 3 is for drawing; set temperature above 0, or leave it out."
+    )
+    assert bad("generate", run, "Anna", "--window", "wide") == (
+        'window: "wide" is neither a number of tokens nor "trained".'
+    )
+    assert bad("generate", run, "Anna", "--tokens", 0).startswith("tokens: 0 is out of range")
+    assert bad("generate", run, stdin=b"Anna\nsch\xf6n\n") == "standard input: line 2 is not UTF-8 (byte 0xf6)."
+    assert bad("generate", quick_run.path, "Anna") == (
+        f"{quick_run.path}: this is a translator, not a language model; use it with regard translate, score and "
+        f"evaluate."
+    )
+    assert bad("translate", run, "Anna") == (
+        f"{run}: this is a language model, not a translator; use it with regard generate and score."
+    )
+    assert bad("evaluate", run, "--data", "no.tsv") == (
+        f"--data no.tsv: {run} is a language model; give the text to score it on with --text."
+    )
+
+
+def test_score_tells_how_probable_texts_are(run, generator, tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("Anna had a dog.\n\n" + STORIES[0].replace("\n", " ") + "\n", encoding="utf-8")
+    found = json.loads(good("score", run, path, "--json", "-q", "--alternatives", 2, "--stride", 6))
+    expected = generator.score(path.read_text(encoding="utf-8").splitlines(), 6)
+    assert [each["log_probability"] for each in found["texts"]] == pytest.approx(
+        [each.log_probability for each in expected], abs=1e-3
+    )
+    first, blank, _ = found["texts"]
+    assert len(first["tokens"]) == len(first["ids"]) == len(first["log_probabilities"]) == len(first["alternatives"])
+    assert set(first["alternatives"][0][0]) == {"token", "id", "probability"}
+    assert blank["perplexity"] is None and found["tokens"] == sum(len(each["tokens"]) for each in found["texts"])
+    assert {"perplexity", "word_perplexity", "bits_per_byte", "log_probability"} < set(found)
+    lines = good("score", run, path, "-q").splitlines()
+    assert lines[0] == "log probability\ttokens\tperplexity\ttext" and lines[1].endswith("Anna had a dog.")
+    assert lines[-1].startswith("perplexity ") and lines[-1].count("bits per byte") == 1
+    (whole,) = json.loads(good("score", run, path, "--whole", "--end", "--json", "-q"))["texts"]
+    assert whole["text"] == path.read_text(encoding="utf-8") and whole["tokens"][-1] == "</s>"
+    assert lines[2].split("\t")[:3] == ["0.0000", "0", "-"]
+    row = good("score", run, path, "--whole", "-q").splitlines()[1]
+    assert row.split("\t")[3] == str(path)  # and not all of what is in it
+    (said,) = json.loads(good("score", run, "Anna had a dog.", "--text", "--json", "-q"))["texts"]
+    assert said["log_probability"] == pytest.approx(first["log_probability"], abs=1e-3)
+
+
+def test_mistakes_in_scoring_are_one_sentence(run, quick_run, tmp_path):
+    (tmp_path / "empty.txt").write_text("\n")
+    (tmp_path / "a.txt").write_text("Anna.\n")
+    assert bad("score", run, " ", "--text") == '" ": there are no words here to score; give some behind --text.'
+    (tmp_path / "empty.txt").write_text("\n \t\n")
+    assert bad("score", run, tmp_path / "empty.txt") == (
+        f"{tmp_path / 'empty.txt'}: there is no text here to score; write one text a line."
+    )
+    assert bad("score", run, tmp_path / "a.txt", tmp_path / "a.txt") == (
+        f"{run}: this is a language model, which has no translations; give one file of text."
+    )
+    assert bad("score", quick_run.path, tmp_path / "a.txt") == (
+        f"{quick_run.path}: this is a translator; give a file of sources and one of translations."
+    )
+    assert refused("score", quick_run.path, tmp_path / "a.txt", tmp_path / "a.txt", "--whole") == (
+        "--stride, --alternatives, --whole and --end are for language models; leave them out."
+    )
+    assert bad("score", run, tmp_path / "a.txt", "--alternatives", 2) == (
+        "--alternatives 2 are listed with --json only; add it, or leave them out."
+    )
+    assert bad("score", run, tmp_path / "a.txt", "--stride", 99) == (
+        "stride: 99 does not lie between 1 and 24, the tokens this model reads."
+    )

@@ -1,0 +1,120 @@
+"""The verb that looks inside: attention as a table, JSON or a picture, and what blocks would say."""
+
+import json
+
+import numpy as np
+import pytest
+
+from commands import bad, good
+from elmos import elmo_bundle
+from encoder_folders import bert_tokenizer, small_encoder_bundle
+from generators import language_bundle, tokenizer_of
+from regard.checkpoint.bundle import write_bundle
+from regard.errors import ConfigError
+from regard.nn.probes.trace import Trace
+from regard.runs.reports.attention import looks
+from regard.tasks.load import load_encoder, load_generator, load_translator
+
+GERMAN = "Der Hund schläft."
+
+
+@pytest.fixture(scope="module")
+def language(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("language") / "model"
+    write_bundle(folder, language_bundle(tokenizer_of("bytes")))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "bert"
+    write_bundle(folder, small_encoder_bundle(bert_tokenizer()))
+    return folder
+
+
+def test_a_translator_shows_the_source_tokens_behind_each_word_it_says(quick_run):
+    lines = [
+        line.split("\t") for line in good("inspect", quick_run.path, GERMAN, "The dog sleeps.", "-k", 2).splitlines()
+    ]
+    trace = load_translator(quick_run.path, "cpu").inspect(GERMAN, "The dog sleeps.")
+    weights = trace.attention("decoder", "cross").mean(0)
+    assert lines[0][:2] == ["said", "looks at"] and lines[-1][0] == "</s>"
+    assert [line[0] for line in lines[1:-1]] == trace.tokens["target"][1:]
+    for line, row in zip(lines[1:], weights, strict=True):
+        best = np.argsort(-row, kind="stable")[:2]
+        assert line[1:] == [f"{trace.tokens['source'][place]} {row[place]:.2f}" for place in best]
+
+
+def test_every_head_of_a_layer_comes_as_json(quick_run):
+    found = json.loads(good("inspect", quick_run.path, GERMAN, "--attention", "encoder", "--layer", 0, "--json"))
+    weights = np.array(found["weights"])
+    assert found["attention"] == "encoder" and found["layer"] == 0 and found["queries"] == found["keys"]
+    assert weights.shape[1:] == (len(found["keys"]),) * 2 and np.allclose(weights.sum(-1), 1, atol=1e-4)
+    one = json.loads(
+        good("inspect", quick_run.path, GERMAN, "--attention", "encoder", "--layer", 0, "--head", 1, "--json")
+    )
+    assert one["weights"] == [found["weights"][1]]
+
+
+def test_weights_are_drawn(quick_run, language, tmp_path):
+    for name, words in (("all.png", ()), ("one.svg", ("--head", 0))):
+        said = good("inspect", quick_run.path, GERMAN, "--out", tmp_path / name, *words)
+        assert said == f"drawn: {tmp_path / name}\n" and (tmp_path / name).stat().st_size > 5000
+    good("inspect", language, "Anna had $5 and $6.", "--out", tmp_path / "text.png")
+    assert "a picture ends in .png" in bad("inspect", language, "Anna", "--out", tmp_path / "text.gif")
+    assert "cannot be written" in bad("inspect", language, "Anna", "--out", tmp_path / "none" / "text.png")
+
+
+def test_text_models_show_tokens_and_what_blocks_would_say(language, bert):
+    found = json.loads(good("inspect", language, "Anna had", "--json"))
+    weights = np.array(found["weights"])
+    assert found["attention"] == "self" and np.allclose(np.triu(weights[0], 1), 0)
+    lines = [line.split("\t") for line in good("inspect", language, "Anna had", "--lens").splitlines()]
+    lens = load_generator(language, "cpu").lens("Anna had", count=3)
+    blocks = sum(name.endswith(".ids") for name in lens.arrays)
+    assert (
+        lines[0] == ["token", *(f"block {number}" for number in range(blocks))]
+        and len(lines) == len(found["keys"]) + 1
+    )
+    best = lens.tokens["blocks.0"][1], lens.arrays["blocks.0.probabilities"][1, 0]
+    assert lines[2][1] == f"{best[0]} {best[1]:.2f}"
+    words = ("the dog sleeps", "a cat")
+    pair = json.loads(good("inspect", bert, *words, "--lens", "--json", "-k", 2))
+    assert pair["tokens"] == load_encoder(bert, "cpu").inspect(*words).tokens["text"]
+    assert len(pair["blocks"][0]) == len(pair["tokens"]) and len(pair["blocks"][0][0]) == 2
+
+
+def test_the_passes_of_a_mask_predict_model_are_shown(masked_run, quick_run):
+    lines = good("inspect", masked_run.path, GERMAN, "--passes", 3).splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["pass", "1", "2", "3"]
+    assert "(" not in lines[1].rpartition("\t")[0] and "(" in lines[3]  # but for the end, the first fills in all
+    found = json.loads(good("inspect", masked_run.path, GERMAN, "--passes", 2, "--json"))
+    trace = load_translator(masked_run.path).inspect(GERMAN, passes=2)
+    assert [each["tokens"] for each in found["passes"]] == [trace.tokens[f"passes.{number}"] for number in (0, 1)]
+    assert found["passes"][1]["is_filled_in"] == (trace.arrays["passes.1.masked"] > 0).tolist()
+    assert len(found["lengths"]) == len(found["length_probabilities"]) > 1
+    assert "only a mask-predict model" in bad("inspect", quick_run.path, GERMAN, "--passes", 2)
+    assert "leave out --lens" in bad("inspect", masked_run.path, GERMAN, "--passes", 2, "--lens")
+
+
+def test_mistakes_are_told_in_a_sentence(quick_run, language):
+    assert "has no self attention; it has cross and encoder and decoder" in bad(
+        "inspect", quick_run.path, GERMAN, "--attention", "self"
+    )
+    assert "layer: 99 is out of range" in bad("inspect", quick_run.path, GERMAN, "--layer", 99)
+    assert "head: 99 is out of range" in bad("inspect", quick_run.path, GERMAN, "--head", 99)
+    assert "a translator has no lens" in bad("inspect", quick_run.path, GERMAN, "--lens")
+    assert "leave out the second" in bad("inspect", language, "Anna", "had")
+    assert "leave out --out" in bad("inspect", language, "Anna", "--lens", "--head", 1)
+    assert "empty" in bad("inspect", quick_run.path, " ")
+
+
+def test_a_model_without_attention_is_told(tmp_path):
+    write_bundle(tmp_path / "elmo", elmo_bundle())
+    for words in ([], ["--json"], ["--out", tmp_path / "a.png"]):
+        assert bad("inspect", tmp_path / "elmo", "the dog", *words) == (
+            "inspect: an ELMo reads by LSTMs and has no attention to look at; give a BERT or a GPT."
+        )
+    assert not (tmp_path / "a.png").exists()
+    with pytest.raises(ConfigError, match="this model has none to look at"):
+        looks(Trace({"text": ["a"]}, {}))

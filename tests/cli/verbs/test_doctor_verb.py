@@ -1,0 +1,85 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from regard import miniature
+from regard.cli.main import app
+
+TINY = ["model.preset=transformer-tiny", "model.width=16", "text.size=600", "train.steps=40", "train.warmup=4"]
+TINY += ["train.tokens_per_update=400", "train.validate_every=10"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    pairs = miniature.pairs("train", 1200)
+    for side, suffix in ((0, "de"), (1, "en")):
+        lines = [pair[side] for pair in pairs]
+        (tmp_path / f"a.{suffix}").write_text("".join(f"{line}\n" for line in lines))
+        (tmp_path / f"b.{suffix}").write_text("".join(f"{line}\n" for line in lines[side:] + lines[:side]))
+    return tmp_path
+
+
+def call(*words):
+    return CliRunner().invoke(app, ["doctor", *map(str, words)])
+
+
+def test_findings_are_printed_with_their_remedies(files, monkeypatch):
+    from regard.studies.doctor import speed
+
+    monkeypatch.setattr(speed, "SECONDS", 0.2)
+    result = call("translate", "--source", files / "a.de", "--target", files / "a.en", "--seed", 3, *TINY)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    titles = [line for line in lines if not line.startswith(" ")]
+    assert titles[:-1] == ["text", "splits", "alignment", "sizes", "machine"] and titles[-1].startswith("1 warning")
+    place = next(number for number, line in enumerate(lines) if line.startswith("  warning "))
+    assert "pairs are watched while training" in lines[place]
+    assert lines[place + 1].startswith("          → set more apart: data.valid_share=")
+
+
+def test_a_problem_is_exit_code_1_and_json_for_machines(files):
+    result = call("translate", "--source", files / "b.de", "--target", files / "b.en", "--quick", "--json", *TINY)
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert found["severity"] == "problem"
+    (finding,) = (each for each in found["findings"] if each["severity"] == "problem")
+    assert (finding["check"], finding["name"], finding["figures"]["lag"]) == ("alignment", "shifted", -1)
+    assert set(finding) == {
+        "check",
+        "name",
+        "severity",
+        "sentence",
+        "examples",
+        "remedy",
+        "settings",
+        "figures",
+    }
+
+
+def test_the_rate_is_swept_on_request(files, monkeypatch):
+    from regard.studies.doctor import lr_finder as rate
+
+    monkeypatch.setattr(rate, "sweep", lambda *_: rate.Sweep([1e-4, 1e-3, 1e-2, 1e-1], [5.0, 4.0, 3.0, 6.0]))
+    result = call(
+        "translate", "--source", files / "a.de", "--target", files / "a.en", "--quick", "--find-rate", *TINY
+    )
+    assert result.exit_code == 0 and "suggests a peak of 1e-03" in result.stdout
+    assert "1.0e-03   4.000  █████████████ ◄" in result.stdout
+
+
+def test_a_mistake_is_exit_code_2(files):
+    result = call("translate", "--source", files / "a.de", "--target", files / "none.en")
+    assert result.exit_code != 0 and "there is no such file" in str(result.exception)
+
+
+def test_tables_are_looked_over_as_train_reads_them(files, tmp_path):
+    sources, targets = ((tmp_path / f"a.{suffix}").read_text().splitlines() for suffix in ("de", "en"))
+    rows = [{"from": source, "to": target} for source, target in zip(sources, targets)]
+    for name, part in (("train", rows[300:]), ("valid", rows[:300])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in part))
+    words = ["--data", tmp_path / "train.jsonl", "--valid-data", tmp_path / "valid.jsonl"]
+    columns = ["--source-column", "from", "--target-column", "to"]
+    found = json.loads(call("translate", *words, *columns, "--quick", "--json", *TINY).stdout)
+    watched = next(finding for finding in found["findings"] if finding["name"] == "validation")
+    assert watched["sentence"] == "300 pairs are watched while training."

@@ -1,0 +1,112 @@
+"""`regard race` as a user meets it."""
+
+import json
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from commands import bad, call, good
+from racing import SETTINGS, Stopper
+from regard import miniature
+from regard.cli.verbs import race as verb
+from regard.cli.verbs.race import Changes, LiveTable
+from regard.config.overrides import nested
+from regard.config.settings import flatten
+from regard.progress import Progress
+from regard.studies.race import race as course
+from regard.studies.race.figures import timing
+from regard.studies.race.leaderboard import Standing
+
+MODELS = "transformer-tiny,transformer-small"
+
+
+@pytest.fixture
+def words(tmp_path, monkeypatch):
+    """The words that ask for a race of seconds."""
+    monkeypatch.setattr(timing, "LENGTHS", (4, 8))
+    (tmp_path / "pairs.tsv").write_text(
+        "".join(f"{pair.source}\t{pair.target}\n" for pair in miniature.pairs("train", 200))
+    )
+    settings = [f"{name}={json.dumps(value)}" for name, value in flatten(nested(SETTINGS))]
+    return ["race", "translate", *settings, "--data", tmp_path / "pairs.tsv", "--out", tmp_path / "it"]
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Leave the report out, which takes longer than a race of a few steps."""
+    monkeypatch.setattr(course, "write_report", lambda results, folder: None)
+
+
+def test_a_race_prints_a_table_and_where_the_report_is(words, tmp_path, undrawn):
+    lines = good(*words, "--models", MODELS, "--budget", "3 steps", "--quiet").splitlines()
+    assert lines[0].split("\t") == ["model", "BLEU", "loss", "parameters", "steps", "tokens/s", "training"]
+    assert {line.split("\t")[0] for line in lines[1:3]} == set(MODELS.split(","))
+    assert lines[3] == f"report: {tmp_path / 'it' / 'report.html'}"
+    found = json.loads(good(*words, "--models", MODELS, "--budget", "3 steps", "--json", "--quiet"))
+    assert found["is_finished"] and found["budget"] == "3 steps" and len(found["members"]) == 2
+    assert "there is a race here already" in str(call(*words, "--models", MODELS, "--budget", "4 steps").exception)
+    assert good("translate", tmp_path / "it" / "runs" / "transformer-tiny", "ein Hund", "--quiet").count("\n") == 1
+
+
+def test_a_setting_is_raced(words, undrawn):
+    found = json.loads(
+        good(*words, "--vary", "model.norm_order=pre,post", "--budget", "2 steps", "--json", "--quiet")
+    )
+    assert [each["name"] for each in found["members"]] == ["transformer-small-pre", "transformer-small-post"]
+
+
+def test_ctrl_c_saves_and_the_same_command_goes_on(words, tmp_path, monkeypatch, undrawn):
+    words = [*words, "--models", MODELS, "--budget", "6 steps"]
+    with monkeypatch.context() as patched:
+        patched.setattr(verb, "Changes", lambda reporter: Stopper("transformer-tiny", 2))
+        stopped = call(*words)
+    assert stopped.exit_code == 130 and stopped.stdout == ""
+    assert stopped.stderr.endswith("Stopped; everything is saved. The same command goes on.\n")
+    state = json.loads((tmp_path / "it" / "runs" / "transformer-tiny" / "run.json").read_text())["state"]
+    assert state == "interrupted"
+    assert json.loads(good(*words, "--json", "--quiet"))["is_finished"]
+
+
+def test_mistakes_are_one_sentence():
+    assert bad("race", "race-miniature", "--models", "transformer-tony,transformer-tiny") == (
+        'model.preset: there is no preset "transformer-tony"; did you mean transformer-tiny?'
+    )
+    assert str(call("race", "race-miniature", "--models", MODELS, "--budget", "soon").exception) == (
+        '--budget: "soon" is no time and no amount; write it like 10m, 1h30m, 2000 steps, 5 epochs or 3M tokens.'
+    )
+    unknown = call("race", "race-miniature", "--vary", "model.alinment").exception
+    assert str(unknown).startswith("--vary model.alinment: unknown setting; ")
+
+
+def test_the_table_shows_how_everybody_stands():
+    console = Console(file=StringIO(), width=100)
+    table = LiveTable(console)
+    console.print(table.render())
+    table.show([Standing("gru", "training", 5, 20, 100, 2.5, None, 1234.5, 61.0), Standing("lstm", steps=30)])
+    with table.bar("gru: train", 20, 4) as bar:
+        bar.advance(1, loss=2.5, tokens_per_second=1234.5)
+        console.print(table.render())
+    lines = console.file.getvalue().splitlines()
+    assert lines[1].split() == ["model", "state", "step", "loss", "BLEU", "tokens/s", "training"]
+    assert lines[2].split() == ["gru", "training", "5/20", "2.500", "1,234", "1:01"]
+    assert lines[3].split() == ["lstm", "waiting", "0/30"]
+    assert lines[4].startswith("gru: train 5/20  loss 2.500  1,234 tokens/s")
+    with table.bar("gru: read") as bar:
+        bar.advance(1000)
+        assert table.doing.startswith("gru: read 1,000/?  ")
+
+
+def test_without_a_table_changes_are_told():
+    said = []
+
+    class Telling(Progress):
+        def say(self, message):
+            said.append(message)
+
+    changes = Changes(Telling())
+    here = Standing("gru")
+    for state in ("waiting", "training", "training", "finished"):
+        here.state, here.score = state, 12.345
+        changes([here])
+    assert said == ["gru: training", "gru: finished, BLEU 12.35"]

@@ -1,0 +1,93 @@
+"""`regard transfer` as a user meets it."""
+
+import json
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from commands import bad, call, good
+from labelled import write_reviews
+from regard.cli.verbs.transfer import TransferTable
+from regard.studies.transfer import transfer as course
+
+
+@pytest.fixture
+def words(tmp_path):
+    """The words that ask for a transfer of seconds."""
+    write_reviews(tmp_path / "reviews.csv", 80)
+    quick = ["train.steps=2", "train.warmup=1", "--sizes", "20", "--seeds", "1", "--methods", "scratch"]
+    return ["transfer", "--data", tmp_path / "reviews.csv", "--out", tmp_path / "it", *quick]
+
+
+def test_it_prints_a_table_and_where_the_report_is(words, tmp_path):
+    said = good(*words, "-q")
+    assert said.startswith("method\t20\tseconds\tlearned parameters\nscratch\t")
+    assert f"report: {tmp_path / 'it' / 'report.html'}" in said and (tmp_path / "it" / "report.html").is_file()
+    found = json.loads(good(*words, "-q", "--json"))
+    assert found["is_finished"] and found["table"][0]["method"] == "scratch"
+
+
+def test_one_that_was_stopped_leaves_with_130_and_goes_on(words, monkeypatch):
+    from dataclasses import replace
+
+    real = course.execute
+    monkeypatch.setattr(course, "execute", lambda run, job, progress: real(run, replace(job, stop_at=1), progress))
+    result = call(*words, "-q")
+    assert result.exit_code == 130 and "The same command goes on." in result.stderr
+    monkeypatch.setattr(course, "execute", real)
+    assert "scratch" in good(*words, "-q")
+
+
+@pytest.mark.parametrize(
+    "more, sentence",
+    [
+        (["--methods", "bert"], 'there is no method "bert"; did you mean bert-tuned?'),
+        (
+            ["--methods", "elmo"],
+            "--methods elmo: it begins with something that has learned from text; give --elmo RUN",
+        ),
+        (["--methods", "elmo", "--elmo", "nowhere"], "nowhere: there is no run or checkpoint here; check the path."),
+        (["--methods", "vectors-tuned", "--vectors", "no.txt"], "--vectors no.txt: there is no such file or run"),
+        (["--sizes", "9999"], "--sizes: 9,999 examples are more than the"),
+    ],
+)
+def test_mistakes_are_one_sentence(words, more, sentence):
+    assert sentence in bad(*words, *more, "-q")
+
+
+def test_a_mistake_is_not_remembered(words, tmp_path):
+    """The command that is put right must not be told of a transfer that never began."""
+    assert 'there is no column "wrong"' in bad(*words, "--label-column", "wrong", "-q")
+    assert "examples are more than" in bad(*words, "--sizes", "20,9999", "-q")
+    assert "scratch" in good(*words, "-q")
+    assert "there is a transfer here already" in bad(*words, "--label-column", "wrong", "-q")
+    assert "scratch" in good(*words, "-q")  # what was reached is kept
+
+
+def test_starts_of_the_wrong_kind_are_told_before_anything_begins(words, tmp_path):
+    vectors = tmp_path / "v.txt"
+    vectors.write_text("the 1 2\nof 1\n")
+    said = bad(*words, "--methods", "vectors-frozen", "--vectors", vectors, "-q")
+    assert said == f"{vectors}: line 2 has 1 numbers, but 2 are expected; mend or leave it out."
+    said = bad(*words, "--methods", "bert-tuned", "--bert", vectors, "-q")
+    assert (
+        said == f"--bert {vectors}: these are word vectors; give them with --vectors, and here a run of another kind."
+    )
+    assert not (tmp_path / "it").exists()
+
+
+def test_a_missing_file_and_columns_without_data_are_told(tmp_path):
+    assert "no.csv" in bad("transfer", "--data", tmp_path / "no.csv", "--methods", "scratch", "--out", tmp_path / "t")
+    assert "are for --data; leave them out." in bad("transfer", "--label-column", "x")
+
+
+def test_the_live_table_shows_methods_and_sizes(words, tmp_path):
+    good(*words, "-q")
+    results = json.loads((tmp_path / "it" / "results.json").read_text(encoding="utf-8"))
+    console = Console(file=StringIO(), width=100)
+    table = TransferTable(console)
+    table.take(results)
+    console.print(table.render())
+    shown = console.file.getvalue()
+    assert "scratch" in shown and "20" in shown and "1 of 1 runs" in shown

@@ -1,0 +1,142 @@
+"""Steps in fixed places are the steps of the model; without CUDA they are taken there, but not recorded."""
+
+import gc
+import weakref
+
+import pytest
+import torch
+
+from regard import decoding
+from regard.decoding.cuda_graphs import capture as recording
+from regard.decoding.cuda_graphs import encoder_decoder as recorded
+from regard.decoding.cuda_graphs.beam import Rules
+from regard.decoding.cuda_graphs.capture import power_of_two, recordings_of
+from regard.decoding.cuda_graphs.encoder_decoder import RecordedStepper
+from regard.decoding.generate import decode
+from regard.decoding.logits.processors import Constraints
+from regard.decoding.settings import DecodeSettings
+from regard.decoding.steppers.interface import ModelStepper
+from small import ENDS, VOCABULARY, ending_model, sources
+
+LENGTHS = [9, 3, 7, 5, 1, 9, 2, 8, 6]
+BOUNDS = {"max_length_ratio": 1, "max_length_extra": 12}
+
+
+def decoded(monkeypatch, kind, model, **settings):
+    """Decode by a kind of stepper, or by the search that is recorded whole."""
+    monkeypatch.setattr(recorded, "stepper_kind", lambda model, members: kind)
+    monkeypatch.setattr(decoding, "can_record", lambda model: kind == "whole")
+    source, real = sources(LENGTHS)
+    return decode(model, source, real, ENDS, DecodeSettings(**BOUNDS, **settings))
+
+
+def assert_same(found, expected):
+    for ours, theirs in zip(found, expected, strict=True):
+        assert [each.ids for each in ours] == [each.ids for each in theirs]
+        assert [each.score for each in ours] == pytest.approx([each.score for each in theirs], abs=1e-4)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "alibi", "relative", "none"])
+@pytest.mark.parametrize(
+    "settings", [{"beams": 1}, {"beams": 4}, {"method": "sample", "samples": 3}], ids=["greedy", "beam", "sample"]
+)
+def test_fixed_places_change_nothing(monkeypatch, positions, settings):
+    model = ending_model(positions=positions)
+    plain = decoded(monkeypatch, ModelStepper, model, **settings)
+    assert_same(decoded(monkeypatch, RecordedStepper, model, **settings), plain)
+
+
+@pytest.mark.parametrize("kind", [RecordedStepper, "whole"])
+def test_fixed_places_of_grouped_heads_change_nothing(monkeypatch, kind):
+    model = ending_model(key_value_heads=2)
+    plain = decoded(monkeypatch, ModelStepper, model, beams=4)
+    assert_same(decoded(monkeypatch, kind, model, beams=4), plain)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "relative"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"beams": 4},
+        {"beams": 2, "length_penalty": "none"},
+        {"beams": 5, "min_length": 9},
+        {"beams": 3, "max_length": 4},
+    ],
+    ids=str,
+)
+def test_a_search_recorded_whole_changes_nothing(monkeypatch, positions, settings):
+    model = ending_model(positions=positions)
+    plain = decoded(monkeypatch, ModelStepper, model, **settings)
+    assert_same(decoded(monkeypatch, "whole", model, **settings), plain)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"no_repeat_ngram": 2}, {"repetition_penalty": 1.5}, {"coverage_penalty": 0.2}, {"beams": 1}, {"beams": 21}],
+    ids=str,
+)
+def test_rules_that_are_not_recorded(settings):
+    asked = DecodeSettings(**({"beams": 3} | settings))
+    assert Rules.of(Constraints(asked, ENDS, [None], torch.device("cpu")), VOCABULARY) is None
+
+
+@pytest.mark.parametrize(("kind", "beams"), [(RecordedStepper, 1), (RecordedStepper, 3), ("whole", 3)])
+def test_outputs_outgrow_a_recording(monkeypatch, kind, beams):
+    monkeypatch.setattr(recording, "FEWEST_STEPS", 2)
+    model = ending_model()
+    plain = decoded(monkeypatch, ModelStepper, model, beams=beams, min_length=10)
+    assert_same(decoded(monkeypatch, kind, model, beams=beams, min_length=10), plain)
+    assert len({shape.steps for shape in recordings_of(model).shapes}) > 1
+
+
+@pytest.mark.parametrize("kind", [RecordedStepper, "whole"])
+def test_few_sentences_move_to_a_smaller_recording(monkeypatch, kind):
+    monkeypatch.setattr(recording, "LEAVE_AT", 2)
+    monkeypatch.setattr(recording, "LARGE", 2)
+    model = ending_model()
+    plain = decoded(monkeypatch, ModelStepper, model, beams=3)
+    assert_same(decoded(monkeypatch, kind, model, beams=3), plain)
+    assert len({shape.sentences for shape in recordings_of(model).shapes}) > 1
+
+
+def test_recordings_serve_later_calls_and_follow_the_weights(monkeypatch):
+    model = ending_model()
+    decoded(monkeypatch, RecordedStepper, model, beams=3)
+    before = list(recordings_of(model)._kept.values())
+    decoded(monkeypatch, RecordedStepper, model, beams=3)
+    assert list(recordings_of(model)._kept.values()) == before
+    with torch.no_grad():
+        model.head.weight.mul_(0.5)  # in place: the recording sees it
+    assert_same(
+        decoded(monkeypatch, RecordedStepper, model, beams=3), decoded(monkeypatch, ModelStepper, model, beams=3)
+    )
+    model.double().float()  # elsewhere: another recording
+    decoded(monkeypatch, RecordedStepper, model, beams=3)
+    assert not set(before) & set(recordings_of(model)._kept.values())
+
+
+def test_a_model_and_its_recordings_go_together(monkeypatch):
+    model = ending_model()
+    decoded(monkeypatch, RecordedStepper, model, beams=2)
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+
+
+def test_powers_of_two():
+    assert [power_of_two(size) for size in (1, 2, 3, 4, 5, 64, 65)] == [1, 2, 4, 4, 8, 64, 128]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("settings", [{"beams": 1}, {"beams": 4}, {"method": "sample", "samples": 3}])
+def test_graphs_change_nothing(monkeypatch, settings):
+    model = ending_model().cuda()
+    source, real = (each.cuda() for each in sources(LENGTHS))
+    asked = DecodeSettings(**BOUNDS, **settings)
+    found = [decode(model, source, real, ENDS, asked) for _ in range(2)]  # recorded, and replayed
+    monkeypatch.setattr(recorded, "stepper_kind", lambda model, members: ModelStepper)
+    monkeypatch.setattr(decoding, "can_record", lambda model: False)
+    plain = decode(model, source, real, ENDS, asked)
+    for each in found:
+        assert_same(each, plain)

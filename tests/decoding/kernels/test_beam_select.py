@@ -1,0 +1,43 @@
+"""The kernels that choose what runs on, against torch: on a CUDA device, or interpreted where the compiler is."""
+
+from own_kernels import complaint, needs_kernels
+
+CODE = """
+import torch
+from small import small_transformer
+from regard.decoding.cuda_graphs import beam as recorded_beam
+from regard.decoding.cuda_graphs.beam import BeamRecording, Rules
+from regard.decoding.cuda_graphs.capture import Shape
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = small_transformer().to(device)
+size = model.head.weight.size(0)
+torch.manual_seed(0)
+for min_length in (1, 3):
+    recording = BeamRecording(model, Shape(7, 16, 3, 8), device, Rules(3, 1, 2, (0, 1, 3), min_length))
+    recording.so_far.copy_(torch.randn_like(recording.so_far).sort(1, descending=True).values)
+    recording.so_far[0, 1:] = -torch.inf
+    for step in range(4):
+        logits = 4 * torch.randn(21, size, device=device)
+        logits[:, 2] += step  # so that some end
+        found = []
+        before = [each.clone() for each in (recording.so_far, recording.order, recording.tokens)]
+        for is_fused in (False, True):
+            for place, value in zip((recording.so_far, recording.order, recording.tokens), before):
+                place.copy_(value)
+            recorded_beam.can_fuse = lambda logits: is_fused
+            recording.fixed.step = lambda tokens, order: logits
+            recording.said.fill_(step)
+            recording._step()
+            names = ("found", "so_far", "order", "tokens", "said")
+            found.append([getattr(recording, name).clone().float() for name in names])
+        for plain, fused in zip(*found):
+            real = ~plain.isinf()
+            assert (plain.isinf() == fused.isinf()).all()
+            torch.testing.assert_close(fused[real], plain[real], atol=1e-5, rtol=1e-5)
+"""
+
+
+@needs_kernels
+def test_the_kernels_choose_what_torch_chooses():
+    assert complaint(CODE) == ""

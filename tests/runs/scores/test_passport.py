@@ -1,0 +1,272 @@
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from regard.checkpoint.atomic import fingerprint
+from regard.data.settings.pairs import PairSource
+from regard.errors import ConfigError, DataError, RunError
+from regard.metrics.translation import translation_scores
+from regard.progress import Progress
+from regard.runs.scores.compare import compare
+from regard.runs.scores.evaluate import measure
+from regard.runs.scores.passport import read_passport
+from regard.runs.store.folder import Run
+from regard.runs.train import train
+from regard.version import __version__
+
+SOURCES = ["Der Hund schläft.", "Anna liest ein Buch.", "Die Katze sieht den Hund."]
+TARGETS = ["The dog sleeps.", "Anna reads a book.", "The cat sees the dog."]
+OTHERS = ["The dog is asleep.", "Anna is reading a book.", "The cat is looking at the dog."]
+
+
+class Telling(Progress):
+    def __init__(self):
+        self.said = []
+
+    def say(self, message):
+        self.said.append(message)
+
+    warn = say
+
+
+@pytest.fixture
+def run(quick_run, tmp_path):
+    """A copy of the quick run, free to be written to."""
+    shutil.copytree(quick_run.path, tmp_path / "run")
+    return Run(tmp_path / "run")
+
+
+@pytest.fixture
+def place(tmp_path):
+    for name, lines in (("t.de", SOURCES), ("t.en", TARGETS), ("o.en", OTHERS)):
+        (tmp_path / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return PairSource(source=str(tmp_path / "t.de"), target=str(tmp_path / "t.en"))
+
+
+def two_references(place):
+    return place.model_copy(update={"references": (str(Path(place.target).with_name("o.en")),)})
+
+
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_training_leaves_a_passport_for_each_test_set(quick_run):
+    assert {"test", "unseen-pairs", "unseen-cases", "unseen-depth"} <= set(quick_run.passports)
+    passport = read_passport(quick_run.path / "scores" / "test.json")
+    assert len(passport.hypotheses) == 30
+    assert passport.facts["scores"][0]["value"] == quick_run.scores["test"]["scores"][0]["value"]
+    assert passport.facts["decode"]["beams"] == 5 and "hypotheses" not in quick_run.scores["test"]
+
+
+def test_a_passport_says_everything_that_makes_figures_comparable(run, place):
+    (outcome,) = measure(run.path, place, device="cpu")
+    facts = json.loads((run.path / "scores" / "t.de-t.en.json").read_text())
+    assert outcome.files == (run.path / "scores" / "t.de-t.en.json",)
+    assert facts["test_set"] == {"sources": sha256(Path(place.source)), "references": [sha256(Path(place.target))]}
+    assert {score["name"]: score["casing"] for score in facts["scores"]} == dict.fromkeys(
+        ("BLEU", "chrF", "TER"), "mixed"
+    )
+    assert all("version:" in score["signature"] for score in facts["scores"])
+    assert [score["name"] for score in facts["paper_scores"]] == [
+        "BLEU lowercased, tokenised",
+        "BLEU lowercased, split at all punctuation",
+    ]
+    assert facts["seed"] == 1 and facts["regard"] == __version__ and facts["date"].endswith("+00:00")
+    assert {"device", "processor", "threads", "torch"} <= set(facts["machine"])
+    hypotheses = run.path / "scores" / facts["hypotheses"]["file"]
+    assert facts["hypotheses"]["sha256"] == sha256(hypotheses)
+    lines = hypotheses.read_text().splitlines()
+    again = translation_scores(lines, [[target] for target in TARGETS])
+    assert [score["value"] for score in facts["scores"]] == [score.value for score in again]
+
+
+def test_the_hash_of_a_checkpoint_follows_its_model_alone(run, place, tmp_path):
+    def found(path):
+        return measure(path, place, device="cpu", out=tmp_path / "x.json")[0].passport.facts["checkpoint"]["sha256"]
+
+    shutil.copytree(run.best, tmp_path / "moved")
+    shutil.rmtree(tmp_path / "moved" / "training", ignore_errors=True)
+    before = found(run.path)
+    assert found(tmp_path / "moved") == before
+    manifest = json.loads((run.best / "manifest.json").read_text())
+    (run.best / "config.json").write_text((run.best / "config.json").read_text() + "\n")
+    manifest["config.json"] = fingerprint(run.best / "config.json")
+    (run.best / "manifest.json").write_text(json.dumps(manifest))
+    assert found(run.path) != before
+
+
+def test_the_test_set_is_hashed_as_read(run, place, tmp_path):
+    (plain,) = measure(run.path, place, device="cpu")
+    windows = tmp_path / "w.de"
+    windows.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(SOURCES).encode())
+    (same,) = measure(run.path, place.model_copy(update={"source": str(windows)}), device="cpu")
+    assert same.passport.facts["test_set"] == plain.passport.facts["test_set"]
+
+
+def test_several_references_raise_the_score_and_are_in_the_signature(run, place):
+    (one,) = measure(run.path, place, device="cpu")
+    (two,) = measure(run.path, two_references(place), device="cpu")
+    assert two.evaluation.scores[0].signature.startswith("nrefs:2")
+    assert two.evaluation.scores[1].value >= one.evaluation.scores[1].value
+    assert len(two.passport.facts["test_set"]["references"]) == 2
+    with pytest.raises(DataError, match="cannot be compared: the references of their test sets differ"):
+        compare(one.passport, two.passport, [[target] for target in TARGETS])
+
+
+def test_a_recipe_s_test_set_may_have_several_references(tmp_path, pairs, place):
+    small = {"model.width": 16, "model.feed_forward_width": 32, "text.size": 600, "train.steps": 1, "train.warmup": 1}
+    test = {
+        f"data.test.mine.{name}": value
+        for name, value in two_references(place).model_dump(exclude_unset=True).items()
+    }
+    run = train(pairs, small | test, out=tmp_path / "two")
+    assert run.scores["mine"]["scores"][0]["signature"].startswith("nrefs:2")
+    assert str(tmp_path / "o.en") in run.record["data"]["files"]
+    (again,) = measure(run.path, device="cpu")
+    assert again.passport.facts["test_set"] == run.scores["mine"]["test_set"]
+
+
+def test_other_decoding_has_a_passport_of_its_own(run, place):
+    (outcome,) = measure(run.path, place, device="cpu", beams=1)
+    assert outcome.files == (run.path / "scores" / "t.de-t.en.beams=1.json",)
+    (outcome,) = measure(run.path, place, device="cpu", beams=5)  # the run's own setting
+    assert outcome.files == (run.path / "scores" / "t.de-t.en.json",)
+
+
+def test_sets_of_the_same_file_name_do_not_overwrite_each_other(run, place, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    for side in (place.source, place.target):
+        Path(tmp_path / "elsewhere" / Path(side).name).write_text(Path(side).read_text() + "x\n")
+    other = PairSource(source=str(tmp_path / "elsewhere" / "t.de"), target=str(tmp_path / "elsewhere" / "t.en"))
+    (one,) = measure(run.path, place, device="cpu")
+    (two,) = measure(run.path, other, device="cpu")
+    assert one.files != two.files and two.files[0].name.startswith("t.de-t.en-")
+
+
+def test_out_takes_a_file_or_a_folder(run, place, tmp_path):
+    (outcome,) = measure(run.path, place, device="cpu", out=tmp_path / "deep" / "mine.json")
+    assert outcome.files[0] == tmp_path / "deep" / "mine.json" and len(outcome.files) == 2
+    assert read_passport(outcome.files[0]).hypotheses == read_passport(outcome.files[1]).hypotheses
+    measure(run.path, only="test", device="cpu", out=tmp_path / "folder")
+    assert (tmp_path / "folder" / "test.json").exists() and (tmp_path / "folder" / "test.hyp.txt").exists()
+    with pytest.raises(ConfigError) as error:
+        measure(run.path, out=tmp_path / "all.json")
+    assert str(error.value) == (
+        f"--out {tmp_path / 'all.json'} holds one passport, but there are 4 sets (test, unseen-pairs, unseen-cases, "
+        "unseen-depth); name a folder, or choose one with --set."
+    )
+
+
+def test_where_no_passport_can_be_written_it_is_said(run, place):
+    telling = Telling()
+    (outcome,) = measure(run.best, place, device="cpu", progress=telling)
+    assert outcome.files == ()
+    assert telling.said[-1] == (
+        f"{run.best}: this is a checkpoint, not a run, so no passport was written; name a file with --out."
+    )
+    shutil.rmtree(run.path / "scores")
+    (run.path / "scores").write_text("in the way")
+    (outcome,) = measure(run.path, place, device="cpu", progress=telling)
+    assert outcome.files == ()
+    assert telling.said[-1].startswith(f"{run.path}: no passport could be written here (")
+    assert telling.said[-1].endswith("); name a place with --out.")
+
+
+def test_a_run_against_itself_cannot_be_told_apart(run, place):
+    (outcome,) = measure(run.path, place, against=run.path, device="cpu")
+    assert outcome.comparison is not None
+    assert outcome.comparison.words()[0] == (
+        f"BLEU: {run.path} and {run.path} cannot be told apart (difference +0.00, 95 % interval +0.00 to +0.00, "
+        "p = 1.000)."
+    )
+
+
+def test_against_a_passport_and_against_hypotheses(run, place, tmp_path):
+    measure(run.path, place, device="cpu", beams=1, out=tmp_path / "first.json")
+    (second,) = measure(run.path, place, device="cpu", against=tmp_path / "first.json")
+    assert second.comparison.words()[-1] == "Their decoding differs too: beams 5 and 1."
+    perfect = tmp_path / "perfect.txt"
+    perfect.write_text("".join(target + "\n" for target in TARGETS))
+    (third,) = measure(run.path, place, device="cpu", against=perfect)
+    assert [difference.second for difference in third.comparison.differences] == pytest.approx([100, 100, 0])
+    assert third.comparison.words()[1].startswith(f"chrF: {perfect} is better than {run.path} (difference -")
+    assert third.comparison.decoding == {} and third.plain()["against"]["set"] == place.name
+    direct = compare(tmp_path / "first.json", tmp_path / "first.json", [[target] for target in TARGETS], resamples=10)
+    assert direct.differences[0].p == 1 and direct.resamples == 10
+
+
+def test_a_passport_chooses_its_set_among_the_run_s_own(run):
+    (outcome,) = measure(run.path, device="cpu", against=run.path / "scores" / "unseen-cases.json", beams=1)
+    assert outcome.evaluation.name == "unseen-cases"
+
+
+def test_what_cannot_be_compared_is_refused(run, place, tmp_path):
+    passport = run.path / "scores" / "test.json"
+    with pytest.raises(DataError) as error:
+        measure(run.path, place, against=passport, device="cpu")
+    mine, its = sha256(Path(place.source))[:12], json.loads(passport.read_text())["test_set"]["sources"][:12]
+    assert str(error.value) == (
+        f"{run.path} and {passport} cannot be compared: the sources of their test sets differ (SHA-256 {mine} and "
+        f"{its}); evaluate both on the same set."
+    )
+    facts = json.loads(passport.read_text())
+    old = facts["scores"][0]["signature"]
+    new = facts["scores"][0]["signature"] = old.replace("tok:13a", "tok:zh")
+    passport.write_text(json.dumps(facts))
+    with pytest.raises(DataError) as error:
+        measure(run.path, against=passport, device="cpu")
+    assert str(error.value) == (
+        f"{run.path} and {passport} cannot be compared: BLEU was computed as {old} and as {new}; evaluate both with "
+        "the same version."
+    )
+
+
+def test_mistakes_with_the_other_system_are_said(run, place, tmp_path):
+    def said(**options):
+        with pytest.raises((ConfigError, DataError, RunError)) as error:
+            measure(run.path, device="cpu", **options)
+        return str(error.value)
+
+    missing, lines, other = tmp_path / "nothing", tmp_path / "h.txt", tmp_path / "no.json"
+    lines.write_text("one\n")
+    other.write_text("{}")
+    assert (
+        said(against=missing) == f"{missing}: there is no run, passport or file of hypotheses here; check the path."
+    )
+    assert said(against=other) == (
+        f"{other}: this is not a score passport (passport is missing); regard evaluate writes them."
+    )
+    assert said(against=lines) == (
+        f"{lines} holds the hypotheses of one set, but there are 4 (test, unseen-pairs, unseen-cases, unseen-depth); "
+        "choose one with --set."
+    )
+    assert said(against=lines, place=place) == (
+        f"{lines} has 1 lines but {place.name} has 3 sentences; give one hypothesis a line."
+    )
+    assert said(only="tset") == (
+        f'{run.path}: "tset" is not one of its test sets (test, unseen-pairs, unseen-cases, unseen-depth).'
+    )
+
+
+def test_a_passport_without_its_hypotheses_is_refused(run):
+    passport = run.path / "scores" / "test.json"
+    lines = run.path / "scores" / "test.hyp.txt"
+    lines.write_text(lines.read_text() + "more\n")
+    with pytest.raises(DataError) as error:
+        read_passport(passport)
+    assert str(error.value) == f"{lines}: changed since its passport was written; evaluate again."
+    lines.unlink()
+    with pytest.raises(DataError) as error:
+        read_passport(passport)
+    assert str(error.value) == (
+        f"{passport}: its hypotheses (test.hyp.txt) are not beside it; copy them too, or evaluate again."
+    )
+    passport.write_text(json.dumps(json.loads(passport.read_text()) | {"passport": 9}))
+    with pytest.raises(DataError) as error:
+        read_passport(passport)
+    assert str(error.value) == f"{passport}: a passport in format 9, but this version reads 1; upgrade regard."
+    assert "test" not in run.passports and "unseen-pairs" in run.passports

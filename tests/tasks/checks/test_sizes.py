@@ -1,0 +1,82 @@
+import pytest
+
+from regard.tasks.checks.sizes import size_findings
+
+
+def one(findings, name):
+    (finding,) = (finding for finding in findings if finding.name == name)
+    return finding
+
+
+def test_sound_sizes_are_found_sound(material, sound):
+    findings = size_findings(material(sound))
+    assert {finding.severity for finding in findings} == {"ok"}
+    assert one(findings, "validation").sentence == "250 pairs are watched while training."
+
+
+@pytest.mark.parametrize(("warmup", "how"), [(300, "is hardly ever at"), (900, "never reaches")])
+def test_a_warm_up_that_is_too_long_is_told(material, sound, warmup, how):
+    finding = one(size_findings(material(sound, train__warmup=warmup)), "warmup")
+    assert finding.severity == "warning" and finding.way_out == "climb faster: train.warmup=50"
+    assert finding.sentence == f"The warm-up takes {warmup} of 500 updates, so the rate {how} its peak."
+
+
+def test_runs_that_are_too_short_or_too_long_are_told(material, sound):
+    brief = one(size_findings(material(sound, train__steps=20, train__warmup=2)), "epochs")
+    assert brief.severity == "note" and brief.sentence.endswith("epochs and never sees most of the text.")
+    assert brief.settings["train.steps"] == brief.figures["updates_per_epoch"]
+    endless = {"train__steps": 90_000, "train__patience": 0}
+    finding = one(size_findings(material(sound, **endless)), "epochs")
+    assert finding.severity == "warning" and finding.way_out == "stop when it is enough: train.patience=8"
+    assert one(size_findings(material(sound, **endless | {"train__patience": 8})), "epochs").severity == "ok"
+
+
+def test_updates_as_large_as_the_data_are_told(material, sound):
+    finding = one(size_findings(material(sound, train__tokens_per_update=60_000)), "update")
+    assert finding.severity == "note" and "of the training set: an epoch has only 1." in finding.sentence
+    assert finding.settings["train.tokens_per_update"] < 2000
+
+
+def test_a_single_validation_is_told(material, sound):
+    finding = one(size_findings(material(sound, train__validate_every=600)), "validations")
+    assert finding.way_out == "look more often: train.validate_every=50"
+
+
+def test_a_small_validation_set_is_told_and_can_be_made_larger(material, sound):
+    carved = {"train": sound["train"]}
+    finding = one(size_findings(material(carved)), "validation")
+    assert finding.severity == "warning" and finding.remedy == "set more apart"
+    remedied = material(carved, data__valid_share=finding.settings["data.valid_share"])
+    assert 150 < len(remedied.valid) < 250
+    given = one(size_findings(material(sound | {"valid": sound["valid"][:40]})), "validation")
+    assert (given.severity, given.way_out) == ("warning", "watch more pairs")
+    assert given.sentence == "Only 40 pairs are watched while training: which checkpoint is best is partly chance."
+
+
+def test_pairs_that_are_too_long_are_told_with_a_limit_that_spares_most(material, sound):
+    found = material(sound, data__cleaning__max_tokens=20)
+    finding = one(size_findings(found), "too-long")
+    assert finding.severity == "problem" and "are longer than 20 tokens and were dropped." in finding.sentence
+    before = found.reports["train"].dropped["too long"]
+    limit = finding.settings["data.cleaning.max_tokens"]
+    after = material(sound, data__cleaning__max_tokens=limit).reports["train"].dropped["too long"]
+    assert after < 0.15 * before
+
+
+def test_a_bound_of_the_model_is_raised_with_that_of_the_cleaning(material, sound):
+    found = material(sound, model__positions="learned", model__max_positions=20)
+    assert set(one(size_findings(found), "too-long").settings) == {"data.cleaning.max_tokens", "model.max_positions"}
+
+
+def test_models_too_large_for_their_text_are_told(material, sound):
+    finding = one(size_findings(material(sound, model__width=512, model__feed_forward_width=4096)), "parameters")
+    assert finding.severity == "warning" and finding.settings == {"model.preset": "transformer-tiny"}
+    assert finding.sentence.endswith("for each: such a model learns its text by heart.")
+
+
+def test_too_little_text_is_told(material, sound):
+    findings = size_findings(material({"train": sound["train"][:300], "valid": sound["valid"]}, text__size=5000))
+    assert one(findings, "few-pairs").sentence == (
+        "There are only 300 training pairs, too few to learn to translate from."
+    )
+    assert one(findings, "vocabulary").sentence.startswith("text.size asks for 5,000 tokens, but this text has only ")

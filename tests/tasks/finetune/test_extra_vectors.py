@@ -1,0 +1,138 @@
+"""Word vectors beside an ELMo."""
+
+import csv
+
+import pytest
+import torch
+
+import regard
+from elmos import elmo_bundle
+from encoder_folders import bert_tokenizer, small_encoder_bundle
+from labelled import Telling
+from regard.checkpoint.bundle import read_bundle, write_bundle
+from regard.errors import RegardError
+from regard.runs.planning.recipes import find_recipe
+from regard.runs.verify import verify_resume
+from regard.studies.transfer.transfer import Question, transfer
+from tuning import write_tagged
+
+QUICK = {"train": {"steps": 6, "warmup": 1, "validate_every": 3, "examples_per_update": 8, "learning_rate": 1e-2}}
+KNOWN, UNSEEN = ("splendid", "lovely", "dreadful", "boring"), ("superb", "awful")
+VECTORS = {"splendid": 1, "lovely": 1, "superb": 1, "dreadful": -1, "boring": -1, "awful": -1, "film": 0, "don't": 0}
+
+
+@pytest.fixture
+def desk(tmp_path):
+    write_bundle(tmp_path / "elmo", elmo_bundle())
+    rows = [
+        (f"A {word} film {number}.", "good" if VECTORS[word] > 0 else "bad") for number in range(16) for word in KNOWN
+    ]
+    with (tmp_path / "reviews.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("text", "label"), *rows])
+    lines = [f"{word} {value} {-2 * value} 0.5" for word, value in VECTORS.items()]
+    (tmp_path / "glove.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def changes(desk, **more):
+    own = {"data.train.path": str(desk / "reviews.csv"), "start": str(desk / "elmo"), "reader_width": 8}
+    return QUICK | own | {"beside": str(desk / "glove.txt")} | more
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_vectors_are_taken_over_and_are_tuned_unless_told(desk, frozen):
+    heard = Telling()
+    run = regard.train("classify", changes(desk, beside_frozen=frozen), out=desk / "run", progress=heard)
+    bundle = read_bundle(run.best)
+    table = bundle.model.beside.table.weight
+    assert bundle.head.beside.words == 7 and table.shape == (8, 3)  # "don't" is read as three words
+    given = torch.tensor([[value, -2.0 * value, 0.5] for word, value in VECTORS.items() if word != "don't"])
+    taken = sorted(table[1:].tolist()) == sorted(given.tolist())
+    assert taken == frozen and not table[0].any()
+    assert run.record["data"]["beside"]["words"] == 7
+    assert f"Beside it, vectors of 7 words of `{desk / 'glove.txt'}`." in (run.path / "README.md").read_text()
+    how = "stay as they are" if frozen else "are tuned"
+    told = next(said for said in heard.said if "words of the training set have a vector (" in said)
+    assert "beside what the ELMo knows of them" in told and how in told
+
+
+def test_words_that_only_the_vectors_know_are_understood(desk):
+    more = {"train": QUICK["train"] | {"steps": 60, "validate_every": 60}}
+    run = regard.train("classify", changes(desk, beside_frozen=True) | more, out=desk / "run")
+    classifier = regard.load(run.path)
+    assert [each.label for each in classifier([f"A {word} film." for word in UNSEEN])] == ["good", "bad"]
+    # This ELMo knows capital letters, the vectors do not.
+    assert [each.label for each in classifier([f"A {word} film." for word in KNOWN])] == ["good"] * 2 + ["bad"] * 2
+
+
+def test_padding_and_company_change_no_answer(desk):
+    classifier = regard.load(regard.train("classify", changes(desk), out=desk / "run").path)
+    texts = ["Splendid.", "A long, lovely story about a film, and of nothing else at all.", "boring boring"]
+    for one, text in zip(classifier(texts), texts, strict=True):
+        alone = classifier(text).probabilities
+        assert {k: pytest.approx(v, abs=1e-6) for k, v in alone.items()} == one.probabilities
+
+
+def test_an_interruption_changes_nothing(desk):
+    assert verify_resume(find_recipe("classify"), changes(desk), steps=4).is_exact
+
+
+def test_a_tagger_has_them_too(desk):
+    write_tagged(desk / "words.conll", 40)
+    own = {"data.train.path": str(desk / "words.conll")}
+    run = regard.train("tag", changes(desk) | own, out=desk / "run")
+    assert read_bundle(run.best).model.beside is not None and regard.load(run.path)("A splendid film.").words
+
+
+def test_a_transfer_compares_them(desk):
+    question = Question(
+        {"path": str(desk / "reviews.csv")},
+        methods=("elmo", "elmo-vectors"),
+        sizes=("all",),
+        seeds=1,
+        starts={"elmo": str(desk / "elmo"), "vectors": str(desk / "glove.txt")},
+        overrides={"train.steps": 2, "train.warmup": 1, "machine.threads": 1},
+    )
+    found = transfer(question, out=desk / "transfer")
+    alone, both = found.results["table"]
+    assert f"given: {desk / 'elmo'}; given: {desk / 'glove.txt'}" in found.report.read_text(encoding="utf-8")
+    # Three numbers a word, for 7 words and those that have no vector; and the reader reads three more each way.
+    assert both["learned_parameters"] - alone["learned_parameters"] == 8 * 3 + 2 * 4 * 64 * 3
+    assert both["by_size"][0]["mix"]
+
+
+def test_a_start_that_had_some_says_that_they_stay_behind(desk):
+    run, heard = regard.train("classify", changes(desk), out=desk / "run"), Telling()
+    again = regard.train(
+        "classify", changes(desk, start=str(run.path), beside=None), out=desk / "again", progress=heard
+    )
+    assert read_bundle(again.best).model.beside is None
+    assert any("the word vectors beside it stay behind with its head" in said for said in heard.said)
+
+
+@pytest.mark.parametrize("use", ["start", "beside"])
+def test_rows_of_a_file_that_are_left_out_are_told_even_the_first(desk, use):
+    given = (desk / "glove.txt").read_bytes()
+    (desk / "odd.txt").write_bytes("café 1 2 3\n".encode("latin-1") + given)
+    heard = Telling()
+    more = {"beside": None, "start": str(desk / "odd.txt")} if use == "start" else {"beside": str(desk / "odd.txt")}
+    regard.train("classify", changes(desk) | more, out=desk / "run", progress=heard)
+    assert any("odd.txt: 1 row is left out" in said for said in heard.warned)
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        ({"start": "bert"}, "beside: .*glove.txt can stand beside an ELMo alone"),
+        ({"start": None, "model.preset": "words"}, "beside: .*glove.txt can stand beside an ELMo alone"),
+        ({"beside": None, "beside_frozen": True}, "beside_frozen: there are no vectors beside the model"),
+        ({"beside": "foreign.txt"}, "beside: .*foreign.txt has no word of the texts"),
+        ({"beside": "nowhere.txt"}, "nowhere.txt"),
+    ],
+)
+def test_what_cannot_be_is_refused(desk, monkeypatch, more, words):
+    monkeypatch.chdir(desk)
+    write_bundle(desk / "bert", small_encoder_bundle(bert_tokenizer()))
+    (desk / "foreign.txt").write_text("l'eau 1 2\n", encoding="utf-8")
+    with pytest.raises(RegardError, match=words):
+        regard.train("classify", changes(desk, **more), out=desk / "run")

@@ -1,0 +1,323 @@
+import csv
+import json
+
+import pytest
+
+import regard
+from labelled import QUICK, SMALL_GPT, Telling, reviews, write_reviews
+from language_folders import their_folder
+from regard.checkpoint.bundle import read_bundle
+from regard.checkpoint.identity import model_hash
+from regard.data.settings.examples import LabelSource
+from regard.errors import ConfigError, DataError, RunError
+from regard.runs.planning.plan import plan_run
+from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.runs.store.folder import Run
+from regard.runs.train import train
+from regard.runs.verify import verify_resume
+from regard.tasks.finetune.evaluate import measure_labels
+
+LANGUAGE = {
+    "task": "language-model",
+    "text": {"size": 400},
+    "model": {"preset": "gpt-tiny", **SMALL_GPT, "dropout": 0.0, "embedding_dropout": 0.0},
+    "train": {"steps": 60, "warmup": 5, "tokens_per_update": 500, "validate_every": 60, "learning_rate": 5e-3},
+}
+FINE = {name: value for name, value in QUICK.items() if name.startswith("train.")} | {"train.learning_rate": 5e-3}
+
+
+@pytest.fixture(scope="module")
+def language_model(tmp_path_factory) -> Run:
+    """A language model that has read some reviews, without their labels."""
+    folder = tmp_path_factory.mktemp("language")
+    (folder / "text.txt").write_text("\n\n".join(text for text, _ in reviews(400, seed=9)))
+    place = {"paths": [str(folder / "text.txt")], "documents": "blank-lines"}
+    settings = LANGUAGE | {"data": {"train": place, "folder": str(folder / "corpus")}}
+    return train(settings, out=folder / "run")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reviews")
+    return write_reviews(folder / "train.csv"), write_reviews(folder / "test.csv", 100, seed=1)
+
+
+@pytest.fixture(scope="module")
+def fine_tuned(language_model, files, tmp_path_factory) -> Run:
+    """A classifier that began with the language model."""
+    data = {"data.train.path": str(files[0]), "data.test.test.path": str(files[1])}
+    out = tmp_path_factory.mktemp("runs") / "fine"
+    return train("classify", FINE | data | {"start": str(language_model.path)}, out=out)
+
+
+def written(folder, rows, name="a.csv"):
+    with (folder / name).open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return str(folder / name)
+
+
+def test_a_language_model_is_fine_tuned_to_label(fine_tuned, language_model):
+    record = fine_tuned.record
+    found = record["scores"]["test"]
+    assert found["accuracy"] > 0.9 > found["chance"] + 0.3 and found["macro_f1"] > 0.9 and found["loss"] < 0.5
+    assert [each["label"] for each in found["classes"]] == ["kind", "unkind"]
+    assert sum(map(sum, found["confusion"])) == found["examples"] == 100
+    assert record["settings"]["model"]["width"] == 32 and record["sources"]["model.width"].startswith("start ")
+    assert (
+        record["data"]["start"]["path"] == str(language_model.path) and len(record["data"]["start"]["sha256"]) == 64
+    )
+    lines = [json.loads(line) for line in (fine_tuned.path / "metrics.jsonl").read_text().splitlines()]
+    assert {"valid_loss", "valid_accuracy", "valid_macro_f1"} <= set(lines[-1])
+    assert {"label", "language"} <= set(lines[0])
+
+
+def test_tokens_of_the_start_keep_their_numbers_and_the_checkpoint_holds_the_new_ones(fine_tuned, language_model):
+    before, after = read_bundle(language_model.best), read_bundle(fine_tuned.best)
+    old, new = before.tokenizers["tokenizer"], after.tokenizers["tokenizer"]
+    assert after.vocabularies.target == before.vocabularies.target + 3 == new.size
+    text = reviews(1)[0][0]
+    assert old.encode(text).ids == new.encode(text).ids
+    assert after.facts["labels"] == ["kind", "unkind"] and after.facts["max_length"] == 64 and after.head.outputs == 2
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_a_model_of_hugging_face_is_fine_tuned(kind, files, tmp_path):
+    theirs = their_folder(tmp_path / "theirs", kind)
+    start = f"hf:{tmp_path / 'theirs'}"
+    changes = FINE | {"data.train.path": str(files[0]), "start": start, "train.steps": 3, "train.warmup": 1}
+    run = train("classify", changes, out=tmp_path / "run")
+    bundle = read_bundle(run.best)
+    assert bundle.settings.width == 16 and bundle.facts["start"]["path"] == start
+    assert bundle.facts["start"]["sha256"] == model_hash(start)
+    new = bundle.tokenizers["tokenizer"].number("<|extract|>")
+    assert new + 1 == bundle.vocabularies.target >= theirs.config.vocab_size
+    with pytest.raises(ConfigError, match=f"model.layers: 9 contradicts {start}, where it is 2; leave it out."):
+        resolve_run(find_recipe("classify"), changes | {"model.layers": 9})
+
+
+def test_a_classifier_learns_from_nothing_too(files, tmp_path):
+    run = train("classify", QUICK | {"data.train.path": str(files[0])}, out=tmp_path / "run")
+    assert run.record["scores"]["valid"]["accuracy"] > 0.9 and "start" not in run.record["data"]
+
+
+def test_pairs_read_in_both_orders_have_the_same_label_either_way(tmp_path):
+    texts = reviews(240)
+    rows = [
+        (one, other, "same" if label == wanted else "other")
+        for (one, label), (other, wanted) in zip(texts[::2], texts[1::2])
+    ]
+    path = written(tmp_path, [("sentence1", "sentence2", "label"), *rows])
+    changes = {"data.train.path": path, "pairs": "both-orders", "train.steps": 6, "model.max_positions": 128}
+    run = train("classify", QUICK | changes, out=tmp_path / "run")
+    classifier = regard.load(run.path)
+    one, other, _ = rows[0]
+    found, swapped = classifier((one, other)), classifier((other, one))
+    assert found.probabilities == pytest.approx(swapped.probabilities, abs=1e-6) and found.texts == (one, other)
+    assert 'classifier(("your text", "and another")).label' in (run.path / "README.md").read_text()
+
+
+def test_a_model_learns_to_choose(language_model, tmp_path):
+    rows = []
+    for number, (text, _) in enumerate(reviews(300)):
+        begun, _, rest = text.partition(" , ")
+        choices = [rest, " ".join(reversed(rest.split()))]
+        rows.append({"context": begun, "choices": choices[:: 1 if number % 2 else -1], "label": 1 - number % 2})
+    path = tmp_path / "choices.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    changes = {"data.train.path": str(path), "start": str(language_model.path), "train.steps": 60}
+    run = train("choose", FINE | changes, out=tmp_path / "run")
+    found = run.record["scores"]["valid"]
+    assert found["accuracy"] > 0.9 and found["chance"] == 0.5 and "macro_f1" not in found
+    card = (run.path / "README.md").read_text()
+    assert "taking any of the choices" in card and "chooser(" in card
+    assert measure_labels(run.path)["valid"].figures["accuracy"] == found["accuracy"]
+
+
+def test_resuming_changes_nothing(files, language_model):
+    changes = FINE | {"data.train.path": str(files[0]), "start": str(language_model.path), "model.dropout": 0.1}
+    assert verify_resume(find_recipe("classify"), changes, 6).is_exact
+
+
+def test_a_run_goes_on_without_its_start(files, language_model, tmp_path):
+    import shutil
+
+    shutil.copytree(language_model.path, tmp_path / "start")
+    changes = FINE | {"data.train.path": str(files[0]), "start": str(tmp_path / "start"), "train.steps": 4}
+    run = train("classify", changes | {"train.schedule": "constant", "train.warmup": 1}, out=tmp_path / "run")
+    shutil.rmtree(tmp_path / "start")
+    assert regard.resume(run.path, {"train.steps": 6}).record["steps"] == 6
+
+
+def test_a_changed_table_is_refused(tmp_path):
+    path = write_reviews(tmp_path / "a.csv", 60)
+    run = train(
+        "classify", QUICK | {"data.train.path": str(path), "train.steps": 2, "train.warmup": 1}, out=tmp_path / "run"
+    )
+    write_reviews(path, 61)
+    with pytest.raises(RunError, match="the file changed since the run began"):
+        regard.resume(run.path, {"train.steps": 3})
+
+
+def test_the_best_checkpoint_may_be_chosen_by_accuracy(files, tmp_path):
+    changes = {"data.train.path": str(files[0]), "train.select_by": "accuracy"}
+    run = train("classify", QUICK | changes, out=tmp_path / "run")
+    lines = [json.loads(line) for line in (run.path / "metrics.jsonl").read_text().splitlines()]
+    best = max((line for line in lines if "valid_accuracy" in line), key=lambda line: line["valid_accuracy"])
+    assert run.record["best_step"] == best["step"]
+    for recipe, sentence in (
+        ("language-miniature", 'train.select_by: "accuracy" is for models that label, tag or choose; leave it out.'),
+        ("translate-miniature", 'train.select_by: "accuracy" is for models that label, tag or choose; leave it out.'),
+    ):
+        with pytest.raises(ConfigError) as error:
+            resolve_run(find_recipe(recipe), {"train.select_by": "accuracy"})
+        assert str(error.value) == sentence
+    with pytest.raises(ConfigError, match='"bleu" is for translators; leave it out.'):
+        resolve_run(find_recipe("classify"), {"data.train.path": "a.csv", "train.select_by": "bleu"})
+
+
+def test_what_is_odd_about_the_examples_is_counted_and_said_once(tmp_path):
+    long = " ".join(["and the play"] * 60)
+    rows = [(f"well , {text} indeed it was as I say", "kind") for text, _ in reviews(200)]
+    rows += [("a bad film", "unkind"), ("a dull book", "unkind"), (rows[0][0], "unkind"), (long, "kind")]
+    rows += [("", "kind"), ("the room", "")]
+    path = written(tmp_path, [("text", "label"), *rows])
+    valid = written(tmp_path, [("text", "label"), *reviews(20, seed=2)], "valid.csv")
+    telling = Telling()
+    changes = {"data.train.path": path, "data.valid.path": valid, "train.steps": 2, "train.warmup": 1}
+    run = train("classify", QUICK | changes, out=tmp_path / "run", progress=telling)
+    facts = run.record["data"]["train"]
+    assert facts["dropped"] == {"empty": 1, "without a label": 1} and facts["kept"] == 204 and facts["read"] == 206
+    assert facts["labels"] == {"kind": 201, "unkind": 3} and facts["contradictory"] == facts["cut"] == 1
+    assert "train: 204 of 206 examples kept; dropped: 1 empty, 1 without a label." in telling.said
+    assert telling.warned == [
+        'train: 201 examples are "kind" and only 3 "unkind", so accuracy hides how well that one is told; look at '
+        "macro F1, and add examples of it.",
+        "train: 1 texts occur with different labels, such as "
+        f'"{rows[0][0][:60]}…" as kind and as unkind; no model can learn both.',
+        "train: 1 of 204 examples are longer than 64 tokens (max_length), and the end of each is not read.",
+    ]
+    card = (run.path / "README.md").read_text()
+    assert "| 1 empty, 1 without a label | kind 201, unkind 3 | 1 | " in card
+    silent = Telling()
+    train("classify", QUICK | changes | {"preflight": False}, out=tmp_path / "again", progress=silent)
+    assert silent.warned == []
+
+
+def test_the_card_names_labels_and_the_surest_mistakes(fine_tuned):
+    card = (fine_tuned.path / "README.md").read_text()
+    found = fine_tuned.record["scores"]["test"]
+    assert f"| test | 100 | {found['loss']:.4f} | {found['accuracy']:.4f} |" in card
+    assert "### test, by label" in card and "| called kind | called unkind |" in card
+    assert f"regard classify {fine_tuned.path}" in card
+    for mistake in found["mistakes"]:
+        assert mistake["label"] != mistake["said"] and f"{mistake['probability']:.4f}" in card
+    values = [mistake["probability"] for mistake in found["mistakes"]]
+    assert values == sorted(values, reverse=True)
+
+
+def test_other_examples_are_measured(fine_tuned, files, tmp_path):
+    own = measure_labels(fine_tuned.path)
+    assert own["test"].figures["accuracy"] == fine_tuned.record["scores"]["test"]["accuracy"]
+    other = measure_labels(fine_tuned.best, LabelSource(path=str(files[1])))
+    assert other[str(files[1])].figures["loss"] == pytest.approx(own["test"].figures["loss"], abs=1e-6)
+    with pytest.raises(RunError, match="a checkpoint alone has no test sets; give --data FILE."):
+        measure_labels(fine_tuned.best)
+    empty = written(tmp_path, [("text", "label"), ("", "kind")])
+    with pytest.raises(DataError, match="no example has both a text and a label."):
+        measure_labels(fine_tuned.best, LabelSource(path=empty))
+
+
+def test_a_run_is_planned(files, language_model):
+    changes = FINE | {"data.train.path": str(files[0]), "start": str(language_model.path)}
+    plan = plan_run(resolve_run(find_recipe("classify"), changes).settings)
+    assert plan.labels == 2 and plan.train_examples + plan.valid_examples == 300 and plan.start == changes["start"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "changes", "sentence"),
+    [
+        ([("", "x")], {}, "no example has both a text and a label."),
+        (
+            [("a", "x"), ("b", "x")],
+            {},
+            'every example has the label "x", so there is nothing to tell apart; give some of another.',
+        ),
+        (
+            [(str(n), str(n)) for n in range(60)],
+            {},
+            "60 labels for 60 examples are no labels; name the right column with label_column.",
+        ),
+    ],
+)
+def test_examples_that_teach_nothing_are_refused(tmp_path, rows, changes, sentence):
+    path = written(tmp_path, [("text", "label"), *rows])
+    with pytest.raises(DataError) as error:
+        train("classify", QUICK | {"data.train.path": path} | changes, out=tmp_path / "run")
+    assert str(error.value) == f"{path}: {sentence}"
+
+
+def test_sets_that_do_not_fit_together_are_refused(tmp_path, files):
+    strange = written(tmp_path, [("text", "label"), ("a film", "kind"), ("a song", "odd")])
+    pair = written(tmp_path, [("text_a", "text_b", "label"), ("a film", "a song", "kind")], "pair.csv")
+    blank = written(tmp_path, [("text", "label"), ("", "kind")], "blank.csv")
+    for path, sentence in (
+        (
+            strange,
+            'valid: the label "odd" (once) does not occur in the training set (kind, unkind); add examples of it '
+            "there, or leave these out.",
+        ),
+        (pair, "valid: it has 2 texts an example, but the training set has 1; name the columns of both."),
+        (blank, f"{blank}: no example has both a text and a label."),
+    ):
+        with pytest.raises(DataError) as error:
+            train(
+                "classify", QUICK | {"data.train.path": str(files[0]), "data.valid.path": path}, out=tmp_path / "run"
+            )
+        assert str(error.value) == sentence
+
+
+def test_settings_that_contradict_the_start_are_refused(language_model, files, quick_run, tmp_path):
+    start, data = str(language_model.path), {"data.train.path": str(files[0])}
+    for changes, sentence in (
+        ({"model.width": 64}, f"model.width: 64 contradicts {start}, where it is 32; leave it out."),
+        (
+            {"model.preset": "gpt2"},
+            f'model.preset: "gpt2" cannot be chosen, the model comes from {start}; leave it out.',
+        ),
+        ({"text.size": 900}, f'text: the tokenizer comes from the start "{start}"; leave these settings out.'),
+        (
+            {"start": str(quick_run.path)},
+            f"start: {quick_run.path} is a sequence-to-sequence model, but the task classify begins with a language "
+            "model or a text encoder or a two-direction language model or a table of words; name one.",
+        ),
+        (
+            {"max_length": 65},
+            "max_length: 65 tokens are more than the 64 places the model has; lower it.",
+        ),
+        (
+            {"pairs": "both-orders"},
+            'pairs: "both-orders" is for two texts an example, and these have one; leave it out.',
+        ),
+    ):
+        with pytest.raises(ConfigError) as error:
+            train("classify", FINE | data | {"start": start} | changes, out=tmp_path / "run")
+        assert str(error.value) == sentence
+    assert not (tmp_path / "run").exists()
+    settings = resolve_run(find_recipe("classify"), data | {"start": start, "model.dropout": 0.3}).settings
+    assert settings.model.dropout == 0.3 and settings.train.learning_rate == 0.0015  # 768 / 32 times that of GPT
+
+
+def test_a_start_takes_the_place_of_a_recipes_model(language_model, files, tmp_path):
+    recipe = tmp_path / "mine.toml"
+    recipe.write_text(f'task = "classify"\ndata.train.path = "{files[0]}"\ntext.size = 99\nmodel.preset = "gpt2"\n')
+    settings = resolve_run(find_recipe(str(recipe)), {"start": str(language_model.path)}).settings
+    assert settings.model.width == 32 and settings.text.size == 16_000
+
+
+def test_pairs_of_sentences_are_for_translators(tmp_path):
+    from regard.tasks.finetune.prepare import prepare_labels
+    from regard.training.device.machine import prepare_machine
+
+    settings = resolve_run(find_recipe("classify"), {"data.train.path": "a.csv"}).settings
+    with pytest.raises(ConfigError, match="Sentence pairs are for the task translate; classify learns from a file"):
+        prepare_labels(settings, prepare_machine(settings.machine), given=[])

@@ -1,0 +1,271 @@
+"""Masked language models from text files to figures."""
+
+import json
+import math
+
+import pytest
+from torch.testing import assert_close
+
+import regard
+from encoder_folders import bert_tokenizer, their_encoder
+from regard.checkpoint.bundle import read_bundle, read_training
+from regard.data.settings.text import MarkedSource
+from regard.errors import ConfigError, DataError, RunError
+from regard.progress import Progress
+from regard.runs.planning.plan import plan_run
+from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.runs.verify import verify_resume
+from regard.tasks.contract import task
+from regard.tasks.masked_lm.evaluate import measure_masked
+
+SMALL = {
+    "text.size": 300,
+    "model.preset": "bert-tiny",
+    "model.width": 32,
+    "model.feed_forward_width": 64,
+    "model.layers": 1,
+    "model.max_positions": 64,
+    "train": {"steps": 24, "tokens_per_update": 512, "warmup": 4, "validate_every": 8, "learning_rate": 5e-3},
+}
+STORIES = {"data.train": {"paths": ["miniature:train"], "count": 200}}
+
+
+@pytest.fixture
+def text(tmp_path):
+    """A file of documents that blank lines part."""
+    path = tmp_path / "stories.txt"
+    path.write_text("\n\n".join(regard.miniature.documents("train", 150)) + "\n", encoding="utf-8")
+    return path
+
+
+def train(tmp_path, settings, out="run", **more):
+    own = {"data.folder": str(tmp_path / "corpus")}
+    return regard.train("masked-language-model", SMALL | settings | own, out=tmp_path / out, **more)
+
+
+def metrics(run):
+    return [json.loads(line) for line in (run.path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_file_of_documents_becomes_a_model_with_figures_and_a_card(tmp_path, text):
+    run = train(tmp_path, {"data.train.paths": [str(text)], "train.log_every": 4})
+    record = run.record
+    assert record["state"] == "finished" and record["task"] == "masked-language-model"
+    assert record["data"]["train"]["documents"] + record["data"]["valid"]["documents"] == 150
+    found = record["scores"]["valid"]
+    assert found["loss"] == pytest.approx(found["masked_loss"] + found["next_sentence_loss"])
+    assert found["pseudo_perplexity"] == pytest.approx(math.exp(found["masked_loss"]))
+    assert 0 < found["chance"] < 0.5 and 0 <= found["masked_accuracy"] <= 1 and found["pairs"] > 0
+    lines = metrics(run)
+    assert all({"masked", "next_sentence"} <= set(line) for line in lines if "learning_rate" in line)
+    losses = [line["valid_masked_loss"] for line in lines if "valid_masked_loss" in line]
+    assert losses[-1] < losses[0] and "valid_next_sentence_accuracy" in lines[-1]
+    card = (run.path / "README.md").read_text(encoding="utf-8")
+    assert "pseudo-perplexity" in card and "next sentence" in card and str(text) in card
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"sequences.early_length": 24, "sequences.early_share": 0.75},
+        {"model.has_next_sentence": False, "masking.whole_words": True, "train.micro_batch_tokens": 200},
+        {"train.tokens_per_update": 1, "model.max_positions": 256, "data.train.count": 6},
+    ],
+    ids=["pairs", "short-then-long", "no-pairs", "empty windows"],
+)
+def test_an_interruption_changes_nothing(tmp_path, changes):
+    """Also where sequences grow after the interruption (steps 6 of 8) or two steps before it, and where no document
+    begins in the windows of an update."""
+    changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus")} | changes
+    assert verify_resume(find_recipe("masked-language-model"), changes, steps=8).is_exact
+
+
+def test_an_interruption_behind_the_switch_changes_nothing(tmp_path):
+    early = {"sequences.early_length": 24, "sequences.early_share": 0.3}
+    changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus")} | early
+    assert verify_resume(find_recipe("masked-language-model"), changes, steps=8).is_exact
+
+
+def test_a_run_that_goes_on_for_longer_keeps_its_switch(tmp_path):
+    early = {"sequences.early_length": 24, "sequences.early_share": 0.5, "train.steps": 8, "train.warmup": 2}
+    run = train(tmp_path, STORIES | early | {"train.validate_every": 4})
+    assert read_bundle(run.latest).facts["early_updates"] == 4
+    regard.resume(run.path, {"train.steps": 12})
+    assert read_bundle(run.latest).facts["early_updates"] == 4
+
+
+def test_evaluation_does_not_depend_on_the_seed_or_the_training(tmp_path, text):
+    paths = {"data.train.paths": [str(text)]}
+    one = train(tmp_path, paths).record["scores"]["valid"]
+    other = train(tmp_path, paths | {"seed": 7}, "other").record["scores"]["valid"]
+    for name in ("tokens", "sequences", "masked", "pairs", "chance", "test_set", "rule"):
+        assert one[name] == other[name]
+    assert one["masked_loss"] != other["masked_loss"]
+
+
+def test_a_run_is_measured_on_other_text_and_on_its_own(tmp_path, text):
+    run = train(tmp_path, {"data.train.paths": [str(text)]})
+    assert measure_masked(run.path)["valid"].figures() == run.record["scores"]["valid"]
+    other = tmp_path / "other.txt"
+    other.write_text("\n\n".join(regard.miniature.documents("test", 20)), encoding="utf-8")
+    (found,) = measure_masked(run.path, MarkedSource(paths=(str(other),))).values()
+    assert found.pairs > 5 and found.masked > 100 and found.test_set != run.record["scores"]["valid"]["test_set"]
+    with pytest.raises(RunError, match="a checkpoint alone has no test sets; give --text FILE"):
+        measure_masked(run.best)
+
+
+def test_one_document_is_read_without_pairs_only(tmp_path, text):
+    settings = {"data.train": {"paths": [str(text)], "documents": "file"}}
+    with pytest.raises(DataError, match="this is one document, and half of all pairs need another; part it"):
+        train(tmp_path, settings)
+    run = train(tmp_path, settings | {"model.has_next_sentence": False})
+    found = run.record["scores"]["valid"]
+    assert found["pairs"] == 0 and found["next_sentence_accuracy"] is None
+    assert found["loss"] == found["masked_loss"]
+
+
+def test_documents_of_one_sentence_make_no_pairs(tmp_path):
+    path = tmp_path / "lines.txt"
+    lines = [" ".join(["Word"] * (3 + number % 5)) + "." for number in range(300)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    settings = {"data.train": {"paths": [str(path)], "documents": "lines"}, "text.size": 40}
+    with pytest.raises(DataError, match="no document has two sentences, so there are no pairs; see data.train.doc"):
+        train(tmp_path, settings)
+    path.write_text("\n".join(f"{line} And so on." if number % 4 == 0 else line for number, line in enumerate(lines)))
+    heard = Heard()
+    run = train(tmp_path, settings | {"train.steps": 4, "train.warmup": 1}, progress=heard)
+    assert any("of the sequences are pairs, as most documents have one sentence" in each for each in heard.warnings)
+    assert run.record["scores"]["valid"]["pairs"] > 0
+
+
+def test_tokens_are_counted_as_they_are_read(tmp_path):
+    run = train(tmp_path, STORIES | {"train.steps": 6, "train.warmup": 1})
+    assert read_training(run.latest).facts["loop"]["tokens_seen"] == pytest.approx(6 * 512, rel=0.2)
+
+
+def test_text_that_changed_is_refused_unless_it_was_meant_to(tmp_path, text):
+    run = train(tmp_path, {"data.train.paths": [str(text)]})
+    text.write_text(text.read_text(encoding="utf-8") + "\n\nSomething else. And more of it.\n", encoding="utf-8")
+    with pytest.raises(RunError, match="The training data is not what the run began with"):
+        regard.resume(run.path, {"train.steps": 30})
+
+
+class Heard(Progress):
+    def __init__(self):
+        self.warnings = []
+
+    def warn(self, message):
+        self.warnings.append(message)
+
+
+def test_a_validation_text_of_one_document_is_said(tmp_path, text):
+    lone = tmp_path / "lone.txt"
+    lone.write_text("Peter went to the city. He was happy. Eva was there. She sang.", encoding="utf-8")
+    heard = Heard()
+    run = train(tmp_path, {"data.train.paths": [str(text)], "data.valid.paths": [str(lone)]}, progress=heard)
+    assert any("next sentences are not measured there" in each for each in heard.warnings)
+    assert run.record["scores"]["valid"]["next_sentence_accuracy"] is None
+
+
+def test_a_plan_says_how_much_there_is(tmp_path):
+    changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus")}
+    plan = plan_run(resolve_run(find_recipe("masked-language-model"), changes).settings)
+    assert plan.window == 64 and plan.train_tokens > plan.valid_tokens > 0 and plan.vocabulary <= 300
+
+
+def test_mistakes_are_one_sentence(tmp_path):
+    def resolved(changes):
+        return resolve_run(find_recipe("masked-language-model"), changes)
+
+    with pytest.raises(ConfigError, match="it does not say what to learn from; give --text FILE or --text FOLDER"):
+        resolved({})
+    with pytest.raises(ConfigError, match='model.preset: "gpt-tiny" is a language model, but the task masked'):
+        resolved(STORIES | {"model.preset": "gpt-tiny"})
+    with pytest.raises(ConfigError, match='train.select_by: "accuracy" is for models that label, tag or choose'):
+        resolved(STORIES | {"train.select_by": "accuracy"})
+    with pytest.raises(ConfigError, match="sequences.length: 512 tokens are more than the 64 places the model has"):
+        train(tmp_path, STORIES | {"sequences.length": 512})
+    with pytest.raises(ConfigError, match="sequences.early_length: 64 tokens are not fewer than the 64 of later"):
+        train(tmp_path, STORIES | {"sequences.early_length": 64})
+    with pytest.raises(ConfigError, match="Sentence pairs are for the task translate"):
+        settings = resolved(SMALL | STORIES).settings
+        task("masked-language-model").prepare(settings, None, None, None, [])
+
+
+def test_a_model_goes_on_with_another_text(tmp_path, text):
+    first = train(tmp_path, STORIES)
+    more = {name: value for name, value in SMALL.items() if name == "train"}
+    more |= {"data.train.paths": [str(text)], "data.folder": str(tmp_path / "more"), "start": str(first.path)}
+    tiny = {"train.learning_rate": 1e-9, "train.steps": 6}
+    second = regard.train("masked-language-model", more | tiny, out=tmp_path / "second")
+    before, after = read_bundle(first.best), read_bundle(second.best)
+    assert after.tokenizers["tokenizer"].to_json() == before.tokenizers["tokenizer"].to_json()
+    for name, weight in before.model.state_dict().items():
+        assert_close(after.model.state_dict()[name], weight, atol=1e-5, rtol=0)
+    assert after.facts["start"]["path"] == str(first.path) and len(after.facts["start"]["sha256"]) == 64
+    assert f"Began with `{first.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
+    # What was learned helps from the first update on.
+    assert second.scores["valid"]["masked_loss"] < 0.95 * math.log(before.tokenizers["tokenizer"].size)
+    assert verify_resume(find_recipe("masked-language-model"), more, steps=4).is_exact
+
+
+def test_a_folder_without_heads_goes_on_with_new_ones(tmp_path, text):
+    import transformers
+
+    tokenizer = bert_tokenizer()
+    their_encoder(tmp_path / "theirs", "BertModel", tokenizer)
+    start = f"hf:{tmp_path / 'theirs'}"
+    changes = {"data.train.paths": [str(text)], "data.folder": str(tmp_path / "own"), "start": start}
+    changes |= {"train": SMALL["train"] | {"steps": 4, "warmup": 1}, "model.has_next_sentence": True}
+    run = regard.train("masked-language-model", changes, out=tmp_path / "run")
+    found = read_bundle(run.best)
+    assert found.model.following is not None and "untrained" not in found.facts
+    theirs = transformers.AutoModel.from_pretrained(tmp_path / "theirs")
+    table = found.model.embedding.table.weight
+    assert table.shape == theirs.embeddings.word_embeddings.weight.shape
+    assert run.scores["valid"]["pairs"] > 0
+    del changes["model.has_next_sentence"]
+    alone = regard.train("masked-language-model", changes, out=tmp_path / "alone")
+    assert alone.scores["valid"]["pairs"] == 0 and read_bundle(alone.best).model.following is None
+
+
+@pytest.mark.parametrize(
+    "changes, sentence",
+    [
+        ({"model.layers": 3}, "model.layers: 3 contradicts {start}, where it is 1; leave it out."),
+        ({"text.size": 200}, 'text: the tokenizer comes from the start "{start}"; leave these settings out.'),
+    ],
+)
+def test_what_contradicts_the_start_is_refused(changes, sentence, tmp_path):
+    first = train(tmp_path, STORIES | {"train.steps": 2, "train.warmup": 1})
+    given = STORIES | {"start": str(first.path)} | changes
+    with pytest.raises(ConfigError) as refused:
+        resolve_run(find_recipe("masked-language-model"), given)
+    assert sentence.format(start=first.path) in str(refused.value)
+    rate = resolve_run(
+        find_recipe("masked-folder"), STORIES | {"start": str(first.path)}
+    ).settings.train.learning_rate
+    assert rate == pytest.approx(5e-5 * 768 / 32)
+
+
+@pytest.mark.parametrize("where", ["train", "valid"])
+def test_a_text_in_which_nothing_can_be_masked_is_refused_before_it_is_learned_from(tmp_path, text, where):
+    unknown = tmp_path / "unknown.txt"
+    unknown.write_text(f"{'x' * 500} {'y' * 500}\n\n{'u' * 500} {'v' * 500}\n")
+    other = {"train": "valid", "valid": "train"}[where]
+    changes = {f"data.{where}.paths": [str(unknown)], f"data.{other}.paths": [str(text)]}
+    with pytest.raises(DataError, match=r"no token of this text can be masked, as it has no words or the tokenizer"):
+        train(tmp_path, changes | {"model.has_next_sentence": False})
+    (tmp_path / "controls.txt").write_text("\x01\x02\x03")
+    changes = {"data.train.paths": [str(tmp_path / "controls.txt")], "data.valid.paths": [str(text)]}
+    with pytest.raises(DataError, match=r"^The tokenizer has special tokens alone, as the text it was made from has"):
+        train(tmp_path, changes | {"model.has_next_sentence": False}, out="other")
+
+
+@pytest.mark.parametrize("places", [1, 2, 3, 7])
+def test_a_model_without_room_for_a_sentence_is_refused(tmp_path, text, places):
+    with pytest.raises(
+        ConfigError, match=rf"^sequences\.length: {places} tokens leave no room for a sentence between"
+    ):
+        train(tmp_path, {"data.train.paths": [str(text)], "model.max_positions": places})

@@ -1,0 +1,107 @@
+"""Language models and translators that go on with what they have learned before, on other text."""
+
+import pytest
+from torch.testing import assert_close
+
+import regard
+from language_folders import their_folder
+from regard.checkpoint.bundle import read_bundle
+from regard.errors import CheckpointError, ConfigError
+from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.runs.resume import resume
+from regard.runs.verify import verify_resume
+
+SMALL = {"model.width": 16, "model.heads": 2, "model.feed_forward_width": 32}
+LAYERS = {"language-miniature": {"model.layers": 1}, "translate-miniature": {"model.encoder_layers": 1}}
+BRIEF = {"train.steps": 4, "train.warmup": 1, "train.validate_every": 2, "train.tokens_per_update": 300}
+COUNTS = {"data.train.count": 40, "data.valid.count": 5, "data.test.test.count": 5}
+RECIPES = ("language-miniature", "translate-miniature")
+STAYS = {"train.learning_rate": 1e-9}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def first(recipe, **changes):
+    return regard.train(recipe, SMALL | LAYERS[recipe] | BRIEF | COUNTS | changes, out="first")
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_weights_tokenizers_and_sizes_come_along(recipe):
+    start = first(recipe)
+    changes = BRIEF | COUNTS | STAYS | {"start": "first", "data.train.count": 30}
+    second = regard.train(recipe, changes, out="second")
+    before, after = read_bundle(start.best), read_bundle(second.best)
+    assert after.settings == before.settings
+    for role, tokenizer in before.tokenizers.items():
+        assert after.tokenizers[role].to_json() == tokenizer.to_json()
+    for name, weight in before.model.state_dict().items():
+        assert_close(after.model.state_dict()[name], weight, atol=1e-6, rtol=0)
+    assert after.facts["start"]["path"] == "first" and len(after.facts["start"]["sha256"]) == 64
+    assert second.record["data"]["start"] == after.facts["start"]
+    assert "Began with `first`" in (second.path / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("recipe, base", [(RECIPES[0], 5e-5), (RECIPES[1], 1e-4)])
+def test_the_rate_is_low_unless_another_is_said(recipe, base):
+    first(recipe)
+    resolved = lambda **changes: resolve_run(find_recipe(recipe), {"start": "first", **changes}).settings
+    assert resolved().train.learning_rate == pytest.approx(base * 768 / 16)
+    assert resolved(**{"train.learning_rate": 0.5}).train.learning_rate == 0.5
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_run_that_went_on_is_resumed_to_the_bit(recipe):
+    first(recipe)
+    assert verify_resume(find_recipe(recipe), BRIEF | COUNTS | {"start": "first"}, steps=4).is_exact
+    run = regard.train(recipe, BRIEF | COUNTS | {"start": "first"}, out="second")
+    longer = resume(run.path, {"train.steps": 6})
+    assert longer.record["steps"] == 6 and longer.record["data"]["start"]["path"] == "first"
+
+
+def test_what_was_learned_helps_from_the_first_update_on():
+    start = first("language-miniature", **{"train.steps": 60, "train.learning_rate": 1e-2, "data.train.count": 400})
+    more = BRIEF | COUNTS | STAYS | {"train.steps": 1, "train.warmup": 0}
+    second = regard.train("language-miniature", more | {"start": "first"}, out="second")
+    nothing = regard.train("language-miniature", more | SMALL | LAYERS["language-miniature"], out="nothing")
+    assert second.scores["test"]["loss"] == pytest.approx(start.scores["test"]["loss"], abs=1e-3)
+    assert second.scores["test"]["loss"] < nothing.scores["test"]["loss"] - 0.5
+
+
+def test_a_gpt_of_hugging_face_goes_on(tmp_path):
+    theirs = their_folder(tmp_path / "theirs")
+    (tmp_path / "a.txt").write_text("The dog sleeps in the garden, and the cat plays with the old ball.\n" * 40)
+    changes = (
+        BRIEF
+        | STAYS
+        | {"data.train.paths": ["a.txt"], "data.train.documents": "lines", "start": "hf:theirs", "window": 16}
+    )
+    run = regard.train("language-model", changes, out="run")
+    table = read_bundle(run.best).model.embedding.table.weight
+    assert_close(table, theirs.get_input_embeddings().weight, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(
+    "recipe, changes, kind, sentence",
+    [
+        (RECIPES[0], {"model.layers": 3}, ConfigError, "model.layers: 3 contradicts first, where it is 1"),
+        (RECIPES[0], {"text.size": 300}, ConfigError, 'text.size: the tokenizer comes from the start "first"'),
+        (RECIPES[0], {"start": "nowhere"}, CheckpointError, "nowhere: there is no run or checkpoint here"),
+        (RECIPES[0], {"vectors.path": "first.txt"}, ConfigError, "vectors.path: the table of tokens comes from"),
+        (RECIPES[1], {}, ConfigError, "start: first is a language model, but the task translate begins with a"),
+    ],
+)
+def test_what_does_not_fit_is_refused(tmp_path, recipe, changes, kind, sentence):
+    first(RECIPES[0])
+    (tmp_path / "first.txt").write_text("".join(f"{word} {' 0.1' * 16}\n" for word in ("the", "dog")))
+    with pytest.raises(kind) as refused:
+        regard.train(recipe, {"start": "first", **changes}, out="second")
+    assert sentence in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_words_may_still_be_split_anew():
+    first("translate-miniature")
+    settings = resolve_run(find_recipe("translate-miniature"), {"start": "first", "text.dropout": 0.2}).settings
+    assert settings.text.dropout == 0.2

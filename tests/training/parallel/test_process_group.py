@@ -1,0 +1,76 @@
+"""Two processes train to the same weights as one, also when one of them runs out of memory."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+from torch.testing import assert_close
+
+SCRIPT = """
+import sys
+from pathlib import Path
+sys.path[:0] = [{tests!r}, str(Path({tests!r}) / "training")]
+import torch
+from test_loop import CPU, Scene
+from test_memory import Narrow
+from regard.training.parallel.process_group import join_team
+torch.set_num_threads(1)
+with join_team(CPU.device) as team:
+    for room, name in ((10**9, "plain"), (70, "narrow")):
+        scene = Scene(limit=150, dropout=0.0, dtype=torch.float64, steps=20)
+        scene.trainer.team = team
+        gradients = scene.trainer.gradients
+        gradients.objective = Narrow(gradients.objective, 10**9 if team.is_leader else room)
+        scene.trainer.run()
+        assert (scene.trainer.state.micro_batch_limit is None) == (name == "plain")
+        if team.is_leader:
+            import safetensors.torch
+            safetensors.torch.save_file(scene.weights(), {out!r} + "/" + name)
+"""
+
+
+def free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def test_two_processes_equal_one(tmp_path):
+    from safetensors.torch import load_file
+    from test_loop import Scene
+
+    out = str(tmp_path)
+    code = SCRIPT.format(tests=str(Path(__file__).parents[2]), out=out)
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": "2"}
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], env=os.environ | place | {"RANK": str(rank)})
+        for rank in range(2)
+    ]
+    assert [process.wait(timeout=120) for process in processes] == [0, 0]
+    alone = Scene(limit=150, dropout=0.0, dtype=torch.float64, steps=20)
+    alone.trainer.run()
+    for kind in ("plain", "narrow"):
+        together = load_file(tmp_path / kind)
+        for name, value in alone.weights().items():
+            assert_close(together[name], value, atol=1e-10, rtol=0)
+
+
+def test_the_command_line_under_torchrun_speaks_once(tmp_path):
+    """Two processes train as users start them; results are printed by one of them."""
+    words = ["data.train.count=60", "data.valid.count=5", "text.size=600", "model.width=16", "train.steps=2"]
+    tests = [f"data.test.{name}.count=2" for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")]
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "-m", "regard", "train"]
+    done = subprocess.run(
+        [*command, "translate-miniature", "--out", str(out), *words, *tests, "train.warmup=1", "--threads", "1"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Use it: regard translate") == 1
+    assert json.loads((out / "run.json").read_text())["machine"]["processes"] == 2

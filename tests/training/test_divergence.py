@@ -1,0 +1,172 @@
+"""Trouble while training: the last good state comes back, with a lesson learned."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from test_loop import Scene
+
+from regard.data.feeds.sampler import Position
+from regard.training.divergence import collapse, notice_explosion
+from regard.training.settings import TrainSettings
+from regard.training.state import LoopState
+
+
+class Spoiled:
+    """An objective whose loss is no number for some updates: (how often, per update)."""
+
+    def __init__(self, scene, times, value=float("nan")):
+        self.scene, self.inner, self.times, self.value = scene, scene.trainer.gradients.objective, dict(times), value
+        self.parts, self.counts = self.inner.parts, self.inner.counts
+
+    def __call__(self, model, batch):
+        loss = self.inner(model, batch)
+        position = self.scene.trainer.state.position
+        if self.times.get(position, 0) == 0:
+            return loss
+        self.times[position] -= 1
+        return {name: replace(part, sum=part.sum * self.value) for name, part in loss.items()}
+
+
+def spoiled(times, value=float("nan"), **changes):
+    scene = Scene(**{"steps": 14, "validate_every": 5, "log_every": 4} | changes)
+    scene.trainer.gradients.objective = Spoiled(scene, times, value)
+    scene.trainer.hooks = scene.trainer.hooks.recording(
+        scene.records.append,
+        lambda step: scene.records.__setitem__(slice(None), [r for r in scene.records if r["step"] <= step]),
+    )
+    return scene
+
+
+def same(one, other):
+    return all(torch.equal(one.weights()[name], value) for name, value in other.weights().items())
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("looks_each_step", [True, False])
+def test_an_update_that_is_no_number_twice_is_left_out(looks_each_step, value):
+    bad = Position(0, 6)
+    scene = spoiled({bad: 10}, value, validate_every=5)
+    scene.trainer.looks_each_step = looks_each_step  # False is what a GPU does: it looks once a window
+    assert scene.trainer.run() == "finished"
+    step = 7 if looks_each_step else 8
+    assert scene.warned == [
+        f"step {step}: the loss is no longer a number; back to step 5 with 0.5 of the learning rate.",
+        f"step {step}: the loss is no longer a number at the same update again, so it is the update: back to step 5 "
+        "without it (update 7 of epoch 1).",
+    ]
+    assert scene.trainer.state.skipped == [bad] and scene.trainer.state.rate_factor == 1.0
+    without = Scene(steps=14, validate_every=5, log_every=4)
+    without.trainer.state.skipped = [bad]
+    without.trainer.run()
+    assert same(scene, without)
+    told = [record for record in scene.records if "returned_from" in record]
+    assert told == [
+        {"step": 5, "returned_from": step, "rate_factor": 0.5},
+        {"step": 5, "returned_from": step, "rate_factor": 1.0},
+    ]
+    losses = [(record["step"], record["translation"]) for record in scene.records if "translation" in record]
+    assert losses == [(r["step"], r["translation"]) for r in without.records if "translation" in r]
+
+
+def test_a_number_that_comes_back_at_a_lower_rate_goes_on_with_it():
+    scene = spoiled({Position(0, 6): 1})
+    scene.trainer.run()
+    state = scene.trainer.state
+    assert len(scene.warned) == 1 and state.skipped == [] and state.rate_factor == 0.5 and state.step == 14
+    plain = Scene(steps=14, validate_every=5, log_every=4)
+    plain.trainer.run()
+    assert not same(scene, plain)
+    rates = {r["step"]: r["learning_rate"] for r in scene.records if "learning_rate" in r}
+    expected = {r["step"]: r["learning_rate"] for r in plain.records if "learning_rate" in r}
+    assert rates == {4: expected[4], 8: expected[8] / 2, 12: expected[12] / 2}
+
+
+def test_a_run_resumed_after_trouble_is_the_same():
+    times = {Position(0, 6): 10, Position(1, 4): 1}
+    straight = spoiled(times)
+    straight.trainer.run()
+    cut = spoiled(times)
+    cut.trainer.run(stop_at=8)
+    _, _, training, weights = cut.saved[-1]
+    again = spoiled(times)
+    with torch.no_grad():
+        for name, parameter in again.trainer.model.named_parameters():
+            parameter.copy_(weights[name])
+    again.trainer.restore(training)
+    assert again.trainer.state.skipped == [Position(0, 6)] and again.trainer.state.rate_factor == 1.0
+    again.trainer.run()
+    assert straight.trainer.state.rate_factor == again.trainer.state.rate_factor == 0.5
+    assert straight.trainer.state.skipped == again.trainer.state.skipped and same(straight, again)
+
+
+def test_a_validation_that_is_no_number_goes_back_too():
+    scene = spoiled({}, losses=[2.0, float("nan"), 1.5, 1.4])
+    scene.trainer.run()
+    assert scene.warned == [
+        "step 10: the validation's loss is no longer a number; back to step 5 with 0.5 of the learning rate."
+    ]
+    assert [(step, value) for step, value, *_ in scene.saved] == [(5, -2.0), (5, None), (10, -1.5), (14, -1.4)]
+
+
+def test_an_improvement_forgives_earlier_trouble():
+    scene = spoiled({Position(0, 6): 1, Position(1, 3): 1}, losses=[3.0, 2.0, 1.0], rollbacks=1)
+    scene.trainer.run()
+    assert len(scene.warned) == 2 and scene.trainer.state.tries == 0 and scene.trainer.state.rate_factor == 0.25
+
+
+def test_an_explosion_goes_back_and_the_loss_falls_on():
+    scene = spoiled({}, steps=60, validate_every=20, log_every=2, dropout=0.0)
+    original, burst = scene.trainer._update, []
+
+    def update(given):
+        original(given)
+        if scene.trainer.state.step == 30 and not burst:
+            burst.append(30)
+            with torch.no_grad():
+                for parameter in scene.trainer.model.parameters():
+                    parameter.mul_(4.0)
+
+    scene.trainer._update = update
+    scene.trainer.run()
+    (words,) = scene.warned
+    assert words.startswith("step 34: the loss exploded from ")
+    assert words.endswith("; back to step 20 with 0.5 of the learning rate.")
+    losses = [record["translation"] for record in scene.records if "translation" in record]
+    assert max(losses) < 8 and len(losses) == 30
+
+
+def test_an_explosion_is_a_lasting_leap_above_the_median():
+    state = LoopState()
+    for loss in (9.0, 7.0, 5.0, 4.0, 4.2, 3.8, 5.5):
+        assert notice_explosion(state, loss) is None  # falling, and the usual noise
+    assert notice_explosion(state, 9.0) is None and state.alarms == 1
+    assert notice_explosion(state, 4.0) is None and state.alarms == 0  # one bad window is not enough
+    assert notice_explosion(state, 9.0) is None
+    trouble = notice_explosion(state, 9.5)
+    assert trouble is not None and trouble.words == "the loss exploded from 4.60 to 9.50"
+
+
+def test_collapse_is_named_in_words():
+    settings = TrainSettings(warmup=100)
+    ill = {"same_outputs": 0.9, "attention_focus": 0.002}
+    assert collapse(ill, settings, step=100) == {}
+    way_out = "lower train.learning_rate, raise train.warmup, or check that source and target lines belong together."
+    assert list(collapse(ill, settings, step=1000).values()) == [
+        "step 1,000: 90% of the outputs on validation sentences are one and the same, so the model may have "
+        f"collapsed; {way_out}",
+        "step 1,000: cross-attention looks at every source word alike (focus 0.0020 of 1), so the model does not use "
+        f"its source; {way_out}",
+    ]
+    assert collapse({"same_outputs": 0.1, "attention_focus": 0.2}, settings, step=1000) == {}
+    assert collapse({"loss": 2.0}, settings, step=1000) == {}
+
+
+def test_a_collapse_is_told_once_as_long_as_it_lasts():
+    scene = Scene(steps=25, validate_every=5)
+    shares = iter([0.9, 0.9, 0.1, 0.9, 0.9])
+    scene.trainer.hooks = replace(
+        scene.trainer.hooks, validate=lambda model: {"loss": 1.0, "same_outputs": next(shares)}
+    )
+    scene.trainer.run()
+    assert [words.split(":")[0] for words in scene.warned] == ["step 5", "step 20"]
