@@ -5,8 +5,8 @@ import torch
 from torch.testing import assert_close
 
 from generators import FAMILIES, said_by_definition, small_model
-from regard import decoding
 from regard.config.resolve import Layer, resolve
+from regard.decoding import session
 from regard.decoding.logits.filters import keep_min_p
 from regard.decoding.session import Continuing, Job, continue_prompts
 from regard.decoding.steppers.decoder_only import window_begin
@@ -151,7 +151,7 @@ def test_prompts_that_do_not_fit_together_are_continued_apart(monkeypatch):
     model, sizes = small_model("gpt"), []
     job = job_for(model, {"samples": 2})
     expected = continue_prompts(job, PROMPTS)
-    whole = decoding.continuation._continue_together
+    whole = session._continue_together
 
     def narrow(job, prompts):
         sizes.append(len(prompts))
@@ -159,14 +159,14 @@ def test_prompts_that_do_not_fit_together_are_continued_apart(monkeypatch):
             raise torch.OutOfMemoryError("CUDA out of memory.")
         return whole(job, prompts)
 
-    monkeypatch.setattr(decoding.continuation, "_continue_together", narrow)
+    monkeypatch.setattr(session, "_continue_together", narrow)
     assert_same(continue_prompts(job, PROMPTS), expected)
     assert sizes == [6, 3, 1, 2, 3, 1, 2]
 
     def never(*_):
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    monkeypatch.setattr(decoding.continuation, "_continue_together", never)
+    monkeypatch.setattr(session, "_continue_together", never)
     with pytest.raises(DataError) as error:
         continue_prompts(job, PROMPTS)
     assert str(error.value) == (

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 import torch
-from test_loop import Scene
 
 from regard.data.feeds.sampler import Position
 from regard.training.divergence import collapse, notice_explosion
 from regard.training.settings import TrainSettings
 from regard.training.state import LoopState
+from scene import Scene
 
 
 class Spoiled:

@@ -1,8 +1,9 @@
 """The moving average of the weights."""
 
 import torch
-from test_loop import Scene
 from torch.testing import assert_close
+
+from scene import Scene
 
 
 def test_the_average_is_what_the_formula_says():

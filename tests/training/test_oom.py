@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 import torch
-from test_loop import Scene
 from torch.testing import assert_close
 
 from regard.errors import RunError
 from regard.nn.inference.memory import is_out_of_memory
+from scene import Scene
 
 
 class Narrow:

@@ -6,7 +6,7 @@ import weakref
 import pytest
 import torch
 
-from regard import decoding
+from regard.decoding import generate as decoding
 from regard.decoding.cuda_graphs import capture as recording
 from regard.decoding.cuda_graphs import encoder_decoder as recorded
 from regard.decoding.cuda_graphs.beam import Rules

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from regard import decoding
+from regard.decoding import generate as decoding
 from regard.decoding.cuda_graphs.capture import recordings_of
 from regard.decoding.cuda_graphs.mask_predict import FillingRecording, SourceRecording, on_grid
 from regard.decoding.generate import decode

@@ -3,7 +3,8 @@ import pytest
 import torch
 
 import regard
-from regard import decoding, miniature
+from regard.decoding import generate as decoding
+from regard.decoding import miniature
 from regard.errors import CheckpointError, ConfigError, DataError
 
 SENTENCES = [pair.source for pair in miniature.pairs("test", 12)]

@@ -1,6 +1,5 @@
 import pytest
 import torch
-from test_loop import CPU, Scene
 from torch import nn
 from torch.testing import assert_close
 
@@ -9,6 +8,7 @@ from regard.objectives.loss import Part
 from regard.training.device.cuda_graphs import Gradients, RecordedGradients
 from regard.training.device.machine import prepare_machine
 from regard.training.settings import MachineSettings
+from scene import CPU, Scene
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 

@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 sys.path[:0] = [{tests!r}, str(Path({tests!r}) / "training")]
 import torch
-from test_loop import CPU, Scene
-from test_memory import Narrow
+from scene import CPU, Scene
+from test_oom import Narrow
 from regard.training.parallel.process_group import join_team
 torch.set_num_threads(1)
 with join_team(CPU.device) as team:
@@ -41,7 +41,8 @@ def free_port() -> str:
 
 def test_two_processes_equal_one(tmp_path):
     from safetensors.torch import load_file
-    from test_loop import Scene
+
+    from scene import Scene
 
     out = str(tmp_path)
     code = SCRIPT.format(tests=str(Path(__file__).parents[2]), out=out)
