@@ -26,10 +26,10 @@ import torch
 
 from regard.data.corpus.shards import tokenise
 from regard.data.encoding.batches import NO_LABEL
-from regard.data.feeds.masked_lm import MaskedBatch, MaskedFeed, Stage, packed_batch
+from regard.data.feeds.masked_lm import MaskedFeed, MlmBatch, Stage, packed_batch
 from regard.data.feeds.masking import Masker, MaskingSettings
 from regard.data.feeds.sampler import Position
-from regard.data.feeds.sentence_pairs import FOLLOWS, IS_OTHER, Marks, PairMaker, Rows
+from regard.data.feeds.sentence_pairs import FOLLOWS, IS_OTHER, Marks, SentencePairBatch, SentencePairSampler
 from regard.data.settings.text import MarkedSource
 from regard.models.base.protocols import Vocabularies
 from regard.models.families import build_model, family
@@ -59,13 +59,13 @@ KINDS = {
 Step = Callable[[], object]
 
 
-def full_batch(rows: int, length: int) -> MaskedBatch:
+def full_batch(rows: int, length: int) -> MlmBatch:
     """Return random tokens, all sequences of one length."""
     tokens = torch.randint(999, VOCABULARY, (rows * length,))
     segments = (torch.arange(length) >= length // 2).long().repeat(rows)
     chosen = torch.rand(rows, length).argsort(1)[:, : round(SHARE * length)]
     places = (chosen + torch.arange(rows)[:, None] * length).flatten().sort().values
-    return MaskedBatch(
+    return MlmBatch(
         tokens=tokens,
         segments=segments,
         positions=torch.arange(length).repeat(rows),
@@ -91,13 +91,13 @@ class Text:
         self.corpus = tokenise(place, self.tokenizer, folder, sentences="marks")
         self.masker = Masker(MaskingSettings(), self.tokenizer)
 
-    def filled(self, length: int, tokens: int, count: int) -> list[MaskedBatch]:
+    def filled(self, length: int, tokens: int, count: int) -> list[MlmBatch]:
         """Return batches of pairs that fill a length where their documents do, as they are trained on."""
-        maker = PairMaker(self.corpus, Marks.of(self.tokenizer), length, True, cut_share=0.1)
+        maker = SentencePairSampler(self.corpus, Marks.of(self.tokenizer), length, True, cut_share=0.1)
         feed = MaskedFeed([Stage(maker)], self.masker, tokens, 10**9, seed=1)
         return [update.micro_batches[0] for update in islice(feed.updates(Position()), count)]
 
-    def sentences(self, length: int, tokens: int, count: int) -> list[MaskedBatch]:
+    def sentences(self, length: int, tokens: int, count: int) -> list[MlmBatch]:
         """Return batches of pairs of single sentences, cut to a length, half of them neighbours."""
         ids = self.corpus.read(0, min(len(self.corpus), 8 * tokens * count))
         marks = np.flatnonzero((ids == self.tokenizer.padding) | (ids == self.tokenizer.end))
@@ -119,12 +119,12 @@ class Text:
             batches.append(self._framed(texts, following))
         return batches
 
-    def _framed(self, texts: list[list[int]], following: list[int]) -> MaskedBatch:
+    def _framed(self, texts: list[list[int]], following: list[int]) -> MlmBatch:
         first, last = self.tokenizer.start, self.tokenizer.end
         rows = [[first, *(last if each < 0 else each for each in text), last] for text in texts]
         segments = [np.arange(len(row)) > row.index(last) for row in rows]
         sizes = [len(row) for row in rows]
-        made = Rows(
+        made = SentencePairBatch(
             np.concatenate([np.array(row) for row in rows]),
             np.concatenate(segments).astype(np.int64),
             np.concatenate([np.arange(size) for size in sizes]),
@@ -136,7 +136,7 @@ class Text:
 
 
 def regard_step(
-    batches: Sequence[MaskedBatch], words: argparse.Namespace, is_compiled: bool, is_narrow: bool = False
+    batches: Sequence[MlmBatch], words: argparse.Namespace, is_compiled: bool, is_narrow: bool = False
 ) -> Step:
     """Return our step: it takes the batches in turn."""
     choices = {"compiles_blocks": is_compiled, "has_narrow_sums": is_narrow}
@@ -167,7 +167,7 @@ def regard_step(
     return step
 
 
-def hugging_face_step(batches: Sequence[MaskedBatch], words: argparse.Namespace) -> Step:
+def hugging_face_step(batches: Sequence[MlmBatch], words: argparse.Namespace) -> Step:
     """Return their step on the same batches, padded to the longest row."""
     from transformers import BertConfig, BertForPreTraining
 
@@ -200,7 +200,7 @@ def hugging_face_step(batches: Sequence[MaskedBatch], words: argparse.Namespace)
     return step
 
 
-def padded(batch: MaskedBatch) -> dict[str, torch.Tensor]:
+def padded(batch: MlmBatch) -> dict[str, torch.Tensor]:
     """Return a batch as Hugging Face wants it."""
     sizes = batch.bounds.diff().tolist()
     rows = lambda flat, value: torch.nn.utils.rnn.pad_sequence(flat.split(sizes), True, value)
@@ -217,7 +217,7 @@ def padded(batch: MaskedBatch) -> dict[str, torch.Tensor]:
     return found
 
 
-def compare(batches: Sequence[MaskedBatch], words: argparse.Namespace, warm_up: int, steps: int) -> dict[str, Any]:
+def compare(batches: Sequence[MlmBatch], words: argparse.Namespace, warm_up: int, steps: int) -> dict[str, Any]:
     """Return speed and memory of all sides on some batches, taken in turns."""
     is_gpu = words.device == "cuda"
     wait = torch.cuda.synchronize if is_gpu else lambda: None

@@ -82,8 +82,8 @@ def build(task: Task):
 
 def build_regard(task: Task, holds_int8: bool = False):
     """Return a function from prompts to what regard says behind each."""
-    from regard.decoding.session import Job, continue_prompts
-    from regard.decoding.steppers.interface import Ends
+    from regard.decoding.session import GenerationJob, continue_prompts
+    from regard.decoding.steppers.interface import SpecialTokens
     from regard.decoding.steppers.requests import Prompt
     from regard.decoding.text_settings import GenerateSettings
     from regard.nn.inference.int8 import hold_int8
@@ -94,7 +94,7 @@ def build_regard(task: Task, holds_int8: bool = False):
     if holds_int8:
         hold_int8(model)
     settings = GenerateSettings(tokens=task.tokens, min_tokens=task.tokens, temperature=0)
-    job = Job(model, Ends(0, 0, ()), settings, model.max_positions)
+    job = GenerationJob(model, SpecialTokens(0, 0, ()), settings, model.max_positions)
     return lambda prompts: [rows[0].said for rows in continue_prompts(job, [Prompt(ids) for ids in prompts])]
 
 

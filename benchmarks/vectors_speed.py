@@ -20,7 +20,7 @@ from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.tasks.word_vectors.prepare import prepare_vectors
 from regard.training.device.machine import prepare_machine, processor_name
 from regard.training.loop import Hooks
-from regard.training.parallel.process_group import Team
+from regard.training.parallel.process_group import ProcessGroup
 
 
 def regard_side(options, prepared, machine, settings):
@@ -33,7 +33,15 @@ def regard_side(options, prepared, machine, settings):
         train = settings.train.model_copy(update={"steps": steps, "save_every": 0, "epochs": steps / per_epoch})
         hooks = Hooks(lambda model: {}, lambda *_: None)
         trainer = prepared.trainer(
-            prepared.bundle.model, feed, settings.objective, train, machine, hooks, seed=1, width=0, team=Team()
+            prepared.bundle.model,
+            feed,
+            settings.objective,
+            train,
+            machine,
+            hooks,
+            seed=1,
+            width=0,
+            team=ProcessGroup(),
         )
         worked = time.process_time()
         trainer.run()

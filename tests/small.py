@@ -5,13 +5,13 @@ import torch
 
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.encoding.sequences import Sequences
-from regard.decoding.steppers.interface import Ends
+from regard.decoding.steppers.interface import SpecialTokens
 from regard.models.base.protocols import Vocabularies
 from regard.models.transformer.mask_predict import MaskPredict, MaskPredictSettings
 from regard.models.transformer.model import Transformer, TransformerSettings
 
 VOCABULARY = 40
-ENDS = Ends(start=2, end=3, never=(0, 1, 2))
+ENDS = SpecialTokens(start=2, end=3, never=(0, 1, 2))
 
 
 def small_settings(**changes) -> TransformerSettings:

@@ -6,10 +6,10 @@ from torch.testing import assert_close
 
 from regard.decoding.cuda_graphs.encoder_decoder import build_stepper
 from regard.decoding.generate import decode
-from regard.decoding.logits.processors import Constraints
+from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.search.beam import beam_search
 from regard.decoding.settings import DecodeSettings, length_penalty
-from regard.decoding.steppers.interface import Ends
+from regard.decoding.steppers.interface import SpecialTokens
 from small import ENDS, VOCABULARY, ending_model, log_probability, small_transformer, sources
 
 
@@ -64,7 +64,7 @@ def test_one_beam_without_length_penalty_is_greedy():
     source, real = sources([6, 4, 8])
     settings = DecodeSettings(beams=1, length_penalty="none", max_length_ratio=1, max_length_extra=4)
     limits = [settings.limit(length) for length in real.sum(1).tolist()]
-    constraints = Constraints(settings, ENDS, [None] * 3, source.device)
+    constraints = LogitsProcessor(settings, ENDS, [None] * 3, source.device)
     with torch.inference_mode():
         by_beam = beam_search(build_stepper([model], source, real), limits, constraints)
     by_greed = decode(model, source, real, ENDS, settings)
@@ -78,7 +78,7 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(penalty):
     source, real = sources([3])
     words = [4, 5, 6]
     never = tuple(token for token in range(VOCABULARY) if token not in (*words, ENDS.end))
-    ends = Ends(ENDS.start, ENDS.end, never)
+    ends = SpecialTokens(ENDS.start, ENDS.end, never)
     settings = DecodeSettings(beams=200, length_penalty=penalty, max_length_ratio=1, max_length_extra=1)  # 4 tokens
     (found,) = decode(model, source, real, ends, settings)
 
@@ -132,14 +132,16 @@ def test_each_sentence_stops_at_its_own_limit(beams):
         model.head.weight[ENDS.end] = -100 * model.head.weight.mean(0)
     source, real = sources([8, 2])
     settings = DecodeSettings(beams=beams, max_length_ratio=1, max_length_extra=2)
-    lengths = [len(found[0].ids) for found in decode(model, source, real, Ends(2, 3, (0, 1, 2, 3)), settings)]
+    lengths = [
+        len(found[0].ids) for found in decode(model, source, real, SpecialTokens(2, 3, (0, 1, 2, 3)), settings)
+    ]
     assert lengths == [10, 4]
 
 
 def test_a_learned_table_bounds_the_output():
     model = small_transformer(positions="learned", max_positions=7)
     source, real = sources([6])
-    (found,) = decode(model, source, real, Ends(2, 3, (0, 1, 2, 3)), DecodeSettings(beams=2))
+    (found,) = decode(model, source, real, SpecialTokens(2, 3, (0, 1, 2, 3)), DecodeSettings(beams=2))
     assert len(found[0].ids) == 7
 
 

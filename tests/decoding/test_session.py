@@ -8,7 +8,7 @@ from generators import FAMILIES, said_by_definition, small_model
 from regard.config.resolve import Layer, resolve
 from regard.decoding import session
 from regard.decoding.logits.filters import keep_min_p
-from regard.decoding.session import Continuing, Job, continue_prompts
+from regard.decoding.session import GenerationJob, GenerationSession, continue_prompts
 from regard.decoding.steppers.decoder_only import window_begin
 from regard.decoding.steppers.requests import Prompt
 from regard.decoding.text_settings import GenerateSettings
@@ -41,7 +41,7 @@ CONSTRAINTS = {
 
 def job_for(model, settings, window=None):
     bound = model.max_positions
-    return Job(model, ENDS, GenerateSettings(**{"tokens": 20} | settings), window or bound)
+    return GenerationJob(model, ENDS, GenerateSettings(**{"tokens": 20} | settings), window or bound)
 
 
 def assert_same(ours, theirs):
@@ -107,7 +107,7 @@ def test_samples_share_a_prompt_that_is_longer_than_they_are(monkeypatch):
     model = small_model("rotary")
     long = [Prompt([3, *random_tokens(1, length, seed=length)[0].tolist()], line=length) for length in (60, 75, 66)]
     job = job_for(model, {"samples": 4, "tokens": 12})
-    continuing = Continuing(job, long)
+    continuing = GenerationSession(job, long)
     with job.working(3):
         while not continuing.is_done:
             continuing.step()
@@ -125,7 +125,7 @@ def test_samples_share_a_prompt_that_is_longer_than_they_are(monkeypatch):
 def test_rows_that_are_finished_leave():
     model = small_model("gpt")
     job = job_for(model, {"samples": 2, "tokens": 20})
-    continuing = Continuing(job, PROMPTS[:3])
+    continuing = GenerationSession(job, PROMPTS[:3])
     sizes = []
     read = model.read
     model.read = lambda tokens, *rest: sizes.append(len(tokens)) or read(tokens, *rest)

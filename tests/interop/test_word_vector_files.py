@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from regard.errors import DataError
 from regard.interop.word_vector_files import (
     FORMS,
-    WordTable,
+    VectorTable,
     read_word_vectors,
     without_white_space,
     write_word_vectors,
@@ -19,7 +19,7 @@ NASTY = ["the", "naïve", "日本語", "🦊", "e\u0301", "\u202eabc", "a\u00adb
 
 def table(words=NASTY, width=5, seed=0):
     generator = np.random.default_rng(seed)
-    return WordTable(list(words), generator.normal(size=(len(words), width)).astype(np.float32))
+    return VectorTable(list(words), generator.normal(size=(len(words), width)).astype(np.float32))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -46,7 +46,7 @@ numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
 )
 def test_any_words_and_numbers_come_back(tmp_path_factory, rows, form):
     path = tmp_path_factory.mktemp("words") / "vectors"
-    ours = WordTable(list(rows), np.array(list(rows.values()), np.float32))
+    ours = VectorTable(list(rows), np.array(list(rows.values()), np.float32))
     write_word_vectors(path, ours, form)
     found = read_word_vectors(path)
     assert found.words == ours.words

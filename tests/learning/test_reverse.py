@@ -7,7 +7,7 @@ import pytest
 import regard
 from regard.models.families import FAMILIES, presets_of
 from regard.models.presets import presets
-from regard.tasks.translate.mask_predict import MaskedTranslator
+from regard.tasks.translate.mask_predict import MaskPredictTranslator
 
 LETTERS = "abcdefghij"
 TRANSLATE = ("sequence-to-sequence", "conditional-masked")
@@ -58,7 +58,7 @@ def trained(preset, sizes, steps, longest, folder):
 
 
 def share_right(translator, pairs):
-    greedy = {} if isinstance(translator, MaskedTranslator) else {"beams": 1}
+    greedy = {} if isinstance(translator, MaskPredictTranslator) else {"beams": 1}
     answers = translator([source for source, _ in pairs], **greedy)
     return sum(answer.text == target for answer, (_, target) in zip(answers, pairs, strict=True)) / len(pairs)
 

@@ -6,11 +6,11 @@ from itertools import islice
 
 import pytest
 
-from regard.miniature import SPLITS, Sentence, sentences
+from regard.miniature import SPLITS, SentencePair, sentences
 
 
 @pytest.fixture(scope="session")
-def training() -> Iterator[list[Sentence]]:
+def training() -> Iterator[list[SentencePair]]:
     # Millions of small objects that all stay: looking for garbage among them would take a third of the time.
     gc.disable()
     drawn = list(islice(sentences("train"), SPLITS["train"].size))

@@ -9,7 +9,7 @@ from regard.miniature.meaning import (
     Coordination,
     Lasting,
     Meaning,
-    Named,
+    NamedEntity,
     Nominal,
     NounPhrase,
     PrepositionalPhrase,
@@ -103,7 +103,7 @@ class Reader:
         self.time = moment
 
     def _read_subject(self, value: Nominal | None) -> tuple[list[Name], Noun | None]:
-        if isinstance(value, Named):
+        if isinstance(value, NamedEntity):
             return [value.name], None
         if isinstance(value, Coordination):
             return [value.first.name, value.second.name], None
@@ -124,7 +124,7 @@ class Reader:
     def _read_other(self, clause: Clause, subject: Name | None) -> list[Name]:
         """Whoever else takes part: a recipient, an object or company."""
         value = clause.recipient or (clause.company.nominal if clause.company else None) or clause.object
-        if isinstance(value, Named):
+        if isinstance(value, NamedEntity):
             return [value.name]
         if isinstance(value, Pronoun) and value.person in SEXES:
             alike = [name for name in self.cast if name.kind == SEXES[value.person] and name is not subject]
@@ -184,7 +184,7 @@ class Reader:
         if value.determiner in SEXES:
             hold(SEXES[value.determiner] == subject.kind, "owned by nobody of that sex")
             hold(self.owners.get(value.noun) is subject, "not their own")
-        if isinstance(value.possessor, Named):
+        if isinstance(value.possessor, NamedEntity):
             hold(self.owners.get(value.noun) is value.possessor.name, "not the owner")
         return value.noun
 

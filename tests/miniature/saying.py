@@ -11,7 +11,7 @@ from regard.miniature.meaning import (
     Content,
     Determiner,
     Meaning,
-    Named,
+    NamedEntity,
     Nominal,
     NounPhrase,
     PrepositionalPhrase,
@@ -36,8 +36,8 @@ def nouns(german: str, determiner: Determiner = "definite", *adjectives: str, **
     return noun(german, determiner, *adjectives, number="plural", **parts)
 
 
-def name(german: str) -> Named:
-    return Named(WORDS.names[german])
+def name(german: str) -> NamedEntity:
+    return NamedEntity(WORDS.names[german])
 
 
 def adverb(german: str) -> Adverb:

@@ -9,7 +9,7 @@ from regard.miniature import in_english, in_german, sentences
 from regard.miniature.holdout import novelty
 from regard.miniature.lexicon import Adjective, Name, Noun, Verb
 from regard.miniature.sampling import sample
-from regard.miniature.sampling.choices import Choice, pick
+from regard.miniature.sampling.choices import RandomChoice, pick
 
 SAMPLES = [
     ("train", 1, 45_000),
@@ -44,7 +44,7 @@ def test_a_world_of_few_words_has_no_ambiguity_either(seed, level, count, monkey
     # sampler is allowed to mean the woman whom the child sees.
     only = random.Random(seed)
     kept = {}
-    choose = Choice.__call__
+    choose = RandomChoice.__call__
 
     def choose_from_few(choice, draw):
         if not isinstance(choice.items[0], Noun | Verb | Adjective | Name):
@@ -53,7 +53,7 @@ def test_a_world_of_few_words_has_no_ambiguity_either(seed, level, count, monkey
             kept[id(choice)] = [item for item in choice.items if item.german in FEW] or [only.choice(choice.items)]
         return pick(draw, kept[id(choice)])
 
-    monkeypatch.setattr(Choice, "__call__", choose_from_few)
+    monkeypatch.setattr(RandomChoice, "__call__", choose_from_few)
     draw = random.Random(f"few words {seed}").random
     english, novelties = {}, {}
     repeated = 0

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from regard.miniature.examples.phrasebook import Marked, Phrasebook, Span, phrasebook
+from regard.miniature.examples.phrasebook import Marked, Phrasebook, PhraseSpan, phrasebook
 
 BOOK = Phrasebook(
     """
@@ -53,7 +53,7 @@ def test_references_flip_opinions_and_remember():
 
 def test_marks_articles_and_capitals():
     found = BOOK.say("of", draws())
-    assert found == Marked("An apple. A pear. An orange", (Span("FRUIT", 3, 8), Span("FRUIT", 21, 27)))
+    assert found == Marked("An apple. A pear. An orange", (PhraseSpan("FRUIT", 3, 8), PhraseSpan("FRUIT", 21, 27)))
     assert [found.text[span.start : span.end] for span in found.spans] == ["apple", "orange"]
 
 

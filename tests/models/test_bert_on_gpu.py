@@ -8,7 +8,7 @@ from torch.testing import assert_close
 from regard.models.base.protocols import Vocabularies
 from regard.models.bert import BertSettings
 from regard.models.families import build_model
-from regard.nn.attention.varlen import EndToEnd
+from regard.nn.attention.varlen import VarlenLayout
 
 on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -37,7 +37,7 @@ def small_bert(**changes):
 @pytest.mark.parametrize("changes", [{}, {"key_value_heads": 1}, {"positions": "rotary"}], ids=str)
 def test_the_kernel_takes_what_it_is_given(changes, monkeypatch):
     """Without values, its shapes and those of its gradients can be worked out anywhere."""
-    monkeypatch.setattr(EndToEnd, "has_kernel_for", lambda lay, packed, head_width: True)
+    monkeypatch.setattr(VarlenLayout, "has_kernel_for", lambda lay, packed, head_width: True)
     with FakeTensorMode():
         model = small_bert(**changes, attention_dropout=0.1).train()
         tokens, bounds = torch.zeros(175, dtype=torch.long), torch.zeros(7, dtype=torch.int32)

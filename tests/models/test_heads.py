@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 from labelled import SMALL_GPT, small_headed
 from regard.checkpoint.bundle import weights_of
-from regard.data.encoding.inputs import Packed, Rows, end_to_end
+from regard.data.encoding.inputs import PaddedInputs, VarlenInputs, end_to_end
 from regard.data.encoding.sequences import Sequences
 from regard.models.base.protocols import Vocabularies
 from regard.models.families import build_model, count_parameters
@@ -28,7 +28,7 @@ def scores(model, tokens, steps, offered):
     """Return what a model says of rows of tokens, each looked at at one step."""
     rows, length = tokens.shape
     places = torch.arange(rows) * length + torch.tensor(steps)
-    return model(Rows(tokens, torch.ones_like(tokens, dtype=torch.bool)), places.view(offered.shape), offered)
+    return model(PaddedInputs(tokens, torch.ones_like(tokens, dtype=torch.bool)), places.view(offered.shape), offered)
 
 
 @pytest.mark.parametrize(("family", "changes"), FAMILIES)
@@ -75,7 +75,7 @@ def test_a_sequence_that_is_not_offered_counts_for_nothing():
     assert chosen[0, 1] == -math.inf and chosen.softmax(1).tolist() == [[1.0, 0.0]]
 
 
-def packed(*rows: list[int]) -> Packed:
+def packed(*rows: list[int]) -> VarlenInputs:
     """Return rows of tokens end to end, the second segment of each from its third token on."""
     sequences = Sequences.of(rows)
     return end_to_end(sequences, np.arange(len(rows)), np.full(len(rows), 2))

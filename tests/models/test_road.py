@@ -13,7 +13,7 @@ from promises import (
 )
 from regard.decoding.generate import decode
 from regard.decoding.settings import DecodeSettings
-from regard.decoding.steppers.interface import Ends
+from regard.decoding.steppers.interface import SpecialTokens
 from regard.errors import ConfigError, DataError
 from regard.models.base.protocols import Vocabularies
 from regard.models.convolutional import ConvolutionalSettings
@@ -209,7 +209,7 @@ def test_learned_places_bound_source_and_output():
     model = small(alignment="location", max_positions=7)
     assert model.max_positions == 7 and small(alignment="dot", max_positions=7).max_positions is None
     source, real = sources([6])
-    (found,) = decode(model, source, real, Ends(2, 3, (0, 1, 2, 3)), DecodeSettings(beams=2))
+    (found,) = decode(model, source, real, SpecialTokens(2, 3, (0, 1, 2, 3)), DecodeSettings(beams=2))
     assert len(found[0].ids) == 7
     with pytest.raises(DataError, match="A source of 8 tokens goes past the 7 places"):
         model.encode(*sources([8]))

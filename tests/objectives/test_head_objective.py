@@ -9,9 +9,9 @@ from torch.testing import assert_close
 from labelled import small_headed
 from regard.data.encoding.labeled import EncodedExamples, Framed
 from regard.data.encoding.sequences import Sequences
-from regard.data.encoding.templates import Frame
+from regard.data.encoding.templates import SequenceTemplate
 from regard.data.feeds.feed import PairFeed
-from regard.objectives.head import LabelObjective
+from regard.objectives.head import HeadObjective
 from regard.objectives.loss import scaled_total
 from regard.training.device.machine import Machine, prepare_machine
 from regard.training.loop import Hooks, Trainer
@@ -26,13 +26,13 @@ def examples(count=40, sequences=1, labels=3, is_for_encoder=False):
     draw = np.random.default_rng(0)
     rows = [draw.integers(4, VOCABULARY, draw.integers(3, 12)).tolist() for _ in range(count * sequences)]
     firsts = np.arange(count + 1) * sequences
-    framed = Framed(Frame(1, 2, 3, 0, is_for_encoder), Sequences.of(rows), draw.integers(1, 8, len(rows)))
+    framed = Framed(SequenceTemplate(1, 2, 3, 0, is_for_encoder), Sequences.of(rows), draw.integers(1, 8, len(rows)))
     return EncodedExamples(framed, firsts, draw.integers(0, labels, count), np.zeros(count, bool))
 
 
 def test_the_loss_has_two_parts_with_counts_of_their_own():
     model, found = small_headed(), examples(6)
-    batch, objective = found.batch(np.arange(6)), LabelObjective(0.5)
+    batch, objective = found.batch(np.arange(6)), HeadObjective(0.5)
     loss = objective(model, batch)
     assert objective.parts == tuple(loss) == ("label", "language")
     assert objective.counts(batch) == {"label": 6, "language": int(found.sequences.lengths.sum()) - 6}
@@ -50,7 +50,7 @@ def test_the_loss_has_two_parts_with_counts_of_their_own():
 
 def test_without_a_weight_the_language_model_is_not_asked():
     model, batch = small_headed(), examples(6).batch(np.arange(6))
-    objective = LabelObjective(0.0)
+    objective = HeadObjective(0.0)
     loss = objective(model, batch)
     assert objective.parts == tuple(loss) == ("label",) and objective.counts(batch) == {"label": 6}
 
@@ -85,7 +85,7 @@ def made(family, kind, sequences, count=19):
 @pytest.mark.parametrize(("family", "kind", "sequences"), SHAPES)
 def test_every_parameter_learns_from_a_batch_on_the_grid_as_from_the_batch(family, kind, sequences):
     batch = made(family, kind, sequences).batch(np.arange(19))
-    objective = LabelObjective(0.5 if family == "gpt" else 0.0)
+    objective = HeadObjective(0.5 if family == "gpt" else 0.0)
     gradients = []
     for each in (batch, batch.on_grid(64)):
         model = model_of(family, kind)
@@ -104,7 +104,7 @@ def trained(limit, family, kind, sequences, machine=CPU, dtype=torch.float64, **
     settings = TrainSettings(**(given | changes))
     hooks = Hooks(lambda model: {"loss": 1.0}, lambda *_: None)
     feed = PairFeed(lambda epoch: found, settings.tokens_per_update, limit, 3, pool=4)
-    objective = LabelObjective(0.5 if family == "gpt" else 0.0)
+    objective = HeadObjective(0.5 if family == "gpt" else 0.0)
     trainer = Trainer(model, feed, objective, settings, machine, hooks, seed=3, width=16)
     update = next(feed.updates(trainer.state.position))
     trainer.run()
@@ -136,7 +136,7 @@ def test_the_loss_of_a_number_is_the_square_of_its_error():
     model, batch = small_headed("number", family="bert"), made("bert", "number", 1, 5).batch(np.arange(5))
     with torch.no_grad():
         said = model(batch.reading, batch.places, batch.offered)
-        found = LabelObjective()(model, batch)["label"]
+        found = HeadObjective()(model, batch)["label"]
     assert found.count == 5
     assert_close(found.sum, ((said - batch.labels) ** 2).sum(), atol=1e-12, rtol=0)
 
@@ -145,6 +145,6 @@ def test_the_loss_of_a_span_is_the_mean_of_its_ends():
     model, batch = small_headed("spans", family="bert"), made("bert", "spans", 3, 5).batch(np.arange(5))
     with torch.no_grad():
         said = model(batch.reading, batch.places, batch.offered).log_softmax(1)
-        found = LabelObjective()(model, batch)["label"].sum
+        found = HeadObjective()(model, batch)["label"].sum
     begins, ends = (said[torch.arange(5), batch.labels[:, side], side] for side in (0, 1))
     assert_close(found, -(begins + ends).sum() / 2, atol=1e-12, rtol=0)

@@ -9,7 +9,7 @@ from regard.data.feeds.mask_predict import MaskedPairs
 from regard.data.feeds.sampler import Position
 from regard.objectives.loss import scaled_total
 from regard.objectives.mask_predict import MaskedTranslationObjective
-from regard.training.device.cuda_graphs import RecordedGradients
+from regard.training.device.cuda_graphs import CudaGraphGradients
 from regard.training.device.machine import Machine, prepare_machine
 from regard.training.loop import Hooks, Trainer
 from regard.training.metrics_window import total
@@ -116,6 +116,6 @@ def test_replayed_gradients_train_like_computed_ones():
         trained(prepare_machine(MachineSettings(device="cuda", precision="fp32", cuda_graphs=has)), steps=40)
         for has in (False, True)
     )
-    assert isinstance(recorded.gradients, RecordedGradients) and recorded.gradients._recordings
+    assert isinstance(recorded.gradients, CudaGraphGradients) and recorded.gradients._recordings
     assert_close(recorded.model.state_dict(), plain.model.state_dict(), atol=1e-4, rtol=0)
     assert recorded.state.position != Position()

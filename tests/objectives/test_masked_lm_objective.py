@@ -10,7 +10,7 @@ from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.masked_lm import MaskedFeed, Stage
 from regard.data.feeds.masking import Masker, MaskingSettings
 from regard.data.feeds.sampler import Position
-from regard.data.feeds.sentence_pairs import Marks, PairMaker
+from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
 from regard.models.base.protocols import Vocabularies
 from regard.models.bert import BertSettings
 from regard.models.families import build_model
@@ -43,7 +43,7 @@ def model(told, **changes):
 
 def update(told, limit=10**9, has_pairs=True):
     corpus, tokenizer = told
-    maker = PairMaker(corpus, Marks.of(tokenizer), 40, has_pairs)
+    maker = SentencePairSampler(corpus, Marks.of(tokenizer), 40, has_pairs)
     feed = MaskedFeed([Stage(maker)], Masker(MaskingSettings(), tokenizer), 1000, limit, 1)
     return next(feed.updates(Position())).micro_batches
 

@@ -46,13 +46,13 @@ def test_gradients_are_equal(both):
 def test_greedy_translations_are_equal(both):
     from regard.decoding.generate import decode
     from regard.decoding.settings import DecodeSettings
-    from regard.decoding.steppers.interface import Ends
+    from regard.decoding.steppers.interface import SpecialTokens
 
     ours, theirs = both
     source = random_tokens(4, 6)
     real = torch.ones(4, 6, dtype=torch.bool)
     settings = DecodeSettings(beams=1, max_length_ratio=1, max_length_extra=5)
-    found = decode(ours, source, real, Ends(2, 3, (0,)), settings)
+    found = decode(ours, source, real, SpecialTokens(2, 3, (0,)), settings)
     generated = theirs.generate(
         input_ids=source,
         attention_mask=real.long(),

@@ -10,7 +10,7 @@ from encoder_folders import WORDS, bert_tokenizer, minilm, small_encoder_bundle,
 from generators import language_bundle, tokenizer_of
 from regard.checkpoint.bundle import Bundle, write_bundle
 from regard.errors import ConfigError, DataError
-from regard.models.heads import Headed, HeadSettings
+from regard.models.heads import HeadSettings, ModelWithHead
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.pooling import cosine
 from regard.progress import Progress
@@ -87,10 +87,10 @@ def test_all_probabilities_add_up_to_one_and_words_may_be_given(encoder, tokeniz
 
 
 def test_a_filling_says_its_text():
-    from regard.pipelines.encoder_results import Filler, Filling
+    from regard.pipelines.encoder_results import MaskCandidate, MaskFilling
 
-    dog, ing, cat = Filler("dog", 7, 0.5), Filler("##ing", 8, 0.4), Filler("cat", 9, 0.1)
-    found = Filling("The [MASK] is play [MASK].", ((dog, cat), (ing, cat)))
+    dog, ing, cat = MaskCandidate("dog", 7, 0.5), MaskCandidate("##ing", 8, 0.4), MaskCandidate("cat", 9, 0.1)
+    found = MaskFilling("The [MASK] is play [MASK].", ((dog, cat), (ing, cat)))
     assert found.filled == "The dog is playing."
     assert found.filled_with(0, cat) == "The cat is playing." and found.filled_with(1, cat) == "The dog is play cat."
 
@@ -262,7 +262,7 @@ def test_a_head_above_the_encoder_is_left_aside(encoder, tokenizer, tmp_path):
     plain, head = encoder.bundle, HeadSettings(outputs=2)
     bundle = Bundle(
         "classify",
-        Headed(plain.model, head),
+        ModelWithHead(plain.model, head),
         plain.settings,
         plain.vocabularies,
         plain.tokenizers,

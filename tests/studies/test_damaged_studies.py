@@ -6,7 +6,7 @@ import pytest
 
 from regard.errors import RunError
 from regard.studies.race.folder import Race, claim_race
-from regard.studies.transfer.folder import Cell, Transfer, claim_transfer
+from regard.studies.transfer.folder import Transfer, TransferRun, claim_transfer
 
 ASKED = {"recipe": "r", "budget": "3 steps", "vary": None, "members": {"one": {"a": 1}, "two": {"a": 2}}}
 PLAN = {name: {"steps": 3, "parameters": 4, "seconds_per_step": None} for name in ("one", "two")}
@@ -74,7 +74,7 @@ def test_clearing_removes_links_and_follows_none(tmp_path, race):
 
 def test_figures_of_a_cell_are_of_their_types_or_none(tmp_path):
     transfer = claim_transfer(tmp_path / "it", {"seeds": 1}, overwrite=False)
-    cell = Cell("bert", 20, 1)
+    cell = TransferRun("bert", 20, 1)
     transfer.keep(cell, FIGURES)
     assert transfer.figures(cell) == FIGURES
     path = transfer.path / "cells" / "bert-20-1.json"

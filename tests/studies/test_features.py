@@ -11,9 +11,9 @@ import regard
 from commands import bad, good
 from elmos import elmo_bundle
 from regard.checkpoint.bundle import Bundle, write_bundle
-from regard.data.encoding.frozen_features import ALL, WAYS, WordVectors, needed_layers, recipe_of
+from regard.data.encoding.frozen_features import ALL, WAYS, FrozenFeatures, needed_layers, recipe_of
 from regard.data.encoding.tagged import encode_tagged
-from regard.data.encoding.templates import Frame
+from regard.data.encoding.templates import SequenceTemplate
 from regard.data.settings.examples import ExampleData, TagSource
 from regard.models.base.protocols import Vocabularies
 from regard.models.bert import BertSettings
@@ -55,7 +55,7 @@ def test_a_way_is_made_of_these_layers():
 def stored(path, ways=WAYS, sentences=None):
     encoder = load_encoder(path, "cpu")
     words = [tuple(word for word, _ in sentence) for sentence in sentences or tagged(9)]
-    frame = Frame.of(encoder.tokenizer, is_for_encoder=True)
+    frame = SequenceTemplate.of(encoder.tokenizer, is_for_encoder=True)
     encoded = encode_tagged(words, None, encoder.tokenizer, frame, encoder.max_length)
     return encoder, encoded, read_words(encoder, encoded, needed_layers(ways, 5))
 
@@ -78,8 +78,8 @@ def test_what_is_kept_is_what_the_layers_know_of_first_pieces(encoder_path):
 
 def test_layers_are_added_or_stand_side_by_side(encoder_path):
     _, encoded, layers = stored(encoder_path)
-    added = WordVectors(encoded, layers, recipe_of("sum-last-4", 5))
-    beside = WordVectors(encoded, layers, recipe_of("concat-last-4", 5))
+    added = FrozenFeatures(encoded, layers, recipe_of("sum-last-4", 5))
+    beside = FrozenFeatures(encoded, layers, recipe_of("concat-last-4", 5))
     assert (added.width, beside.width) == (32, 128)
     whole = slice(0, len(encoded.labels.ids))
     np.testing.assert_allclose(beside.of(whole).reshape(-1, 4, 32).sum(1), added.of(whole), atol=1e-5)
@@ -91,7 +91,7 @@ def test_layers_are_added_or_stand_side_by_side(encoder_path):
 @pytest.mark.parametrize("kind", ["bilstm", "linear"])
 def test_sentences_together_are_tagged_as_alone(encoder_path, kind):
     _, encoded, layers = stored(encoder_path)
-    vectors = WordVectors(encoded, layers, recipe_of("last", 5))
+    vectors = FrozenFeatures(encoded, layers, recipe_of("last", 5))
     model = new_feature_tagger(FeatureTaggerSettings(kind=kind, width=8), vectors.width, 3, seed=1).eval()
     batch = vectors.batch(np.array([3, 0, 7]))
     with torch.no_grad():

@@ -19,7 +19,7 @@ from regard.studies.transfer import transfer as course
 from regard.studies.transfer.folder import Transfer
 from regard.studies.transfer.methods import USUAL
 from regard.studies.transfer.pretrained import RECIPES, TUNED_HERE, Starts
-from regard.studies.transfer.transfer import Question, transfer
+from regard.studies.transfer.transfer import TransferStudy, transfer
 
 QUICK = {"train.steps": 2, "train.warmup": 1, "machine.threads": 1}
 
@@ -37,7 +37,7 @@ def desk(tmp_path_factory):
 def question(desk, **changes):
     starts = {"vectors": str(desk / "glove.txt"), "elmo": str(desk / "elmo"), "bert": str(desk / "bert")}
     given = {"data": {"path": str(desk / "reviews.csv")}, "sizes": ("20", "all"), "seeds": 1, "starts": starts}
-    return Question(**(given | {"overrides": QUICK} | changes))
+    return TransferStudy(**(given | {"overrides": QUICK} | changes))
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from labelled import write_reviews
 from regard import miniature
 from regard.checkpoint.bundle import read_weights
 from regard.errors import ConfigError
-from regard.interop.word_vector_files import WordTable, write_word_vectors
-from regard.runs.execute import Job, execute
+from regard.interop.word_vector_files import VectorTable, write_word_vectors
+from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.resume import resume
 from regard.runs.store.folder import Run
@@ -28,7 +28,7 @@ def glove(tmp_path, monkeypatch):
     split = splitter(WordSettings())
     words = sorted({word for text in miniature.texts("train", 40) for word in split(text)})[::2]
     vectors = np.random.default_rng(0).normal(2.0, 3.0, (len(words), 12)).astype(np.float32)
-    write_word_vectors(tmp_path / "glove.txt", WordTable(words, vectors), "glove")
+    write_word_vectors(tmp_path / "glove.txt", VectorTable(words, vectors), "glove")
     return tmp_path / "glove.txt"
 
 
@@ -72,7 +72,7 @@ def test_a_language_model_begins_with_vectors(glove, preset, sizes, is_frozen):
 def test_a_frozen_table_stays_so_when_the_run_goes_on(glove):
     changes = {**TEXT, **BRIEF, "train.steps": 4, "start": str(glove), "vectors.is_frozen": True}
     run = Run(glove.parent / "run")
-    execute(run, Job(resolve_run(find_recipe("language-miniature"), changes), stop_at=1))
+    execute(run, RunSpec(resolve_run(find_recipe("language-miniature"), changes), stop_at=1))
     before = read_weights(run.latest)
     resume(run.path)
     after = read_weights(run.latest)

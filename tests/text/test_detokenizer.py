@@ -5,7 +5,7 @@ import random
 import pytest
 
 from generators import tokenizer_of
-from regard.text.detokenizer import Writer, text_behind
+from regard.text.detokenizer import Detokenizer, text_behind
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
 
@@ -21,7 +21,7 @@ def tokenizer(request):
 
 
 def written(tokenizer, prompt, before, ids, stops=()):
-    writer = Writer(tokenizer, prompt, before, stops)
+    writer = Detokenizer(tokenizer, prompt, before, stops)
     pieces = []
     for token in ids:
         pieces.append(writer.write(token))
@@ -80,9 +80,9 @@ def test_what_is_shown_ends_before_a_stop_that_spans_tokens(stop):
 
 def test_what_may_begin_a_stop_is_held_back():
     tokenizer = tokenizer_of("bytes")
-    writer = Writer(tokenizer, "", [], ["xyz", "yyy"])
+    writer = Detokenizer(tokenizer, "", [], ["xyz", "yyy"])
     shown = [writer.write(tokenizer.encode(letter).ids[0]) for letter in "axybyyxyz"]
     assert shown == ["a", "", "", "xyb", "", "", "yy", "", ""] and writer.is_stopped and writer.close() == ""
-    writer = Writer(tokenizer, "", [], ["xyz"])
+    writer = Detokenizer(tokenizer, "", [], ["xyz"])
     assert [writer.write(tokenizer.encode(letter).ids[0]) for letter in "axy"] == ["a", "", ""]
     assert writer.close() == "xy" and writer.close() == ""

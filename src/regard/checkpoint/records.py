@@ -34,7 +34,7 @@ class FileRecord(Record):
     sha256: str
 
 
-class ManifestRecord(Record):
+class CheckpointManifest(Record):
     """The files of a checkpoint by their names."""
 
     __pydantic_extra__: dict[RelativePath, FileRecord]
@@ -81,7 +81,7 @@ class FormatRecord(Record):
 def read_manifest(folder: Path) -> dict[str, FileRecord]:
     """Return what the manifest of a checkpoint folder says of each file."""
     what = "the manifest of a checkpoint"
-    return read_record(folder / MANIFEST, ManifestRecord, CheckpointError, what, "copy it again").files
+    return read_record(folder / MANIFEST, CheckpointManifest, CheckpointError, what, "copy it again").files
 
 
 def check_settings(schema: type[S], values: Any, group: str, path: Path) -> S:

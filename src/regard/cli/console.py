@@ -91,7 +91,7 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
 
 
-class Clock:
+class ElapsedColumn:
     """Steps done and to do, and what follows from the time they took."""
 
     def __init__(self, total: int | None, done: int) -> None:
@@ -142,7 +142,7 @@ class Drawn(Progress):
         )
         with Drawing(*columns, console=self.console, transient=True) as drawing:
             task = drawing.add_task(one_line(title), total=total, completed=done, figures="")
-            clock = Clock(total, done)
+            clock = ElapsedColumn(total, done)
 
             class DrawnBar(Bar):
                 def advance(self, amount: int = 1, **facts: float) -> None:
@@ -169,7 +169,7 @@ class Lines(Progress):
     @contextmanager
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
         """Print a line every few seconds, and one at the end of anything that took that long."""
-        clock = Clock(total, done)
+        clock = ElapsedColumn(total, done)
         say = self.say
 
         class LineBar(Bar):

@@ -17,7 +17,7 @@ PLACES = ("folder", "recipe", "run", "runs")
 """Arguments that name a place, and so are never empty; names of files may be made of any bytes."""
 
 
-class Verb(TyperCommand):
+class VerbCommand(TyperCommand):
     """A command that refuses empty words, bytes that are no text, and numbers that are none."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -39,7 +39,7 @@ class Verbs(typer.Typer):
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Any], Any]:
         """Return what makes a function a verb."""
-        return super().command(name, **{"cls": Verb} | options)
+        return super().command(name, **{"cls": VerbCommand} | options)
 
 
 def _words(written: Any) -> Iterator[str]:

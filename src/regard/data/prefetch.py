@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 
 
-class Ahead(Generic[Item]):
+class Prefetcher(Generic[Item]):
     """An iterator whose items another thread makes, up to `count` before they are asked for; `close` ends it."""
 
     def __init__(self, items: Iterator[Item], count: int) -> None:

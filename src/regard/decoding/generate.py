@@ -12,7 +12,7 @@ from regard.decoding.cuda_graphs.capture import can_record, can_record_passes, f
 from regard.decoding.cuda_graphs.encoder_decoder import build_stepper
 from regard.decoding.cuda_graphs.mask_predict import recorded_mask_predict
 from regard.decoding.logits.coverage import Coverage
-from regard.decoding.logits.processors import Constraints
+from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.search.beam import beam_search
 from regard.decoding.search.mask_predict import mask_predict
 from regard.decoding.search.rollout import greedy, sample
@@ -21,9 +21,9 @@ from regard.decoding.settings import (
     DecodeSettings,
     MaskPredictDecodeSettings,
 )
-from regard.decoding.steppers.interface import Ends, Hypothesis
+from regard.decoding.steppers.interface import Hypothesis, SpecialTokens
 from regard.errors import DataError
-from regard.models.base.protocols import ConditionalMasked, SequenceToSequence
+from regard.models.base.protocols import ConditionalMaskedLM, Seq2Seq
 from regard.nn.inference.memory import is_out_of_memory, release_memory
 from regard.nn.inference.prepacked import packed
 from regard.nn.inference.threads import threads_for
@@ -35,7 +35,7 @@ def decode(
     models: Any | Sequence[Any],
     source: Tensor,
     real: Tensor,
-    ends: Ends,
+    ends: SpecialTokens,
     settings: AnyDecodeSettings,
     prefixes: Sequence[Prefix | None] | None = None,
     lines: Sequence[int] | None = None,
@@ -72,7 +72,7 @@ def _decode_together(
     members: Sequence[Any],
     source: Tensor,
     real: Tensor,
-    ends: Ends,
+    ends: SpecialTokens,
     settings: AnyDecodeSettings,
     prefixes: Sequence[Prefix | None],
     lines: Sequence[int],
@@ -91,22 +91,22 @@ def _decode_together(
             settings.limit(length, bound, len(prefix.choices) if prefix else 0)
             for length, prefix in zip(real.sum(1).tolist(), prefixes, strict=True)
         ]
-        return _decode(members, source, real, limits, Constraints(settings, ends, prefixes, source.device), lines)
+        return _decode(members, source, real, limits, LogitsProcessor(settings, ends, prefixes, source.device), lines)
 
 
 def _fill_in(
-    model: ConditionalMasked, source: Tensor, real: Tensor, ends: Ends, settings: MaskPredictDecodeSettings
+    model: ConditionalMaskedLM, source: Tensor, real: Tensor, ends: SpecialTokens, settings: MaskPredictDecodeSettings
 ) -> list[list[Hypothesis]]:
     found = recorded_mask_predict(model, source, real, ends, settings) if can_record_passes(model) else None
     return mask_predict(model, source, real, ends, settings) if found is None else found
 
 
 def _decode(
-    members: Sequence[SequenceToSequence],
+    members: Sequence[Seq2Seq],
     source: Tensor,
     real: Tensor,
     limits: Sequence[int],
-    constraints: Constraints,
+    constraints: LogitsProcessor,
     lines: Sequence[int],
 ) -> list[list[Hypothesis]]:
     settings = constraints.settings

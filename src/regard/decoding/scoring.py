@@ -7,13 +7,13 @@ from torch import Tensor
 
 from regard.data.encoding.batches import TranslationBatch
 from regard.decoding.steppers.interface import mean_log_probability
-from regard.models.base.protocols import SequenceToSequence
+from regard.models.base.protocols import Seq2Seq
 
 LOGITS_AT_ONCE = 2**22
 
 
 @torch.inference_mode()
-def target_log_probabilities(models: Sequence[SequenceToSequence], batch: TranslationBatch) -> Tensor:
+def target_log_probabilities(models: Sequence[Seq2Seq], batch: TranslationBatch) -> Tensor:
     """Return the log probability (N,) of every label of a batch; several models give the mean of probabilities."""
     places = batch.label_places
     hidden = [
@@ -33,13 +33,13 @@ def target_log_probabilities(models: Sequence[SequenceToSequence], batch: Transl
 
 
 @torch.inference_mode()
-def next_log_probabilities(models: Sequence[SequenceToSequence], source: Tensor, target: Tensor) -> Tensor:
+def next_log_probabilities(models: Sequence[Seq2Seq], source: Tensor, target: Tensor) -> Tensor:
     """Return the log probabilities (V,) of what follows one target (T,), start token included, of one source (S,)."""
     real = torch.ones_like(source, dtype=torch.bool)
     hidden = [model.decode(target[None], model.encode(source[None], real[None]))[0, -1:] for model in models]
     return log_probabilities(models, hidden)[0]
 
 
-def log_probabilities(models: Sequence[SequenceToSequence], hidden: Sequence[Tensor]) -> Tensor:
+def log_probabilities(models: Sequence[Seq2Seq], hidden: Sequence[Tensor]) -> Tensor:
     """Return log probabilities (..., V) of each model's own hidden states (..., D)."""
     return mean_log_probability([model.project(each).float() for model, each in zip(models, hidden, strict=True)])

@@ -9,26 +9,26 @@ import torch
 from torch import nn
 
 from regard.decoding.cuda_graphs.decoder_only import build_reader
-from regard.decoding.logits.sampler import Chooser
+from regard.decoding.logits.sampler import TokenSampler
 from regard.decoding.steppers.decoder_only import window_begin
-from regard.decoding.steppers.interface import Ends
-from regard.decoding.steppers.requests import Prompt, Row
+from regard.decoding.steppers.interface import SpecialTokens
+from regard.decoding.steppers.requests import Prompt, RunningSequence
 from regard.decoding.text_settings import GenerateSettings
 from regard.errors import DataError
-from regard.models.base.protocols import LanguageModel
+from regard.models.base.protocols import CausalLM
 from regard.nn.inference.memory import is_out_of_memory, release_memory
 from regard.nn.inference.prepacked import packed
 from regard.nn.inference.threads import threads_for
-from regard.text.detokenizer import Writer
+from regard.text.detokenizer import Detokenizer
 from regard.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
-class Job:
+class GenerationJob:
     """How prompts are continued, and by what."""
 
-    model: LanguageModel
-    ends: Ends
+    model: CausalLM
+    ends: SpecialTokens
     settings: GenerateSettings
     window: int | None = None
     """Tokens that are looked back on at most (see `window_begin`)."""
@@ -43,29 +43,29 @@ class Job:
             yield
 
 
-class Continuing:
+class GenerationSession:
     """Prompts being continued: each call of `step` says one more token of every row that is not finished.
 
     The rows of a prompt share what was read of it while that is longer than all they can say: they are hypotheses of
     one text. Otherwise each is a text of its own, which sees no slots of the others.
     """
 
-    def __init__(self, job: Job, prompts: Sequence[Prompt]) -> None:
+    def __init__(self, job: GenerationJob, prompts: Sequence[Prompt]) -> None:
         self.job, self.prompts = job, prompts
         self.rows = [self._row(prompt, sample) for prompt in prompts for sample in range(job.settings.samples)]
         """The continuations of each prompt side by side, in the order of the prompts."""
         self._reader = build_reader(job.model, job.ends.end)
-        self._choose = Chooser(job.settings, job.ends, job.model.head.weight)
+        self._choose = TokenSampler(job.settings, job.ends, job.model.head.weight)
         self._under_way = list(self.rows)  # in the order of the model's rows; some may be done, and wait for others
         self._hypotheses = 1
         self._taken = 0
 
-    def _row(self, prompt: Prompt, sample: int) -> Row:
+    def _row(self, prompt: Prompt, sample: int) -> RunningSequence:
         job = self.job
         writer = None
         if job.tokenizer is not None:
-            writer = Writer(job.tokenizer, prompt.text, prompt.ids, job.settings.stop)
-        return Row(prompt, sample, list(prompt.ids), writer)
+            writer = Detokenizer(job.tokenizer, prompt.text, prompt.ids, job.settings.stop)
+        return RunningSequence(prompt, sample, list(prompt.ids), writer)
 
     @property
     def is_done(self) -> bool:
@@ -127,7 +127,7 @@ class Continuing:
         self._under_way = [self._under_way[place] for place in places]
         self._hypotheses = most
 
-    def _note(self, row: Row, token: int, log_probability: float) -> None:
+    def _note(self, row: RunningSequence, token: int, log_probability: float) -> None:
         """Write down what was said."""
         row.ids.append(token)
         row.log_probabilities.append(log_probability)
@@ -143,7 +143,7 @@ class Continuing:
             row.piece += row.writer.close()
 
 
-def continue_prompts(job: Job, prompts: Sequence[Prompt]) -> list[list[Row]]:
+def continue_prompts(job: GenerationJob, prompts: Sequence[Prompt]) -> list[list[RunningSequence]]:
     """Return the continuations of each prompt; where memory runs out, fewer prompts are continued together."""
     try:
         return _continue_together(job, prompts)
@@ -160,9 +160,9 @@ def continue_prompts(job: Job, prompts: Sequence[Prompt]) -> list[list[Row]]:
     return [*continue_prompts(job, prompts[:half]), *continue_prompts(job, prompts[half:])]
 
 
-def _continue_together(job: Job, prompts: Sequence[Prompt]) -> list[list[Row]]:
+def _continue_together(job: GenerationJob, prompts: Sequence[Prompt]) -> list[list[RunningSequence]]:
     with job.working(len(prompts)):
-        continuing = Continuing(job, prompts)
+        continuing = GenerationSession(job, prompts)
         while not continuing.is_done:
             continuing.step()
     rows, count = continuing.rows, job.settings.samples

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 
 from regard.decoding.scoring import LOGITS_AT_ONCE
-from regard.models.base.protocols import LanguageModel
+from regard.models.base.protocols import CausalLM
 
 
 @dataclass(frozen=True)
-class LabelScores:
+class TokenScores:
     """The log probability of each of N labels, and the most probable tokens in their places, best first."""
 
     log_probabilities: Tensor  # (N,)
@@ -19,7 +19,7 @@ class LabelScores:
 
 
 @torch.inference_mode()
-def label_scores(model: LanguageModel, tokens: Tensor, places: Tensor, labels: Tensor, count: int = 0) -> LabelScores:
+def label_scores(model: CausalLM, tokens: Tensor, places: Tensor, labels: Tensor, count: int = 0) -> TokenScores:
     """Return what the model gives labels (N,) behind some places (N,) of all in tokens (B, T), laid end to end.
 
     Rows may have anything behind their last place: nobody looks ahead.
@@ -33,4 +33,4 @@ def label_scores(model: LanguageModel, tokens: Tensor, places: Tensor, labels: T
         best = log_p.topk(min(count, vocabulary), dim=1)
         found.append((log_p.gather(1, labels[begin : begin + chunk, None])[:, 0], best.indices, best.values))
     values, ids, best_values = (torch.cat(each) for each in zip(*found, strict=True))
-    return LabelScores(values, ids, best_values)
+    return TokenScores(values, ids, best_values)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.errors import ConfigError
 from regard.inspection.record import recording
-from regard.models.base.protocols import Layered
+from regard.models.base.protocols import SupportsLogitLens
 from regard.nn.probes.trace import Trace
 
 AT_ONCE = 2**22
@@ -34,7 +34,7 @@ def record_lens(
     tokens `blocks.N` are the best ones in words.
     """
     layered: object = model
-    if not isinstance(layered, Layered):
+    if not isinstance(layered, SupportsLogitLens):
         raise ConfigError("lens: this model has no blocks that write into one stream; a model of the family gpt has.")
     with recording(model, ["hidden.*"]) as hidden:
         model.read(text[None]) if segments is None else model.read(text[None], segments[None])

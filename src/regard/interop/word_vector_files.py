@@ -37,7 +37,7 @@ HELD = 2**26
 """Bytes of rows held as text, but for the last."""
 
 
-class WordTable(NamedTuple):
+class VectorTable(NamedTuple):
     """Words, each once, and the vector of each."""
 
     words: list[str]
@@ -66,7 +66,7 @@ class _Rows:
         self.blocks.append(vectors if len(kept) == len(words) else vectors[kept])
 
 
-def read_word_vectors(path: Path, first: int | None = None, progress: Progress = SILENT) -> WordTable:
+def read_word_vectors(path: Path, first: int | None = None, progress: Progress = SILENT) -> VectorTable:
     """Return the table in a file, whichever of the three forms it has; of a long one the `first` rows alone."""
     rows = _Rows({}, [])
     with explaining(path), open_unpacked(path, CHUNK) as file:
@@ -102,7 +102,7 @@ def read_word_vectors(path: Path, first: int | None = None, progress: Progress =
     vectors = np.concatenate(rows.blocks)
     if not np.isfinite(vectors).all():
         raise DataError(f"{path}: some of its numbers are not finite, so it is damaged; fetch it again.")
-    return WordTable(list(rows.words), vectors)
+    return VectorTable(list(rows.words), vectors)
 
 
 def _header(line: bytes) -> tuple[int, int] | None:
@@ -240,7 +240,7 @@ def _read_binary(path: Path, file: BufferedReader, rows: _Rows, size: tuple[int,
             words, found = [], []
 
 
-def without_white_space(table: WordTable, progress: Progress = SILENT) -> WordTable:
+def without_white_space(table: VectorTable, progress: Progress = SILENT) -> VectorTable:
     """Return a table with _ for the white space inside words, where files part them; of equals the first stays."""
     names = ["_".join(word.split()) for word in table.words]
     changed = sum(name != word for name, word in zip(names, table.words))
@@ -253,7 +253,7 @@ def without_white_space(table: WordTable, progress: Progress = SILENT) -> WordTa
     lost = len(names) - len(first)
     clash = f"; {lost:,} of them {'is' if lost == 1 else 'are'} left out, being there already" if lost else ""
     progress.warn(f"{said} white space, which parts words in such files; it is written as _{clash}.")
-    return WordTable(list(first), table.vectors[list(first.values())])
+    return VectorTable(list(first), table.vectors[list(first.values())])
 
 
 def check_form(form: str) -> None:
@@ -262,7 +262,7 @@ def check_form(form: str) -> None:
         raise ConfigError(f'--to: "{form}" is not one of {", ".join(FORMS)}.')
 
 
-def write_word_vectors(path: Path, table: WordTable, form: str) -> None:
+def write_word_vectors(path: Path, table: VectorTable, form: str) -> None:
     """Write a table as another program reads it, whole or not at all; a name that ends in .gz is packed."""
     check_form(form)
     odd = next((word for word in table.words if len(word.split()) != 1), None)
@@ -282,7 +282,7 @@ def write_word_vectors(path: Path, table: WordTable, form: str) -> None:
         raise DataError(f"{path}: the vectors cannot be written ({error.strerror}); check the place.") from None
 
 
-def _write(file: BinaryIO, table: WordTable, form: str) -> None:
+def _write(file: BinaryIO, table: VectorTable, form: str) -> None:
     count, width = table.vectors.shape
     if form != "glove":
         file.write(f"{count} {width}\n".encode())

@@ -20,7 +20,7 @@ class ClassScore:
 
 
 @dataclass(frozen=True)
-class LabelScores:
+class ClassificationScores:
     """Figures over all examples; the rows of `confusion` are true labels, its columns what was said."""
 
     accuracy: float
@@ -34,7 +34,7 @@ class LabelScores:
     confusion: tuple[tuple[int, ...], ...]
 
 
-def label_scores(truth: Sequence[int], said: Sequence[int], labels: Sequence[str]) -> LabelScores:
+def label_scores(truth: Sequence[int], said: Sequence[int], labels: Sequence[str]) -> ClassificationScores:
     """Return the scores of what was said, labels given by their numbers."""
     from sklearn import metrics  # takes a second to load
 
@@ -42,7 +42,7 @@ def label_scores(truth: Sequence[int], said: Sequence[int], labels: Sequence[str
     figures = metrics.precision_recall_fscore_support(truth, said, labels=list(numbers), zero_division=0.0)
     confusion = metrics.confusion_matrix(truth, said, labels=list(numbers)).tolist()
     precision, recall, f1, count = (each.tolist() for each in figures)
-    return LabelScores(
+    return ClassificationScores(
         float(metrics.accuracy_score(truth, said)),
         float(metrics.f1_score(truth, said, average="micro", zero_division=0.0)),
         float(metrics.f1_score(truth, said, average="macro", zero_division=0.0)),

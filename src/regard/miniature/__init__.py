@@ -13,9 +13,9 @@ from regard.miniature.examples import (
     SENSES,
     UNSEEN_NAMES,
     Paraphrase,
-    Question,
     Review,
-    Tagged,
+    StoryQuestion,
+    TaggedSentence,
     WordSense,
     entities,
     likeness,
@@ -31,8 +31,17 @@ from regard.miniature.lexicon import lemmas
 from regard.miniature.meaning import Meaning
 from regard.miniature.measures import NounCase, WordPair, depth, noun_cases, word_pairs
 from regard.miniature.places import TEXT_SETS, Place, place, texts
-from regard.miniature.splits import SPLITS, Sentence, generate, pairs, sentences
-from regard.miniature.stories import PROBE_KINDS, STORY_SPLITS, Probe, Story, documents, stories, story, story_probes
+from regard.miniature.splits import SPLITS, SentencePair, generate, pairs, sentences
+from regard.miniature.stories import (
+    PROBE_KINDS,
+    STORY_SPLITS,
+    Story,
+    StoryProbe,
+    documents,
+    stories,
+    story,
+    story_probes,
+)
 
 __all__ = [
     "ENTITY_KINDS",
@@ -48,12 +57,12 @@ __all__ = [
     "NounCase",
     "Paraphrase",
     "Place",
-    "Probe",
-    "Question",
     "Review",
-    "Sentence",
+    "SentencePair",
     "Story",
-    "Tagged",
+    "StoryProbe",
+    "StoryQuestion",
+    "TaggedSentence",
     "WordPair",
     "WordSense",
     "depth",

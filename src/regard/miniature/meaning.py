@@ -47,12 +47,12 @@ class NounPhrase:
     adjectives: tuple[Adjective, ...] = ()
     degree: Adverb | None = None
     numeral: int | None = None
-    possessor: "NounPhrase | Named | None" = None
+    possessor: "NounPhrase | NamedEntity | None" = None
     relative: "Relative | None" = None
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedEntity:
     """A person, a town or a country called by name."""
 
     name: Name
@@ -71,11 +71,11 @@ class Pronoun:
 class Coordination:
     """Two noun phrases joined by `and`."""
 
-    first: "NounPhrase | Named"
-    second: "NounPhrase | Named"
+    first: "NounPhrase | NamedEntity"
+    second: "NounPhrase | NamedEntity"
 
 
-Nominal = NounPhrase | Named | Pronoun | Coordination | Gap
+Nominal = NounPhrase | NamedEntity | Pronoun | Coordination | Gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Quality:
     adjective: Adjective
     degree: Adverb | None = None
     comparison: Literal["more", "equal"] | None = None
-    standard: NounPhrase | Named | None = None
+    standard: NounPhrase | NamedEntity | None = None
 
 
 Time = Adverb | Clock | Ago | Lasting | PrepositionalPhrase

@@ -35,7 +35,7 @@ class NounCase(NamedTuple):
     case: Case
 
 
-class Part(NamedTuple):
+class MeaningPart(NamedTuple):
     """A clause, the noun phrase that its gap stands for, and its own noun phrases with their cases."""
 
     clause: Clause
@@ -58,16 +58,16 @@ def noun_cases(meaning: Meaning) -> list[NounCase]:
     return cases_in(parts_of(meaning))
 
 
-def parts_of(meaning: Meaning) -> list[Part]:
+def parts_of(meaning: Meaning) -> list[MeaningPart]:
     """Every clause of a meaning, wherever it is nested."""
-    parts: list[Part] = []
+    parts: list[MeaningPart] = []
     waiting: list[tuple[Clause, NounPhrase | None]] = [(meaning.clause, None)]
     if meaning.second:
         waiting.append((meaning.second, None))
     while waiting:
         clause, head = waiting.pop()
         phrases = list(_phrases(clause))
-        parts.append(Part(clause, head, phrases))
+        parts.append(MeaningPart(clause, head, phrases))
         for link in (clause.content, clause.circumstance):
             if link:
                 waiting.append((link.clause, None))
@@ -77,7 +77,7 @@ def parts_of(meaning: Meaning) -> list[Part]:
     return parts
 
 
-def pairs_in(parts: list[Part]) -> list[WordPair]:
+def pairs_in(parts: list[MeaningPart]) -> list[WordPair]:
     """The word pairs of these clauses."""
     pairs = []
     for clause, head, phrases in parts:
@@ -92,7 +92,7 @@ def pairs_in(parts: list[Part]) -> list[WordPair]:
     return pairs
 
 
-def cases_in(parts: list[Part]) -> list[NounCase]:
+def cases_in(parts: list[MeaningPart]) -> list[NounCase]:
     """The nouns of these clauses with their cases."""
     cases = []
     for clause, _, phrases in parts:

@@ -12,12 +12,12 @@ from regard.miniature.german import in_german
 from regard.miniature.holdout import Novelty, novelty, stable_fraction
 from regard.miniature.meaning import Meaning
 from regard.miniature.sampling import sample
-from regard.miniature.sampling.choices import Choice
+from regard.miniature.sampling.choices import RandomChoice
 
 MOST_WORDS: Final = 30
 
 
-class Sentence(NamedTuple):
+class SentencePair(NamedTuple):
     """A meaning and what it is called in both languages."""
 
     meaning: Meaning
@@ -25,37 +25,37 @@ class Sentence(NamedTuple):
     english: str
 
 
-class Split(NamedTuple):
+class MiniatureSplit(NamedTuple):
     """How many pairs a split has unless told, how deep they nest, what they hold that training does not."""
 
     size: int
-    depths: Choice[int]
+    depths: RandomChoice[int]
     holds: Novelty
     share: tuple[float, float] = (0.0, 1.0)  # of the stable fractions of English sentences
 
 
 # Deeper sentences hold more words and are refused more often, so they are drawn a little more often.
-_DEPTHS: Final = Choice({0: 53, 1: 34, 2: 13})
+_DEPTHS: Final = RandomChoice({0: 53, 1: 34, 2: 13})
 _NOTHING_NEW: Final = Novelty(False, False)
 
 SPLITS: Final = {
-    "train": Split(60_000, _DEPTHS, _NOTHING_NEW, (0.0, 0.92)),
-    "valid": Split(1_000, _DEPTHS, _NOTHING_NEW, (0.92, 0.96)),
-    "test": Split(1_000, _DEPTHS, _NOTHING_NEW, (0.96, 1.0)),
-    "unseen-pairs": Split(500, _DEPTHS, Novelty(True, False)),
-    "unseen-cases": Split(500, _DEPTHS, Novelty(False, True)),
-    "unseen-depth": Split(500, Choice({3: 1}), _NOTHING_NEW),
+    "train": MiniatureSplit(60_000, _DEPTHS, _NOTHING_NEW, (0.0, 0.92)),
+    "valid": MiniatureSplit(1_000, _DEPTHS, _NOTHING_NEW, (0.92, 0.96)),
+    "test": MiniatureSplit(1_000, _DEPTHS, _NOTHING_NEW, (0.96, 1.0)),
+    "unseen-pairs": MiniatureSplit(500, _DEPTHS, Novelty(True, False)),
+    "unseen-cases": MiniatureSplit(500, _DEPTHS, Novelty(False, True)),
+    "unseen-depth": MiniatureSplit(500, RandomChoice({3: 1}), _NOTHING_NEW),
 }
 
 
-def sentences(split: str, seed: int = 0) -> Iterator[Sentence]:
+def sentences(split: str, seed: int = 0) -> Iterator[SentencePair]:
     """Sentences of a split without end and without repetition, always the same for the same seed."""
     if split not in SPLITS:
         raise DataError(f'split: "{split}" is not one of {", ".join(SPLITS)}.')
     return _sentences(split, seed)
 
 
-def _sentences(name: str, seed: int) -> Iterator[Sentence]:
+def _sentences(name: str, seed: int) -> Iterator[SentencePair]:
     split = SPLITS[name]
     low, high = split.share
     draw = Random(f"{seed}:{name}").random
@@ -71,7 +71,7 @@ def _sentences(name: str, seed: int) -> Iterator[Sentence]:
         german = in_german(meaning)
         if german not in seen:
             seen.add(german)
-            yield Sentence(meaning, german, english)
+            yield SentencePair(meaning, german, english)
 
 
 def generate(split: str, seed: int = 0) -> Iterator[Pair]:

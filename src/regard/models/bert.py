@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from regard.models.base.protocols import ModelSettings, Vocabularies
 from regard.nn.attention.attention import View
 from regard.nn.attention.masks import padding_mask
-from regard.nn.attention.varlen import EndToEnd
+from regard.nn.attention.varlen import VarlenLayout
 from regard.nn.blocks import ACTIVATIONS, Activation, BlockSettings, EncoderBlock, build_norm
 from regard.nn.layers.dropout import Dropout
 from regard.nn.layers.embedding import VocabularyHead, build_table
@@ -128,7 +128,7 @@ class Bert(nn.Module):
         Tokens, segments and positions are (N,); `bounds` (R + 1,) of int32 says where each sequence begins, and
         where the last ends, which is N; none is longer than `longest`.
         """
-        lay = EndToEnd(bounds, longest)
+        lay = VarlenLayout(bounds, longest)
         mask = None if lay.is_full(tokens.numel()) else padding_mask(lay.real())
         steps = torch.arange(longest, device=tokens.device)
         return self._read(tokens[None], segments[None], positions[None], steps, View(mask, lay=lay))[0]

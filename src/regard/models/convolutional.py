@@ -89,7 +89,7 @@ class ConvolutionalState:
         return ConvolutionalState([each.index_select(0, hypotheses) for each in self.windows], self.length)
 
 
-class Encoder(nn.Module):
+class ConvEncoder(nn.Module):
     """Convolutions over the source, each seeing as far back as ahead."""
 
     def __init__(self, settings: ConvolutionalSettings, embedding: TokenEmbedding) -> None:
@@ -118,7 +118,7 @@ class Encoder(nn.Module):
         return keys, (keys + embedded) * HALF
 
 
-class DecoderBlock(nn.Module):
+class ConvDecoderBlock(nn.Module):
     """A convolution that looks back only, and attention from each of its outputs to the source."""
 
     def __init__(self, settings: ConvolutionalSettings) -> None:
@@ -143,7 +143,7 @@ class DecoderBlock(nn.Module):
         return (h + x) * HALF, seen[:, seen.size(1) - window.size(1) :]
 
 
-class Decoder(nn.Module):
+class ConvDecoder(nn.Module):
     """Convolutions over the target so far."""
 
     def __init__(self, settings: ConvolutionalSettings, embedding: TokenEmbedding) -> None:
@@ -151,7 +151,7 @@ class Decoder(nn.Module):
         s = settings
         self.embedding, self.kernel = embedding, s.kernel
         self.inner = build_linear(s.width_of_embedding, s.width)
-        self.blocks = nn.ModuleList(DecoderBlock(s) for _ in range(s.decoder_layers))
+        self.blocks = nn.ModuleList(ConvDecoderBlock(s) for _ in range(s.decoder_layers))
         self.outer = build_linear(s.width, s.width_of_embedding)
         self.dropout = Dropout(s.dropout)
 
@@ -176,8 +176,8 @@ class Convolutional(nn.Module):
         super().__init__()
         self.settings = settings
         source, target, output = build_tables(settings.embeddings, vocabularies, settings.width_of_embedding)
-        self.encoder = Encoder(settings, self._embedding(source))
-        self.decoder = Decoder(settings, self._embedding(target))
+        self.encoder = ConvEncoder(settings, self._embedding(source))
+        self.decoder = ConvDecoder(settings, self._embedding(target))
         self.head = VocabularyHead(output, has_bias=True)
         self.max_positions = settings.max_positions
 

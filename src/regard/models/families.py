@@ -12,13 +12,13 @@ from regard.models.bert import Bert, BertSettings
 from regard.models.convolutional import Convolutional, ConvolutionalSettings
 from regard.models.elmo.model import Elmo, ElmoSettings
 from regard.models.gpt.model import Gpt, GptSettings
-from regard.models.heads import Headed, HeadSettings
+from regard.models.heads import HeadSettings, ModelWithHead
 from regard.models.presets import presets
 from regard.models.recurrent.language_model import RecurrentLanguageModel, RecurrentLmSettings
 from regard.models.recurrent.seq2seq import RecurrentSettings, RecurrentTranslator
 from regard.models.transformer.mask_predict import MaskPredict, MaskPredictSettings
 from regard.models.transformer.model import Transformer, TransformerSettings
-from regard.models.word_embeddings import WordTable, WordTableSettings
+from regard.models.word_embeddings import WordEmbeddings, WordTableSettings
 from regard.models.word_vectors import WordVectorSettings, WordVectorTables
 
 Kind = Literal[
@@ -60,7 +60,7 @@ FAMILIES = {
     "recurrent-lm": Family(RecurrentLmSettings, RecurrentLanguageModel, "language-model"),
     "transformer": Family(TransformerSettings, Transformer, "sequence-to-sequence"),
     "word-vectors": Family(WordVectorSettings, WordVectorTables, "word-vectors"),
-    "words": Family(WordTableSettings, WordTable, "words"),
+    "words": Family(WordTableSettings, WordEmbeddings, "words"),
 }
 
 
@@ -99,7 +99,7 @@ def build_model(settings: ModelSettings, vocabularies: Vocabularies, head: HeadS
     """Return a freshly initialised model, with a head over it where one is asked for."""
     found = family(settings.family)
     body = found.build(settings, vocabularies)
-    return body if head is None else Headed(body, head, is_encoder=found.kind in READ_BOTH_WAYS)
+    return body if head is None else ModelWithHead(body, head, is_encoder=found.kind in READ_BOTH_WAYS)
 
 
 def count_parameters(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> int:

@@ -9,13 +9,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.config.settings import Settings
-from regard.data.encoding.inputs import Packed, Reading
+from regard.data.encoding.inputs import Reading, VarlenInputs
 from regard.models.elmo.word_states import WordRows, in_rows
 from regard.nn.layers.dropout import Dropout
-from regard.nn.layers.hashed_embedding import SpelledTable
+from regard.nn.layers.hashed_embedding import HashedEmbedding
 from regard.nn.layers.linear import build_linear
 from regard.nn.layers.recurrent import BidirectionalLayer
-from regard.nn.layers.scalar_mix import LayerMix
+from regard.nn.layers.scalar_mix import ScalarMix
 
 SPREAD = 0.02
 """Standard deviation of what is new in a model that has learned already."""
@@ -57,7 +57,7 @@ class HeadSettings(Settings):
     """Dropout before the linear layer."""
 
 
-class Headed(nn.Module):
+class ModelWithHead(nn.Module):
     """A body that reads, and a linear layer over what it knows at some of the tokens."""
 
     def __init__(self, body: Any, settings: HeadSettings, is_encoder: bool = False) -> None:
@@ -68,11 +68,11 @@ class Headed(nn.Module):
         self.pools = is_encoder and self.kind in OF_WHOLE_TEXTS and self.pooling == "token"
         self.dropout = Dropout(settings.dropout)
         self.is_frozen = settings.is_frozen
-        self.mix = LayerMix(body.layer_count) if settings.is_mixed else None
+        self.mix = ScalarMix(body.layer_count) if settings.is_mixed else None
         width = vector_width(body)
-        self.beside: SpelledTable | None = None
+        self.beside: HashedEmbedding | None = None
         if settings.beside:
-            self.beside = SpelledTable(settings.beside.words, settings.beside.width)
+            self.beside = HashedEmbedding(settings.beside.words, settings.beside.width)
             self.beside.requires_grad_(not settings.beside.is_frozen)
             self.beside_dropout = Dropout(settings.beside.dropout)
             width += settings.beside.width
@@ -110,7 +110,7 @@ class Headed(nn.Module):
         values = [*self.mix.shares.tolist(), self.mix.scale.item()]
         return {name: round(value, 6) for name, value in zip(names, values, strict=True)}
 
-    def train(self, mode: bool = True) -> "Headed":
+    def train(self, mode: bool = True) -> "ModelWithHead":
         """Turn training on or off; a body that stays as it is never drops anything out."""
         super().train(mode)
         if self.is_frozen:
@@ -127,7 +127,7 @@ class Headed(nn.Module):
 
         Where all tokens together stand for a text, it is those of all sequences (R, D).
         """
-        if not isinstance(reading, Packed):
+        if not isinstance(reading, VarlenInputs):
             assert self.pooling == "token", "only an encoder's tokens have all seen as much as each other"
             with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
                 return self.body.read(reading.tokens).flatten(0, 1)  # padding is behind, where nobody sees it
@@ -139,12 +139,12 @@ class Headed(nn.Module):
             rows = rows.of(self.reader(self.dropout(rows.states), rows.real)[0])
         return rows.by_token() if self.pooling == "token" else rows.pooled(self.pooling)
 
-    def _read_body(self, reading: Packed) -> Tensor:
+    def _read_body(self, reading: VarlenInputs) -> Tensor:
         where = (reading.segments, reading.positions, reading.bounds, reading.longest)
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
             return self.body.read_packed(reading.tokens, *where)
 
-    def _rows(self, reading: Packed) -> WordRows:
+    def _rows(self, reading: VarlenInputs) -> WordRows:
         """Return what the body knows, a row each sequence: word by word, where it makes words of its tokens."""
         if not hasattr(self.body, "layers"):
             return in_rows(self._read_body(reading), reading.bounds)

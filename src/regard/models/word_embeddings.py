@@ -20,7 +20,7 @@ class WordTableSettings(ModelSettings):
     """Dropout on the vectors."""
 
 
-class WordTable(nn.Module):
+class WordEmbeddings(nn.Module):
     """A vector for each word, wherever it stands."""
 
     max_positions: int | None = None

@@ -1,9 +1,9 @@
 """The objective of ELMo: every word from those before it, and every word from those behind it."""
 
-from regard.data.feeds.char_words import WordBatch
+from regard.data.feeds.char_words import CharWordBatch
 from regard.models.elmo.model import Elmo
 from regard.objectives.cross_entropy import cross_entropy
-from regard.objectives.loss import Loss, Part
+from regard.objectives.loss import Loss, LossPart
 
 
 class TwoWayObjective:
@@ -11,11 +11,11 @@ class TwoWayObjective:
 
     parts = ("forward", "backward")
 
-    def counts(self, batch: WordBatch) -> dict[str, int]:
+    def counts(self, batch: CharWordBatch) -> dict[str, int]:
         """Return the number of words that have a neighbour, which is the same on either side."""
         return dict.fromkeys(self.parts, batch.label_count)
 
-    def __call__(self, model: Elmo, batch: WordBatch) -> Loss:
+    def __call__(self, model: Elmo, batch: CharWordBatch) -> Loss:
         """Return the losses of both directions."""
         states = model.layers(batch.tokens, batch.bounds).states[-1]  # (R, T, 2 D)
         ahead, back = model.dropout(states).chunk(2, -1)
@@ -28,4 +28,4 @@ class TwoWayObjective:
             name: cross_entropy(known, model.head.weight, model.head.bias, labels).smoothed
             for name, (known, labels) in pairs.items()
         }
-        return {name: Part(total, batch.label_count, weight=0.5) for name, total in sums.items()}
+        return {name: LossPart(total, batch.label_count, weight=0.5) for name, total in sums.items()}

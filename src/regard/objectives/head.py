@@ -7,10 +7,10 @@ from torch.nn import functional as F
 
 from regard.config.settings import Settings
 from regard.data.encoding.batches import NO_LABEL
-from regard.data.encoding.labeled import LabelBatch
-from regard.models.heads import Headed
+from regard.data.encoding.labeled import HeadBatch
+from regard.models.heads import ModelWithHead
 from regard.objectives.cross_entropy import cross_entropy
-from regard.objectives.loss import Loss, Part
+from regard.objectives.loss import Loss, LossPart
 
 
 class LabelObjectiveSettings(Settings):
@@ -20,7 +20,7 @@ class LabelObjectiveSettings(Settings):
     """Weight of a language model's next token beside the label (Radford et al., 2018, §3.2); unset: 0.5; 0: none."""
 
 
-class LabelObjective:
+class HeadObjective:
     """How wrong the answer is, and weighted beside it the cross-entropy of every token from those before it.
 
     Cross-entropy of labels, tags and choices, and of both ends of a span (the mean); the square of a number's error.
@@ -30,20 +30,20 @@ class LabelObjective:
         self.language_weight = language_weight
         self.parts = ("label", "language") if language_weight else ("label",)
 
-    def counts(self, batch: LabelBatch) -> dict[str, int]:
+    def counts(self, batch: HeadBatch) -> dict[str, int]:
         """Return the number of labels, and that of tokens that follow another."""
         return dict(zip(self.parts, (batch.label_count, batch.token_count)))
 
-    def __call__(self, model: Headed, batch: LabelBatch) -> Loss:
+    def __call__(self, model: ModelWithHead, batch: HeadBatch) -> Loss:
         """Return the loss of the labels and, where it has a weight, that of the tokens."""
         hidden = model.read(batch.reading)  # (M, D)
         scores = model.answer(hidden, batch.places, batch.offered)
         wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        loss = {"label": Part(_wrongness(model.kind, wide, batch.labels), batch.label_count)}
+        loss = {"label": LossPart(_wrongness(model.kind, wide, batch.labels), batch.label_count)}
         if self.language_weight:
             said = hidden.index_select(0, batch.token_places)  # (N, D)
             sums = cross_entropy(said, model.head.weight, model.head.bias, batch.token_labels)
-            loss["language"] = Part(sums.smoothed, batch.token_count, self.language_weight)
+            loss["language"] = LossPart(sums.smoothed, batch.token_count, self.language_weight)
         return loss
 
 

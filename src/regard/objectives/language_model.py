@@ -4,9 +4,9 @@ from pydantic import Field
 
 from regard.config.settings import Settings
 from regard.data.feeds.windows import WindowBatch
-from regard.models.base.protocols import LanguageModel
+from regard.models.base.protocols import CausalLM
 from regard.objectives.cross_entropy import cross_entropy
-from regard.objectives.loss import Loss, Part
+from regard.objectives.loss import Loss, LossPart
 
 
 class LanguageObjectiveSettings(Settings):
@@ -28,9 +28,9 @@ class LanguageObjective:
         """Return the number of labels, for both parts."""
         return dict.fromkeys(self.parts, batch.label_count)
 
-    def __call__(self, model: LanguageModel, batch: WindowBatch) -> Loss:
+    def __call__(self, model: CausalLM, batch: WindowBatch) -> Loss:
         """Return the loss to learn from and the surprise (plain negative log probability) to report."""
         hidden = model.read(batch.tokens).flatten(0, 1)  # (B * T, D)
         sums = cross_entropy(hidden, model.head.weight, model.head.bias, batch.labels.flatten(), self.label_smoothing)
         count = batch.label_count
-        return {"language": Part(sums.smoothed, count), "surprise": Part(sums.plain, count, weight=0.0)}
+        return {"language": LossPart(sums.smoothed, count), "surprise": LossPart(sums.plain, count, weight=0.0)}

@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Part:
+class LossPart:
     """One term of a loss: summed over `count` places; a weight of 0 means that it is only reported."""
 
     sum: Tensor
@@ -16,7 +16,7 @@ class Part:
     weight: float = 1.0
 
 
-Loss = dict[str, Part]
+Loss = dict[str, LossPart]
 
 
 class Objective(Protocol):

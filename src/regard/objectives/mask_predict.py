@@ -5,9 +5,9 @@ from pydantic import Field
 from torch.nn import functional as F
 
 from regard.data.encoding.batches import NO_LABEL
-from regard.data.feeds.mask_predict import MaskedBatch
-from regard.models.base.protocols import ConditionalMasked
-from regard.objectives.loss import Loss, Part
+from regard.data.feeds.mask_predict import MaskPredictBatch
+from regard.models.base.protocols import ConditionalMaskedLM
+from regard.objectives.loss import Loss, LossPart
 from regard.objectives.translation import ObjectiveSettings, word_parts
 
 
@@ -29,11 +29,11 @@ class MaskedTranslationObjective:
         words = ("translation", "surprise", "disagreement") if agreement else ("translation", "surprise")
         self.parts = (*words, "length")
 
-    def counts(self, batch: MaskedBatch) -> dict[str, int]:
+    def counts(self, batch: MaskPredictBatch) -> dict[str, int]:
         """Return the number of masked words, and that of targets."""
         return dict.fromkeys(self.parts[:-1], batch.label_count) | {"length": batch.length_count}
 
-    def __call__(self, model: ConditionalMasked, batch: MaskedBatch) -> Loss:
+    def __call__(self, model: ConditionalMaskedLM, batch: MaskPredictBatch) -> Loss:
         """Return the smoothed loss and that of the length to learn from, and the plain surprise to report."""
         readings = 2 if self.agreement else 1
         memory = model.encode(batch.source.repeat(readings, 1), batch.source_real.repeat(readings, 1))
@@ -45,5 +45,5 @@ class MaskedTranslationObjective:
         scores = model.length_scores(memory)  # (readings * B, C)
         wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
         length = F.cross_entropy(wide, longer.repeat(readings), ignore_index=NO_LABEL, reduction="sum")
-        loss["length"] = Part(length / readings, batch.length_count, self.length_weight)
+        loss["length"] = LossPart(length / readings, batch.length_count, self.length_weight)
         return loss

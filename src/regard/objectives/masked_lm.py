@@ -7,10 +7,10 @@ from torch.nn import functional as F
 
 from regard.config.settings import Settings
 from regard.data.encoding.batches import NO_LABEL
-from regard.data.feeds.masked_lm import MaskedBatch
+from regard.data.feeds.masked_lm import MlmBatch
 from regard.models.bert import Bert
 from regard.objectives.cross_entropy import cross_entropy
-from regard.objectives.loss import Loss, Part
+from regard.objectives.loss import Loss, LossPart
 
 
 class MaskedObjectiveSettings(Settings):
@@ -30,24 +30,24 @@ class MaskedObjective:
         self.next_sentence_weight = next_sentence_weight
         self.parts = ("masked", "next_sentence") if next_sentence_weight else ("masked",)
 
-    def counts(self, batch: MaskedBatch) -> dict[str, int]:
+    def counts(self, batch: MlmBatch) -> dict[str, int]:
         """Return the number of masked tokens, and that of pairs."""
         return dict(zip(self.parts, (batch.label_count, batch.pair_count)))
 
-    def __call__(self, model: Bert, batch: MaskedBatch) -> Loss:
+    def __call__(self, model: Bert, batch: MlmBatch) -> Loss:
         """Return the loss of masked tokens and that of next sentences; logits exist for the former alone."""
         hidden = read_packed(model, batch)  # (N, D)
         said = model.transform(hidden.index_select(0, batch.label_places))  # (M, D)
         sums = cross_entropy(said, model.head.weight, model.head.bias, batch.labels)
-        loss = {"masked": Part(sums.smoothed, batch.label_count)}
+        loss = {"masked": LossPart(sums.smoothed, batch.label_count)}
         if self.next_sentence_weight:
             scores = follows(model, hidden, batch.bounds)
             surprise = F.cross_entropy(scores, batch.following, ignore_index=NO_LABEL, reduction="sum")
-            loss["next_sentence"] = Part(surprise, batch.pair_count, self.next_sentence_weight)
+            loss["next_sentence"] = LossPart(surprise, batch.pair_count, self.next_sentence_weight)
         return loss
 
 
-def read_packed(model: Bert, batch: MaskedBatch) -> Tensor:
+def read_packed(model: Bert, batch: MlmBatch) -> Tensor:
     """Return the hidden states (N, D) of a batch."""
     return model.read_packed(batch.tokens, batch.segments, batch.positions, batch.bounds, batch.longest)
 

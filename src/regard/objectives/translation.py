@@ -5,10 +5,10 @@ from torch import Tensor
 
 from regard.config.settings import Settings
 from regard.data.encoding.batches import TranslationBatch
-from regard.models.base.protocols import SequenceToSequence
+from regard.models.base.protocols import Seq2Seq
 from regard.nn.layers.embedding import VocabularyHead
 from regard.objectives.cross_entropy import cross_entropy
-from regard.objectives.loss import Loss, Part
+from regard.objectives.loss import Loss, LossPart
 from regard.objectives.r_drop import disagreement
 
 
@@ -37,7 +37,7 @@ class TranslationObjective:
         """Return the number of real target tokens, for every part."""
         return dict.fromkeys(self.parts, batch.label_count)
 
-    def __call__(self, model: SequenceToSequence, batch: TranslationBatch) -> Loss:
+    def __call__(self, model: Seq2Seq, batch: TranslationBatch) -> Loss:
         """Return the smoothed loss to learn from and the surprise (plain negative log probability) to report."""
         readings = 2 if self.agreement else 1
         memory = model.encode(batch.source.repeat(readings, 1), batch.source_real.repeat(readings, 1))
@@ -54,10 +54,10 @@ def word_parts(
     labels = batch.labels.repeat(readings)
     sums = cross_entropy(said.flatten(0, 1), head.weight, head.bias, labels, label_smoothing)
     loss = {
-        "translation": Part(sums.smoothed / readings, count),
-        "surprise": Part(sums.plain / readings, count, weight=0.0),
+        "translation": LossPart(sums.smoothed / readings, count),
+        "surprise": LossPart(sums.plain / readings, count, weight=0.0),
     }
     if agreement:
         apart = disagreement(said[0], said[1], head.weight, head.bias, batch.labels)
-        loss["disagreement"] = Part(apart, count, agreement)
+        loss["disagreement"] = LossPart(apart, count, agreement)
     return loss

@@ -17,11 +17,11 @@ from regard.errors import ConfigError, DataError
 from regard.inspection.hidden_states import read_layers
 from regard.inspection.logit_lens import record_lens
 from regard.inspection.record import record_text
-from regard.models.heads import Headed
+from regard.models.heads import ModelWithHead
 from regard.nn.inference.memory import with_less_at_once
 from regard.nn.inference.prepacked import packed
 from regard.nn.probes.trace import Trace
-from regard.pipelines.encoder_results import Filler, Filling, TokenVectors, Vectors, WordSimilarity
+from regard.pipelines.encoder_results import MaskCandidate, MaskFilling, TokenVectors, Vectors, WordSimilarity
 from regard.pipelines.pooling import Pooling, cosine, pooled, word_places
 from regard.progress import SILENT, Progress
 from regard.text.mask_tokens import encode_masked
@@ -39,7 +39,7 @@ class Encoder:
 
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
-        self.model: Any = bundle.model.body if isinstance(bundle.model, Headed) else bundle.model
+        self.model: Any = bundle.model.body if isinstance(bundle.model, ModelWithHead) else bundle.model
         self.tokenizer: Tokenizer = bundle.tokenizers["tokenizer"]
         self.device = next(bundle.model.parameters()).device
 
@@ -60,7 +60,7 @@ class Encoder:
         return min(int(self.model.max_positions), int(facts.get("length", facts.get("max_length", 2**31))))
 
     @overload
-    def fill(self, text: str, top: int = 5, among: Sequence[str] = ()) -> Filling: ...
+    def fill(self, text: str, top: int = 5, among: Sequence[str] = ()) -> MaskFilling: ...
     @overload
     def fill(
         self,
@@ -70,7 +70,7 @@ class Encoder:
         *,
         where: Sequence[str] | None = None,
         progress: Progress = SILENT,
-    ) -> list[Filling]: ...
+    ) -> list[MaskFilling]: ...
     def fill(
         self,
         text: str | list[str],
@@ -79,7 +79,7 @@ class Encoder:
         *,
         where: Sequence[str] | None = None,
         progress: Progress = SILENT,
-    ) -> Filling | list[Filling]:
+    ) -> MaskFilling | list[MaskFilling]:
         """Find words for every [MASK] in one text, or in many in their order: the `top` likeliest of all tokens.
 
         `among` names words of one token each to choose from instead; their probabilities stay as they are. `where`
@@ -102,7 +102,7 @@ class Encoder:
             return [tuple(fillers[begin:end]) for begin, end in zip([0, *ends], ends)]
 
         found = self._each(encoded, -1, make, progress)
-        answers = [Filling(each, masks) for each, masks in zip(texts, found, strict=True)]
+        answers = [MaskFilling(each, masks) for each, masks in zip(texts, found, strict=True)]
         return answers[0] if isinstance(text, str) else answers
 
     def _check_fills(self, top: int) -> None:
@@ -137,8 +137,8 @@ class Encoder:
             )
         return ids
 
-    def _fillers(self, ids: Sequence[int], values: Sequence[float]) -> tuple[Filler, ...]:
-        return tuple(map(Filler, self.tokenizer.pieces(ids), ids, values))
+    def _fillers(self, ids: Sequence[int], values: Sequence[float]) -> tuple[MaskCandidate, ...]:
+        return tuple(map(MaskCandidate, self.tokenizer.pieces(ids), ids, values))
 
     def _around(self, ids: Sequence[int]) -> list[int]:
         return [self.tokenizer.start, *ids, self.tokenizer.end]

@@ -11,7 +11,7 @@ Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Filler:
+class MaskCandidate:
     """A token that could stand in the place of a mask, and its probability."""
 
     token: str
@@ -20,18 +20,18 @@ class Filler:
 
 
 @dataclass(frozen=True)
-class Filling:
+class MaskFilling:
     """A text with masks, and for each of them the likeliest tokens, best first; each mask is filled on its own."""
 
     text: str
-    masks: tuple[tuple[Filler, ...], ...]
+    masks: tuple[tuple[MaskCandidate, ...], ...]
 
     @property
     def filled(self) -> str:
         """The text with the likeliest token in every place."""
         return fill_masks(self.text, [fillers[0].token for fillers in self.masks])
 
-    def filled_with(self, mask: int, filler: Filler) -> str:
+    def filled_with(self, mask: int, filler: MaskCandidate) -> str:
         """Return the text with this token in the place of one mask (from 0), and the likeliest in the others."""
         pieces = [fillers[0].token for fillers in self.masks]
         return fill_masks(self.text, [*pieces[:mask], filler.token, *pieces[mask + 1 :]])

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.data.encoding.labeled import LabelBatch
+from regard.data.encoding.labeled import HeadBatch
 from regard.data.feeds.sampler import Rows, micro_batches
 from regard.nn.inference.memory import with_less_at_once
 from regard.progress import SILENT, Progress
@@ -25,7 +25,7 @@ class Encoded(Protocol):
     def lengths(self) -> tuple[Rows, Rows]:
         """Tokens of each row."""
 
-    def batch(self, rows: Rows) -> LabelBatch:
+    def batch(self, rows: Rows) -> HeadBatch:
         """Return some of the rows as one batch."""
 
     def answers_in(self, rows: Rows) -> Rows:

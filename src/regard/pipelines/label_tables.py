@@ -13,8 +13,8 @@ from regard.data.sources.tagged_tables import TagColumns, sentences_in, tagged_i
 from regard.data.sources.tagged_tables import tag_table as read_tag_table
 from regard.pipelines.text_tables import TextTable, read_text_table, with_texts
 from regard.progress import SILENT, Progress
-from regard.tasks.answer.pipeline import Answerer
-from regard.tasks.classify.pipeline import Chooser, Classifier
+from regard.tasks.answer.pipeline import QuestionAnswerer
+from regard.tasks.classify.pipeline import Classifier, MultipleChoice
 from regard.tasks.regress.pipeline import Regressor
 from regard.tasks.tag.pipeline import Tagger
 
@@ -130,7 +130,7 @@ def _tagged_words(tagger: Tagger, table: Table, columns: TagColumns, progress: P
 
 
 def answer_table(
-    answerer: Answerer, path: str, threshold: float | None = None, progress: Progress = SILENT
+    answerer: QuestionAnswerer, path: str, threshold: float | None = None, progress: Progress = SILENT
 ) -> AnsweredTable:
     """Answer the question of each row about its context."""
     rows = read_rows(path, None, "train", lambda row: True)
@@ -146,7 +146,7 @@ def answer_table(
     )
 
 
-def choose_table(chooser: Chooser, path: str, progress: Progress = SILENT) -> AnsweredTable:
+def choose_table(chooser: MultipleChoice, path: str, progress: Progress = SILENT) -> AnsweredTable:
     """Choose among the choices of each row: its number (from 0), its text, and how likely each one is."""
     table = read_rows(path, None, "train", lambda row: True)
     examples = choices_in(table, ChoiceSource(path=path), chooser.columns, progress)

@@ -13,7 +13,7 @@ from regard.progress import SILENT, Progress
 from regard.text.word_vocabulary import WordSettings, splitter
 
 
-class WordTexts:
+class WordAverageEncoder:
     """Answers as a text encoder does, with the mean of the vectors of a text's words."""
 
     def __init__(self, vectors: WordVectors) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from regard.checkpoint.bundle import Bundle
 from regard.errors import ConfigError, DataError
-from regard.interop.word_vector_files import WordTable, read_word_vectors
+from regard.interop.word_vector_files import VectorTable, read_word_vectors
 from regard.progress import SILENT, Progress
 
 Vectors = NDArray[np.float32]
@@ -53,9 +53,9 @@ class WordVectors:
         return cls(*read_word_vectors(path, first, progress), str(path))
 
     @property
-    def table(self) -> WordTable:
+    def table(self) -> VectorTable:
         """Words and vectors, for files."""
-        return WordTable(self.words, self.vectors)
+        return VectorTable(self.words, self.vectors)
 
     def __len__(self) -> int:
         return len(self.words)

@@ -23,7 +23,7 @@ from regard.training.loop import Hooks, Reason, Trainer
 from regard.training.state import LoopState
 from regard.training.device.machine import Machine, prepare_machine
 from regard.training.metrics_log import MetricsLog
-from regard.training.parallel.process_group import Team, join_team
+from regard.training.parallel.process_group import ProcessGroup, join_team
 from regard.training.settings import TrainSettings
 from regard.version import __version__
 
@@ -33,7 +33,7 @@ latest checkpoint."""
 
 
 @dataclass(frozen=True)
-class Job:
+class RunSpec:
     """What is to be done in the folder of a run."""
 
     resolved: Resolved[Any]
@@ -62,7 +62,7 @@ class Job:
         }
 
 
-def execute(run: Run, job: Job, progress: Progress = SILENT) -> Run:
+def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
     """Prepare, train, and score on the test sets."""
     settings = job.resolved.settings
     machine = prepare_machine(settings.machine)
@@ -105,7 +105,7 @@ def execute(run: Run, job: Job, progress: Progress = SILENT) -> Run:
 
 
 @contextmanager
-def _folder(run: Run, job: Job) -> Iterator[None]:
+def _folder(run: Run, job: RunSpec) -> Iterator[None]:
     """Keep the run's folder to this process; a new one is recorded at once, and gone if it never begins to train."""
     made = missing_folders(run.path)
     run.path.mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ def _train(run: Run, trainer: Trainer, stop_at: int | None) -> Reason:
             raise
 
 
-def _hooks(run: Run, prepared: Prepared, settings: TrainSettings, team: Team, progress: Progress) -> Hooks:
+def _hooks(run: Run, prepared: Prepared, settings: TrainSettings, team: ProcessGroup, progress: Progress) -> Hooks:
     keeping = Keeping(settings.keep_last, settings.keep_best)
 
     def save(state: LoopState, training: TrainingState, value: float | None) -> None:
@@ -164,7 +164,7 @@ def _compare(
             progress.warn(f"{change}: the run goes on, but not to the bit as it would have.")
 
 
-def _describe(machine: Machine, team: Team) -> dict[str, str | int]:
+def _describe(machine: Machine, team: ProcessGroup) -> dict[str, str | int]:
     return machine.describe() | {"processes": team.size, "regard": __version__}
 
 
@@ -176,7 +176,7 @@ def _step_back(run: Run, folder: Path, damages: Sequence[Exception], step: int, 
         run.checkpoints.forget_after(folder)
 
 
-def _open(run: Run, job: Job, prepared: Prepared, machine: dict[str, str | int], updates: int) -> None:
+def _open(run: Run, job: RunSpec, prepared: Prepared, machine: dict[str, str | int], updates: int) -> None:
     """Note that training begins; an old run makes room only now."""
     facts = {
         "state": "running",

@@ -13,7 +13,7 @@ from regard.tasks.checks.sizes import size_findings
 from regard.tasks.checks.splits import split_findings
 from regard.tasks.checks.tokenizers import text_findings
 from regard.tasks.checks.text_sizes import text_size_findings
-from regard.tasks.translate.data import Material, TextMaterial
+from regard.tasks.translate.data import TranslationData, TextTaskData
 
 Look = Callable[[Any], list[Finding]]
 
@@ -50,7 +50,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
 
 
 def look_over(
-    material: Material | TextMaterial, is_quick: bool = False, progress: Progress = SILENT
+    material: TranslationData | TextTaskData, is_quick: bool = False, progress: Progress = SILENT
 ) -> list[Finding]:
     """Return what the checks of the data find."""
     found: list[Finding] = []
@@ -63,7 +63,7 @@ def look_over(
     return [each for each in found if not (has_start and each.name in OF_A_START)]
 
 
-def preflight(material: Material | TextMaterial, progress: Progress) -> None:
+def preflight(material: TranslationData | TextTaskData, progress: Progress) -> None:
     """Say what the quick checks find that needs attention; nothing when all is well."""
     findings = Report(tuple(look_over(material, is_quick=True))).of("warning", "problem")
     for finding in findings:

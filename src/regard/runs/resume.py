@@ -10,7 +10,7 @@ from regard.config.overrides import nested
 from regard.errors import ConfigError, RunError
 from regard.models.families import family
 from regard.progress import SILENT, Progress
-from regard.runs.execute import Job, Start, execute
+from regard.runs.execute import RunSpec, Start, execute
 from regard.runs.store.folder import RECORD, Run
 from regard.tasks.contract import Prepare, task
 
@@ -81,7 +81,7 @@ def resume(
             f"{settings.train.epochs} epochs, so the learning rate jumps here."
         )
     start: Start = "resume" if has_checkpoint else "again"
-    return execute(run, Job(Resolved(settings, sources), start=start, is_forced=force, prepare=prepare), progress)
+    return execute(run, RunSpec(Resolved(settings, sources), start=start, is_forced=force, prepare=prepare), progress)
 
 
 def _compare_files(record: Mapping[str, Any], settings: Any, progress: Progress, force: bool) -> None:

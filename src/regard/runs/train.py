@@ -7,7 +7,7 @@ from typing import Any
 from regard.data.sources.pair import Pair
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
-from regard.runs.execute import Job, execute
+from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import Recipe, find_recipe, resolve_run
 from regard.runs.store.folder import PAIRS, Run, claim
 from regard.training.parallel.process_group import leads
@@ -44,4 +44,4 @@ def train(
     if pairs is not None and not pairs:
         raise DataError("There are no sentence pairs to train on; give at least a few hundred.")
     given = [Pair(*pair) for pair in pairs] if pairs is not None else None
-    return execute(run, Job(resolved, given, "replace" if run.exists else "new"), progress)
+    return execute(run, RunSpec(resolved, given, "replace" if run.exists else "new"), progress)

@@ -16,7 +16,7 @@ from regard.config.settings import flatten
 from regard.config.overrides import nested
 from regard.errors import ConfigError
 from regard.progress import SILENT, Progress
-from regard.runs.execute import Job, execute
+from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import Recipe, resolve_run
 from regard.runs.store.folder import Run
 from regard.training.device.machine import choose_device
@@ -66,7 +66,7 @@ def verify_resume(
         }
     if settings.task == "translate":
         changes["validation.bleu_sentences"] = 0
-    job = Job(resolve_run(recipe, changes), is_scored=False)
+    job = RunSpec(resolve_run(recipe, changes), is_scored=False)
     with tempfile.TemporaryDirectory(prefix="regard-verify-") as folder:
         straight, cut = (Run(Path(folder) / name) for name in ("straight", "cut"))
         progress.say(f"{steps} steps straight")

@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from regard.config.settings import Settings
-from regard.data.encoding.frozen_features import ALL, WAYS, Way, WordVectors, needed_layers, recipe_of
+from regard.data.encoding.frozen_features import ALL, WAYS, FrozenFeatures, Way, needed_layers, recipe_of
 from regard.data.encoding.tagged import EncodedTags, encode_tagged
-from regard.data.encoding.templates import Frame
+from regard.data.encoding.templates import SequenceTemplate
 from regard.data.feeds.feed import PairFeed
 from regard.data.feeds.sampler import micro_batches
 from regard.data.settings.examples import ExampleData, TagSource
-from regard.data.sources.tagged_tables import Tagged
+from regard.data.sources.tagged_tables import TaggedRow
 from regard.inspection.hidden_states import read_layers
 from regard.metrics.bootstrap import bootstrap
 from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger
 from regard.models.heads import vector_width
-from regard.objectives.head import LabelObjective
+from regard.objectives.head import HeadObjective
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.head_scores import raw_scores
 from regard.progress import SILENT, Progress
@@ -93,17 +93,17 @@ def measure_features(
     found = []
     for way in ways:
         recipe = recipe_of(way, blocks)
-        train, valid = (WordVectors(*each, recipe) for each in zip(encoded, stored, strict=True))
+        train, valid = (FrozenFeatures(*each, recipe) for each in zip(encoded, stored, strict=True))
         units = train.measured()
         job = _Job(way, train.in_units(units), valid.in_units(units), sets.valid, facts, settings, machine)
         found.append(job.run(progress))
     return found
 
 
-def _encoded(encoder: Encoder, examples: Sequence[Tagged], sets: ExampleSets) -> EncodedTags:
+def _encoded(encoder: Encoder, examples: Sequence[TaggedRow], sets: ExampleSets) -> EncodedTags:
     numbers = {label: number for number, label in enumerate(sets.labels)}
     labels = [[numbers[tag] for tag in each.tags] for each in examples]
-    words, frame = [each.words for each in examples], Frame.of(encoder.tokenizer, is_for_encoder=True)
+    words, frame = [each.words for each in examples], SequenceTemplate.of(encoder.tokenizer, is_for_encoder=True)
     return encode_tagged(words, labels, encoder.tokenizer, frame, encoder.max_length)
 
 
@@ -138,9 +138,9 @@ class _Job:
     """One way of taking features, and what is learned and measured with it."""
 
     way: Way
-    train: WordVectors
-    valid: WordVectors
-    examples: Sequence[Tagged]
+    train: FrozenFeatures
+    valid: FrozenFeatures
+    examples: Sequence[TaggedRow]
     facts: dict[str, Any]
     settings: FeatureSettings
     machine: Machine
@@ -178,7 +178,7 @@ class _Job:
             return {"loss": answers.loss, "f1": figures["f1"]}
 
         hooks = Hooks(validate, lambda *_: None, progress=progress)
-        objective = LabelObjective()
+        objective = HeadObjective()
         trainer = Trainer(
             model, feed, objective, planned, self.machine, hooks, seed=chosen.seed, width=self.train.width
         )

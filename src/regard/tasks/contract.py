@@ -28,7 +28,7 @@ from regard.tasks.finetune.settings import (
     TagSettings,
     settings_of,
 )
-from regard.tasks.init_from import RATE_OF_GOING_ON, RATE_OF_TRANSLATORS, RATES, Beginning
+from regard.tasks.init_from import RATE_OF_GOING_ON, RATE_OF_TRANSLATORS, RATES, InitFrom
 from regard.tasks.language_model.evaluate import score_texts
 from regard.tasks.language_model.prepare import prepare_language
 from regard.tasks.masked_lm.evaluate import score_masked
@@ -59,14 +59,14 @@ class Task:
     """Hashes of the files that data settings name, where they are not compared in another way."""
     places: str
     """The flags that say what to learn from."""
-    beginning: Beginning | None = None
+    beginning: InitFrom | None = None
     """How it begins with a model that has learned already, where it may."""
 
 
 def _fine_tuning(settings: Any, *models: Kind) -> Task:
     """Return a task that puts a head on a model."""
     build = lambda model: settings_of(settings, model)
-    beginning = Beginning({kind: RATES[kind] for kind in models})
+    beginning = InitFrom({kind: RATES[kind] for kind in models})
     return Task(build, prepare_labels, models, score_labels, example_files, "--data FILE", beginning)
 
 
@@ -82,7 +82,7 @@ TASKS = {
         score_elmo,
         lambda data: {},  # the manifest of the tokenised text knows them, and its hash is compared
         "--text FILE or --text FOLDER",
-        Beginning({"two-way": RATE_OF_GOING_ON}, is_fine_tuning=False),
+        InitFrom({"two-way": RATE_OF_GOING_ON}, is_fine_tuning=False),
     ),
     "language-model": Task(
         lambda model: LanguageSettings[model],  # type: ignore[valid-type]
@@ -91,7 +91,7 @@ TASKS = {
         score_texts,
         lambda data: {},  # as above
         "--text FILE or --text FOLDER",
-        Beginning({"language-model": RATE_OF_GOING_ON}, is_fine_tuning=False, takes_vectors=True),
+        InitFrom({"language-model": RATE_OF_GOING_ON}, is_fine_tuning=False, takes_vectors=True),
     ),
     "masked-language-model": Task(
         lambda model: MaskedSettings[model],  # type: ignore[valid-type]
@@ -100,7 +100,7 @@ TASKS = {
         score_masked,
         lambda data: {},  # as above
         "--text FILE or --text FOLDER",
-        Beginning({"encoder": RATE_OF_GOING_ON}, is_fine_tuning=False, free=("has_next_sentence",)),
+        InitFrom({"encoder": RATE_OF_GOING_ON}, is_fine_tuning=False, free=("has_next_sentence",)),
     ),
     "regress": _fine_tuning(RegressSettings, "language-model", "encoder", "two-way", "words"),
     "tag": _fine_tuning(TagSettings, "encoder", "two-way", "words"),
@@ -111,7 +111,7 @@ TASKS = {
         score_tests,
         file_hashes,
         "--source FILE --target FILE, or --data FILE",
-        Beginning(dict.fromkeys(TRANSLATORS, RATE_OF_TRANSLATORS), is_fine_tuning=False, takes_vectors=True),
+        InitFrom(dict.fromkeys(TRANSLATORS, RATE_OF_TRANSLATORS), is_fine_tuning=False, takes_vectors=True),
     ),
     "vectors": Task(
         lambda model: VectorSettings[model],  # type: ignore[valid-type]

@@ -45,7 +45,7 @@ NO_BOUND = 10**7
 
 
 @dataclass(frozen=True)
-class Beginning:
+class InitFrom:
     """How a task begins with a model that has learned already."""
 
     rates: Mapping[Kind, float]
@@ -119,7 +119,7 @@ def model_of(start: str) -> dict[str, Any]:
     return dict(read_config(find_checkpoint(Path(start)))["model"])
 
 
-def begin_with(task: str, beginning: Beginning, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer | None:
+def begin_with(task: str, beginning: InitFrom, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer | None:
     """Return the layer of settings that a start brings along, if there is one; what contradicts it is refused.
 
     A start named on the command line takes the place of a recipe's own model and tokenizer, and where it goes on

@@ -12,11 +12,11 @@ from regard.interop.huggingface.read import read as read_hugging_face
 from regard.interop.huggingface.read import read_task as read_hugging_face_task
 from regard.models.families import family
 from regard.pipelines.encoder import Encoder
-from regard.pipelines.word_average import WordTexts
+from regard.pipelines.word_average import WordAverageEncoder
 from regard.pipelines.word_vectors import WordVectors
 from regard.progress import SILENT, Progress
-from regard.tasks.answer.pipeline import Answerer
-from regard.tasks.classify.pipeline import Chooser, Classifier
+from regard.tasks.answer.pipeline import QuestionAnswerer
+from regard.tasks.classify.pipeline import Classifier, MultipleChoice
 from regard.tasks.elmo.pipeline import ElmoEncoder
 from regard.tasks.language_model.pipeline import Generator
 from regard.tasks.language_model.quantization import check_weights
@@ -27,10 +27,20 @@ from regard.tasks.translate.pipeline import Translator, translation_tokenizers
 from regard.text.tokenizer import Tokenizer
 from regard.training.device.machine import choose_device, choose_precision, keep_freed_memory
 
-Pipeline = Answerer | Chooser | Classifier | Encoder | Generator | Regressor | Tagger | Translator | WordVectors
+Pipeline = (
+    QuestionAnswerer
+    | MultipleChoice
+    | Classifier
+    | Encoder
+    | Generator
+    | Regressor
+    | Tagger
+    | Translator
+    | WordVectors
+)
 PIPELINES: dict[str, Callable[[Bundle], Pipeline]] = {
-    "answer": Answerer,
-    "choose": Chooser,
+    "answer": QuestionAnswerer,
+    "choose": MultipleChoice,
     "classify": Classifier,
     "elmo": ElmoEncoder,
     "language-model": Generator,
@@ -135,9 +145,9 @@ def load_regressor(path: str | Path, device: str = "auto", *, precision: str = "
     return Regressor(_bundle(path, device, precision, "regress"))
 
 
-def load_chooser(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Chooser:
+def load_chooser(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> MultipleChoice:
     """Return the model that chooses at a path as `load` does, and refuse a model of another task."""
-    return Chooser(_bundle(path, device, precision, "choose"))
+    return MultipleChoice(_bundle(path, device, precision, "choose"))
 
 
 def load_tagger(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Tagger:
@@ -145,9 +155,9 @@ def load_tagger(path: str | Path, device: str = "auto", *, precision: str = "fp3
     return Tagger(_bundle(path, device, precision, "tag"))
 
 
-def load_answerer(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Answerer:
+def load_answerer(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> QuestionAnswerer:
     """Return the model that answers questions at a path as `load` does, and refuse a model of another task."""
-    return Answerer(_bundle(path, device, precision, "answer"))
+    return QuestionAnswerer(_bundle(path, device, precision, "answer"))
 
 
 def load_masked(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder:
@@ -188,10 +198,12 @@ def load_word_vectors(path: str | Path, first: int | None = None, progress: Prog
     return found if first is None else WordVectors(found.words[:first], found.vectors[:first], found.name)
 
 
-def load_text_vectors(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder | WordTexts:
+def load_text_vectors(
+    path: str | Path, device: str = "auto", *, precision: str = "fp32"
+) -> Encoder | WordAverageEncoder:
     """Return what makes vectors of texts: a text encoder, or word vectors of a run or a file."""
     if Path(path).is_file() or (not str(path).startswith("hf:") and read_task(path) == "vectors"):
-        return WordTexts(load_word_vectors(path))
+        return WordAverageEncoder(load_word_vectors(path))
     return load_encoder(path, device, precision=precision)
 
 

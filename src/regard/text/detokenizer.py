@@ -12,7 +12,7 @@ IN_PARTS = "\N{REPLACEMENT CHARACTER}"
 """What bytes that make no character, or none yet, are decoded to."""
 
 
-class Writer:
+class Detokenizer:
     """The text of new tokens, one after the other, up to the first of some texts to stop at."""
 
     def __init__(self, tokenizer: Tokenizer, prompt: str, before: Sequence[int], stops: Sequence[str] = ()) -> None:

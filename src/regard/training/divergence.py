@@ -24,14 +24,14 @@ LEAST_FOCUS = 0.01
 
 
 @dataclass(frozen=True)
-class Trouble:
+class Divergence:
     """What went wrong, and the update to blame where it is known."""
 
     words: str
     position: Position | None = None
 
 
-def notice_explosion(state: LoopState, loss: float) -> Trouble | None:
+def notice_explosion(state: LoopState, loss: float) -> Divergence | None:
     """Take in the mean loss of a window; say so when the loss has left its usual range for good."""
     usual = statistics.median(state.recent) if len(state.recent) >= WINDOWS_NEEDED else None
     if usual is None or loss <= RISE * usual + MARGIN:
@@ -41,10 +41,10 @@ def notice_explosion(state: LoopState, loss: float) -> Trouble | None:
     state.alarms += 1
     if state.alarms < ALARMS:
         return None
-    return Trouble(f"the loss exploded from {usual:.2f} to {loss:.2f}")
+    return Divergence(f"the loss exploded from {usual:.2f} to {loss:.2f}")
 
 
-def learn_from(trouble: Trouble, failed: LoopState, good: LoopState, settings: TrainSettings) -> str:
+def learn_from(trouble: Divergence, failed: LoopState, good: LoopState, settings: TrainSettings) -> str:
     """Change the good state so that it fares better than the failed one did, and say how.
 
     The rate is cut; an update that makes the loss no number twice in a row, whatever the rate, is left out.

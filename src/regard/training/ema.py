@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 
-class WeightAverage:
+class Ema:
     """An exponential moving average of a model's parameters; with a decay of 0, the parameters themselves."""
 
     def __init__(self, model: nn.Module, decay: float) -> None:

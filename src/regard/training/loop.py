@@ -12,20 +12,20 @@ from torch import nn
 
 from regard.checkpoint.bundle import TrainingState
 from regard.data.feeds.feed import Feed, Update
-from regard.data.prefetch import Ahead
+from regard.data.prefetch import Prefetcher
 from regard.models.base.protocols import Scheduled
 from regard.nn.inference.memory import is_out_of_memory
 from regard.objectives.loss import Objective
 from regard.progress import SILENT, Bar, Progress
 from regard.training.device.cuda_graphs import build_gradients
 from regard.training.device.machine import Machine
-from regard.training.divergence import Trouble, collapse, learn_from, notice_explosion
-from regard.training.ema import WeightAverage, copies, fill
+from regard.training.divergence import Divergence, collapse, learn_from, notice_explosion
+from regard.training.ema import Ema, copies, fill
 from regard.training.interrupt import catching_interrupts
-from regard.training.metrics_window import Sums, Window, total
+from regard.training.metrics_window import MetricsWindow, Sums, total
 from regard.training.oom import smaller_limit, validated
 from regard.training.optimizers import build_optimizer, optimizer_tensors, restore_optimizer
-from regard.training.parallel.process_group import Team
+from regard.training.parallel.process_group import ProcessGroup
 from regard.training.saved import saved_snapshot
 from regard.training.schedules import learning_rate
 from regard.training.seeds import derived_seed
@@ -71,17 +71,17 @@ class Trainer:
         *,
         seed: int,
         width: int,
-        team: Team | None = None,
+        team: ProcessGroup | None = None,
     ) -> None:
         self.model = model.to(machine.device)
         self.feed, self.settings, self.hooks = feed, settings, hooks
-        self.machine, self.seed, self.width, self.team = machine, seed, width, team or Team()
+        self.machine, self.seed, self.width, self.team = machine, seed, width, team or ProcessGroup()
         self.optimizer = build_optimizer(self.model, settings)
         self.gradients = build_gradients(self.model, objective, machine)
         self.looks_each_step = machine.device.type == "cpu"  # asking a GPU stalls it
-        self.average = WeightAverage(self.model, settings.average_decay)
+        self.average = Ema(self.model, settings.average_decay)
         self.state = LoopState()
-        self._window = Window(machine.device)
+        self._window = MetricsWindow(machine.device)
         self._clock = time.perf_counter()
         self._good: Snapshot | None = None
         self._collapse: dict[str, str] = {}
@@ -129,11 +129,11 @@ class Trainer:
         self.close()
         self._updates = self.feed.updates(self.state.position, self.team.rank, self.team.size)
         if self.machine.device.type != "cpu":  # whose cores are busy with the updates themselves
-            self._updates = Ahead(self._updates, MADE_READY)
+            self._updates = Prefetcher(self._updates, MADE_READY)
 
     def close(self) -> None:
         """Let go of updates that were made ready."""
-        if isinstance(self._updates, Ahead):
+        if isinstance(self._updates, Prefetcher):
             self._updates.close()
 
     def _next(self) -> Update:
@@ -214,7 +214,7 @@ class Trainer:
     def _rate(self) -> float:
         return self.state.rate_factor * learning_rate(self.settings, self.state.step, self.width)
 
-    def _report(self, bar: Bar, must_look: bool) -> Trouble | None:
+    def _report(self, bar: Bar, must_look: bool) -> Divergence | None:
         """Show and record how it goes, and tell trouble."""
         state = self.state
         is_due = state.step % self.settings.log_every == 0
@@ -223,7 +223,7 @@ class Trainer:
             return None
         if (ill := self._window.first_ill(self.team)) is not None:
             bar.advance(1)
-            return Trouble("the loss is no longer a number", ill)
+            return Divergence("the loss is no longer a number", ill)
         means = self._window.means(self.team)
         self._window.seconds += self._elapsed()  # the device has now done what was asked of it
         loss = next(iter(means.values()), 0.0)  # none, where nothing since the last report had a label
@@ -234,10 +234,10 @@ class Trainer:
         record = {"step": state.step, "epoch": state.position.epoch, "seconds": round(state.seconds, 3)}
         record |= means | {"learning_rate": self._rate(), "tokens_per_second": speed}
         self.hooks.record(record | {"waiting": self._window.waiting})
-        self._window = Window(self.machine.device)
+        self._window = MetricsWindow(self.machine.device)
         return notice_explosion(state, loss) if means else None
 
-    def _validate(self) -> Trouble | None:
+    def _validate(self) -> Divergence | None:
         """Measure, decide whether this is the best model so far, and save it."""
         state = self.state
         self.model.eval()
@@ -245,7 +245,7 @@ class Trainer:
             measured = validated(lambda: self.hooks.validate(self.model), self.gradients.release, state.step)
         for name, figure in measured.items():
             if not math.isfinite(figure):
-                return Trouble(f"the validation's {name} is no longer a number")
+                return Divergence(f"the validation's {name} is no longer a number")
         value = measured[self.settings.select_by] * (-1.0 if self.settings.select_by == "loss" else 1.0)
         if state.best is None or value > state.best:
             state.best, state.best_step, state.stale, state.tries = value, state.step, 0, 0
@@ -272,7 +272,7 @@ class Trainer:
             self.hooks.save(self.state, self._good.training_state(), value)
         self._clock = time.perf_counter()  # time spent measuring and saving is no training
 
-    def _go_back(self, trouble: Trouble, bar: Bar) -> None:
+    def _go_back(self, trouble: Divergence, bar: Bar) -> None:
         """Return to the last good state, wiser, and save that: the decision outlives a kill."""
         assert self._good is not None, "run takes the first snapshot"
         failed = self.state
@@ -297,4 +297,4 @@ class Trainer:
         fill(self.average.values, snapshot.average)
         restore_optimizer(self.model, self.optimizer, snapshot.optimizer)
         self.state = LoopState.from_plain(snapshot.facts["loop"])
-        self._window = Window.from_plain(snapshot.facts["window"], self.machine.device, self.team)
+        self._window = MetricsWindow.from_plain(snapshot.facts["window"], self.machine.device, self.team)

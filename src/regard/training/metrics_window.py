@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from regard.data.feeds.sampler import Position
-from regard.training.parallel.process_group import Team
+from regard.training.parallel.process_group import ProcessGroup
 
 Sums = dict[str, Tensor | float]
 
 
-class Window:
+class MetricsWindow:
     """Sums of losses, counts, tokens and seconds over some updates, and which of them went wrong."""
 
     def __init__(self, device: torch.device) -> None:
@@ -36,7 +36,7 @@ class Window:
         """Remember an update with a sign of its health: a number, as long as all is well."""
         self._unchecked.append((position, sign))
 
-    def first_ill(self, team: Team) -> Position | None:
+    def first_ill(self, team: ProcessGroup) -> Position | None:
         """Return the first update since the last call whose sign is no finite number, on any process."""
         if not self._unchecked:
             return None
@@ -55,24 +55,24 @@ class Window:
         """The share of the time in which the loop waited for data."""
         return round(self.waited / max(self.seconds, 1e-9), 5)
 
-    def totals(self, team: Team) -> dict[str, float]:
+    def totals(self, team: ProcessGroup) -> dict[str, float]:
         """Return the sum of each part over the window and all processes."""
         exact = torch.float32 if self.device.type == "mps" else torch.float64  # an Apple GPU has nothing wider
         values = [torch.as_tensor(self.sums.get(name, 0.0), dtype=exact, device=self.device) for name in self.counts]
         return dict(zip(self.counts, team.sum_values(torch.stack(values)).tolist(), strict=True))
 
-    def means(self, team: Team) -> dict[str, float]:
+    def means(self, team: ProcessGroup) -> dict[str, float]:
         """Return the mean of each part that occurred in the window, the same on every process."""
         return {name: value / self.counts[name] for name, value in self.totals(team).items() if self.counts[name]}
 
-    def plain(self, team: Team) -> dict[str, Any]:
+    def plain(self, team: ProcessGroup) -> dict[str, Any]:
         """Return it as JSON can hold it, without loss of precision; all processes ask together."""
         sums = self.totals(team) if self.counts else {}
         clocks = {"seconds": self.seconds, "waited": self.waited}
         return {"sums": sums, "counts": self.counts, "tokens": self.tokens} | clocks
 
     @classmethod
-    def from_plain(cls, facts: dict[str, Any], device: torch.device, team: Team) -> "Window":
+    def from_plain(cls, facts: dict[str, Any], device: torch.device, team: ProcessGroup) -> "MetricsWindow":
         """Read what `plain` wrote; the leader takes over the sums of all."""
         window = cls(device)
         window.sums = dict(facts["sums"]) if team.is_leader else {}

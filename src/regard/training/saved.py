@@ -10,7 +10,7 @@ from torch import Tensor
 from regard.checkpoint.bundle import TrainingState
 from regard.config.records import Count, Record, check_record
 from regard.errors import CheckpointError
-from regard.training.ema import WeightAverage, copies
+from regard.training.ema import Ema, copies
 from regard.training.settings import TrainSettings
 from regard.training.snapshot import OPTIMIZER, WEIGHTS, Snapshot
 
@@ -74,7 +74,7 @@ class WindowedRecord(StateRecord):
     window: WindowRecord
 
 
-def saved_snapshot(training: TrainingState, average: WeightAverage, settings: TrainSettings) -> Snapshot:
+def saved_snapshot(training: TrainingState, average: Ema, settings: TrainSettings) -> Snapshot:
     """Return the snapshot that was saved, after checking that it fits the run."""
     training = checked_state(training)
     check_tensors(training, average.parameters, settings, has_average=bool(average.values))

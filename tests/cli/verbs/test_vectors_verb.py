@@ -8,13 +8,13 @@ from commands import bad, good
 from encoder_folders import bert_tokenizer, small_encoder_bundle
 from golden_vectors import GOLDEN
 from regard.checkpoint.bundle import write_bundle
-from regard.interop.word_vector_files import WordTable, write_word_vectors
+from regard.interop.word_vector_files import VectorTable, write_word_vectors
 
 
 @pytest.fixture
 def golden(tmp_path):
     path = tmp_path / "golden.txt"
-    write_word_vectors(path, WordTable(list(GOLDEN), np.array(list(GOLDEN.values()), np.float32)), "glove")
+    write_word_vectors(path, VectorTable(list(GOLDEN), np.array(list(GOLDEN.values()), np.float32)), "glove")
     return path
 
 
@@ -106,7 +106,7 @@ def test_a_rating_is_a_number(golden, tmp_path, value, line):
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_equal_vectors_are_one_point(tmp_path, method, value):
     path = tmp_path / "equal.txt"
-    write_word_vectors(path, WordTable(list("abcd"), np.full((4, 3), value, np.float32)), "glove")
+    write_word_vectors(path, VectorTable(list("abcd"), np.full((4, 3), value, np.float32)), "glove")
     good("vectors", "map", path, "--top", 4, "--method", method, "--out", tmp_path / "map")
     assert (tmp_path / "map.png").is_file()
     for words in (["a"], ["a", "b"]):

@@ -6,7 +6,7 @@ from regard import miniature
 from regard.data.corpus.sentences import LONGEST, SentenceEncoder, split_sentences
 from regard.data.corpus.shards import tokenise
 from regard.data.settings.text import MarkedSource
-from regard.data.sources.documents import Piece
+from regard.data.sources.documents import DocumentChunk
 from regard.text.settings import MaskedTextSettings
 from regard.text.training import train_tokenizer
 
@@ -46,7 +46,7 @@ def test_sentences_of_many_languages(text, count):
 def test_marks_stand_behind_sentences_and_nothing_is_lost(tokenizer):
     encoder = SentenceEncoder(tokenizer, "marks")
     plain = tokenizer.encode_batch(STORIES)
-    marked = encoder([Piece(text, True, 0) for text in STORIES])
+    marked = encoder([DocumentChunk(text, True, 0) for text in STORIES])
     for text, ids, row in zip(STORIES, plain, marked, strict=True):
         assert [each for each in row if each != tokenizer.padding] == [*ids, tokenizer.end]
         assert row.count(tokenizer.padding) == len(list(split_sentences(text))) - 1
@@ -54,16 +54,16 @@ def test_marks_stand_behind_sentences_and_nothing_is_lost(tokenizer):
 
 def test_a_piece_that_stops_within_a_sentence_has_no_mark_behind_it(tokenizer):
     encoder = SentenceEncoder(tokenizer, "marks")
-    halves, whole = encoder([Piece("Peter went to the", False, 0), Piece("Peter went.", False, 0)])
+    halves, whole = encoder([DocumentChunk("Peter went to the", False, 0), DocumentChunk("Peter went.", False, 0)])
     assert tokenizer.padding not in halves and whole[-1] == tokenizer.padding
     lines = SentenceEncoder(tokenizer, "lines")(
-        [Piece("Peter. Eva went\nto a city\n", False, 0), Piece("Eva", True, 0)]
+        [DocumentChunk("Peter. Eva went\nto a city\n", False, 0), DocumentChunk("Eva", True, 0)]
     )
     assert lines[0].count(tokenizer.padding) == 2 and lines[1][-1] == tokenizer.end
 
 
 def test_a_text_without_full_stops_is_cut_into_parts(tokenizer):
-    (row,) = SentenceEncoder(tokenizer, "marks")([Piece("the city and " * 150, True, 0)])
+    (row,) = SentenceEncoder(tokenizer, "marks")([DocumentChunk("the city and " * 150, True, 0)])
     sizes, size = [], 0
     for each in row:
         if each in (tokenizer.padding, tokenizer.end):

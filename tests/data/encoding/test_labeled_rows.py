@@ -7,10 +7,10 @@ import torch
 from labelled import word_tokenizer
 from regard.data.encoding.batches import NO_LABEL
 from regard.data.encoding.labeled import encode_choices, encode_texts
-from regard.data.encoding.templates import FRAME_TOKENS, Frame, cut_beginning, cut_ends
+from regard.data.encoding.templates import FRAME_TOKENS, SequenceTemplate, cut_beginning, cut_ends
 from regard.data.feeds.feed import PairFeed
 from regard.data.feeds.sampler import Position
-from regard.data.sources.multiple_choice import Choice
+from regard.data.sources.multiple_choice import MultipleChoiceRow
 from regard.errors import DataError
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
@@ -23,7 +23,7 @@ def tokenizer():
 
 @pytest.fixture(scope="module")
 def frame(tokenizer):
-    return Frame.of(tokenizer)
+    return SequenceTemplate.of(tokenizer)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def bert():
     """A tokenizer with BERT's special tokens, and its frame."""
     settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=200, minimum_frequency=1)
     found = train_tokenizer(["a b c d e f g h x y z"], settings)
-    return found, Frame.of(found, is_for_encoder=True)
+    return found, SequenceTemplate.of(found, is_for_encoder=True)
 
 
 def words(tokenizer, ids):
@@ -46,7 +46,7 @@ def test_new_special_tokens_stand_behind_all_others_and_are_never_found_in_a_tex
     assert after.number("<|extract|>") not in after.encode("a <|extract|> b").ids
     assert before.encode("a b c d").ids == after.encode("a b c d").ids
     with pytest.raises(DataError, match="The tokenizer has no <|start|> token, so it cannot be used for this task."):
-        Frame.of(before)
+        SequenceTemplate.of(before)
 
 
 def test_texts_are_framed(tokenizer, frame):
@@ -75,7 +75,7 @@ def test_what_is_too_long_loses_the_ends_of_the_longest_and_is_counted(tokenizer
 
 
 def test_a_context_that_is_too_long_loses_its_beginning(tokenizer, frame):
-    found = encode_choices([Choice("a b c d e", ("x y", "z"), 1)], tokenizer, frame, 8)
+    found = encode_choices([MultipleChoiceRow("a b c d e", ("x y", "z"), 1)], tokenizer, frame, 8)
     assert [words(tokenizer, found.sequences[row]) for row in range(2)] == [
         "<|start|> c d e <|delimiter|> x y <|extract|>",
         "<|start|> b c d e <|delimiter|> z <|extract|>",
@@ -96,7 +96,9 @@ def test_a_batch_looks_at_the_extract_token_and_says_every_next_one(tokenizer, f
 
 
 def test_examples_with_fewer_choices_look_at_fewer_tokens(tokenizer, frame):
-    found = encode_choices([Choice("a", ("x", "y", "z"), 2), Choice("b", ("x", "y"), 0)], tokenizer, frame, 20)
+    found = encode_choices(
+        [MultipleChoiceRow("a", ("x", "y", "z"), 2), MultipleChoiceRow("b", ("x", "y"), 0)], tokenizer, frame, 20
+    )
     batch = found.batch(np.array([0, 1]))
     assert batch.offered.tolist() == [[True, True, True], [True, True, False]]
     assert batch.reading.shape[0] == 5 and batch.token_count == 5 * 4

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from regard.data.encoding.question_windows import encode_questions, usual_answer
-from regard.data.encoding.templates import Frame
-from regard.data.sources.squad import Answer, Question
+from regard.data.encoding.templates import SequenceTemplate
+from regard.data.sources.squad import GoldAnswer, QuestionRow
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
 
@@ -19,12 +19,12 @@ def tokenizer():
 
 
 def encoded(tokenizer, *questions, limit=40, stride=4):
-    return encode_questions(questions, tokenizer, Frame.of(tokenizer, is_for_encoder=True), limit, stride)
+    return encode_questions(questions, tokenizer, SequenceTemplate.of(tokenizer, is_for_encoder=True), limit, stride)
 
 
 def asked(answer=None, question="x y", context=TEXT):
-    answers = () if answer is None else (Answer(answer, context.index(answer)),)
-    return Question("1", question, context, answers)
+    answers = () if answer is None else (GoldAnswer(answer, context.index(answer)),)
+    return QuestionRow("1", question, context, answers)
 
 
 def read(tokenizer, found, row):
@@ -88,12 +88,19 @@ def test_a_question_that_is_too_long_loses_its_end(tokenizer):
 
 def test_part_of_a_word_is_answered_by_the_word(tokenizer):
     context = "a bcd e"
-    found = encoded(tokenizer, Question("1", "x", context, (Answer("c", 3),)))
+    found = encoded(tokenizer, QuestionRow("1", "x", context, (GoldAnswer("c", 3),)))
     begin, end = found.labels[0]
     assert context[found.offsets[0][begin - 1][0] : found.offsets[0][end - 1][1]] in ("c", "bcd")
 
 
 def test_the_usual_answer_is_the_one_most_people_gave():
-    answers = (Answer("a b", 0), Answer("b", 2), Answer("b", 2), Answer("zz", -1), Answer("zz", -1), Answer("zz", -1))
-    assert usual_answer(Question("1", "x", TEXT, answers)) == Answer("b", 2)
-    assert usual_answer(Question("1", "x", TEXT, (Answer("zz", -1),))) is None
+    answers = (
+        GoldAnswer("a b", 0),
+        GoldAnswer("b", 2),
+        GoldAnswer("b", 2),
+        GoldAnswer("zz", -1),
+        GoldAnswer("zz", -1),
+        GoldAnswer("zz", -1),
+    )
+    assert usual_answer(QuestionRow("1", "x", TEXT, answers)) == GoldAnswer("b", 2)
+    assert usual_answer(QuestionRow("1", "x", TEXT, (GoldAnswer("zz", -1),))) is None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard.data.encoding.tagged import encode_tagged
-from regard.data.encoding.templates import Frame
+from regard.data.encoding.templates import SequenceTemplate
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
 
@@ -20,7 +20,7 @@ def pieces(tokenizer, ids):
 
 
 def test_the_first_piece_of_each_word_carries_the_tag(tokenizer):
-    frame = Frame.of(tokenizer, is_for_encoder=True)
+    frame = SequenceTemplate.of(tokenizer, is_for_encoder=True)
     words = [("the", "dogged", "plays"), ("plays",)]
     found = encode_tagged(words, [[1, 2, 3], [4]], tokenizer, frame, 40)
     batch = found.batch(np.array([1, 0]))
@@ -35,14 +35,14 @@ def test_the_first_piece_of_each_word_carries_the_tag(tokenizer):
 
 
 def test_a_word_without_pieces_is_unknown_and_keeps_its_place(tokenizer):
-    frame = Frame.of(tokenizer, is_for_encoder=True)
+    frame = SequenceTemplate.of(tokenizer, is_for_encoder=True)
     found = encode_tagged([("the", "\u200b", "dog")], [[0, 1, 2]], tokenizer, frame, 40)
     assert found.steps[0].tolist() == [1, 2, 3]
     assert int(found.sequences[0][2]) == tokenizer.unknown
 
 
 def test_a_long_sentence_is_read_in_pieces_and_loses_no_word(tokenizer):
-    frame = Frame.of(tokenizer, is_for_encoder=True)
+    frame = SequenceTemplate.of(tokenizer, is_for_encoder=True)
     words = [tuple(["the", "dog"] * 10), ("the",)]
     labels = [list(range(20)), [99]]
     found = encode_tagged(words, labels, tokenizer, frame, 9)
@@ -55,7 +55,7 @@ def test_a_long_sentence_is_read_in_pieces_and_loses_no_word(tokenizer):
 
 
 def test_the_fingerprint_depends_on_words_and_tags(tokenizer):
-    frame = Frame.of(tokenizer, is_for_encoder=True)
+    frame = SequenceTemplate.of(tokenizer, is_for_encoder=True)
     prints = {
         encode_tagged([(word,)], [[label]], tokenizer, frame, 9).fingerprint()
         for word in ("dog", "the")

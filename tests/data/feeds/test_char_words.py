@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from regard.data.feeds.char_words import WordBook, WordFeed, count_words, fixed_words
+from regard.data.feeds.char_words import CharWordFeed, WordBook, count_words, fixed_words
 from regard.data.feeds.sampler import Position
 from regard.data.feeds.windows import IdStream
 from regard.text.char_tokenizer import spelling_tokenizer, word_tokenizer
@@ -56,7 +56,7 @@ def test_a_word_longer_than_a_window_is_unknown_and_nothing_breaks():
 
 def test_a_position_finds_the_same_updates_again():
     words = word_tokenizer(sorted(set(WORDS)))
-    feed = lambda: WordFeed(stream(*[TEXT] * 20), WordBook(words, 20), 24, 120, 60, seed=3)
+    feed = lambda: CharWordFeed(stream(*[TEXT] * 20), WordBook(words, 20), 24, 120, 60, seed=3)
     updates = feed().updates(Position())
     some = [next(updates) for _ in range(feed().updates_in(0) + 2)]
     again = next(feed().updates(some[4].following))

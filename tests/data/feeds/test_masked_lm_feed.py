@@ -11,7 +11,7 @@ from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.masked_lm import MaskedFeed, Stage, cut_rows, fixed_batches
 from regard.data.feeds.masking import Masker, MaskingSettings
 from regard.data.feeds.sampler import Position
-from regard.data.feeds.sentence_pairs import Marks, PairMaker
+from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
 
 BEGINNING = Position()
 
@@ -24,7 +24,7 @@ def told(tmp_path_factory):
 
 def feed(told, lengths=((64, None),), tokens=700, limit=10**9, seed=1, has_pairs=True, workers=0):
     corpus, tokenizer = told
-    made = lambda length: PairMaker(corpus, Marks.of(tokenizer), length, has_pairs, 0.1)
+    made = lambda length: SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, 0.1)
     stages = [Stage(made(length), updates) for length, updates in lengths]
     return MaskedFeed(stages, Masker(MaskingSettings(), tokenizer), tokens, limit, seed, workers)
 
@@ -141,7 +141,7 @@ def test_windows_that_hold_nothing_are_passed_over(tmp_path):
 
 def test_evaluation_is_always_the_same(told):
     corpus, tokenizer = told
-    maker, masker = PairMaker(corpus, Marks.of(tokenizer), 64, True), Masker(MaskingSettings(), tokenizer)
+    maker, masker = SentencePairSampler(corpus, Marks.of(tokenizer), 64, True), Masker(MaskingSettings(), tokenizer)
 
     class Together:
         def __init__(self, limit, count=None):

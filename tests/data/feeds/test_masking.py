@@ -9,7 +9,7 @@ from regard import miniature
 from regard.data.corpus.shards import tokenise
 from regard.data.counter_rng import key_of, keys_at, uniform
 from regard.data.feeds.masking import Masker, MaskingSettings
-from regard.data.feeds.sentence_pairs import Marks, PairMaker
+from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
 from regard.data.settings.text import MarkedSource
 from regard.errors import ConfigError
 from regard.text.settings import MaskedTextSettings, TokenizerSettings
@@ -26,7 +26,7 @@ def told(tmp_path_factory):
 
 def rows_of(told, key=1, count=400):
     corpus, tokenizer = told
-    maker = PairMaker(corpus, Marks.of(tokenizer), 128, True)
+    maker = SentencePairSampler(corpus, Marks.of(tokenizer), 128, True)
     return maker.rows(np.arange(count) * maker.window, keys_at(key_of(key), np.arange(count)))
 
 

@@ -8,7 +8,7 @@ import pytest
 from marked import drawn_sizes, texts_of, told_apart, whereabouts
 from regard.data.counter_rng import key_of, keys_at
 from regard.data.encoding.batches import NO_LABEL
-from regard.data.feeds.sentence_pairs import FOLLOWS, IS_OTHER, Marks, PairMaker
+from regard.data.feeds.sentence_pairs import FOLLOWS, IS_OTHER, Marks, SentencePairSampler
 
 SIZES = [*drawn_sizes(150), [11] * 90, *drawn_sizes(150, 1), [3, 4] * 60]
 
@@ -40,7 +40,7 @@ def is_stretch(found):
 @pytest.mark.parametrize("length", [24, 64, 200])
 def test_texts_are_stretches_of_documents_and_pairs_are_what_they_are_called(told, length):
     corpus, tokenizer = told
-    rows, where = windows(PairMaker(corpus, Marks.of(tokenizer), length, True)), whereabouts(tokenizer)
+    rows, where = windows(SentencePairSampler(corpus, Marks.of(tokenizer), length, True)), whereabouts(tokenizer)
     assert np.diff(rows.bounds).max() <= length
     assert np.array_equal(rows.positions, np.concatenate([np.arange(size) for size in np.diff(rows.bounds).tolist()]))
     kinds = {FOLLOWS: 0, IS_OTHER: 0, NO_LABEL: 0}
@@ -62,7 +62,7 @@ def test_texts_are_stretches_of_documents_and_pairs_are_what_they_are_called(tol
 
 def test_another_text_is_as_long_as_the_one_it_stands_for(tmp_path):
     corpus, tokenizer = told_apart(tmp_path, [[8] * 40 for _ in range(40)], 10**7)
-    rows = windows(PairMaker(corpus, Marks.of(tokenizer), 64, True))
+    rows = windows(SentencePairSampler(corpus, Marks.of(tokenizer), 64, True))
     sizes = {
         label: np.mean(
             [
@@ -79,7 +79,7 @@ def test_another_text_is_as_long_as_the_one_it_stands_for(tmp_path):
 @pytest.mark.parametrize("offset", [0, 13, 60])
 def test_every_sentence_begins_in_one_window(told, offset):
     corpus, tokenizer = told
-    rows = windows(PairMaker(corpus, Marks.of(tokenizer), 64, False), offset)
+    rows = windows(SentencePairSampler(corpus, Marks.of(tokenizer), 64, False), offset)
     where = whereabouts(tokenizer)
     begun = [place[:2] for first, _ in texts_of(rows, tokenizer) for place in places(first, where) if place[2] == 0]
     expected = [
@@ -91,7 +91,7 @@ def test_every_sentence_begins_in_one_window(told, offset):
 
 def test_without_pairs_sequences_are_full_and_go_on_across_documents(told):
     corpus, tokenizer = told
-    rows = windows(PairMaker(corpus, Marks.of(tokenizer), 64, False))
+    rows = windows(SentencePairSampler(corpus, Marks.of(tokenizer), 64, False))
     assert (rows.following == NO_LABEL).all() and not rows.segments.any()
     inside = [first for first, _ in texts_of(rows, tokenizer) if tokenizer.end in first]
     assert len(inside) > 0.3 * len(rows.keys) and all(first[-1] != tokenizer.end for first in inside)
@@ -101,7 +101,7 @@ def test_without_pairs_sequences_are_full_and_go_on_across_documents(told):
 
 def test_without_pairs_each_sequence_may_hold_one_document_and_no_label(told):
     corpus, tokenizer = told
-    apart = PairMaker(corpus, Marks.of(tokenizer), 64, False, is_apart=True)
+    apart = SentencePairSampler(corpus, Marks.of(tokenizer), 64, False, is_apart=True)
     rows, where = windows(apart), whereabouts(tokenizer)
     assert set(rows.following.tolist()) == {NO_LABEL} and np.diff(rows.bounds).max() <= 64
     documents = [{place[0] for place in places(first, where)} for first, _ in texts_of(rows, tokenizer)]
@@ -112,7 +112,7 @@ def test_without_pairs_each_sequence_may_hold_one_document_and_no_label(told):
 def test_a_document_that_fits_is_never_cut(tmp_path):
     corpus, tokenizer = told_apart(tmp_path, [[6] * 5 for _ in range(50)], 200)
     where = whereabouts(tokenizer)
-    maker = PairMaker(corpus, Marks.of(tokenizer), 64, True)
+    maker = SentencePairSampler(corpus, Marks.of(tokenizer), 64, True)
     for offset in (0, 17, 40):
         firsts = [places(first, where)[0] for first, _ in texts_of(windows(maker, offset), tokenizer)]
         assert firsts == [(number, 0, 0) for number in range(50)]
@@ -120,13 +120,13 @@ def test_a_document_that_fits_is_never_cut(tmp_path):
 
 def test_some_sequences_are_cut_short(tmp_path):
     corpus, tokenizer = told_apart(tmp_path, [[8] * 400], 10**7)
-    sizes = lambda share: np.diff(windows(PairMaker(corpus, Marks.of(tokenizer), 64, False, share)).bounds)
+    sizes = lambda share: np.diff(windows(SentencePairSampler(corpus, Marks.of(tokenizer), 64, False, share)).bounds)
     assert (sizes(0.0) < 50).mean() < 0.05 < 0.2 < (sizes(0.5) < 50).mean()
 
 
 def test_what_a_window_holds_does_not_depend_on_the_others(told):
     corpus, tokenizer = told
-    maker = PairMaker(corpus, Marks.of(tokenizer), 64, True)
+    maker = SentencePairSampler(corpus, Marks.of(tokenizer), 64, True)
     whole = windows(maker, 7)
     alone = [windows(maker, 7, some=np.array([number])) for number in range(10)]
     count = sum(len(each.keys) for each in alone)
@@ -137,13 +137,13 @@ def test_what_a_window_holds_does_not_depend_on_the_others(told):
 
 def test_one_document_has_nothing_to_be_mixed_with(tmp_path):
     corpus, tokenizer = told_apart(tmp_path, [[8] * 100], 10**7)
-    rows = windows(PairMaker(corpus, Marks.of(tokenizer), 64, True))
+    rows = windows(SentencePairSampler(corpus, Marks.of(tokenizer), 64, True))
     assert (rows.following == NO_LABEL).all() and rows.segments.any()
 
 
 def test_rows_are_selected_in_order(told):
     corpus, tokenizer = told
-    rows = windows(PairMaker(corpus, Marks.of(tokenizer), 64, True))
+    rows = windows(SentencePairSampler(corpus, Marks.of(tokenizer), 64, True))
     some = rows.select(np.array([5, 0]))
     wanted = [texts_of(rows, tokenizer)[number] for number in (5, 0)]
     assert texts_of(some, tokenizer) == wanted and some.keys.tolist() == rows.keys[[5, 0]].tolist()

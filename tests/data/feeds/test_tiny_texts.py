@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marked import told_apart
-from regard.data.feeds.char_words import WordBook, WordFeed
+from regard.data.feeds.char_words import CharWordFeed, WordBook
 from regard.data.feeds.feed import PairFeed
 from regard.data.feeds.mask_predict import MaskedPairs
 from regard.data.feeds.masked_lm import MaskedFeed, Stage, fixed_batches, has_masked_tokens
 from regard.data.feeds.masking import Masker, MaskingSettings
 from regard.data.feeds.sampler import Position
-from regard.data.feeds.sentence_pairs import Marks, PairMaker
+from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
 from regard.data.feeds.windows import IdStream, WindowFeed
 from regard.errors import DataError
 from regard.text.char_tokenizer import spelling_tokenizer, word_tokenizer
@@ -40,7 +40,7 @@ def first_updates(feed):
 def test_every_update_of_masked_sequences_holds_one(sizes, length, tokens, has_pairs, is_apart, seed):
     with tempfile.TemporaryDirectory() as folder:
         corpus, tokenizer = told_apart(Path(folder), sizes)
-        pairs = PairMaker(corpus, Marks.of(tokenizer), length, has_pairs, 0.1, is_apart)
+        pairs = SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, 0.1, is_apart)
         masker = Masker(MaskingSettings(), tokenizer)
         assert has_masked_tokens(pairs, masker) and 0 <= pairs.pair_share <= 1
         for update in first_updates(MaskedFeed([Stage(pairs)], masker, tokens, 10**6, seed)):
@@ -51,14 +51,14 @@ def test_every_update_of_masked_sequences_holds_one(sizes, length, tokens, has_p
 def test_an_update_whose_windows_hold_no_sentence_takes_the_next_one(tmp_path):
     """Whole documents belong to the window they begin in, so the next window may hold nothing at all."""
     corpus, tokenizer = told_apart(tmp_path, [[20, 20]] * 12, 10**6)
-    maker = PairMaker(corpus, Marks.of(tokenizer), 48, True)
+    maker = SentencePairSampler(corpus, Marks.of(tokenizer), 48, True)
     nothing = maker.rows(np.array([len(corpus) - 1]), np.zeros(1, np.uint64))
     assert len(nothing.keys) == 0 and nothing.bounds.tolist() == [0] and len(nothing.tokens) == 0
 
 
 def test_a_text_without_a_word_that_is_known_is_told_apart(tmp_path):
     corpus, tokenizer = told_apart(tmp_path, [[3, 3]] * 4, 10**6)
-    masker, pairs = Masker(MaskingSettings(), tokenizer), PairMaker(corpus, Marks.of(tokenizer), 16, False)
+    masker, pairs = Masker(MaskingSettings(), tokenizer), SentencePairSampler(corpus, Marks.of(tokenizer), 16, False)
     masker._is_special[:] = True  # as if all were unknown
     assert not has_masked_tokens(pairs, masker)
     for update in first_updates(MaskedFeed([Stage(pairs)], masker, 1, 10**6, 1)):
@@ -92,7 +92,7 @@ TOKENIZER = spelling_tokenizer()
 def test_windows_of_spelled_words_are_whole_whatever_their_length(words, length, tokens, seed):
     stream = IdStream(np.array([*TOKENIZER.encode(" ".join(words)).ids, TOKENIZER.end]))
     book = WordBook(word_tokenizer(["a", "the"]), 20)
-    for update in first_updates(WordFeed(stream, book, length, tokens, 100, seed)):
+    for update in first_updates(CharWordFeed(stream, book, length, tokens, 100, seed)):
         for batch in update.micro_batches:
             assert batch.words.shape[0] == len(batch.bounds) - 1 and (batch.words[:, 0] >= 0).all()
 

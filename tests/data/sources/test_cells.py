@@ -15,7 +15,7 @@ from regard.data.sources.conll import read_tagged
 from regard.data.sources.labeled import read_labelled
 from regard.data.sources.multiple_choice import read_choices
 from regard.data.sources.pairs import read_pairs
-from regard.data.sources.squad import Answer, read_questions
+from regard.data.sources.squad import GoldAnswer, read_questions
 from regard.data.sources.tables import json_rows
 from regard.data.sources.text_files import read_documents
 from regard.errors import DataError, RegardError
@@ -234,14 +234,14 @@ def asked(tmp_path, **question):
 @pytest.mark.parametrize(
     "answers, expected",
     [
-        ({"text": "Berlin", "answer_start": 13}, [Answer("Berlin", 13)]),
-        ({"text": ["Berlin", "in"], "answer_start": [0]}, [Answer("Berlin", 0), Answer("in", 4)]),
-        ([{"text": "Berlin", "answer_start": "13"}], [Answer("Berlin", 13)]),
-        ([{"text": "Berlin", "answer_start": 13.0}], [Answer("Berlin", 13)]),
-        ([{"text": "Berlin", "answer_start": "²"}, {"text": "x"}], [Answer("Berlin", 0), Answer("x", -1)]),
-        ([{"text": "Berlin", "answer_start": -7}], [Answer("Berlin", 0)]),
-        ([{"text": "Berlin", "answer_start": 10**30}], [Answer("Berlin", 13)]),
-        (["Berlin"], [Answer("Berlin", 0)]),
+        ({"text": "Berlin", "answer_start": 13}, [GoldAnswer("Berlin", 13)]),
+        ({"text": ["Berlin", "in"], "answer_start": [0]}, [GoldAnswer("Berlin", 0), GoldAnswer("in", 4)]),
+        ([{"text": "Berlin", "answer_start": "13"}], [GoldAnswer("Berlin", 13)]),
+        ([{"text": "Berlin", "answer_start": 13.0}], [GoldAnswer("Berlin", 13)]),
+        ([{"text": "Berlin", "answer_start": "²"}, {"text": "x"}], [GoldAnswer("Berlin", 0), GoldAnswer("x", -1)]),
+        ([{"text": "Berlin", "answer_start": -7}], [GoldAnswer("Berlin", 0)]),
+        ([{"text": "Berlin", "answer_start": 10**30}], [GoldAnswer("Berlin", 13)]),
+        (["Berlin"], [GoldAnswer("Berlin", 0)]),
         (None, []),
         ({"text": [], "answer_start": []}, []),
     ],

@@ -8,7 +8,7 @@ from labelled import Telling
 from regard import miniature
 from regard.data.settings.examples import TagSource
 from regard.data.sources.conll import read_tagged
-from regard.data.sources.tagged_tables import Tagged
+from regard.data.sources.tagged_tables import TaggedRow
 from regard.errors import DataError
 
 
@@ -21,9 +21,9 @@ def read(tmp_path, text, name="a.conll", has_tags=True, **settings):
 def test_a_word_a_line_and_a_blank_line_between_sentences(tmp_path):
     found, telling = read(tmp_path, "Anna\tB-PER\nsleeps\tO\n\n\nin\tO\nRome\tB-LOC\n\t\nyes\tO\n")
     assert found == [
-        Tagged(("Anna", "sleeps"), ("B-PER", "O")),
-        Tagged(("in", "Rome"), ("O", "B-LOC")),
-        Tagged(("yes",), ("O",)),
+        TaggedRow(("Anna", "sleeps"), ("B-PER", "O")),
+        TaggedRow(("in", "Rome"), ("O", "B-LOC")),
+        TaggedRow(("yes",), ("O",)),
     ]
     assert "the words are in column 0, their tags in column 1" in telling.said[0] and not telling.warned
 
@@ -31,7 +31,7 @@ def test_a_word_a_line_and_a_blank_line_between_sentences(tmp_path):
 def test_the_first_column_is_the_word_and_the_last_the_tag_of_conll_2003(tmp_path):
     text = "-DOCSTART- -X- -X- O\n\nEU NNP I-NP I-ORG\nrejects VBZ I-VP O\nUN NNP I-NP I-ORG\nUS NNP I-NP B-ORG\n"
     found, telling = read(tmp_path, text, "eng.train")
-    assert found == [Tagged(("EU", "rejects", "UN", "US"), ("B-ORG", "O", "B-ORG", "B-ORG"))]
+    assert found == [TaggedRow(("EU", "rejects", "UN", "US"), ("B-ORG", "O", "B-ORG", "B-ORG"))]
     assert "IOB1" in telling.said[1]
     chunks, _ = read(tmp_path, text, "eng.train", label_column=2)
     assert chunks[0].tags == ("B-NP", "B-VP", "B-NP", "I-NP")
@@ -46,21 +46,21 @@ def test_conllu_has_its_words_second_and_parts_of_speech(tmp_path):
     rest = "\t_" * 6
     text = f"# text = geht's\n1-2\tgeht's\t_\t_{rest}\n1\tgeht\tgehen\tVERB{rest}\n2\tes\tes\tPRON{rest}\n"
     found, telling = read(tmp_path, text, "a.conllu")
-    assert found == [Tagged(("geht", "es"), ("VERB", "PRON"))]
+    assert found == [TaggedRow(("geht", "es"), ("VERB", "PRON"))]
     assert len(telling.said) == 1  # nothing is said about spans, there are none
 
 
 def test_lists_in_json_lines(tmp_path):
     rows = [{"id": 1, "tokens": ["In", "Rome"], "ner_tags": ["O", "S-LOC"]}, {"tokens": [], "ner_tags": []}]
     found, telling = read(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "a.jsonl")
-    assert found == [Tagged(("In", "Rome"), ("O", "B-LOC"))]
+    assert found == [TaggedRow(("In", "Rome"), ("O", "B-LOC"))]
     assert 'the words are in "tokens", their tags in "ner_tags"' in telling.said[0]
 
 
 def test_words_alone_are_enough_to_be_tagged(tmp_path):
     assert read(tmp_path, "In\nRome\n\nyes\n", has_tags=False)[0] == [
-        Tagged(("In", "Rome"), ()),
-        Tagged(("yes",), ()),
+        TaggedRow(("In", "Rome"), ()),
+        TaggedRow(("yes",), ()),
     ]
 
 
@@ -129,7 +129,7 @@ KAGGLE = (
 
 def test_a_word_a_row_and_a_column_that_numbers_sentences(tmp_path):
     found, telling = read(tmp_path, "\ufeff" + KAGGLE, "a.csv")
-    assert found == [Tagged(("Anna", "a, b"), ("B-per", "O")), Tagged(('"', "Rome"), ("O", "B-geo"))]
+    assert found == [TaggedRow(("Anna", "a, b"), ("B-per", "O")), TaggedRow(('"', "Rome"), ("O", "B-geo"))]
     assert telling.said[0].endswith(
         'the words are in "Word", their tags in "Tag", a word a row, sentences by "Sentence #".'
     )
@@ -142,7 +142,7 @@ def test_a_word_a_row_and_a_column_that_numbers_sentences(tmp_path):
 def test_a_word_a_row_and_a_blank_row_between_sentences(tmp_path, name):
     text = "word,tag\nAnna,B-PER\n.,O\n\n,\nyes,O\n"
     text = text if name == "a.csv" else text.replace(",", "\t")
-    wanted = [Tagged(("Anna", "."), ("B-PER", "O")), Tagged(("yes",), ("O",))]
+    wanted = [TaggedRow(("Anna", "."), ("B-PER", "O")), TaggedRow(("yes",), ("O",))]
     found, telling = read(tmp_path, text, name)
     assert found == wanted
     assert "a blank row between sentences" in telling.said[0]
@@ -152,12 +152,12 @@ def test_a_word_a_row_and_a_blank_row_between_sentences(tmp_path, name):
 @pytest.mark.parametrize("tags", ["O B-LOC", "['O', 'B-LOC']", '[""O"", ""B-LOC""]'])
 def test_a_sentence_a_row_with_its_tags_in_a_cell(tmp_path, tags):
     found, _ = read(tmp_path, f'Sentence #,Sentence,Tag\nSentence: 1,in Rome,"{tags}"\n', "a.csv")
-    assert found == [Tagged(("in", "Rome"), ("O", "B-LOC"))]
+    assert found == [TaggedRow(("in", "Rome"), ("O", "B-LOC"))]
 
 
 def test_a_list_of_objects_in_one_json_file(tmp_path):
     rows = [{"tokens": ["In", "Rome"], "tags": ["O", "B-LOC"]}]
-    wanted = [Tagged(("In", "Rome"), ("O", "B-LOC"))]
+    wanted = [TaggedRow(("In", "Rome"), ("O", "B-LOC"))]
     assert read(tmp_path, json.dumps(rows), "a.json")[0] == wanted
     assert read(tmp_path, json.dumps({"data": rows}), "a.json")[0] == wanted
     assert read(tmp_path, json.dumps(rows[0]) + "\n" + json.dumps(rows[0]), "a.json")[0] == wanted * 2

@@ -9,7 +9,7 @@ import pytest
 
 from regard.data.settings.text import TextData, TextSource
 from regard.data.sources import documents, lines
-from regard.data.sources.documents import PIECE, Part, pieces_of
+from regard.data.sources.documents import PIECE, DocumentSpan, pieces_of
 from regard.data.sources.text_files import find_inputs, read_documents
 from regard.errors import DataError
 
@@ -110,10 +110,10 @@ def test_long_documents_come_in_pieces_that_make_them_up(tmp_path, monkeypatch):
 
 def test_pieces_do_not_depend_on_the_parts_in_which_a_document_came():
     text = "Wort " * 5000 + "ohne" * 5000 + "\n\n\n" * 3000 + "Zeile\n" * 3000
-    whole = [piece.text for piece in pieces_of([Part(text, True, 0)])]
+    whole = [piece.text for piece in pieces_of([DocumentSpan(text, True, 0)])]
     for size in (1, 100, 7777):
-        parts = [Part(text[start : start + size], False, 0) for start in range(0, len(text), size)]
-        assert [piece.text for piece in pieces_of([*parts, Part("", True, 0)])] == whole
+        parts = [DocumentSpan(text[start : start + size], False, 0) for start in range(0, len(text), size)]
+        assert [piece.text for piece in pieces_of([*parts, DocumentSpan("", True, 0)])] == whole
 
 
 def test_data_sets_of_the_datasets_library(tmp_path):

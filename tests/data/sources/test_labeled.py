@@ -6,7 +6,7 @@ import pytest
 from labelled import Telling
 from regard.config.resolve import Layer, resolve
 from regard.data.settings.examples import ChoiceSource, ExampleData, LabelSource
-from regard.data.sources.labeled import Labelled, read_labelled, read_labelled_with_columns
+from regard.data.sources.labeled import LabeledRow, read_labelled, read_labelled_with_columns
 from regard.errors import ConfigError, DataError
 
 
@@ -33,7 +33,7 @@ def written(folder, name, text):
 def test_columns_are_guessed_from_their_names_and_said(tmp_path, header, texts):
     path = written(tmp_path, "a.csv", f"{header}\n{','.join(texts)},yes\n")
     telling = Telling()
-    assert read_labelled(LabelSource(path=path), telling) == [Labelled(texts, "yes")]
+    assert read_labelled(LabelSource(path=path), telling) == [LabeledRow(texts, "yes")]
     *names, label = header.split(",")
     shown = " and ".join(f'"{name}"' for name in names)
     assert telling.said == [f'{path}: the text is in column {shown}, the label in "{label}".']
@@ -42,28 +42,28 @@ def test_columns_are_guessed_from_their_names_and_said(tmp_path, header, texts):
 def test_other_columns_do_not_matter_and_blank_rows_have_neither_text_nor_label(tmp_path):
     path = written(tmp_path, "a.tsv.gz", "id\tlabel\ttext\n1\tno\ta, b\n\n2\t\tc\n")
     assert read_labelled(LabelSource(path=path)) == [
-        Labelled(("a, b",), "no"),
-        Labelled(("",), ""),
-        Labelled(("c",), ""),
+        LabeledRow(("a, b",), "no"),
+        LabeledRow(("",), ""),
+        LabeledRow(("c",), ""),
     ]
 
 
 def test_the_one_column_that_is_left_is_the_other_one(tmp_path):
     path = written(tmp_path, "a.csv", "Kommentar,label\na,x\n")
-    assert read_labelled(LabelSource(path=path, label_column="label")) == [Labelled(("a",), "x")]
+    assert read_labelled(LabelSource(path=path, label_column="label")) == [LabeledRow(("a",), "x")]
     path = written(tmp_path, "b.csv", "text,Urteil\na,x\n")
-    assert read_labelled(LabelSource(path=path, text_column="TEXT")) == [Labelled(("a",), "x")]
+    assert read_labelled(LabelSource(path=path, text_column="TEXT")) == [LabeledRow(("a",), "x")]
 
 
 def test_among_several_columns_the_one_that_holds_texts_or_repeats_itself_is_taken(tmp_path):
     rows = [(n, f"It was nice number {n}.", "for" if n % 3 else "against", n * 7 % 10) for n in range(12)]
     lines = "".join(f"{n},{text},{verdict},{stars}\n" for n, text, verdict, stars in rows)
-    wanted = [Labelled((text,), verdict) for _, text, verdict, _ in rows]
+    wanted = [LabeledRow((text,), verdict) for _, text, verdict, _ in rows]
     for header in "Id,Review Text,Verdict,points", "Id,Kommentar,label,points", "id,text,Urteil,points":
         assert read_labelled(LabelSource(path=written(tmp_path, "a.csv", f"{header}\n{lines}"))) == wanted
     path = written(tmp_path, "a.csv", f"Id,text,Verdict,points\n{lines}")
     numbers = read_labelled(LabelSource(path=path), is_number=True)
-    assert numbers == [Labelled((text,), str(points)) for _, text, _, points in rows]
+    assert numbers == [LabeledRow((text,), str(points)) for _, text, _, points in rows]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_first_example_with_a_known_word_in_it_is_no_header(tmp_path, first):
 def test_without_names_the_column_that_repeats_itself_is_the_label(tmp_path):
     path = written(tmp_path, "a.csv", "no,a\nyes,b\nno,c\n")
     telling = Telling()
-    assert read_labelled(LabelSource(path=path), telling)[0] == Labelled(("a",), "no")
+    assert read_labelled(LabelSource(path=path), telling)[0] == LabeledRow(("a",), "no")
     assert telling.said == [
         f'{path}: the text is in column "1", the label in "0" (numbers from 0: the first row is taken for an '
         "example, not for names)."
@@ -87,9 +87,9 @@ def test_without_names_the_column_that_repeats_itself_is_the_label(tmp_path):
 def test_columns_are_named_or_numbered_by_the_user(tmp_path):
     path = written(tmp_path, "a.csv", "x,y,z\na,b,no\n")
     place = LabelSource(path=path, text_column="x", second_column="y", label_column="z")
-    assert read_labelled(place) == [Labelled(("a", "b"), "no")]
+    assert read_labelled(place) == [LabeledRow(("a", "b"), "no")]
     place = LabelSource(path=path, text_column=1, label_column=2)
-    assert read_labelled(place) == [Labelled(("y",), "z"), Labelled(("b",), "no")]
+    assert read_labelled(place) == [LabeledRow(("y",), "z"), LabeledRow(("b",), "no")]
 
 
 def test_json_lines_have_labels_of_any_kind(tmp_path):
@@ -97,7 +97,7 @@ def test_json_lines_have_labels_of_any_kind(tmp_path):
     rows.append({"data": {"text": "c"}, "label": None})
     path = written(tmp_path, "a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     found = read_labelled(LabelSource(path=path, text_column="data.text"))
-    assert found == [Labelled(("a",), "1"), Labelled(("b",), "true"), Labelled(("c",), "")]
+    assert found == [LabeledRow(("a",), "1"), LabeledRow(("b",), "true"), LabeledRow(("c",), "")]
 
 
 def test_a_datasets_set_names_its_classes(tmp_path):
@@ -109,9 +109,9 @@ def test_a_datasets_set_names_its_classes(tmp_path):
     found = datasets.Dataset.from_dict({"text": ["a", "b", "c"], "label": [1, 0, -1]}, features=features)
     found.save_to_disk(tmp_path / "set")
     assert read_labelled(LabelSource(path=f"hf:{tmp_path / 'set'}")) == [
-        Labelled(("a",), "yes"),
-        Labelled(("b",), "no"),
-        Labelled(("c",), ""),
+        LabeledRow(("a",), "yes"),
+        LabeledRow(("b",), "no"),
+        LabeledRow(("c",), ""),
     ]
 
 
@@ -243,7 +243,10 @@ def test_other_sets_of_the_miniature_world_have_their_own_labels():
 def test_numbers_are_found_among_texts(tmp_path):
     (tmp_path / "a.csv").write_text("A man sings.,A man is singing.,4.5\n2 men.,Two men.,5\n")
     found = read_labelled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)
-    assert found == [Labelled(("A man sings.", "A man is singing."), "4.5"), Labelled(("2 men.", "Two men."), "5")]
+    assert found == [
+        LabeledRow(("A man sings.", "A man is singing."), "4.5"),
+        LabeledRow(("2 men.", "Two men."), "5"),
+    ]
 
 
 def test_numbers_have_names_of_their_own(tmp_path):
@@ -267,13 +270,13 @@ def test_pairs_of_the_miniature_world_have_scores():
 @pytest.mark.parametrize("separator", [";", "\t"])
 def test_a_csv_with_other_separators(tmp_path, separator):
     text = 'text;label\n"a; b, c";x\nd, e;y\n'.replace(";", separator)
-    wanted = [Labelled((f"a{separator} b, c",), "x"), Labelled(("d, e",), "y")]
+    wanted = [LabeledRow((f"a{separator} b, c",), "x"), LabeledRow(("d, e",), "y")]
     assert read_labelled(LabelSource(path=written(tmp_path, "a.csv", text))) == wanted
 
 
 def test_a_json_list_of_objects(tmp_path):
     path = written(tmp_path, "a.json", '[{"id": 1, "text": "a", "label": 1}, {"text": "b", "label": null}]')
-    assert read_labelled(LabelSource(path=path)) == [Labelled(("a",), "1"), Labelled(("b",), "")]
+    assert read_labelled(LabelSource(path=path)) == [LabeledRow(("a",), "1"), LabeledRow(("b",), "")]
 
 
 def test_the_columns_of_a_training_set_are_looked_for_first(tmp_path):
@@ -281,14 +284,14 @@ def test_the_columns_of_a_training_set_are_looked_for_first(tmp_path):
     place, telling = LabelSource(path=path), Telling()
     usual = {"text_column": "left", "second_column": "right", "label_column": "gold"}
     found, columns = read_labelled_with_columns(place, telling, usual=usual)
-    assert found == [Labelled(("b", "c"), "e")]
+    assert found == [LabeledRow(("b", "c"), "e")]
     assert columns == {"text_column": "Left", "second_column": "Right", "label_column": "gold"}
     assert 'column "Left" and "Right", the label in "gold"' in telling.said[0]
     said = LabelSource(path=path, text_column="text", label_column="label")
-    assert read_labelled_with_columns(said, usual=usual)[0] == [Labelled(("a",), "d")]
+    assert read_labelled_with_columns(said, usual=usual)[0] == [LabeledRow(("a",), "d")]
     other = {"text_column": "body", "label_column": 3}
-    assert read_labelled_with_columns(place, usual=other)[0] == [Labelled(("a",), "d")]
+    assert read_labelled_with_columns(place, usual=other)[0] == [LabeledRow(("a",), "d")]
     path = written(tmp_path, "b.csv", "1,one text,x\n2,other text,y\n")
     usual = {"text_column": 1, "label_column": 2}
     found, columns = read_labelled_with_columns(LabelSource(path=path), usual=usual)
-    assert found[0] == Labelled(("one text",), "x") and columns == usual
+    assert found[0] == LabeledRow(("one text",), "x") and columns == usual

@@ -4,7 +4,7 @@ import pytest
 
 from labelled import Telling
 from regard.data.settings.examples import ChoiceSource
-from regard.data.sources.multiple_choice import Choice, read_choices, read_choices_with_columns
+from regard.data.sources.multiple_choice import MultipleChoiceRow, read_choices, read_choices_with_columns
 from regard.errors import DataError
 
 
@@ -18,7 +18,7 @@ def written(folder, name, *rows):
 def test_fields_of_json_lines_are_guessed_from_their_names_and_said(tmp_path):
     path = written(tmp_path, "a.jsonl", {"context": "It rained.", "choices": ["wet", "dry"], "label": 0})
     telling = Telling()
-    assert read_choices(ChoiceSource(path=path), telling) == [Choice("It rained.", ("wet", "dry"), 0)]
+    assert read_choices(ChoiceSource(path=path), telling) == [MultipleChoiceRow("It rained.", ("wet", "dry"), 0)]
     assert telling.said == [
         f'{path}: the context is in column "context", the choices in "choices", the answer in "label".'
     ]
@@ -45,19 +45,19 @@ def test_choices_may_be_named_beside_their_texts(tmp_path):
 def test_columns_hold_a_choice_each_and_may_be_empty_at_the_end(tmp_path):
     path = written(tmp_path, "a.csv", "context,ending0,ending1,ending2,label", "It rained.,wet,dry,,1", "So?,a,b,c,2")
     assert read_choices(ChoiceSource(path=path)) == [
-        Choice("It rained.", ("wet", "dry"), 1),
-        Choice("So?", ("a", "b", "c"), 2),
+        MultipleChoiceRow("It rained.", ("wet", "dry"), 1),
+        MultipleChoiceRow("So?", ("a", "b", "c"), 2),
     ]
     place = ChoiceSource(path=path, choice_columns=("ending1", 1), context_column=0)
-    assert read_choices(place, has_labels=False)[0] == Choice("It rained.", ("dry", "wet"), -1)
+    assert read_choices(place, has_labels=False)[0] == MultipleChoiceRow("It rained.", ("dry", "wet"), -1)
 
 
 @pytest.mark.parametrize("header", ["story,ending_a,ending_b,label", "The Story,choice 1,choice 2,Right Answer"])
 def test_columns_are_known_by_other_names_too(tmp_path, header):
     path = written(tmp_path, "a.csv", header, "It rained.,wet,dry,1", "It snowed.,hot,cold,0")
     assert read_choices(ChoiceSource(path=path)) == [
-        Choice("It rained.", ("wet", "dry"), 1),
-        Choice("It snowed.", ("hot", "cold"), 0),
+        MultipleChoiceRow("It rained.", ("wet", "dry"), 1),
+        MultipleChoiceRow("It snowed.", ("hot", "cold"), 0),
     ]
 
 
@@ -118,8 +118,8 @@ def test_columns_of_letters_and_those_of_a_training_set(tmp_path):
     (tmp_path / "a.csv").write_text("question,A,B,C,answer\nIt rained.,wet,dry,cold,B\n")
     place = ChoiceSource(path=str(tmp_path / "a.csv"))
     found, columns = read_choices_with_columns(place)
-    assert found == [Choice("It rained.", ("wet", "dry", "cold"), 1)]
+    assert found == [MultipleChoiceRow("It rained.", ("wet", "dry", "cold"), 1)]
     assert columns == {"context_column": "question", "choice_columns": ["A", "B", "C"], "label_column": "answer"}
     usual = {"context_column": "question", "choice_columns": ["C", "A"], "label_column": "answer"}
     (tmp_path / "a.csv").write_text("question,A,B,C,answer\nIt rained.,wet,dry,cold,wet\n")
-    assert read_choices_with_columns(place, usual=usual)[0] == [Choice("It rained.", ("cold", "wet"), 1)]
+    assert read_choices_with_columns(place, usual=usual)[0] == [MultipleChoiceRow("It rained.", ("cold", "wet"), 1)]

@@ -6,7 +6,7 @@ import pytest
 
 from labelled import Telling
 from regard.data.settings.examples import QuestionSource
-from regard.data.sources.squad import Answer, read_questions
+from regard.data.sources.squad import GoldAnswer, read_questions
 from regard.errors import DataError
 
 CONTEXT = "Anna lives in Rome. Rome is old."
@@ -35,7 +35,7 @@ def test_questions_of_both_versions_of_squad(tmp_path):
     }
     found, telling = read(tmp_path, squad(asked, nothing))
     assert [(each.name, each.question, each.answers) for each in found] == [
-        ("1", "Where?", (Answer("Rome", 14),)),
+        ("1", "Where?", (GoldAnswer("Rome", 14),)),
         ("2", "When?", ()),
     ]
     assert found[0].context == CONTEXT
@@ -53,7 +53,7 @@ def test_answers_that_are_nowhere_are_said(tmp_path):
     found, telling = read(
         tmp_path, squad({"id": "1", "question": "Where?", "answers": [{"text": "Paris", "answer_start": 3}]})
     )
-    assert found[0].answers == (Answer("Paris", -1),)
+    assert found[0].answers == (GoldAnswer("Paris", -1),)
     assert 'the answers of 1 questions do not occur in their texts, such as "Paris"' in telling.warned[0]
 
 
@@ -63,13 +63,13 @@ def test_json_lines_as_datasets_have_them(tmp_path):
         {"id": "y", "context": CONTEXT, "question": "When?", "answers": {"text": [], "answer_start": []}},
     ]
     found, _ = read(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "a.jsonl")
-    assert [each.answers for each in found] == [(Answer("Rome", 14),), ()]
+    assert [each.answers for each in found] == [(GoldAnswer("Rome", 14),), ()]
 
 
 def test_a_table_with_one_answer_each(tmp_path):
     text = f'context,question,answer\n"{CONTEXT}",Who?,Anna\n"{CONTEXT}",When?,\n'
     found, _ = read(tmp_path, text, "a.csv")
-    assert [each.answers for each in found] == [(Answer("Anna", 0),), ()]
+    assert [each.answers for each in found] == [(GoldAnswer("Anna", 0),), ()]
 
 
 def test_questions_alone_are_enough_to_be_answered(tmp_path):
@@ -114,5 +114,5 @@ def test_other_names_of_columns_and_a_list_in_json(tmp_path):
     ):
         found, _ = read(tmp_path, text, name)
         assert [(each.question, each.context, each.answers) for each in found] == [
-            ("Where?", CONTEXT, (Answer("Rome", 14),))
+            ("Where?", CONTEXT, (GoldAnswer("Rome", 14),))
         ]

@@ -7,7 +7,7 @@ from torch.testing import assert_close
 from language import small_language_model
 from regard.decoding.cuda_graphs import decoder_only as recorded_reader
 from regard.decoding.cuda_graphs.decoder_only import RecordedReader
-from regard.decoding.steppers.decoder_only import Reader
+from regard.decoding.steppers.decoder_only import DecoderOnlyStepper
 from regard.models.gpt.model import GptSettings
 
 SIZES = {"width": 16, "heads": 4, "layers": 2, "feed_forward_width": 24, "max_positions": 60}
@@ -25,7 +25,7 @@ def small_rooms(monkeypatch):
 
 
 def both(model):
-    return Reader(model, 0), RecordedReader(model, 0)
+    return DecoderOnlyStepper(model, 0), RecordedReader(model, 0)
 
 
 def assert_same(plain, recorded):

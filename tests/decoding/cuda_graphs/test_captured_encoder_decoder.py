@@ -11,9 +11,9 @@ from regard.decoding.cuda_graphs import capture as recording
 from regard.decoding.cuda_graphs import encoder_decoder as recorded
 from regard.decoding.cuda_graphs.beam import Rules
 from regard.decoding.cuda_graphs.capture import power_of_two, recordings_of
-from regard.decoding.cuda_graphs.encoder_decoder import RecordedStepper
+from regard.decoding.cuda_graphs.encoder_decoder import CudaGraphStepper
 from regard.decoding.generate import decode
-from regard.decoding.logits.processors import Constraints
+from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.settings import DecodeSettings
 from regard.decoding.steppers.interface import ModelStepper
 from small import ENDS, VOCABULARY, ending_model, sources
@@ -43,10 +43,10 @@ def assert_same(found, expected):
 def test_fixed_places_change_nothing(monkeypatch, positions, settings):
     model = ending_model(positions=positions)
     plain = decoded(monkeypatch, ModelStepper, model, **settings)
-    assert_same(decoded(monkeypatch, RecordedStepper, model, **settings), plain)
+    assert_same(decoded(monkeypatch, CudaGraphStepper, model, **settings), plain)
 
 
-@pytest.mark.parametrize("kind", [RecordedStepper, "whole"])
+@pytest.mark.parametrize("kind", [CudaGraphStepper, "whole"])
 def test_fixed_places_of_grouped_heads_change_nothing(monkeypatch, kind):
     model = ending_model(key_value_heads=2)
     plain = decoded(monkeypatch, ModelStepper, model, beams=4)
@@ -77,10 +77,10 @@ def test_a_search_recorded_whole_changes_nothing(monkeypatch, positions, setting
 )
 def test_rules_that_are_not_recorded(settings):
     asked = DecodeSettings(**({"beams": 3} | settings))
-    assert Rules.of(Constraints(asked, ENDS, [None], torch.device("cpu")), VOCABULARY) is None
+    assert Rules.of(LogitsProcessor(asked, ENDS, [None], torch.device("cpu")), VOCABULARY) is None
 
 
-@pytest.mark.parametrize(("kind", "beams"), [(RecordedStepper, 1), (RecordedStepper, 3), ("whole", 3)])
+@pytest.mark.parametrize(("kind", "beams"), [(CudaGraphStepper, 1), (CudaGraphStepper, 3), ("whole", 3)])
 def test_outputs_outgrow_a_recording(monkeypatch, kind, beams):
     monkeypatch.setattr(recording, "FEWEST_STEPS", 2)
     model = ending_model()
@@ -89,7 +89,7 @@ def test_outputs_outgrow_a_recording(monkeypatch, kind, beams):
     assert len({shape.steps for shape in recordings_of(model).shapes}) > 1
 
 
-@pytest.mark.parametrize("kind", [RecordedStepper, "whole"])
+@pytest.mark.parametrize("kind", [CudaGraphStepper, "whole"])
 def test_few_sentences_move_to_a_smaller_recording(monkeypatch, kind):
     monkeypatch.setattr(recording, "LEAVE_AT", 2)
     monkeypatch.setattr(recording, "LARGE", 2)
@@ -101,23 +101,23 @@ def test_few_sentences_move_to_a_smaller_recording(monkeypatch, kind):
 
 def test_recordings_serve_later_calls_and_follow_the_weights(monkeypatch):
     model = ending_model()
-    decoded(monkeypatch, RecordedStepper, model, beams=3)
+    decoded(monkeypatch, CudaGraphStepper, model, beams=3)
     before = list(recordings_of(model)._kept.values())
-    decoded(monkeypatch, RecordedStepper, model, beams=3)
+    decoded(monkeypatch, CudaGraphStepper, model, beams=3)
     assert list(recordings_of(model)._kept.values()) == before
     with torch.no_grad():
         model.head.weight.mul_(0.5)  # in place: the recording sees it
     assert_same(
-        decoded(monkeypatch, RecordedStepper, model, beams=3), decoded(monkeypatch, ModelStepper, model, beams=3)
+        decoded(monkeypatch, CudaGraphStepper, model, beams=3), decoded(monkeypatch, ModelStepper, model, beams=3)
     )
     model.double().float()  # elsewhere: another recording
-    decoded(monkeypatch, RecordedStepper, model, beams=3)
+    decoded(monkeypatch, CudaGraphStepper, model, beams=3)
     assert not set(before) & set(recordings_of(model)._kept.values())
 
 
 def test_a_model_and_its_recordings_go_together(monkeypatch):
     model = ending_model()
-    decoded(monkeypatch, RecordedStepper, model, beams=2)
+    decoded(monkeypatch, CudaGraphStepper, model, beams=2)
     gone = weakref.ref(model)
     del model
     gc.collect()

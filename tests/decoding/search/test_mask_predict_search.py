@@ -12,7 +12,13 @@ from regard.decoding import generate as decoding
 from regard.decoding.cuda_graphs.capture import recordings_of
 from regard.decoding.cuda_graphs.mask_predict import FillingRecording, SourceRecording, on_grid
 from regard.decoding.generate import decode
-from regard.decoding.search.mask_predict import Filling, candidate_rows, fill_in, likely_lengths, mask_predict
+from regard.decoding.search.mask_predict import (
+    MaskPredictState,
+    candidate_rows,
+    fill_in,
+    likely_lengths,
+    mask_predict,
+)
 from regard.decoding.settings import MaskPredictDecodeSettings
 from regard.errors import DataError
 from regard.models.base.protocols import Vocabularies
@@ -222,7 +228,12 @@ def test_nothing_between_the_passes_depends_on_values():
         lengths, _ = likely_lengths(model, memory, 3)
         memory = model.ready(memory).select(candidate_rows(lengths))
         tokens, sure = fill_in(
-            model, memory, lengths.flatten(), 12, Filling(2, 3, (0, 1, 2, 3), 4), torch.zeros(4, dtype=torch.long)
+            model,
+            memory,
+            lengths.flatten(),
+            12,
+            MaskPredictState(2, 3, (0, 1, 2, 3), 4),
+            torch.zeros(4, dtype=torch.long),
         )
     assert tokens.shape == sure.shape == (6, 12)
 

@@ -14,7 +14,7 @@ from encoder_folders import TEXTS, bert_tokenizer, small_encoder_bundle, their_e
 from language_folders import shaken
 from regard.checkpoint.bundle import Bundle, read_bundle, write_bundle
 from regard.checkpoint.identity import model_hash
-from regard.data.encoding.inputs import Packed
+from regard.data.encoding.inputs import VarlenInputs
 from regard.errors import CheckpointError, ConfigError
 from regard.interop.huggingface.read import read, read_task
 from regard.interop.huggingface.write import write
@@ -69,7 +69,7 @@ def scores(model, tokens, segments, real):
     lengths = real.sum(1)
     bounds = torch.cat((torch.zeros(1, dtype=torch.long), lengths.cumsum(0)))
     positions = torch.arange(tokens.size(1)).expand_as(tokens)
-    reading = Packed(tokens[real], segments[real], positions[real], bounds.int(), tokens.size(1))
+    reading = VarlenInputs(tokens[real], segments[real], positions[real], bounds.int(), tokens.size(1))
     if model.kind in ("labels", "number"):
         places = bounds[:-1, None]
     elif model.kind == "choices":

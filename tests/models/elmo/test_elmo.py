@@ -11,9 +11,9 @@ from regard.models.base.protocols import Vocabularies
 from regard.models.elmo.model import Elmo, ElmoSettings
 from regard.models.families import build_model, count_parameters
 from regard.models.presets import preset
-from regard.nn.layers.char_cnn import BEGIN, CHARACTERS, END, CharacterWords, spell
+from regard.nn.layers.char_cnn import BEGIN, CHARACTERS, END, CharCnn, spell
 from regard.nn.layers.recurrent import RecurrentLayer
-from regard.nn.layers.scalar_mix import LayerMix
+from regard.nn.layers.scalar_mix import ScalarMix
 from regard.text.char_tokenizer import spelling_tokenizer
 
 TOKENIZER = spelling_tokenizer()
@@ -80,7 +80,7 @@ def test_padding_and_the_company_of_others_change_nothing():
 
 def test_more_padding_behind_the_letters_changes_no_word():
     torch.manual_seed(0)
-    words = CharacterWords(4, ((1, 3), (2, 3), (6, 5)), 1, 7)
+    words = CharCnn(4, ((1, 3), (2, 3), (6, 5)), 1, 7)
     characters = spell(packed("I saw internationalisation")[0], 40).characters
     assert_close(words(characters), words(torch.nn.functional.pad(characters, (0, 9))))
     assert_close(words(characters)[1], words(characters[1:2, :3])[0])
@@ -99,7 +99,7 @@ def test_a_projected_lstm_by_its_equations_is_the_fused_one():
 def test_the_mix_begins_with_the_mean_and_its_weights_get_gradients():
     torch.manual_seed(0)
     layers = [torch.randn(2, 3, 4) for _ in range(3)]
-    mix = LayerMix(3)
+    mix = ScalarMix(3)
     assert_close(mix(layers), torch.stack(layers).mean(0))
     mix(layers).square().sum().backward()
     assert (mix.weights.grad != 0).all() and mix.scale.grad != 0

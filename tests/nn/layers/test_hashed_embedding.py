@@ -4,7 +4,7 @@ import itertools
 
 import torch
 
-from regard.nn.layers.hashed_embedding import SpelledTable
+from regard.nn.layers.hashed_embedding import HashedEmbedding
 from regard.text.char_tokenizer import spelling_tokenizer
 
 SPELL = spelling_tokenizer()
@@ -18,7 +18,7 @@ def spelled(words):
 
 
 def table_of(words, vectors):
-    table = SpelledTable(len(words), vectors.size(1))
+    table = HashedEmbedding(len(words), vectors.size(1))
     tokens, word = spelled(words)
     table.fill(table.spelled(tokens, word, len(words)), vectors)
     return table
@@ -45,7 +45,7 @@ def test_places_without_a_word_have_zeros():
 def test_many_short_words_are_told_apart():
     words = ["".join(letters) for size in (1, 2, 3) for letters in itertools.product("abcdefghijklmno", repeat=size)]
     tokens, word = spelled(words)
-    keys = SpelledTable(1, 1).spelled(tokens, word, len(words))
+    keys = HashedEmbedding(1, 1).spelled(tokens, word, len(words))
     assert keys.unique().numel() == len(words) == 15 + 15**2 + 15**3
 
 

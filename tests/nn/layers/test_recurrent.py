@@ -3,7 +3,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from regard.nn.layers.loop_linear import Repeated
+from regard.nn.layers.loop_linear import LoopLinear
 from regard.nn.layers.recurrent import (
     BidirectionalLayer,
     ForwardLayer,
@@ -130,13 +130,13 @@ def test_a_repeated_product_has_the_gradients_of_its_steps():
         return x.square().sum()
 
     leaves = (weight, bias, each, start)
-    fast = through(Repeated(weight, bias, 5, 3), Repeated(each, None, 5, 3))
+    fast = through(LoopLinear(weight, bias, 5, 3), LoopLinear(each, None, 5, 3))
     plain = through(lambda x: x @ weight + bias, lambda x: x @ each)
     assert_close(fast, plain)
     for one, other in zip(torch.autograd.grad(fast, leaves), torch.autograd.grad(plain, leaves), strict=True):
         assert_close(one, other)
     with torch.no_grad():
-        assert_close(through(Repeated(weight, bias, 5, 3), Repeated(each, None, 5, 3)), plain)
+        assert_close(through(LoopLinear(weight, bias, 5, 3), LoopLinear(each, None, 5, 3)), plain)
 
 
 def test_an_lstm_remembers_at_first_and_hands_on_lengths():

@@ -7,7 +7,7 @@ import pytest
 from regard import miniature
 from regard.data.sources.pair import Pair
 from regard.runs.planning.recipes import find_recipe, resolve_run
-from regard.studies.doctor.trial import Bench
+from regard.studies.doctor.trial import TrialSetup
 from regard.tasks.translate.prepare import gather, make_ready
 from regard.training.device.machine import prepare_machine
 
@@ -69,7 +69,7 @@ def bench(material):
     def bench(sets, **changes):
         found = material(sets, **changes)
         machine = prepare_machine(found.settings.machine)
-        return Bench(found, make_ready(found, machine), machine)
+        return TrialSetup(found, make_ready(found, machine), machine)
 
     return bench
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from regard.data.encoding.question_windows import encode_questions
-from regard.data.encoding.templates import Frame
-from regard.data.sources.squad import Question
+from regard.data.encoding.templates import SequenceTemplate
+from regard.data.sources.squad import QuestionRow
 from regard.tasks.answer.pipeline import reply
-from regard.tasks.answer.span_search import Candidate, Found, best_spans, find_answers
+from regard.tasks.answer.span_search import Found, SpanCandidate, best_spans, find_answers
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
 
@@ -37,8 +37,8 @@ def test_a_window_without_text_has_no_span():
 def test_windows_of_one_text_are_brought_together():
     settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=80, minimum_frequency=1)
     tokenizer = train_tokenizer(["a b c d e f g h x"], settings)
-    question = Question("1", "x", "a b c d e f g h", ())
-    encoded = encode_questions([question], tokenizer, Frame.of(tokenizer, is_for_encoder=True), 9, 3)
+    question = QuestionRow("1", "x", "a b c d e f g h", ())
+    encoded = encode_questions([question], tokenizer, SequenceTemplate.of(tokenizer, is_for_encoder=True), 9, 3)
     assert len(encoded) == 2  # a to e, and d to h
     low = np.full((6, 2), -5.0)
     first, second = low.copy(), low.copy()
@@ -47,12 +47,12 @@ def test_windows_of_one_text_are_brought_together():
     second[1, 0] = second[2, 1] = 3.0  # d e, and surer
     second[5] = 1.0  # h
     (found,) = find_answers(encoded, [first, second], 1, longest=4)
-    assert found.spans[0] == Candidate(6, 9, 6.0) and found.nothing == 2.0 and found.margin == -4.0
+    assert found.spans[0] == SpanCandidate(6, 9, 6.0) and found.nothing == 2.0 and found.margin == -4.0
     places = [(each.begin, each.end) for each in found.spans]
     assert len(places) == len(set(places)) and (14, 15) in places
 
 
-SPANS = Found((Candidate(0, 1, 5.0), Candidate(2, 3, 4.0), Candidate(4, 5, 1.0)), nothing=4.5)
+SPANS = Found((SpanCandidate(0, 1, 5.0), SpanCandidate(2, 3, 4.0), SpanCandidate(4, 5, 1.0)), nothing=4.5)
 
 
 def test_an_answer_is_always_given_by_a_model_that_knows_no_silence():

@@ -10,7 +10,7 @@ from regard.models.base.protocols import Vocabularies
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
 from regard.models.heads import HeadSettings
-from regard.tasks.classify.pipeline import Chooser, Classifier
+from regard.tasks.classify.pipeline import Classifier, MultipleChoice
 from regard.tasks.load import load, load_chooser, load_classifier
 
 TEXTS = [text for text, _ in reviews(30)]
@@ -69,7 +69,7 @@ def test_a_pair_is_one_example_and_both_orders_make_no_difference():
 
 
 def test_choices_are_scored_together_and_alone_alike():
-    chooser = Chooser(bundle("choose"))
+    chooser = MultipleChoice(bundle("choose"))
     given = [(TEXTS[0], TEXTS[1:3]), (TEXTS[4], TEXTS[5:9]), (TEXTS[9], TEXTS[10:12])]
     found = chooser(given)
     for (context, choices), together in zip(given, found, strict=True):
@@ -81,7 +81,7 @@ def test_choices_are_scored_together_and_alone_alike():
 
 
 def test_the_order_of_choices_makes_no_difference():
-    chooser = Chooser(bundle("choose"))
+    chooser = MultipleChoice(bundle("choose"))
     one, other = (chooser(TEXTS[0], choices) for choices in (TEXTS[1:4], TEXTS[1:4][::-1]))
     assert one.probabilities == pytest.approx(other.probabilities[::-1], abs=1e-6) and one.choice == other.choice
 
@@ -106,9 +106,9 @@ def test_other_mistakes_are_named_too():
     with pytest.raises(DataError, match="line 7: this model labels pairs of texts, and here are 1."):
         Classifier(bundle("classify", texts=2))(["a"], lines=[7])
     with pytest.raises(DataError, match="example 1: it has 1 choices; give two or more."):
-        Chooser(bundle("choose"))("a", ["b"])
+        MultipleChoice(bundle("choose"))("a", ["b"])
     with pytest.raises(DataError, match="example 1 is empty; give it words."):
-        Chooser(bundle("choose"))("a", ["b", ""])
+        MultipleChoice(bundle("choose"))("a", ["b", ""])
 
 
 @pytest.mark.parametrize("task", ["classify", "choose"])
@@ -122,7 +122,7 @@ def test_a_checkpoint_keeps_head_tokens_and_facts(task, tmp_path):
         assert pipeline(TEXTS[0]) == Classifier(before)(TEXTS[0])
         assert pipeline.config["labels"] == ["a", "b", "c"]
     else:
-        assert pipeline(TEXTS[0], TEXTS[1:3]) == Chooser(before)(TEXTS[0], TEXTS[1:3])
+        assert pipeline(TEXTS[0], TEXTS[1:3]) == MultipleChoice(before)(TEXTS[0], TEXTS[1:3])
 
 
 def test_a_model_of_another_task_is_refused(tmp_path):

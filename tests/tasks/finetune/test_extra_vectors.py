@@ -13,7 +13,7 @@ from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.errors import RegardError
 from regard.runs.planning.recipes import find_recipe
 from regard.runs.verify import verify_resume
-from regard.studies.transfer.transfer import Question, transfer
+from regard.studies.transfer.transfer import TransferStudy, transfer
 from tuning import write_tagged
 
 QUICK = {"train": {"steps": 6, "warmup": 1, "validate_every": 3, "examples_per_update": 8, "learning_rate": 1e-2}}
@@ -85,7 +85,7 @@ def test_a_tagger_has_them_too(desk):
 
 
 def test_a_transfer_compares_them(desk):
-    question = Question(
+    question = TransferStudy(
         {"path": str(desk / "reviews.csv")},
         methods=("elmo", "elmo-vectors"),
         sizes=("all",),

@@ -6,7 +6,7 @@ import pytest
 import regard
 from regard import miniature
 from regard.errors import ConfigError, DataError
-from regard.tasks.translate.mask_predict import MaskedTranslator
+from regard.tasks.translate.mask_predict import MaskPredictTranslator
 from regard.tasks.translate.pipeline import Translator
 
 SENTENCES = [pair.source for pair in miniature.pairs("test", 12)]
@@ -18,7 +18,7 @@ def translator(masked_run):
 
 
 def test_the_model_of_a_run_says_which_translator_it_is(translator, quick_run):
-    assert type(translator) is MaskedTranslator
+    assert type(translator) is MaskPredictTranslator
     assert type(regard.load(quick_run.best, device="cpu")) is Translator
 
 

@@ -9,7 +9,7 @@ from commands import bad, good
 from regard import miniature
 from regard.checkpoint.bundle import read_weights
 from regard.errors import ConfigError, DataError, RunError
-from regard.runs.execute import Job, execute
+from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.resume import resume
 from regard.runs.store.folder import Run
@@ -71,8 +71,8 @@ def test_resuming_on_one_thread_changes_nothing(book, algorithm, engine):
 def test_an_interrupted_run_goes_on(book):
     resolved = resolve_run(find_recipe("vectors"), settings(book))
     straight, cut = Run(book.parent / "straight"), Run(book.parent / "cut")
-    execute(straight, Job(resolved))
-    execute(cut, Job(resolved, stop_at=2))
+    execute(straight, RunSpec(resolved))
+    execute(cut, RunSpec(resolved, stop_at=2))
     assert cut.record["state"] == "interrupted" and cut.record["steps"] == 2
     resume(cut.path)
     assert cut.record["state"] == "finished"

@@ -4,8 +4,8 @@ from torch import nn
 from torch.testing import assert_close
 
 from regard.errors import ConfigError
-from regard.objectives.loss import Part
-from regard.training.device.cuda_graphs import Gradients, RecordedGradients
+from regard.objectives.loss import LossPart
+from regard.training.device.cuda_graphs import CudaGraphGradients, Gradients
 from regard.training.device.machine import prepare_machine
 from regard.training.settings import MachineSettings
 from scene import CPU, Scene
@@ -36,7 +36,7 @@ def test_replayed_dropout_follows_the_seed():
 @needs_cuda
 def test_recordings_are_dropped_when_memory_runs_out():
     scene = trained(True, dropout=0.0)
-    assert isinstance(scene.trainer.gradients, RecordedGradients) and scene.trainer.gradients._recordings
+    assert isinstance(scene.trainer.gradients, CudaGraphGradients) and scene.trainer.gradients._recordings
     scene.trainer.gradients.release()
     assert not scene.trainer.gradients._recordings
     assert all(parameter.grad.abs().sum() == 0 for parameter in scene.trainer.model.parameters())
@@ -47,7 +47,7 @@ def test_the_first_micro_batch_of_an_update_writes_over_the_last_one_and_others_
     trainer = Scene(limit=60, dropout=0.0).trainer
     batches = next(trainer.feed.updates(trainer.state.position)).micro_batches
     assert len(batches) > 1
-    recorded = RecordedGradients(trainer.model, trainer.gradients.objective, CPU)
+    recorded = CudaGraphGradients(trainer.model, trainer.gradients.objective, CPU)
     recorded._has_room = False  # as before the first recording
     counts = {name: sum(recorded.objective.counts(batch)[name] for batch in batches) for name in recorded._scales}
     places = recorded._places
@@ -81,13 +81,13 @@ class SumOfSquares:
     parts = ("loss",)
 
     def __call__(self, model, batch):
-        return {"loss": Part(((model.first + model.second) @ model.weight * batch).square().sum(), 2)}
+        return {"loss": LossPart(((model.first + model.second) @ model.weight * batch).square().sum(), 2)}
 
 
 def test_gradients_of_the_first_recording_stay_where_they_are_found_unless_two_share_one(monkeypatch):
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
     model, batch = Twins(), torch.randn(3)
-    recorded = RecordedGradients(model, SumOfSquares(), CPU)
+    recorded = CudaGraphGradients(model, SumOfSquares(), CPU)
     recorded.begin({"loss": 2})
     recorded._compute(batch)
     expected = [place.clone() for place in recorded._places]

@@ -46,7 +46,7 @@ def inspect(
     from regard.cli.console import print_line
     from regard.errors import ConfigError
     from regard.runs.reports.attention import draw_looks, looks
-    from regard.tasks.translate.mask_predict import MaskedTranslator
+    from regard.tasks.translate.mask_predict import MaskPredictTranslator
     from regard.training.device.machine import use_threads
 
     for name, is_given in (("lens", lens), ("passes", passes is not None)):
@@ -57,7 +57,7 @@ def inspect(
     use_threads(threads)
     model = _load(run, device, second is not None, lens)
     if passes is not None:
-        if not isinstance(model, MaskedTranslator):
+        if not isinstance(model, MaskPredictTranslator):
             raise ConfigError(f"{run}: only a mask-predict model goes over its output in passes; leave out --passes.")
         _print_passes(model.inspect(text, passes=passes), json)
         return
@@ -65,7 +65,7 @@ def inspect(
     if lens:
         _print_lens(model.lens(*texts, count=top), model.tokenizer, json)
         return
-    found = looks(model.inspect(*texts), attention, layer, not isinstance(model, MaskedTranslator))
+    found = looks(model.inspect(*texts), attention, layer, not isinstance(model, MaskPredictTranslator))
     if out is not None:
         every = range(len(found.weights)) if head is None and len(found.weights) > 1 else [head]
         draw_looks(found, [*every], out)

@@ -182,9 +182,9 @@ class LiveTable(Progress):
     @contextmanager
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
         """Keep one line of text up to date."""
-        from regard.cli.console import Clock
+        from regard.cli.console import ElapsedColumn
 
-        clock = Clock(total, done)
+        clock = ElapsedColumn(total, done)
         table = self
 
         class Line(Bar):

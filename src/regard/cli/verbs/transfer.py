@@ -70,7 +70,7 @@ def transfer(
 def _question(flags: dict[str, Any]) -> Any:
     from regard.config.overrides import parse_overrides
     from regard.errors import ConfigError
-    from regard.studies.transfer.transfer import Question
+    from regard.studies.transfer.transfer import TransferStudy
 
     columns = label_columns(flags)
     if columns and flags["data"] is None:
@@ -82,7 +82,7 @@ def _question(flags: dict[str, Any]) -> Any:
     overrides |= {f"machine.{name}": value for name, value in machine.items() if value is not None}
     place = lambda path: None if path is None else {"path": path} | columns
     split = lambda words: [word.strip() for word in words.split(",") if word.strip()]
-    return Question(
+    return TransferStudy(
         place(flags["data"]),
         place(flags["test_data"]),
         split(flags["methods"]),

@@ -45,7 +45,7 @@ class EntryRecord(Record):
         return self
 
 
-class ManifestRecord(Record):
+class CorpusManifest(Record):
     """A manifest as it is written."""
 
     tokenizer: str
@@ -116,7 +116,7 @@ def read_manifest(folder: Path, tokenizer: str, reading: dict[str, Any]) -> Mani
     path, what = folder / MANIFEST, "the manifest of tokenised text"
     try:
         found = read_json(path, DataError, what, decoding="surrogateescape")
-        record = check_record(found, path, ManifestRecord, DataError, what)
+        record = check_record(found, path, CorpusManifest, DataError, what)
     except (FileNotFoundError, DataError):  # none yet, or one that nobody can read: all is made anew
         return Manifest(tokenizer, reading)
     book = record.manifest()

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from regard.data.settings.text import SentenceRule
-from regard.data.sources.documents import Piece
+from regard.data.sources.documents import DocumentChunk
 from regard.text.tokenizer import Tokenizer
 
 LONGEST = 128
@@ -75,7 +75,7 @@ class SentenceEncoder:
         self.reading: dict[str, Any] = {"sentences": rule, "longest": LONGEST}
         """What a folder of shards must have in common to be used again."""
 
-    def __call__(self, pieces: Sequence[Piece]) -> list[list[int]]:
+    def __call__(self, pieces: Sequence[DocumentChunk]) -> list[list[int]]:
         """Return the ids of each piece; behind the last of a document stands the end token."""
         split = split_lines if self.rule == "lines" else split_sentences
         sentences = [list(split(piece.text)) for piece in pieces]

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from regard.data.corpus.corpus import PIECE_FIELDS, Corpus, Segment, Shards, damaged, ids_file, pieces_file
 from regard.data.corpus.manifest import Entry, Manifest, kept_if_used, locked, read_manifest, shard_size, write_array
 from regard.data.corpus.sentences import SentenceEncoder
-from regard.data.prefetch import Ahead
+from regard.data.prefetch import Prefetcher
 from regard.data.settings.text import SentenceRule, TextSource
-from regard.data.sources.documents import Piece
+from regard.data.sources.documents import DocumentChunk
 from regard.data.sources.text_files import Input, find_inputs, nothing_in
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
@@ -35,14 +35,14 @@ MADE_READY = 4
 """Batches that are read, and batches that are encoded, ahead of what is written."""
 
 
-class Encoder(Protocol):
+class DocumentEncoder(Protocol):
     """Turns pieces into ids."""
 
     tokenizer: Tokenizer
     reading: dict[str, Any]
     """What a folder of shards must have in common to be used again, besides the tokenizer."""
 
-    def __call__(self, pieces: Sequence[Piece]) -> list[list[int]]:
+    def __call__(self, pieces: Sequence[DocumentChunk]) -> list[list[int]]:
         """Return the ids of each piece; behind the last of a document stands the end token."""
 
 
@@ -53,7 +53,7 @@ class PieceEncoder:
         self.tokenizer = tokenizer
         self.reading: dict[str, Any] = {}
 
-    def __call__(self, pieces: Sequence[Piece]) -> list[list[int]]:
+    def __call__(self, pieces: Sequence[DocumentChunk]) -> list[list[int]]:
         """Return the ids of each piece; behind the last of a document stands the end token."""
         rows = self.tokenizer.encode_batch([piece.text for piece in pieces])
         return [[*ids, self.tokenizer.end] if piece.is_last else ids for piece, ids in zip(pieces, rows, strict=True)]
@@ -64,7 +64,7 @@ class Work(NamedTuple):
 
     name: str
     entry: Entry
-    piece: Piece | None
+    piece: DocumentChunk | None
     mark: int = 0
     consumed: int = 0
     """Bytes of the input read since the work before."""
@@ -78,7 +78,7 @@ def tokenise(
     title: str = "tokenise",
     shard_tokens: int = SHARD,
     sentences: SentenceRule | None = None,
-    encoder: Encoder | None = None,
+    encoder: DocumentEncoder | None = None,
 ) -> Corpus:
     """Return the text of a place as ids, an end token behind each document, out of a folder kept for it.
 
@@ -137,7 +137,7 @@ class _Build:
         """The inputs with pieces in the open shard, and the first piece of each."""
         self.ended: list[Entry] = []
 
-    def run(self, encoder: Encoder, progress: Progress, title: str) -> None:
+    def run(self, encoder: DocumentEncoder, progress: Progress, title: str) -> None:
         """Tokenise what is missing."""
         book, folder, tokenizer = self.book, self.folder, encoder.tokenizer
         glances = {name: entry.glance for name, entry in book.inputs.items()}
@@ -154,8 +154,8 @@ class _Build:
         started, tokens = time.perf_counter(), 0
         with (
             progress.bar(title, total) as bar,
-            closing(Ahead(_batches(self._work(dict(known))), MADE_READY)) as read,
-            closing(Ahead(_encoded(read, encoder), MADE_READY)) as encoded,
+            closing(Prefetcher(_batches(self._work(dict(known))), MADE_READY)) as read,
+            closing(Prefetcher(_encoded(read, encoder), MADE_READY)) as encoded,
         ):
             for batch, rows in encoded:
                 self._add(batch, [np.asarray(ids, dtype) for ids in rows])
@@ -257,6 +257,6 @@ def _batches(work: Iterator[Work]) -> Iterator[list[Work]]:
     yield batch
 
 
-def _encoded(batches: Iterator[list[Work]], encoder: Encoder) -> Iterator[tuple[list[Work], list[list[int]]]]:
+def _encoded(batches: Iterator[list[Work]], encoder: DocumentEncoder) -> Iterator[tuple[list[Work], list[list[int]]]]:
     for batch in batches:
         yield batch, encoder([work.piece for work in batch if work.piece])

@@ -26,7 +26,7 @@ WEIGHED = 1_000_000
 
 
 @dataclass(frozen=True)
-class TextCorpora:
+class TextSplits:
     """What is learned from, what is watched, and what is scored at the end."""
 
     train: Corpus
@@ -41,7 +41,7 @@ def check_held_out(data: TextData) -> None:
             deque(read_documents(place), maxlen=0)
 
 
-def tokenise_all(data: TextData, tokenizer: Tokenizer, folder: Path, progress: Progress = SILENT) -> TextCorpora:
+def tokenise_all(data: TextData, tokenizer: Tokenizer, folder: Path, progress: Progress = SILENT) -> TextSplits:
     """Return the texts of a run, each kept in a folder of its own inside `folder`."""
     sentences = data.sentences if isinstance(data, MarkedTextData) else None
     made = lambda place, name, title: tokenise(place, tokenizer, folder / name, progress, title, sentences=sentences)
@@ -52,7 +52,7 @@ def tokenise_all(data: TextData, tokenizer: Tokenizer, folder: Path, progress: P
     else:
         valid = made(data.valid, "valid", "tokenise valid")
     test = {name: made(place, f"test-{name}", f"tokenise {name}") for name, place in data.test.items()}
-    return TextCorpora(train, valid, test)
+    return TextSplits(train, valid, test)
 
 
 def carve(corpus: Corpus, share: float) -> tuple[Corpus, Corpus]:

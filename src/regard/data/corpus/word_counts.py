@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.data.settings.text import TextSource
-from regard.data.sources.documents import Piece
+from regard.data.sources.documents import DocumentChunk
 from regard.data.sources.text_files import find_inputs, nothing_in
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
@@ -100,11 +100,11 @@ class WordEncoder:
         found = self.split(text)
         return join_phrases(found, self.numbers.__contains__, self.passes) if self.passes else found
 
-    def __call__(self, pieces: Sequence[Piece]) -> list[list[int]]:
+    def __call__(self, pieces: Sequence[DocumentChunk]) -> list[list[int]]:
         """Return the numbers of each piece."""
         return [self._row(piece) for piece in pieces]
 
-    def _row(self, piece: Piece) -> list[int]:
+    def _row(self, piece: DocumentChunk) -> list[int]:
         numbers = self.numbers
         row = [numbers[word] for word in self.words(piece.text) if word in numbers]
         return [*row, self.tokenizer.end] if piece.is_last else row

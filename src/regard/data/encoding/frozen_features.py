@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.encoding.inputs import Tensors
-from regard.data.encoding.labeled import LabelBatch
+from regard.data.encoding.labeled import HeadBatch
 from regard.data.encoding.tagged import EncodedTags
 
 Way = Literal["embeddings", "last", "second-to-last", "sum-all", "sum-last-4", "concat-last-4"]
@@ -24,23 +24,23 @@ CHUNK = 8192
 
 
 @dataclass(frozen=True)
-class Recipe:
+class LayerSelection:
     """Layers (0: the embeddings; ALL: the sum of all blocks), and whether they are added or stand side by side."""
 
     layers: tuple[int, ...]
     is_sum: bool = True
 
 
-def recipe_of(way: Way, blocks: int) -> Recipe:
+def recipe_of(way: Way, blocks: int) -> LayerSelection:
     """Return what a way means for a model of so many blocks; where it has fewer than four, all of them are taken."""
     last_four = tuple(range(max(1, blocks - 3), blocks + 1))
     return {
-        "embeddings": Recipe((0,)),
-        "last": Recipe((blocks,)),
-        "second-to-last": Recipe((blocks - 1,)),
-        "sum-all": Recipe((ALL,)),
-        "sum-last-4": Recipe(last_four),
-        "concat-last-4": Recipe(last_four, is_sum=False),
+        "embeddings": LayerSelection((0,)),
+        "last": LayerSelection((blocks,)),
+        "second-to-last": LayerSelection((blocks - 1,)),
+        "sum-all": LayerSelection((ALL,)),
+        "sum-last-4": LayerSelection(last_four),
+        "concat-last-4": LayerSelection(last_four, is_sum=False),
     }[way]
 
 
@@ -62,10 +62,12 @@ class VectorRows(Tensors):
         return tuple(self.vectors.shape)
 
 
-class WordVectors:
+class FrozenFeatures:
     """The vectors of all words of some sentences, made from stored layers by one recipe."""
 
-    def __init__(self, encoded: EncodedTags, layers: Mapping[int, NDArray[np.float16]], recipe: Recipe) -> None:
+    def __init__(
+        self, encoded: EncodedTags, layers: Mapping[int, NDArray[np.float16]], recipe: LayerSelection
+    ) -> None:
         self.encoded, self.layers, self.recipe = encoded, layers, recipe
         self.center: Vectors | float = 0.0
         self.spread: Vectors | float = 1.0
@@ -103,13 +105,13 @@ class WordVectors:
         square = sum(((self.of(each) - mean) ** 2).sum(0, dtype=np.float64) for each in chunks()) / size
         return mean.astype(np.float32), np.sqrt(square + 1e-6).astype(np.float32)
 
-    def in_units(self, units: tuple[Vectors, Vectors]) -> "WordVectors":
+    def in_units(self, units: tuple[Vectors, Vectors]) -> "FrozenFeatures":
         """Return the same vectors from another zero, in other units: those of a training set."""
-        found = WordVectors(self.encoded, self.layers, self.recipe)
+        found = FrozenFeatures(self.encoded, self.layers, self.recipe)
         found.center, found.spread = units
         return found
 
-    def batch(self, rows: NDArray[np.int64]) -> LabelBatch:
+    def batch(self, rows: NDArray[np.int64]) -> HeadBatch:
         """Return some of the sentences as one batch: each word is an answer of its own."""
         starts, lengths = self.encoded.steps.starts[rows], self.encoded.steps.lengths[rows]
         real = np.arange(lengths.max()) < lengths[:, None]  # (R, T)
@@ -118,7 +120,7 @@ class WordVectors:
         vectors[real] = self.of(words)
         places = np.flatnonzero(real)
         nothing = torch.zeros(0, dtype=torch.int64)
-        return LabelBatch(
+        return HeadBatch(
             VectorRows(torch.from_numpy(vectors), torch.from_numpy(real)),
             torch.from_numpy(places)[:, None],
             torch.ones(len(places), 1, dtype=torch.bool),

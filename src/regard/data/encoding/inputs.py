@@ -45,7 +45,7 @@ class Tensors:
 
 
 @dataclass(frozen=True)
-class Rows(Tensors):
+class PaddedInputs(Tensors):
     """Sequences a row each, padded behind; `real` is True where a token is no padding."""
 
     tokens: Tensor  # (R, T)
@@ -62,20 +62,20 @@ class Rows(Tensors):
         rows, length = self.shape
         return np.arange(rows) * length
 
-    def on_grid(self, limit: int | None = None) -> "Rows":
+    def on_grid(self, limit: int | None = None) -> "PaddedInputs":
         """Return the same sequences with rows and columns of padding added; none grows past `limit` tokens."""
         rows, length = self.shape
         grown = (0, columns_to_add(length, limit), 0, rounded_up(rows) - rows)
-        return Rows(F.pad(self.tokens, grown), F.pad(self.real, grown))
+        return PaddedInputs(F.pad(self.tokens, grown), F.pad(self.real, grown))
 
-    def moved(self, places: Tensor, grown: "Rows") -> Tensor:
+    def moved(self, places: Tensor, grown: "PaddedInputs") -> Tensor:
         """Return where the same tokens are among the places of rows that were made longer."""
         length = self.shape[1]
         return places // length * grown.shape[1] + places % length
 
 
 @dataclass(frozen=True)
-class Packed(Tensors):
+class VarlenInputs(Tensors):
     """Sequences of one segment or two, without padding."""
 
     tokens: Tensor  # (N,)
@@ -95,7 +95,7 @@ class Packed(Tensors):
         """Where each sequence begins among all places."""
         return self.bounds[:-1].numpy().astype(np.int64)
 
-    def on_grid(self, limit: int | None = None) -> "Packed":
+    def on_grid(self, limit: int | None = None) -> "VarlenInputs":
         """Return the same sequences with all sizes rounded up, so that few different shapes occur.
 
         Further sequences of padding, one token long or longer, fill up the tokens, so that each belongs to one. None
@@ -112,7 +112,7 @@ class Packed(Tensors):
             tokens = rounded_up(size + more, bits) - size
         ends = size + np.arange(more + 1) * tokens // max(1, more)
         steps = ragged(np.zeros(more, np.int64), np.diff(ends))
-        return Packed(
+        return VarlenInputs(
             F.pad(self.tokens, (0, tokens)),
             F.pad(self.segments, (0, tokens)),
             torch.cat((self.positions, torch.from_numpy(steps))),
@@ -120,25 +120,25 @@ class Packed(Tensors):
             longest,
         )
 
-    def moved(self, places: Tensor, grown: "Packed") -> Tensor:
+    def moved(self, places: Tensor, grown: "VarlenInputs") -> Tensor:
         """Return where the same tokens are when others have been added behind them."""
         return places
 
 
-Reading = Rows | Packed
+Reading = PaddedInputs | VarlenInputs
 
 
-def as_rows(sequences: Sequences, rows: NDArray[np.int64], padding: int) -> Rows:
+def as_rows(sequences: Sequences, rows: NDArray[np.int64], padding: int) -> PaddedInputs:
     """Return some sequences a row each."""
-    return Rows(*sequences.padded(rows, padding))
+    return PaddedInputs(*sequences.padded(rows, padding))
 
 
-def end_to_end(sequences: Sequences, rows: NDArray[np.int64], seconds: NDArray[np.int64]) -> Packed:
+def end_to_end(sequences: Sequences, rows: NDArray[np.int64], seconds: NDArray[np.int64]) -> VarlenInputs:
     """Return some sequences end to end; `seconds` says at which step of each its second segment begins."""
     found = sequences.select(rows)
     lengths = found.lengths
     steps = ragged(np.zeros_like(lengths), lengths)
-    return Packed(
+    return VarlenInputs(
         torch.from_numpy(found.ids.astype(np.int64)),
         torch.from_numpy((steps >= np.repeat(seconds[rows], lengths)).astype(np.int64)),
         torch.from_numpy(steps),

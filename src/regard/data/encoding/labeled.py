@@ -12,10 +12,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from regard.data.encoding.batches import NO_LABEL, rounded_up
-from regard.data.encoding.inputs import Reading, Rows, Tensors, as_rows, end_to_end
+from regard.data.encoding.inputs import PaddedInputs, Reading, Tensors, as_rows, end_to_end
 from regard.data.encoding.sequences import Sequences
-from regard.data.encoding.templates import Frame, cut_beginning, cut_ends
-from regard.data.sources.multiple_choice import Choice
+from regard.data.encoding.templates import SequenceTemplate, cut_beginning, cut_ends
+from regard.data.sources.multiple_choice import MultipleChoiceRow
 from regard.progress import SILENT, Progress
 from regard.text.tokenizer import Tokenizer
 
@@ -26,7 +26,7 @@ Pairs = Literal["one-order", "both-orders", "apart"]
 
 
 @dataclass(frozen=True)
-class LabelBatch(Tensors):
+class HeadBatch(Tensors):
     """Sequences to read, and B answers to give, each by looking at K of all tokens."""
 
     reading: Any  # a Reading, or vectors where words come as those
@@ -43,7 +43,7 @@ class LabelBatch(Tensors):
         """What is read, B, K and N."""
         return (*self.reading.shape, *self.offered.shape, self.token_labels.numel())
 
-    def on_grid(self, limit: int | None = None) -> "LabelBatch":
+    def on_grid(self, limit: int | None = None) -> "HeadBatch":
         """Return the same examples with all sizes rounded up, so that few different shapes occur.
 
         Added answers have no label. No sequence grows past `limit` tokens, where a model has no place for more.
@@ -71,12 +71,12 @@ class LabelBatch(Tensors):
 class Framed:
     """Framed sequences as ids, and where the second text of each begins."""
 
-    frame: Frame
+    frame: SequenceTemplate
     sequences: Sequences
     seconds: NDArray[np.int64]
 
     @classmethod
-    def of(cls, frame: Frame, texts: Sequence[Sequence[Sequence[int]]]) -> "Framed":
+    def of(cls, frame: SequenceTemplate, texts: Sequence[Sequence[Sequence[int]]]) -> "Framed":
         """Return texts with their frames around them."""
         seconds = np.fromiter((frame.second(each) for each in texts), np.int64, count=len(texts))
         return cls(frame, Sequences.of([frame.around(each) for each in texts]), seconds)
@@ -154,7 +154,7 @@ class EncodedExamples:
         """Return how many answers each example asks for: one."""
         return np.ones_like(rows)
 
-    def batch(self, rows: NDArray[np.int64]) -> LabelBatch:
+    def batch(self, rows: NDArray[np.int64]) -> HeadBatch:
         """Return some of the examples as one batch."""
         counts = self.firsts[rows + 1] - self.firsts[rows]
         offered = np.arange(counts.max()) < counts[:, None]  # (B, K)
@@ -164,8 +164,8 @@ class EncodedExamples:
         steps = 0 if self.framed.frame.is_for_encoder else self.sequences.lengths[chosen] - 1
         places = np.zeros(offered.shape, np.int64)
         places[offered] = np.arange(len(chosen)) if self.looks_at_all else reading.begins + steps
-        said = next_places(reading.real.numpy()) if isinstance(reading, Rows) else np.zeros(0, np.int64)
-        return LabelBatch(
+        said = next_places(reading.real.numpy()) if isinstance(reading, PaddedInputs) else np.zeros(0, np.int64)
+        return HeadBatch(
             reading,
             torch.from_numpy(places),
             torch.from_numpy(offered),
@@ -188,7 +188,7 @@ def encode_texts(
     texts: Sequence[Sequence[str]],
     labels: Sequence[int] | Sequence[float],
     tokenizer: Tokenizer,
-    frame: Frame,
+    frame: SequenceTemplate,
     limit: int,
     pairs: Pairs = "one-order",
     progress: Progress = SILENT,
@@ -213,7 +213,11 @@ def encode_texts(
 
 
 def encode_choices(
-    examples: Sequence[Choice], tokenizer: Tokenizer, frame: Frame, limit: int, progress: Progress = SILENT
+    examples: Sequence[MultipleChoiceRow],
+    tokenizer: Tokenizer,
+    frame: SequenceTemplate,
+    limit: int,
+    progress: Progress = SILENT,
 ) -> EncodedExamples:
     """Return each context with each of its choices as a framed sequence of `limit` tokens at most."""
     room = limit - frame.size(2)

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.data.encoding.labeled import Framed, LabelBatch, Pieces, fingerprint_of
-from regard.data.encoding.templates import Frame
-from regard.data.sources.squad import Answer, Question
+from regard.data.encoding.labeled import Framed, HeadBatch, Pieces, fingerprint_of
+from regard.data.encoding.templates import SequenceTemplate
+from regard.data.sources.squad import GoldAnswer, QuestionRow
 from regard.progress import SILENT, Progress
 from regard.text.tokenizer import Tokenizer
 
@@ -37,7 +37,7 @@ class EncodedQuestions(Pieces):
         """Return how many answers each window asks for: one."""
         return np.ones_like(rows)
 
-    def batch(self, rows: NDArray[np.int64]) -> LabelBatch:
+    def batch(self, rows: NDArray[np.int64]) -> HeadBatch:
         """Return some of the windows as one batch."""
         reading = self.framed.reading(rows)
         counts = np.fromiter((1 + len(self.offsets[row]) for row in rows), np.int64, count=len(rows))
@@ -46,7 +46,7 @@ class EncodedQuestions(Pieces):
         steps = np.where(number == 0, 0, self.framed.seconds[rows, None] + number - 1)
         places = np.where(offered, reading.begins[:, None] + steps, 0)
         nothing = torch.zeros(0, dtype=torch.int64)
-        return LabelBatch(
+        return HeadBatch(
             reading,
             torch.from_numpy(places),
             torch.from_numpy(offered),
@@ -59,9 +59,9 @@ class EncodedQuestions(Pieces):
 
 
 def encode_questions(
-    questions: Sequence[Question],
+    questions: Sequence[QuestionRow],
     tokenizer: Tokenizer,
-    frame: Frame,
+    frame: SequenceTemplate,
     limit: int,
     stride: int,
     progress: Progress = SILENT,
@@ -96,13 +96,13 @@ def encode_questions(
     )
 
 
-def usual_answer(question: Question) -> Answer | None:
+def usual_answer(question: QuestionRow) -> GoldAnswer | None:
     """Return the answer that most people gave, the first among equals, of those that are in the text."""
     counted = Counter(answer for answer in question.answers if answer.start >= 0)
     return counted.most_common(1)[0][0] if counted else None
 
 
-def _span(offsets: NDArray[np.int64], answer: Answer | None) -> tuple[int, int] | None:
+def _span(offsets: NDArray[np.int64], answer: GoldAnswer | None) -> tuple[int, int] | None:
     """Return the first and the last token that have a share in an answer."""
     if answer is None:
         return None

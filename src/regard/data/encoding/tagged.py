@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.data.encoding.labeled import Framed, LabelBatch, Pieces, fingerprint_of
+from regard.data.encoding.labeled import Framed, HeadBatch, Pieces, fingerprint_of
 from regard.data.encoding.sequences import Sequences
-from regard.data.encoding.templates import Frame
+from regard.data.encoding.templates import SequenceTemplate
 from regard.progress import SILENT, Progress
 from regard.text.tokenizer import Tokenizer
 
@@ -33,13 +33,13 @@ class EncodedTags(Pieces):
         """Return how many words each piece has."""
         return self.steps.lengths[rows]
 
-    def batch(self, rows: NDArray[np.int64]) -> LabelBatch:
+    def batch(self, rows: NDArray[np.int64]) -> HeadBatch:
         """Return some of the pieces as one batch: each word is an answer of its own."""
         reading = self.framed.reading(rows)
         steps = self.steps.select(rows)
         places = np.repeat(reading.begins, steps.lengths) + steps.ids
         nothing = torch.zeros(0, dtype=torch.int64)
-        return LabelBatch(
+        return HeadBatch(
             reading,
             torch.from_numpy(places)[:, None],
             torch.ones(len(places), 1, dtype=torch.bool),
@@ -55,7 +55,7 @@ def encode_tagged(
     words: Sequence[Sequence[str]],
     labels: Sequence[Sequence[int]] | None,
     tokenizer: Tokenizer,
-    frame: Frame,
+    frame: SequenceTemplate,
     limit: int,
     progress: Progress = SILENT,
 ) -> EncodedTags:

@@ -10,7 +10,7 @@ START, DELIMITER, EXTRACT = FRAME_TOKENS = ("<|start|>", "<|delimiter|>", "<|ext
 
 
 @dataclass(frozen=True)
-class Frame:
+class SequenceTemplate:
     """The ids of the tokens that stand before, between and behind texts, and who reads them."""
 
     start: int
@@ -21,7 +21,7 @@ class Frame:
     """Whether it is read in both directions, so that the first token knows of all others, and not only the last."""
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer, is_for_encoder: bool = False) -> "Frame":
+    def of(cls, tokenizer: Tokenizer, is_for_encoder: bool = False) -> "SequenceTemplate":
         """Return the frame that a tokenizer has tokens for: an encoder's begin and end texts anyway."""
         if is_for_encoder:
             return cls(tokenizer.start, tokenizer.end, tokenizer.end, tokenizer.padding, True)

@@ -26,7 +26,7 @@ Spellings = NDArray[np.bytes_]
 
 
 @dataclass(frozen=True)
-class WordBatch(Tensors):
+class CharWordBatch(Tensors):
     """Rows of spelled words, end to end, and the number of each word."""
 
     tokens: Tensor  # (N,)
@@ -98,7 +98,7 @@ class WordBook:
         return first, np.where(ids[first] < SPACE, ids[first], numbers)
 
 
-class WordFeed(WindowFeed):
+class CharWordFeed(WindowFeed):
     """Updates of words; window, update and limit are counted in ids, that is bytes.
 
     A word belongs to the window in which it begins.
@@ -108,13 +108,13 @@ class WordFeed(WindowFeed):
         super().__init__(stream, length, tokens, limit, seed)
         self.book = book
 
-    def _batch(self, begins: Ids) -> WordBatch:  # type: ignore[override]
+    def _batch(self, begins: Ids) -> CharWordBatch:  # type: ignore[override]
         return word_batch(self.stream, self.book, begins, self.length)
 
 
 def fixed_words(
     stream: Stream, book: WordBook, length: int, limit: int, count: int | None = None
-) -> Iterator[WordBatch]:
+) -> Iterator[CharWordBatch]:
     """Yield (the first `count` ids of) a text once, in order."""
     begins = np.arange(0, min(len(stream), count or len(stream)), length)
     size = max(1, limit // length)
@@ -122,7 +122,7 @@ def fixed_words(
         yield word_batch(stream, book, begins[first : first + size], length)
 
 
-def word_batch(stream: Stream, book: WordBook, begins: Ids, length: int) -> WordBatch:
+def word_batch(stream: Stream, book: WordBook, begins: Ids, length: int) -> CharWordBatch:
     """Return the words that begin in some windows of a text as one batch."""
     tokens, numbers = list[Ids](), list[Ids]()
     for begin in begins.tolist():
@@ -140,7 +140,7 @@ def word_batch(stream: Stream, book: WordBook, begins: Ids, length: int) -> Word
     words = np.full((len(sizes), int(sizes.max())), NO_LABEL, np.int64)
     words[np.arange(words.shape[1]) < sizes[:, None]] = np.concatenate(numbers)
     bounds = np.cumsum([0, *(len(each) for each in tokens)]).astype(np.int32)
-    return WordBatch(
+    return CharWordBatch(
         torch.from_numpy(np.concatenate(tokens)),
         torch.from_numpy(bounds),
         torch.from_numpy(words),

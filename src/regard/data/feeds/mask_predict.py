@@ -17,7 +17,7 @@ COARSE = 8
 
 
 @dataclass(frozen=True)
-class MaskedBatch(TranslationBatch):
+class MaskPredictBatch(TranslationBatch):
     """Sentence pairs with masked words in the target: the start token stands for each, and the labels say what it is.
 
     A target begins with its first word; it ends with the end token, which is never masked.
@@ -58,14 +58,14 @@ class MaskedPairs:
         """How many tokens each pair has on both sides."""
         return self.pairs.lengths
 
-    def batch(self, rows: NDArray[np.int64]) -> MaskedBatch:
+    def batch(self, rows: NDArray[np.int64]) -> MaskPredictBatch:
         """Return some of the pairs as one batch."""
         source, source_real = self.pairs.source.padded(rows, self.pairs.source_padding)
         said, real = self.pairs.target.padded(rows, self.pairs.target_padding)  # (B, T)
         masked = self._masked(rows, real.size(1))
         places = np.flatnonzero(masked)
         labels = said.numpy().reshape(-1)[places]
-        return MaskedBatch(
+        return MaskPredictBatch(
             source,
             source_real,
             said.masked_fill(torch.from_numpy(masked), self.pairs.start),

@@ -15,11 +15,11 @@ from torch.nn import functional as F
 from regard.data.corpus.corpus import Ids
 from regard.data.counter_rng import key_of, keys_at
 from regard.data.encoding.batches import NO_LABEL, on_device, rounded_up
-from regard.data.encoding.inputs import Packed
+from regard.data.encoding.inputs import VarlenInputs
 from regard.data.feeds.feed import Update
 from regard.data.feeds.masking import Masked, Masker
 from regard.data.feeds.sampler import Position
-from regard.data.feeds.sentence_pairs import PairMaker
+from regard.data.feeds.sentence_pairs import SentencePairSampler
 from regard.data.shuffle import Shuffle
 from regard.errors import DataError
 
@@ -28,7 +28,7 @@ EVALUATION = key_of(0x6D61736B)
 
 
 @dataclass(frozen=True)
-class MaskedBatch:
+class MlmBatch:
     """Sequences of tokens, end to end, some of which are to be guessed."""
 
     tokens: Tensor  # (N,)
@@ -53,17 +53,17 @@ class MaskedBatch:
         """N, R, M and the longest."""
         return self.tokens.numel(), self.following.numel(), self.labels.numel(), self.longest
 
-    def to(self, device: torch.device) -> "MaskedBatch":
+    def to(self, device: torch.device) -> "MlmBatch":
         """Return the same batch on another device."""
         moved: dict[str, Any] = {name: on_device(value, device) for name, value in self.tensors.items()}
         return replace(self, **moved)
 
-    def on_grid(self, limit: int | None = None) -> "MaskedBatch":
+    def on_grid(self, limit: int | None = None) -> "MlmBatch":
         """Return the same sequences with all sizes rounded up, by further ones of padding, which have no labels.
 
         None is longer than `limit` tokens, where a model has no place for more.
         """
-        read = Packed(self.tokens, self.segments, self.positions, self.bounds, self.longest).on_grid(limit)
+        read = VarlenInputs(self.tokens, self.segments, self.positions, self.bounds, self.longest).on_grid(limit)
         _, R, M, _ = self.shape
         more = rounded_up(M) - M
         grown: dict[str, Any] = {**read.tensors, "longest": read.longest}
@@ -76,14 +76,14 @@ class MaskedBatch:
         )
 
 
-def packed_batch(masked: Masked, first: int, last: int) -> MaskedBatch:
+def packed_batch(masked: Masked, first: int, last: int) -> MlmBatch:
     """Return the sequences from `first` to before `last` as one batch."""
     rows = masked.rows
     begin, end = int(rows.bounds[first]), int(rows.bounds[last])
     some = slice(*np.searchsorted(masked.places, [begin, end]).tolist())
     following = rows.following[first:last]
     tensor = lambda array: torch.from_numpy(np.ascontiguousarray(array))
-    return MaskedBatch(
+    return MlmBatch(
         tokens=tensor(masked.tokens[begin:end]),
         segments=tensor(rows.segments[begin:end]),
         positions=tensor(rows.positions[begin:end]),
@@ -101,7 +101,7 @@ def packed_batch(masked: Masked, first: int, last: int) -> MaskedBatch:
 class Stage:
     """A part of training: how sequences are made, and for how many updates (None: to the end)."""
 
-    pairs: PairMaker
+    pairs: SentencePairSampler
     updates: int | None = None
 
 
@@ -233,7 +233,9 @@ def cut_rows(sizes: Ids, limit: int, world: int = 1) -> list[tuple[int, int]]:
         wanted += world
 
 
-def fixed_batches(pairs: PairMaker, masker: Masker, limit: int, count: int | None = None) -> Iterator[MaskedBatch]:
+def fixed_batches(
+    pairs: SentencePairSampler, masker: Masker, limit: int, count: int | None = None
+) -> Iterator[MlmBatch]:
     """Yield (the first `count` tokens of) a corpus once, in order; pairs and masks are always the same."""
     corpus, window = pairs.corpus, pairs.window
     windows = -(-min(len(corpus), count or len(corpus)) // window)
@@ -248,6 +250,6 @@ def fixed_batches(pairs: PairMaker, masker: Masker, limit: int, count: int | Non
             yield packed_batch(masked, *part)
 
 
-def has_masked_tokens(pairs: PairMaker, masker: Masker) -> bool:
+def has_masked_tokens(pairs: SentencePairSampler, masker: Masker) -> bool:
     """Tell whether any token of a corpus is to be guessed; none is where all are unknown or there is no sentence."""
     return any(batch.label_count for batch in fixed_batches(pairs, masker, pairs.length))

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from regard.config.settings import Settings
 from regard.data.corpus.corpus import Ids
 from regard.data.counter_rng import Keys, keys_at, ragged, uniform
-from regard.data.feeds.sentence_pairs import Rows
+from regard.data.feeds.sentence_pairs import SentencePairBatch
 from regard.errors import ConfigError, DataError
 from regard.text.tokenizer import Tokenizer
 
@@ -42,7 +42,7 @@ class MaskingSettings(Settings):
 class Masked:
     """Sequences with something in the places of some tokens."""
 
-    rows: Rows
+    rows: SentencePairBatch
     tokens: Ids  # (N,) what is read
     places: Ids  # (M,) where something is to be guessed, in order
     labels: Ids  # (M,) what stood there
@@ -68,7 +68,7 @@ class Masker:
         self._is_special[list(tokenizer.specials)] = True
         self._continues = _continuing(tokenizer, len(self._is_special)) if settings.whole_words else None
 
-    def __call__(self, rows: Rows) -> Masked:
+    def __call__(self, rows: SentencePairBatch) -> Masked:
         """Return the sequences as they are to be read."""
         sizes = np.diff(rows.bounds)
         keys = keys_at(np.repeat(keys_at(rows.keys, FOR_MASKS), sizes), rows.positions)  # (N,)

@@ -40,7 +40,7 @@ class Marks:
         return cls(tokenizer.start, tokenizer.end, tokenizer.padding, tokenizer.end)
 
 
-class Rows(NamedTuple):
+class SentencePairBatch(NamedTuple):
     """Sequences, laid end to end."""
 
     tokens: Ids  # (N,)
@@ -50,13 +50,13 @@ class Rows(NamedTuple):
     following: Ids  # (R,) FOLLOWS, IS_OTHER, or NO_LABEL where there is no second text
     keys: Keys  # (R,)
 
-    def select(self, order: Ids) -> "Rows":
+    def select(self, order: Ids) -> "SentencePairBatch":
         """Return some of the sequences, in some order."""
         sizes = np.diff(self.bounds)[order]
         places = ragged(self.bounds[order], sizes)
         bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         flat = (self.tokens[places], self.segments[places], self.positions[places])
-        return Rows(*flat, bounds, self.following[order], self.keys[order])
+        return SentencePairBatch(*flat, bounds, self.following[order], self.keys[order])
 
 
 class _Stretches(NamedTuple):
@@ -96,7 +96,7 @@ class _Parts(NamedTuple):
         )
 
 
-class PairMaker:
+class SentencePairSampler:
     """Makes sequences of up to `length` tokens out of windows of a corpus whose sentences are marked.
 
     A window holds the sentences that begin in it, of each document apart; a document that is not longer than a
@@ -122,7 +122,7 @@ class PairMaker:
         self.index = DocumentIndex(corpus)
 
     @cached_property
-    def _sample(self) -> tuple[int, Rows]:
+    def _sample(self) -> tuple[int, SentencePairBatch]:
         """Some windows from all over the corpus: how many, and what is made of them."""
         count = -(-len(self.corpus) // self.window)
         windows = np.unique(np.linspace(0, count - 1, SAMPLED).astype(np.int64))
@@ -140,7 +140,7 @@ class PairMaker:
         following = self._sample[1].following
         return int((following != NO_LABEL).sum()) / max(1, len(following))
 
-    def rows(self, begins: Ids, keys: Keys) -> Rows:
+    def rows(self, begins: Ids, keys: Keys) -> SentencePairBatch:
         """Return the sequences of windows that begin at some places (the first also before 0), a key for each."""
         stretches = self._stretches(begins, keys)
         sentences = self._sentences(stretches)
@@ -256,7 +256,9 @@ class PairMaker:
         starts = np.append(parts.begins, len(parts.pool))[begin]
         return parts.pool, starts, taken
 
-    def _framed(self, pool: Ids, first: tuple[Ids, Ids], second: tuple[Ids, Ids], following: Ids, keys: Keys) -> Rows:
+    def _framed(
+        self, pool: Ids, first: tuple[Ids, Ids], second: tuple[Ids, Ids], following: Ids, keys: Keys
+    ) -> SentencePairBatch:
         """Return texts, or pairs of them, (begins, sizes) each, cut to what there is room for, in their frames.
 
         What is too long loses the beginning of its first text and the end of its second, of the longer one first: so
@@ -285,4 +287,4 @@ class PairMaker:
             tokens[tokens == self.marks.document] = self.marks.separator
         positions = ragged(np.zeros(len(sizes), np.int64), sizes)
         segments = (positions > np.repeat(a + 1, sizes)).astype(np.int64)
-        return Rows(tokens, segments, positions, bounds, following, keys)
+        return SentencePairBatch(tokens, segments, positions, bounds, following, keys)

@@ -9,7 +9,7 @@ SLICE = 2**12
 """Words that one thread learns from before it takes the next."""
 
 
-class WordFeed:
+class Word2VecFeed:
     """A corpus of word numbers in updates of so many words, the same ones in every epoch."""
 
     def __init__(self, corpus: Corpus, counts: NDArray[np.int64], words_per_update: int) -> None:

@@ -10,7 +10,7 @@ from regard.data.settings.examples import TagSource
 from regard.data.sources.labeled import MINIATURE
 from regard.data.sources.lines import read_lines
 from regard.data.sources.tag_check import TagsSeen, check_tags
-from regard.data.sources.tagged_tables import WAY_OUT, Tagged, find_tag_columns, tag_table, tagged_in
+from regard.data.sources.tagged_tables import WAY_OUT, TaggedRow, find_tag_columns, tag_table, tagged_in
 from regard.errors import DataError
 from regard.metrics.spans import as_iob2, entities, find_scheme
 from regard.progress import SILENT, Progress
@@ -24,7 +24,7 @@ NOTHING: Mapping[str, Any] = {}
 SCHEMES = {"iob1": "IOB1", "iob2": "IOB2", "bioes": "BIOES"}
 
 
-def read_tagged(place: TagSource, progress: Progress = SILENT, has_tags: bool = True) -> list[Tagged]:
+def read_tagged(place: TagSource, progress: Progress = SILENT, has_tags: bool = True) -> list[TaggedRow]:
     """Return all sentences of a place, in order; without tags where none are needed."""
     return read_tagged_with_columns(place, progress, has_tags)[0]
 
@@ -34,7 +34,7 @@ def read_tagged_with_columns(
     progress: Progress = SILENT,
     has_tags: bool = True,
     usual: Mapping[str, Any] = NOTHING,
-) -> tuple[list[Tagged], dict[str, str]]:
+) -> tuple[list[TaggedRow], dict[str, str]]:
     """Return all sentences of a place, and the columns of a table they are in, the usual ones if it has those."""
     if place.path.startswith(MINIATURE):
         return make_tagged(place.path.removeprefix(MINIATURE), place.count, progress), {}
@@ -65,19 +65,19 @@ def _has_names(place: TagSource, has_tags: bool, usual: Mapping[str, Any]) -> bo
     return tag_table(place, has_tags, usual).has_header
 
 
-def make_tagged(name: str, count: int | None, progress: Progress = SILENT) -> list[Tagged]:
+def make_tagged(name: str, count: int | None, progress: Progress = SILENT) -> list[TaggedRow]:
     """Return news of the miniature world with the names in it, made on the spot."""
     split = miniature.place(name, ("entities",)).split
     sentences = miniature.entities(split, count)
-    found: list[Tagged] = []
+    found: list[TaggedRow] = []
     with progress.bar(f"make {name}", count or miniature.ENTITY_SPLITS[split].size) as bar:
         for sentence in sentences:
-            found.append(Tagged(sentence.tokens, sentence.tags))
+            found.append(TaggedRow(sentence.tokens, sentence.tags))
             bar.advance()
     return found
 
 
-def _with_one_scheme(sentences: list[Tagged], place: TagSource, progress: Progress) -> list[Tagged]:
+def _with_one_scheme(sentences: list[TaggedRow], place: TagSource, progress: Progress) -> list[TaggedRow]:
     """Return sentences whose spans are marked as IOB2; what a file does and does wrong is said."""
     scheme, broken = find_scheme(each.tags for each in sentences)
     if place.scheme == "none" or scheme == "none":
@@ -95,7 +95,7 @@ def _with_one_scheme(sentences: list[Tagged], place: TagSource, progress: Progre
     return [each._replace(tags=tuple(as_iob2(entities(each.tags), len(each.words)))) for each in sentences]
 
 
-def _from_columns(place: TagSource, progress: Progress, has_tags: bool, seen: TagsSeen) -> list[Tagged]:
+def _from_columns(place: TagSource, progress: Progress, has_tags: bool, seen: TagsSeen) -> list[TaggedRow]:
     path = Path(place.path)
     lines = read_lines(path)
     words = [line for line in lines if line.strip()]
@@ -109,12 +109,12 @@ def _from_columns(place: TagSource, progress: Progress, has_tags: bool, seen: Ta
         raise DataError(
             f"{path}: the first line has {columns} column{'s' * (columns != 1)}; a word and its tag need two."
         )
-    sentences, rows = list[Tagged](), list[tuple[str, str]]()
+    sentences, rows = list[TaggedRow](), list[tuple[str, str]]()
     for number, line in enumerate([*lines, ""], start=1):
         cells = line.split(separator)
         if not line.strip():
             if rows:
-                sentences.append(Tagged(*map(tuple, zip(*rows))))
+                sentences.append(TaggedRow(*map(tuple, zip(*rows))))
             rows = []
         elif not _is_comment(cells, columns, is_conllu):
             rows.append(_cells(cells, word, tag, f"{path}: line {number}"))

@@ -22,7 +22,7 @@ JSON_LINES = (".jsonl", ".ndjson")
 TABLES = (".csv", ".tsv")
 
 
-class Piece(NamedTuple):
+class DocumentChunk(NamedTuple):
     """A stretch of a document; laid end to end, its pieces are the document."""
 
     text: str
@@ -31,7 +31,7 @@ class Piece(NamedTuple):
     """Bytes of the file that were read since the piece before."""
 
 
-class Part(NamedTuple):
+class DocumentSpan(NamedTuple):
     """What a reader found: text of a document, and whether the document ends with it."""
 
     text: str
@@ -39,7 +39,7 @@ class Part(NamedTuple):
     consumed: int
 
 
-def file_pieces(path: Path, place: TextSource) -> Iterator[Piece]:
+def file_pieces(path: Path, place: TextSource) -> Iterator[DocumentChunk]:
     """Yield the documents of a file in pieces."""
     if ending(path) in JSON_LINES:
         return pieces_of(_json_documents(path, place.field))
@@ -54,7 +54,7 @@ def ending(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
-def pieces_of(parts: Iterable[Part]) -> Iterator[Piece]:
+def pieces_of(parts: Iterable[DocumentSpan]) -> Iterator[DocumentChunk]:
     """Yield documents that come in parts of any size in pieces; one of white space alone is none."""
     text, consumed, has_begun = "", 0, False
     for part in parts:
@@ -62,12 +62,12 @@ def pieces_of(parts: Iterable[Part]) -> Iterator[Piece]:
         consumed += part.consumed
         while len(text) - begin > PIECE:
             end = place_to_cut(text, begin)
-            yield Piece(text[begin:end], False, consumed)
+            yield DocumentChunk(text[begin:end], False, consumed)
             begin, consumed, has_begun = end, 0, True
         text = text[begin:]
         if part.is_last:
             if has_begun or text.strip():
-                yield Piece(text, True, consumed)
+                yield DocumentChunk(text, True, consumed)
                 consumed = 0
             text, has_begun = "", False
 
@@ -88,41 +88,41 @@ def place_to_cut(text: str, begin: int) -> int:
     return limit
 
 
-def _whole_file(path: Path) -> Iterator[Part]:
+def _whole_file(path: Path) -> Iterator[DocumentSpan]:
     for text, consumed in text_blocks(path):
-        yield Part(text, False, consumed)
-    yield Part("", True, 0)
+        yield DocumentSpan(text, False, consumed)
+    yield DocumentSpan("", True, 0)
 
 
-def _lines(path: Path) -> Iterator[Part]:
+def _lines(path: Path) -> Iterator[DocumentSpan]:
     """Yield lines without their line feeds; one longer than a block comes in parts."""
     rest, consumed = "", 0
     for block, more in text_blocks(path):
         consumed += more
         *lines, rest = (rest + block).split("\n")
         for line in lines:
-            yield Part(line, True, consumed)
+            yield DocumentSpan(line, True, consumed)
             consumed = 0
         if len(rest) > BLOCK:
-            yield Part(rest, False, consumed)
+            yield DocumentSpan(rest, False, consumed)
             rest, consumed = "", 0
-    yield Part(rest, True, consumed)
+    yield DocumentSpan(rest, True, consumed)
 
 
-def _parted_by_blank_lines(path: Path) -> Iterator[Part]:
+def _parted_by_blank_lines(path: Path) -> Iterator[DocumentSpan]:
     begins_line, begins_document = True, True
     for line in _lines(path):
         if begins_line and line.is_last and not line.text.strip():
-            yield Part("", True, line.consumed)
+            yield DocumentSpan("", True, line.consumed)
             begins_document = True
             continue
         feed = "\n" if begins_line and not begins_document else ""
-        yield Part(feed + line.text, False, line.consumed)
+        yield DocumentSpan(feed + line.text, False, line.consumed)
         begins_line, begins_document = line.is_last, False
-    yield Part("", True, 0)
+    yield DocumentSpan("", True, 0)
 
 
-def _json_documents(path: Path, field: str) -> Iterator[Part]:
+def _json_documents(path: Path, field: str) -> Iterator[DocumentSpan]:
     number, parts, consumed, size, limit = 1, [""], 0, 0, max_line_bytes()
     for part in _lines(path):
         parts.append(part.text)
@@ -133,12 +133,14 @@ def _json_documents(path: Path, field: str) -> Iterator[Part]:
         if part.is_last:
             line = "".join(parts)
             if line.strip():
-                yield Part(text_of(json_object(line, path, number), field, f"{path}: line {number}"), True, consumed)
+                yield DocumentSpan(
+                    text_of(json_object(line, path, number), field, f"{path}: line {number}"), True, consumed
+                )
                 consumed = 0
             number, parts, size = number + 1, [], 0
 
 
-def _table_documents(path: Path, field: str) -> Iterator[Part]:
+def _table_documents(path: Path, field: str) -> Iterator[DocumentSpan]:
     """Yield the cells of one column; a table is held as a whole."""
     table = read_rows(str(path), None, "", is_header=lambda first: True)
     names = {name.lower(): name for name in table.names}
@@ -150,7 +152,7 @@ def _table_documents(path: Path, field: str) -> Iterator[Part]:
     table.check_once(field)
     for where, row in table.rows:
         text = text_in(row, names[field.lower()], f"{path}: {where}", "mend the row")
-        yield Part(text, True, len(text.encode()))
+        yield DocumentSpan(text, True, len(text.encode()))
 
 
 def text_of(row: dict[str, object], field: str, where: str) -> str:

@@ -36,14 +36,14 @@ LARGEST = 1e30
 WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, second_column, label_column)"
 
 
-class Labelled(NamedTuple):
+class LabeledRow(NamedTuple):
     """A text, or two, and the label that belongs to it; an empty label is none."""
 
     texts: tuple[str, ...]
     label: str
 
 
-class Columns(NamedTuple):
+class LabelColumns(NamedTuple):
     """Which columns hold the texts, and which one the label."""
 
     texts: tuple[str, ...]
@@ -55,14 +55,14 @@ class Columns(NamedTuple):
         return {name: column if has_header else int(column) for name, column in found.items() if column is not None}
 
 
-def read_labelled(place: LabelSource, progress: Progress = SILENT, is_number: bool = False) -> list[Labelled]:
+def read_labelled(place: LabelSource, progress: Progress = SILENT, is_number: bool = False) -> list[LabeledRow]:
     """Return all examples of a place, in order; their labels may have to be numbers."""
     return read_labelled_with_columns(place, progress, is_number)[0]
 
 
 def read_labelled_with_columns(
     place: LabelSource, progress: Progress = SILENT, is_number: bool = False, usual: Usual = NOTHING
-) -> tuple[list[Labelled], dict[str, str | int]]:
+) -> tuple[list[LabeledRow], dict[str, str | int]]:
     """Return all examples of a place, and the columns they are in; `usual` are those to look for first."""
     if place.path.startswith(MINIATURE):
         return make_labelled(place.path.removeprefix(MINIATURE), place.count, progress, is_number), {}
@@ -77,7 +77,7 @@ def read_labelled_with_columns(
     if len(rows) < len(table.rows):
         progress.say(f"{place.name}: the first {len(rows):,} of {len(table.rows):,} examples are used (count).")
     found = [
-        Labelled(
+        LabeledRow(
             texts_in(row, columns.texts, at := f"{place.name}: {where}"), label_in(row, columns.label, at, WAY_OUT)
         )
         for where, row in rows
@@ -133,7 +133,7 @@ def names_texts(row: Sequence[str], usual: Usual) -> bool:
     return bool(names) and all(isinstance(name, str) and name.lower() in known for name in names)
 
 
-def find_columns(table: Table, place: LabelSource, is_number: bool = False) -> Columns:
+def find_columns(table: Table, place: LabelSource, is_number: bool = False) -> LabelColumns:
     """Return the columns a user named, and the likely ones where none was named."""
     given = [name for name in (place.text_column, place.second_column) if name is not None]
     texts = tuple(table.column(name) for name in given) or known_texts(table.names)
@@ -162,7 +162,7 @@ def find_columns(table: Table, place: LabelSource, is_number: bool = False) -> C
     if len({*texts, label}) <= len(texts):
         raise DataError(f'{table.origin}: column "{label}" has two parts to play; {WAY_OUT}.')
     table.check_once(*texts, label)
-    return Columns(texts, label)
+    return LabelColumns(texts, label)
 
 
 def named_twice(table: Table, name: str) -> DataError:
@@ -189,7 +189,7 @@ def _number_among_texts(table: Table) -> tuple[tuple[str, ...] | None, str | Non
     return (texts, numbers[0]) if len(numbers) == 1 and len(texts) in (1, 2) else (None, None)
 
 
-def _say(table: Table, columns: Columns, progress: Progress) -> None:
+def _say(table: Table, columns: LabelColumns, progress: Progress) -> None:
     texts = " and ".join(f'"{name}"' for name in columns.texts)
     header = "" if table.has_header else " (numbers from 0: the first row is taken for an example, not for names)"
     progress.say(f'{table.origin}: the text is in column {texts}, the label in "{columns.label}"{header}.')
@@ -197,12 +197,12 @@ def _say(table: Table, columns: Columns, progress: Progress) -> None:
 
 def make_labelled(
     name: str, count: int | None, progress: Progress = SILENT, is_number: bool = False
-) -> list[Labelled]:
+) -> list[LabeledRow]:
     """Return examples of the miniature world, made on the spot: stories with their plots, or pairs with a score."""
     sets = {"likeness": _likeness} if is_number else _SETS
     place = miniature.place(name, tuple(sets))
     examples, size = sets[place.set](place.split, count)
-    found: list[Labelled] = []
+    found: list[LabeledRow] = []
     with progress.bar(f"make {name}", size) as bar:
         for example in examples:
             found.append(example)
@@ -210,38 +210,38 @@ def make_labelled(
     return found
 
 
-def _plots(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+def _plots(split: str, count: int | None) -> tuple[Iterator[LabeledRow], int]:
     stories = miniature.stories(split)
     count = count or miniature.SPLITS[split].size
-    return (Labelled((" ".join(story.sentences),), story.plot) for story in islice(stories, count)), count
+    return (LabeledRow((" ".join(story.sentences),), story.plot) for story in islice(stories, count)), count
 
 
-def _reviews(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+def _reviews(split: str, count: int | None) -> tuple[Iterator[LabeledRow], int]:
     reviews = miniature.reviews(split, count)
-    return (Labelled((review.text,), review.label) for review in reviews), _size(split, count)
+    return (LabeledRow((review.text,), review.label) for review in reviews), _size(split, count)
 
 
-def _opinions(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+def _opinions(split: str, count: int | None) -> tuple[Iterator[LabeledRow], int]:
     opinions = miniature.opinions(split, count)
-    return (Labelled((opinion.text,), opinion.label) for opinion in opinions), _size(split, count)
+    return (LabeledRow((opinion.text,), opinion.label) for opinion in opinions), _size(split, count)
 
 
-def _paraphrases(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+def _paraphrases(split: str, count: int | None) -> tuple[Iterator[LabeledRow], int]:
     pairs = miniature.paraphrases(split, count)
-    labelled = (Labelled((pair.first, pair.second), "yes" if pair.is_same else "no") for pair in pairs)
+    labelled = (LabeledRow((pair.first, pair.second), "yes" if pair.is_same else "no") for pair in pairs)
     return labelled, _size(split, count)
 
 
-def _likeness(split: str, count: int | None) -> tuple[Iterator[Labelled], int]:
+def _likeness(split: str, count: int | None) -> tuple[Iterator[LabeledRow], int]:
     pairs = miniature.likeness(split, count)
-    return (Labelled((pair.first, pair.second), f"{pair.score:g}") for pair in pairs), _size(split, count)
+    return (LabeledRow((pair.first, pair.second), f"{pair.score:g}") for pair in pairs), _size(split, count)
 
 
 def _size(split: str, count: int | None) -> int:
     return count or miniature.EXAMPLE_SPLITS[split].size
 
 
-_SETS: Final[dict[str, Callable[[str, int | None], tuple[Iterator[Labelled], int]]]] = {
+_SETS: Final[dict[str, Callable[[str, int | None], tuple[Iterator[LabeledRow], int]]]] = {
     "plots": _plots,
     "reviews": _reviews,
     "paraphrases": _paraphrases,

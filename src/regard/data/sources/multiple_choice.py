@@ -26,7 +26,7 @@ LETTERS = "abcdefghij"
 WAY_OUT = "name the columns with data.train.context_column=NAME, choices_column or choice_columns, and label_column"
 
 
-class Choice(NamedTuple):
+class MultipleChoiceRow(NamedTuple):
     """A context, ways to go on, and the number (from 0) of the right one; -1 where it is not known."""
 
     context: str
@@ -34,7 +34,7 @@ class Choice(NamedTuple):
     label: int
 
 
-class Columns(NamedTuple):
+class ChoiceColumns(NamedTuple):
     """Where the context is, where the choices are (one field of all, or a column each), and where the answer."""
 
     context: str
@@ -55,14 +55,16 @@ class Columns(NamedTuple):
         return f'the context is in column "{self.context}", the choices in {choices}{answer}'
 
 
-def read_choices(place: ChoiceSource, progress: Progress = SILENT, has_labels: bool = True) -> list[Choice]:
+def read_choices(
+    place: ChoiceSource, progress: Progress = SILENT, has_labels: bool = True
+) -> list[MultipleChoiceRow]:
     """Return all examples of a place, in order; without labels where none are needed."""
     return read_choices_with_columns(place, progress, has_labels)[0]
 
 
 def read_choices_with_columns(
     place: ChoiceSource, progress: Progress = SILENT, has_labels: bool = True, usual: Usual = NOTHING
-) -> tuple[list[Choice], dict[str, Any]]:
+) -> tuple[list[MultipleChoiceRow], dict[str, Any]]:
     """Return all examples of a place, and the columns they are in; `usual` are those to look for first."""
     if place.path.startswith(MINIATURE):
         return make_choices(place.path.removeprefix(MINIATURE), place.count, progress), {}
@@ -81,7 +83,7 @@ def read_choices_with_columns(
 
 def choices_in(
     table: Table, place: ChoiceSource, usual: Usual = NOTHING, progress: Progress = SILENT
-) -> list[Choice | None]:
+) -> list[MultipleChoiceRow | None]:
     """Return the example of each row of a table, without its answer; a blank row has none."""
     columns = find_columns(table, with_usual(place, table, usual), has_labels=False)
     progress.say(f"{table.origin}: {columns.shown()}.")
@@ -102,7 +104,7 @@ def with_usual(place: ChoiceSource, table: Table, usual: Usual) -> ChoiceSource:
     return place.model_copy(update=found)
 
 
-def find_columns(table: Table, place: ChoiceSource, has_labels: bool = True) -> Columns:
+def find_columns(table: Table, place: ChoiceSource, has_labels: bool = True) -> ChoiceColumns:
     """Return the columns a user named, and the likely ones where none was named."""
 
     def column(given: str | int | None, likely: Sequence[str], what: str) -> str:
@@ -126,10 +128,10 @@ def find_columns(table: Table, place: ChoiceSource, has_labels: bool = True) -> 
     is_list = len(several) < 2
     choices = (column(place.choices_column, CHOICES_NAMES, "choices"),) if is_list else several
     table.check_once(context, label, *choices)
-    return Columns(context, choices, is_list, label)
+    return ChoiceColumns(context, choices, is_list, label)
 
 
-def _read(row: Row, columns: Columns, where: str) -> tuple[Choice, Any]:
+def _read(row: Row, columns: ChoiceColumns, where: str) -> tuple[MultipleChoiceRow, Any]:
     """Return an example without its answer, and what the row says about that."""
     context = text_in(row, columns.context, where, WAY_OUT)
     names: Sequence[str] = ()
@@ -143,7 +145,7 @@ def _read(row: Row, columns: Columns, where: str) -> tuple[Choice, Any]:
         raise DataError(f"{where} has {len(choices)} choices; there must be two at least.")
     if not all(choices):
         raise DataError(f"{where}: choice {choices.index('')} (counted from 0) is empty; give it words.")
-    return Choice(context, choices, -1), None if columns.label is None else _answer(
+    return MultipleChoiceRow(context, choices, -1), None if columns.label is None else _answer(
         row, columns.label, choices, names, where
     )
 
@@ -179,7 +181,7 @@ def _listed(row: Row, name: str, where: str) -> tuple[tuple[str, ...], Sequence[
     return tuple(whole(each, where, name).strip() for each in found), names
 
 
-def _numbered(found: Sequence[tuple[Choice, Any]], places: Sequence[str]) -> list[Choice]:
+def _numbered(found: Sequence[tuple[MultipleChoiceRow, Any]], places: Sequence[str]) -> list[MultipleChoiceRow]:
     """Return examples with their answers; where one is the number of choices, all are counted from 1."""
     numbers = [said for _, said in found if isinstance(said, int)]
     is_past = any(said == len(each.choices) for each, said in found if isinstance(said, int))
@@ -196,13 +198,13 @@ def _numbered(found: Sequence[tuple[Choice, Any]], places: Sequence[str]) -> lis
     return examples
 
 
-def make_choices(split: str, count: int | None, progress: Progress = SILENT) -> list[Choice]:
+def make_choices(split: str, count: int | None, progress: Progress = SILENT) -> list[MultipleChoiceRow]:
     """Return probes of the miniature world, made on the spot; the right one is first or second by a hash."""
-    found: list[Choice] = []
+    found: list[MultipleChoiceRow] = []
     split = miniature.place(split, ("probes",)).split
     count = count or miniature.SPLITS[split].size
     with progress.bar(f"make {split}", count) as bar:
         for probe in miniature.story_probes(split, count):
-            found.append(Choice(probe.prefix, probe.choices, probe.label))
+            found.append(MultipleChoiceRow(probe.prefix, probe.choices, probe.label))
             bar.advance()
     return found

@@ -21,23 +21,23 @@ CONTEXT_NAMES = ("context", "passage", "paragraph", "text", "article", "document
 ANSWER_NAMES = ("answers", "answer", "answer_text")
 
 
-class Answer(NamedTuple):
+class GoldAnswer(NamedTuple):
     """A right answer, and where in its context it begins; -1 if it is not there."""
 
     text: str
     start: int
 
 
-class Question(NamedTuple):
+class QuestionRow(NamedTuple):
     """A question, the text that is asked about, and all right answers; none means that the text has none."""
 
     name: str
     question: str
     context: str
-    answers: tuple[Answer, ...]
+    answers: tuple[GoldAnswer, ...]
 
 
-def read_questions(place: QuestionSource, progress: Progress = SILENT, has_answers: bool = True) -> list[Question]:
+def read_questions(place: QuestionSource, progress: Progress = SILENT, has_answers: bool = True) -> list[QuestionRow]:
     """Return all questions of a place, in order; without answers where none are needed."""
     if place.path.startswith(MINIATURE):
         return make_questions(place.path.removeprefix(MINIATURE), place.count, progress)
@@ -53,20 +53,20 @@ def read_questions(place: QuestionSource, progress: Progress = SILENT, has_answe
     return kept
 
 
-def make_questions(name: str, count: int | None, progress: Progress = SILENT) -> list[Question]:
+def make_questions(name: str, count: int | None, progress: Progress = SILENT) -> list[QuestionRow]:
     """Return questions about stories of the miniature world, made on the spot."""
     split = miniature.place(name, ("questions",)).split
     asked = miniature.questions(split, count)
-    found: list[Question] = []
+    found: list[QuestionRow] = []
     with progress.bar(f"make {name}", count or miniature.EXAMPLE_SPLITS[split].size) as bar:
         for each in asked:
-            answers = tuple(Answer(*answer) for answer in each.answers)
-            found.append(Question(str(len(found)), each.question, each.context, answers))
+            answers = tuple(GoldAnswer(*answer) for answer in each.answers)
+            found.append(QuestionRow(str(len(found)), each.question, each.context, answers))
             bar.advance()
     return found
 
 
-def _say(place: QuestionSource, questions: Sequence[Question], progress: Progress) -> None:
+def _say(place: QuestionSource, questions: Sequence[QuestionRow], progress: Progress) -> None:
     without = sum(not each.answers for each in questions)
     progress.say(
         f"{place.name}: {len(questions):,} questions about {len({each.context for each in questions}):,} texts, "
@@ -81,7 +81,7 @@ def _say(place: QuestionSource, questions: Sequence[Question], progress: Progres
         )
 
 
-def _from_document(place: QuestionSource, has_answers: bool) -> Iterator[Question]:
+def _from_document(place: QuestionSource, has_answers: bool) -> Iterator[QuestionRow]:
     """Yield the questions of a file in the form of SQuAD: articles of paragraphs of questions; or a list of rows."""
     try:
         document = parse_json(read_text(Path(place.path)))
@@ -109,7 +109,7 @@ def _inside(value: Any, name: str, path: str, what: str) -> list[Any]:
     return found
 
 
-def _from_squad(question: Row, context: Any, number: int, place: QuestionSource, has_answers: bool) -> Question:
+def _from_squad(question: Row, context: Any, number: int, place: QuestionSource, has_answers: bool) -> QuestionRow:
     name = _name(question, "id", number, f"{place.name}: question {number}")
     where = f"{place.name}: question {name}"
     is_impossible = question.get("is_impossible") in (True, 1, "true", "True")
@@ -129,7 +129,7 @@ def _name(row: Row, column: str | None, number: int, where: str) -> str:
     return (label_in(row, column, where, "give it an id that is a text") if column else "") or str(number)
 
 
-def _from_table(place: QuestionSource, has_answers: bool) -> Iterator[Question]:
+def _from_table(place: QuestionSource, has_answers: bool) -> Iterator[QuestionRow]:
     table = read_rows(place.path, place.config, place.split, lambda row: True)
     known = {name.strip().lower(): name for name in table.names}
     asked, about = question_columns(table.names, table.origin)
@@ -185,12 +185,12 @@ def _as_list(value: Any) -> list[Any]:
     return [] if value is None else list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _question(name: str, question: str, context: str, answers: Sequence[tuple[Any, Any]], where: str) -> Question:
+def _question(name: str, question: str, context: str, answers: Sequence[tuple[Any, Any]], where: str) -> QuestionRow:
     found = []
     for said, begin in answers:
         text, place = _text(said, where, "answer"), integer_in(begin)
-        found.append(Answer(text, _located(context, text, -1 if place is None else place)))
-    return Question(name, question, context, tuple(found))
+        found.append(GoldAnswer(text, _located(context, text, -1 if place is None else place)))
+    return QuestionRow(name, question, context, tuple(found))
 
 
 def _located(context: str, answer: str, begin: int) -> int:

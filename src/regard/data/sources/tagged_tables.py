@@ -28,7 +28,7 @@ LONGEST = 1000
 WAY_OUT = "name the columns with data.train.word_column=NAME and --label-column"
 
 
-class Tagged(NamedTuple):
+class TaggedRow(NamedTuple):
     """The words of a sentence and the tag of each; without tags where none are needed."""
 
     words: tuple[str, ...]
@@ -145,7 +145,7 @@ def sentences_in(table: Table, columns: TagColumns) -> Iterable[list[int]]:
 
 def tagged_in(
     table: Table, columns: TagColumns, keeps_empty: bool = False, seen: TagsSeen | None = None
-) -> list[Tagged]:
+) -> list[TaggedRow]:
     """Return all sentences of a table; a row whose list is empty is one only where that is wanted."""
     seen = seen or TagsSeen()
     places = list(sentences_in(table, columns))
@@ -170,7 +170,7 @@ def tagged_in(
                 f"{table.origin}: {where} has {len(said)} words but {len(told)} tags; each word needs one."
             )
         if said or keeps_empty:
-            found.append(Tagged(tuple(said), tuple(told)))
+            found.append(TaggedRow(tuple(said), tuple(told)))
     return found
 
 

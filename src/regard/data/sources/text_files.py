@@ -10,7 +10,15 @@ from typing import Any, Protocol
 from regard import miniature
 from regard.config.limits import TEXT, max_text_bytes, size_in_words
 from regard.data.settings.text import TextSource
-from regard.data.sources.documents import JSON_LINES, Part, Piece, ending, file_pieces, pieces_of, text_of
+from regard.data.sources.documents import (
+    JSON_LINES,
+    DocumentChunk,
+    DocumentSpan,
+    ending,
+    file_pieces,
+    pieces_of,
+    text_of,
+)
 from regard.data.sources.lines import explaining
 from regard.data.sources.records import dataset_rows, load_datasets
 from regard.errors import DataError
@@ -38,7 +46,7 @@ class Input(Protocol):
     def fingerprint(self) -> str:
         """Return a hash of the contents."""
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[DocumentChunk]:
         """Yield its documents in pieces."""
 
 
@@ -71,7 +79,7 @@ class FileInput:
         with explaining(self.path), self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[DocumentChunk]:
         """Yield its documents in pieces."""
         return file_pieces(self.path, self.place)
 
@@ -96,14 +104,14 @@ class DatasetInput:
         """Return a hash of that mark: the library keeps no hash of the contents."""
         return hashlib.sha256(repr(self.glance()).encode()).hexdigest()
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[DocumentChunk]:
         """Yield its rows in pieces."""
         return pieces_of(self._parts())
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[DocumentSpan]:
         for number, row in enumerate(dataset_rows(self._rows, self.name), start=1):
             text = text_of(row, self.place.field, f"{self.name}: record {number}")
-            yield Part(text, True, len(text.encode()))
+            yield DocumentSpan(text, True, len(text.encode()))
 
 
 @dataclass(frozen=True)
@@ -127,10 +135,10 @@ class MiniatureInput:
         """Return a hash of that: the others follow from it."""
         return hashlib.sha256(repr(self.glance()).encode()).hexdigest()
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[DocumentChunk]:
         """Yield the texts in pieces."""
         texts = miniature.texts(self._place, self.place.count)
-        return pieces_of(Part(text, True, len(text.encode())) for text in texts)
+        return pieces_of(DocumentSpan(text, True, len(text.encode())) for text in texts)
 
 
 def find_inputs(place: TextSource) -> list[Input]:

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.decoding.cuda_graphs.capture import Recording, Shape, recordings_of
-from regard.decoding.logits.processors import Constraints
-from regard.decoding.search.beam_state import Candidates, Ledger
+from regard.decoding.cuda_graphs.capture import CapturedGraph, GraphKey, recordings_of
+from regard.decoding.logits.processors import LogitsProcessor
+from regard.decoding.search.beam_state import BeamState, Candidates
 from regard.decoding.steppers.interface import Hypothesis
 from regard.nn.kernels.availability import has_triton
 
@@ -36,7 +36,7 @@ class Rules:
     min_length: int
 
     @classmethod
-    def of(cls, constraints: Constraints, vocabulary: int) -> "Rules | None":
+    def of(cls, constraints: LogitsProcessor, vocabulary: int) -> "Rules | None":
         """Return the rules of a search, None if it has others than these, or fewer tokens than candidates."""
         settings, ends = constraints.settings, constraints.ends
         has_others = settings.no_repeat_ngram or constraints.changes_values or constraints.prefix_steps
@@ -63,10 +63,10 @@ def can_fuse(logits: Tensor) -> bool:
     return is_ours and has_triton()
 
 
-class BeamRecording(Recording):
+class BeamRecording(CapturedGraph):
     """A step, its best candidates, and the choice of those that run on: ready for the next step."""
 
-    def __init__(self, model: Any, shape: Shape, device: torch.device, rules: Rules) -> None:
+    def __init__(self, model: Any, shape: GraphKey, device: torch.device, rules: Rules) -> None:
         super().__init__(model, shape, device)
         B, beams, count = shape.sentences, rules.beams, 2 * rules.beams
         self.rules = rules
@@ -130,10 +130,10 @@ class BeamRecording(Recording):
 
 
 def recorded_beam_search(
-    model: Any, source: Tensor, real: Tensor, limits: Sequence[int], constraints: Constraints, rules: Rules
+    model: Any, source: Tensor, real: Tensor, limits: Sequence[int], constraints: LogitsProcessor, rules: Rules
 ) -> list[list[Hypothesis]] | None:
     """Return what `beam_search` would; None if memory is too short for recordings."""
-    ledger = Ledger(limits, constraints)
+    ledger = BeamState(limits, constraints)
     search = _Search(model, source, ledger, rules)
     return ledger.finished if search.run(source, real, max(limits)) else None
 
@@ -141,7 +141,7 @@ def recorded_beam_search(
 class _Search:
     """The device's side of a search, and how what it finds gets into the books."""
 
-    def __init__(self, model: Any, source: Tensor, ledger: Ledger, rules: Rules) -> None:
+    def __init__(self, model: Any, source: Tensor, ledger: BeamState, rules: Rules) -> None:
         self.ledger, self.rules = ledger, rules
         self.recordings, self.bound = recordings_of(model, may_have_moved=False), model.max_positions
         self.length, self.device = source.size(1), source.device
@@ -170,7 +170,7 @@ class _Search:
         return True
 
     def _recording(self, sentences: int) -> BeamRecording | None:
-        shape = Shape.around(sentences, self.length, self.rules.beams, self.taken)
+        shape = GraphKey.around(sentences, self.length, self.rules.beams, self.taken)
         if self.bound is not None:
             shape = replace(shape, length=min(shape.length, self.bound))
         return self.recordings.of(BeamRecording, shape, self.rules)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from regard.models.base.protocols import Fixed, Recordable
+from regard.models.base.protocols import StaticState, SupportsCudaGraphs
 from regard.nn.inference.memory import nothing_collected
 from regard.nn.probes.probe import probes
 
@@ -27,7 +27,7 @@ MEMORY_SHARE = 0.1
 
 
 @dataclass(frozen=True)
-class Shape:
+class GraphKey:
     """The room a recording has: sizes are powers of two, so that few recordings serve all batches."""
 
     sentences: int
@@ -36,7 +36,7 @@ class Shape:
     steps: int
 
     @classmethod
-    def around(cls, sentences: int, length: int, hypotheses: int, taken: int) -> "Shape":
+    def around(cls, sentences: int, length: int, hypotheses: int, taken: int) -> "GraphKey":
         """Return the shape for so many sentences, after some steps and for as many more."""
         length, steps = max(SHORTEST_SOURCE, length), max(FEWEST_STEPS, 2 * taken)
         return cls(power_of_two(sentences), power_of_two(length), hypotheses, power_of_two(steps))
@@ -51,15 +51,15 @@ def power_of_two(size: int) -> int:
     return 1 << max(0, size - 1).bit_length()
 
 
-class Recording:
+class CapturedGraph:
     """One step in fixed places: what goes in, what comes out, and the graph between (without CUDA: the step)."""
 
     pool: Any = None
     """Where the graph has what it needs on the way, if it shares that place with other graphs."""
 
-    def __init__(self, model: Recordable, shape: Shape, device: torch.device) -> None:
+    def __init__(self, model: SupportsCudaGraphs, shape: GraphKey, device: torch.device) -> None:
         self.shape: Any = shape
-        self.fixed: Fixed = model.fixed(shape.sentences, shape.length, shape.hypotheses, shape.steps)
+        self.fixed: StaticState = model.fixed(shape.sentences, shape.length, shape.hypotheses, shape.steps)
         rows = shape.sentences * shape.hypotheses
         self.tokens = torch.zeros(rows, dtype=torch.long, device=device)
         self.identity = torch.arange(rows, device=device)
@@ -103,7 +103,7 @@ class Recording:
         self.logits = self.fixed.step(self.tokens, self.order)
 
 
-Kind = TypeVar("Kind", bound=Recording)
+Kind = TypeVar("Kind", bound=CapturedGraph)
 
 
 class Recordings:
@@ -112,7 +112,7 @@ class Recordings:
     def __init__(self, model: Any) -> None:
         # The model owns its recordings, not they the model: it must be free to go.
         self._model = weakref.ref(model)
-        self._kept: OrderedDict[tuple[Any, ...], Recording] = OrderedDict()
+        self._kept: OrderedDict[tuple[Any, ...], CapturedGraph] = OrderedDict()
         self._probes = list(probes(model).values())
         # Walking through a model takes longer than a step; its modules with weights of their own are soon asked.
         self._owners = [module for module in model.modules() if module._parameters]
@@ -194,7 +194,11 @@ def forget_recordings(model: Any) -> None:
 
 def can_record(model: Any) -> bool:
     """Tell whether the steps of a model are recorded: on a CUDA device, unless someone listens."""
-    return isinstance(model, Recordable) and next(model.parameters()).is_cuda and not recordings_of(model).is_heard  # type: ignore[attr-defined]
+    return (
+        isinstance(model, SupportsCudaGraphs)
+        and next(model.parameters()).is_cuda
+        and not recordings_of(model).is_heard
+    )  # type: ignore[attr-defined]
 
 
 def can_record_passes(model: Any) -> bool:

@@ -9,25 +9,25 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.decoding.cuda_graphs.capture import Recording, power_of_two, recordings_of
-from regard.decoding.steppers.decoder_only import Reader
-from regard.models.base.protocols import LanguageModel, RecordableText
+from regard.decoding.cuda_graphs.capture import CapturedGraph, power_of_two, recordings_of
+from regard.decoding.steppers.decoder_only import DecoderOnlyStepper
+from regard.models.base.protocols import CausalLM, RecordableText
 
 FEWEST_SLOTS = 64
 
 
 @dataclass(frozen=True)
-class TextShape:
+class TextGraphKey:
     """The room a recording has: sizes are powers of two, so that few recordings serve all texts."""
 
     rows: int
     slots: int
 
 
-class TextRecording(Recording):
+class TextRecording(CapturedGraph):
     """One step of up to so many texts."""
 
-    def __init__(self, model: RecordableText, shape: TextShape, device: torch.device, number: int = 0) -> None:
+    def __init__(self, model: RecordableText, shape: TextGraphKey, device: torch.device, number: int = 0) -> None:
         self.shape = shape
         self.fixed: Any = model.fixed_text(shape.rows, shape.slots)
         self.tokens = torch.zeros(shape.rows, dtype=torch.long, device=device)
@@ -39,10 +39,10 @@ class TextRecording(Recording):
         self.logits = self.fixed.step(self.tokens)
 
 
-class RecordedReader(Reader):
+class RecordedReader(DecoderOnlyStepper):
     """Reads beginnings plainly, and goes on by recorded steps; every continuation is a row of its own."""
 
-    def __init__(self, model: LanguageModel, padding: int) -> None:
+    def __init__(self, model: CausalLM, padding: int) -> None:
         super().__init__(model, padding)
         self._recordings = recordings_of(model)
         self._now: TextRecording | None = None
@@ -107,7 +107,7 @@ class RecordedReader(Reader):
 
     def _free_recording(self, rows: int, slots: int) -> TextRecording | None:
         """Return a recording that nobody else is going on with."""
-        shape = TextShape(power_of_two(rows), slots)
+        shape = TextGraphKey(power_of_two(rows), slots)
         for number in count():
             found = self._recordings.of(TextRecording, shape, number)
             if found is None:
@@ -119,7 +119,9 @@ class RecordedReader(Reader):
         raise AssertionError("numbers never end")
 
 
-def build_reader(model: LanguageModel, padding: int) -> Reader:
+def build_reader(model: CausalLM, padding: int) -> DecoderOnlyStepper:
     """Return the reader that suits a model: recorded on a CUDA device, unless someone listens."""
     can_record = isinstance(model, RecordableText) and model.head.weight.is_cuda
-    return (RecordedReader if can_record and not recordings_of(model).is_heard else Reader)(model, padding)
+    return (RecordedReader if can_record and not recordings_of(model).is_heard else DecoderOnlyStepper)(
+        model, padding
+    )

@@ -6,12 +6,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.decoding.cuda_graphs.capture import Recording, Shape, can_record, recordings_of
+from regard.decoding.cuda_graphs.capture import CapturedGraph, GraphKey, can_record, recordings_of
 from regard.decoding.steppers.interface import EnsembleStepper, ModelStepper, Stepper
-from regard.models.base.protocols import SequenceToSequence
+from regard.models.base.protocols import Seq2Seq
 
 
-class RecordedStepper:
+class CudaGraphStepper:
     """Steps of one model: the first as it comes, all further ones from recordings."""
 
     def __init__(self, model: Any, source: Tensor, real: Tensor) -> None:
@@ -19,7 +19,7 @@ class RecordedStepper:
         self._recordings = recordings_of(model)
         self._sentences, self._length = source.shape
         self._device = source.device
-        self._now: Recording | None = None
+        self._now: CapturedGraph | None = None
         self._rows = torch.arange(0)  # (B,) where in the recording the sentences stand
         self._is_ordered = False  # whether the recording was told who goes on from whom
         self._taken = 0  # steps
@@ -63,9 +63,9 @@ class RecordedStepper:
         self._now.order.view(-1, count).index_copy_(0, self._rows, order.view(-1, count))
         self._is_ordered = True
 
-    def _load(self, hypotheses: int) -> Recording | None:
-        shape = Shape.around(self._sentences, self._length, hypotheses, self._taken)
-        self._now = self._recordings.of(Recording, shape)
+    def _load(self, hypotheses: int) -> CapturedGraph | None:
+        shape = GraphKey.around(self._sentences, self._length, hypotheses, self._taken)
+        self._now = self._recordings.of(CapturedGraph, shape)
         if self._now is None:
             return None
         self._since = 0
@@ -73,17 +73,17 @@ class RecordedStepper:
         self._rows = torch.arange(self._sentences, device=self._device)
         return self._now
 
-    def _unload(self, now: Recording) -> None:
+    def _unload(self, now: CapturedGraph) -> None:
         self._plain.memory, self._plain.state = now.fixed.unload(self._rows, self._since)
         self._now = None
 
 
-def build_stepper(models: Sequence[SequenceToSequence], source: Tensor, real: Tensor) -> Stepper:
+def build_stepper(models: Sequence[Seq2Seq], source: Tensor, real: Tensor) -> Stepper:
     """Return the stepper over sources (B, S) of one model or an ensemble."""
     steppers = [stepper_kind(model, models)(model, source, real) for model in models]
     return steppers[0] if len(steppers) == 1 else EnsembleStepper(steppers)
 
 
-def stepper_kind(model: Any, members: Sequence[Any]) -> type[ModelStepper] | type[RecordedStepper]:
+def stepper_kind(model: Any, members: Sequence[Any]) -> type[ModelStepper] | type[CudaGraphStepper]:
     """Return how the steps of a model are taken; one that is there twice cannot share its recordings."""
-    return RecordedStepper if can_record(model) and members.count(model) == 1 else ModelStepper
+    return CudaGraphStepper if can_record(model) and members.count(model) == 1 else ModelStepper

@@ -12,11 +12,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.decoding.cuda_graphs.capture import Recording, Recordings, recordings_of
-from regard.decoding.search.mask_predict import Filling, candidate_rows, fill_in, in_order, likely_lengths, summary
+from regard.decoding.cuda_graphs.capture import CapturedGraph, Recordings, recordings_of
+from regard.decoding.search.mask_predict import (
+    MaskPredictState,
+    candidate_rows,
+    fill_in,
+    in_order,
+    likely_lengths,
+    summary,
+)
 from regard.decoding.settings import MaskPredictDecodeSettings
-from regard.decoding.steppers.interface import Ends, Hypothesis
-from regard.models.base.protocols import ConditionalMasked
+from regard.decoding.steppers.interface import Hypothesis, SpecialTokens
+from regard.models.base.protocols import ConditionalMaskedLM
 
 LARGEST = 2**14
 """Places of outputs, padding among them, up to which a recording is worth it: from there on the device is busy."""
@@ -40,7 +47,7 @@ def on_grid(size: int, finest: int = FINEST) -> int:
     return -(-size // step) * step
 
 
-class SourceRecording(Recording):
+class SourceRecording(CapturedGraph):
     """Sources read, and how long their outputs may be."""
 
     def __init__(self, model: Any, shape: MaskShape, device: torch.device, candidates: int) -> None:
@@ -81,7 +88,7 @@ class SourceRecording(Recording):
         self.memory = model.ready(memory).select(candidate_rows(self.lengths))
 
 
-class FillingRecording(Recording):
+class FillingRecording(CapturedGraph):
     """All passes over the outputs of recorded sources."""
 
     def __init__(
@@ -89,7 +96,7 @@ class FillingRecording(Recording):
         model: Any,
         shape: MaskShape,
         device: torch.device,
-        filling: Filling,
+        filling: MaskPredictState,
         sources: SourceRecording,
         pool: Any = None,
     ) -> None:
@@ -121,7 +128,7 @@ class FillingRecording(Recording):
 
 
 def recorded_mask_predict(
-    model: ConditionalMasked, source: Tensor, real: Tensor, ends: Ends, settings: MaskPredictDecodeSettings
+    model: ConditionalMaskedLM, source: Tensor, real: Tensor, ends: SpecialTokens, settings: MaskPredictDecodeSettings
 ) -> list[list[Hypothesis]] | None:
     """Return what `mask_predict` would; None where a shape is new, too large, or memory too short to record it."""
     recordings = recordings_of(model)
@@ -139,7 +146,7 @@ def recorded_mask_predict(
     shape = MaskShape(shape.sentences, shape.length, width if bound is None else min(width, bound))
     if rows * shape.width > LARGEST:
         return None
-    filling = Filling.of(ends, settings)
+    filling = MaskPredictState.of(ends, settings)
     filled = recordings.of(FillingRecording, shape, filling, sources, _pool(recordings, source.device))
     if filled is None:
         return None

@@ -9,15 +9,15 @@ from torch import Tensor
 
 from regard.decoding.logits.filters import allow_only, forbid_repeated_ngrams, penalise_repetition
 from regard.decoding.settings import DecodeSettings
-from regard.decoding.steppers.interface import Ends
+from regard.decoding.steppers.interface import SpecialTokens
 from regard.text.prefix import Prefix
 
 
-class Constraints:
+class LogitsProcessor:
     """What may be said next, given what was said: nothing is remembered from step to step."""
 
     def __init__(
-        self, settings: DecodeSettings, ends: Ends, prefixes: Sequence[Prefix | None], device: torch.device
+        self, settings: DecodeSettings, ends: SpecialTokens, prefixes: Sequence[Prefix | None], device: torch.device
     ) -> None:
         self.settings, self.ends, self.prefixes, self.device = settings, ends, prefixes, device
         self.never = torch.tensor(ends.never, dtype=torch.long, device=device)

@@ -10,22 +10,22 @@ from torch import Tensor
 from regard.decoding.logits.counter_uniforms import draw, uniforms
 from regard.decoding.logits.filters import forbid_repeated_ngrams, keep_min_p, penalise_repetition
 from regard.decoding.search.rollout import narrowed
-from regard.decoding.steppers.interface import Ends
-from regard.decoding.steppers.requests import Row
+from regard.decoding.steppers.interface import SpecialTokens
+from regard.decoding.steppers.requests import RunningSequence
 from regard.decoding.text_settings import GenerateSettings
 from regard.errors import CheckpointError
 
 
-class Chooser:
+class TokenSampler:
     """The choice among next tokens; nothing is remembered from step to step."""
 
-    def __init__(self, settings: GenerateSettings, ends: Ends, weight: Tensor) -> None:
+    def __init__(self, settings: GenerateSettings, ends: SpecialTokens, weight: Tensor) -> None:
         self.settings, self.ends, self.device = settings, ends, weight.device
         never = [token for token in ends.never if token != ends.end and token < weight.size(0)]
         self.never = torch.tensor(never, dtype=torch.long, device=self.device)
         self.never_yet = torch.tensor([*never, ends.end], dtype=torch.long, device=self.device)
 
-    def __call__(self, logits: Tensor, rows: Sequence[Row], step: int) -> list[tuple[int, float]]:
+    def __call__(self, logits: Tensor, rows: Sequence[RunningSequence], step: int) -> list[tuple[int, float]]:
         """Return the token that follows each row, and its log probability as the model has it."""
         log_p = logits.log_softmax(-1)  # (R, V)
         tokens = self._pick(self._allowed(log_p, rows, step), rows, step)
@@ -35,7 +35,7 @@ class Chooser:
             raise CheckpointError("The model gives no probabilities: its weights are not numbers; use another one.")
         return [(int(token), value) for token, value in zip(*found, strict=True)]
 
-    def _allowed(self, log_p: Tensor, rows: Sequence[Row], step: int) -> Tensor:
+    def _allowed(self, log_p: Tensor, rows: Sequence[RunningSequence], step: int) -> Tensor:
         """Return the log probabilities (R, V) under all constraints."""
         settings, end = self.settings, self.ends.end
         allowed = log_p.index_fill(1, self.never_yet if step + 1 < settings.min_tokens else self.never, -torch.inf)
@@ -52,7 +52,9 @@ class Chooser:
             allowed[:, end] = torch.where(is_stuck, log_p[:, end], allowed[:, end])
         return allowed
 
-    def _by_past(self, log_p: Tensor, rows: Sequence[Row], constrain: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    def _by_past(
+        self, log_p: Tensor, rows: Sequence[RunningSequence], constrain: Callable[[Tensor, Tensor], Tensor]
+    ) -> Tensor:
         """Return the log probabilities constrained by what was read and said, rows of one length at a time."""
         pasts = [[token for token in row.ids if token != self.ends.end] for row in rows]
         lengths = np.array([len(past) for past in pasts])
@@ -64,7 +66,7 @@ class Chooser:
             found[at] = constrain(log_p[at], past)
         return found
 
-    def _pick(self, allowed: Tensor, rows: Sequence[Row], step: int) -> Tensor:
+    def _pick(self, allowed: Tensor, rows: Sequence[RunningSequence], step: int) -> Tensor:
         """Return one token a row (R,)."""
         settings = self.settings
         if settings.temperature == 0:

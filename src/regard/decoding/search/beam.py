@@ -7,20 +7,20 @@ import torch
 from torch import Tensor
 
 from regard.decoding.logits.coverage import Coverage
-from regard.decoding.logits.processors import Constraints
-from regard.decoding.search.beam_state import Candidates, Floats, Ledger, Places
+from regard.decoding.logits.processors import LogitsProcessor
+from regard.decoding.search.beam_state import BeamState, Candidates, Floats, Places
 from regard.decoding.steppers.interface import Hypothesis, Stepper
 
 
 def beam_search(
-    stepper: Stepper, limits: Sequence[int], constraints: Constraints, coverage: Coverage | None = None
+    stepper: Stepper, limits: Sequence[int], constraints: LogitsProcessor, coverage: Coverage | None = None
 ) -> list[list[Hypothesis]]:
     """Return up to `beams` hypotheses of each sentence, best first; a sentence may take as many tokens as its limit.
 
     Hypotheses that end compete with those that run on. A sentence leaves the batch when no running hypothesis is
     better than its worst finished one, or at its own length limit: none depends on its neighbours.
     """
-    ledger = Ledger(limits, constraints)
+    ledger = BeamState(limits, constraints)
     search = _Search(stepper, ledger, constraints, coverage)
     while ledger.alive:
         search.step()
@@ -30,7 +30,9 @@ def beam_search(
 class _Search:
     """The running hypotheses beside the model, one step after the other."""
 
-    def __init__(self, stepper: Stepper, ledger: Ledger, constraints: Constraints, coverage: Coverage | None) -> None:
+    def __init__(
+        self, stepper: Stepper, ledger: BeamState, constraints: LogitsProcessor, coverage: Coverage | None
+    ) -> None:
         self.stepper, self.ledger, self.constraints, self.coverage = stepper, ledger, constraints, coverage
         self.settings, self.device = constraints.settings, constraints.device
         sentences = len(ledger.alive)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.decoding.logits.processors import Constraints
+from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.settings import length_penalty
 from regard.decoding.steppers.interface import Hypothesis
 
@@ -15,7 +15,7 @@ Places = NDArray[np.int64]
 
 
 @dataclass
-class Sentence:
+class BeamSequence:
     """One source under way: how long its output may be, and its finished hypotheses, best first."""
 
     place: int
@@ -55,11 +55,11 @@ class Moves:
     """Whether some sentence is done."""
 
 
-class Ledger:
+class BeamState:
     """The running hypotheses of all sentences that are not done, as arrays (sentences, hypotheses)."""
 
-    def __init__(self, limits: Sequence[int], constraints: Constraints) -> None:
-        self._sentences = [Sentence(place, limit) for place, limit in enumerate(limits)]
+    def __init__(self, limits: Sequence[int], constraints: LogitsProcessor) -> None:
+        self._sentences = [BeamSequence(place, limit) for place, limit in enumerate(limits)]
         self.alive = list(self._sentences)
         self.settings, self.end = constraints.settings, constraints.ends.end
         self.totals = np.zeros((len(limits), 1))  # one hypothesis each to begin with

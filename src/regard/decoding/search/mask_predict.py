@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from regard.decoding.settings import MaskPredictDecodeSettings
-from regard.decoding.steppers.interface import Ends, Hypothesis
-from regard.models.base.protocols import ConditionalMasked
+from regard.decoding.steppers.interface import Hypothesis, SpecialTokens
+from regard.models.base.protocols import ConditionalMaskedLM
 from regard.nn.kernels.availability import has_triton
 
 LOGITS_AT_ONCE = {"cpu": 2**22, "cuda": 2**27}
@@ -28,7 +28,7 @@ SHORTEST = 2
 
 
 @dataclass(frozen=True)
-class Pass:
+class MaskPredictStep:
     """How outputs stand after a pass, one row for each length that is tried."""
 
     tokens: Tensor  # (R, T)
@@ -47,7 +47,7 @@ class Outputs:
 
 
 @dataclass(frozen=True)
-class Filling:
+class MaskPredictState:
     """What decides how outputs are filled in."""
 
     start: int
@@ -61,19 +61,19 @@ class Filling:
         return torch.tensor(self.never, dtype=torch.long, device=device)
 
     @classmethod
-    def of(cls, ends: Ends, settings: MaskPredictDecodeSettings) -> "Filling":
+    def of(cls, ends: SpecialTokens, settings: MaskPredictDecodeSettings) -> "MaskPredictState":
         """Return the rules that the settings ask for; the length alone says where an output ends."""
         return cls(ends.start, ends.end, tuple(sorted({*ends.never, ends.end})), settings.passes)
 
 
 @torch.inference_mode()
 def mask_predict(
-    model: ConditionalMasked,
+    model: ConditionalMaskedLM,
     source: Tensor,
     real: Tensor,
-    ends: Ends,
+    ends: SpecialTokens,
     settings: MaskPredictDecodeSettings,
-    watch: Callable[[Pass], None] | None = None,
+    watch: Callable[[MaskPredictStep], None] | None = None,
     lengths: Tensor | None = None,
 ) -> list[list[Hypothesis]]:
     """Return the hypotheses of each source (B, S), one for each length tried, best first.
@@ -86,7 +86,7 @@ def mask_predict(
     else:
         chances = torch.zeros_like(lengths, dtype=torch.float32)
     memory = model.ready(memory).select(candidate_rows(lengths))
-    filling, width = Filling.of(ends, settings), int(lengths.max())
+    filling, width = MaskPredictState.of(ends, settings), int(lengths.max())
     never = filling.struck_out(source.device)
     tokens, sure = fill_in(model, memory, lengths.flatten(), width, filling, never, watch)
     return in_order(summary(tokens, sure, lengths, chances), lengths.size(1), settings.merges_repeats)
@@ -97,7 +97,7 @@ def candidate_rows(lengths: Tensor) -> Tensor:
     return torch.arange(lengths.size(0), device=lengths.device)[:, None].expand_as(lengths).flatten()
 
 
-def likely_lengths(model: ConditionalMasked, memory: Any, count: int) -> tuple[Tensor, Tensor]:
+def likely_lengths(model: ConditionalMaskedLM, memory: Any, count: int) -> tuple[Tensor, Tensor]:
     """Return the most probable lengths (B, count) of outputs, end token included, and their log probabilities."""
     scores = model.length_scores(memory).float()  # (B, C)
     longer = torch.arange(scores.size(1), device=scores.device) - model.length_reach
@@ -109,13 +109,13 @@ def likely_lengths(model: ConditionalMasked, memory: Any, count: int) -> tuple[T
 
 
 def fill_in(
-    model: ConditionalMasked,
+    model: ConditionalMaskedLM,
     memory: Any,
     lengths: Tensor,
     width: int,
-    filling: Filling,
+    filling: MaskPredictState,
     never: Tensor,
-    watch: Callable[[Pass], None] | None = None,
+    watch: Callable[[MaskPredictStep], None] | None = None,
     is_alone: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Return the tokens (R, width) of outputs of these lengths (R,), and how sure each word is.
@@ -142,7 +142,7 @@ def fill_in(
         tokens = tokens.scatter(1, chosen, torch.where(masked, best, tokens.gather(1, chosen)))
         sure = sure.scatter(1, chosen, torch.where(masked, values, sure.gather(1, chosen)))
         if watch is not None:
-            watch(Pass(tokens, sure, torch.zeros_like(real).scatter(1, chosen, masked)))
+            watch(MaskPredictStep(tokens, sure, torch.zeros_like(real).scatter(1, chosen, masked)))
     return tokens, sure
 
 
@@ -152,12 +152,12 @@ def can_fuse(tokens: Tensor, weight: Tensor) -> bool:
 
 
 def _go_over(
-    model: ConditionalMasked,
+    model: ConditionalMaskedLM,
     memory: Any,
     outputs: Outputs,
     left: int,
     most: int,
-    filling: Filling,
+    filling: MaskPredictState,
     never: Tensor,
 ) -> None:
     """Mask and say the least sure words in place, in few kernels."""
@@ -174,7 +174,7 @@ def _at(hidden: Tensor, chosen: Tensor) -> Tensor:
     return hidden.gather(1, chosen[:, :, None].expand(-1, -1, hidden.size(2)))
 
 
-def most_probable(model: ConditionalMasked, hidden: Tensor, never: Tensor) -> tuple[Tensor, Tensor]:
+def most_probable(model: ConditionalMaskedLM, hidden: Tensor, never: Tensor) -> tuple[Tensor, Tensor]:
     """Return the most probable words (R, T) for hidden states (R, T, D), and their log probabilities."""
     vocabulary = model.head.weight.size(0)
     rows = max(1, LOGITS_AT_ONCE.get(hidden.device.type, LOGITS_AT_ONCE["cpu"]) // vocabulary)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.decoding.logits.counter_uniforms import draw, uniforms
 from regard.decoding.logits.filters import keep_top_k, keep_top_p
-from regard.decoding.logits.processors import Constraints
+from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.settings import length_penalty
 from regard.decoding.steppers.interface import Hypothesis, Stepper
 
@@ -18,7 +18,7 @@ Choose = Callable[[Tensor, NDArray[np.int64], int], Tensor]
 """From log probabilities (R, V), the rows' places in the beginning, and the step, to one token a row (R,)."""
 
 
-def greedy(stepper: Stepper, limits: Sequence[int], constraints: Constraints) -> list[list[Hypothesis]]:
+def greedy(stepper: Stepper, limits: Sequence[int], constraints: LogitsProcessor) -> list[list[Hypothesis]]:
     """Return the one hypothesis of each sentence, in a list of its own: the most probable token at each step."""
 
     def most_probable(log_p: Tensor, places: NDArray[np.int64], step: int) -> Tensor:
@@ -28,7 +28,7 @@ def greedy(stepper: Stepper, limits: Sequence[int], constraints: Constraints) ->
 
 
 def sample(
-    stepper: Stepper, limits: Sequence[int], constraints: Constraints, lines: Sequence[int]
+    stepper: Stepper, limits: Sequence[int], constraints: LogitsProcessor, lines: Sequence[int]
 ) -> list[list[Hypothesis]]:
     """Return `samples` hypotheses of each sentence, best first, drawn token by token.
 
@@ -54,7 +54,7 @@ def sample(
     return [sorted(each, key=lambda hypothesis: -hypothesis.score) for each in by_sentence]
 
 
-class Narrowing(Protocol):
+class SamplingParams(Protocol):
     """The settings a draw is narrowed by."""
 
     @property
@@ -70,7 +70,7 @@ class Narrowing(Protocol):
         """The share of the probability that the tokens that stay hold."""
 
 
-def narrowed(log_p: Tensor, settings: Narrowing) -> Tensor:
+def narrowed(log_p: Tensor, settings: SamplingParams) -> Tensor:
     """Return what is drawn from: log probabilities over the temperature, and only the top of them."""
     if settings.temperature != 1:
         log_p = log_p / settings.temperature
@@ -82,7 +82,7 @@ def narrowed(log_p: Tensor, settings: Narrowing) -> Tensor:
 def roll_out(
     stepper: Stepper,
     limits: Sequence[int],
-    constraints: Constraints,
+    constraints: LogitsProcessor,
     choose: Choose,
     sentences: NDArray[np.int64] | None = None,
 ) -> list[Hypothesis]:

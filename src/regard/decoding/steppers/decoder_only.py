@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.models.base.protocols import LanguageModel, State
+from regard.models.base.protocols import CausalLM, DecoderState
 
 
 def window_begin(length: int, window: int | None) -> int:
@@ -22,13 +22,13 @@ def window_begin(length: int, window: int | None) -> int:
     return -(-(length - window) // step) * step
 
 
-class Reader:
+class DecoderOnlyStepper:
     """The state of a language model that reads texts side by side, later as many hypotheses for each."""
 
-    def __init__(self, model: LanguageModel, padding: int) -> None:
+    def __init__(self, model: CausalLM, padding: int) -> None:
         self.model, self.padding = model, padding
         self.device = model.head.weight.device
-        self._state: State = model.start()
+        self._state: DecoderState = model.start()
 
     def begin(self, rows: Sequence[Sequence[int]]) -> Tensor:
         """Read rows of different lengths from nothing on, and return the logits (R, V) of what follows each."""

@@ -7,7 +7,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from regard.models.base.protocols import Memory, SequenceToSequence, State
+from regard.models.base.protocols import DecoderState, Memory, Seq2Seq
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Hypothesis:
 
 
 @dataclass(frozen=True)
-class Ends:
+class SpecialTokens:
     """The token every output starts with and the one that ends it, and those that are never said."""
 
     start: int
@@ -45,10 +45,10 @@ class Stepper(Protocol):
 class ModelStepper:
     """Steps of one model."""
 
-    def __init__(self, model: SequenceToSequence, source: Tensor, real: Tensor) -> None:
+    def __init__(self, model: Seq2Seq, source: Tensor, real: Tensor) -> None:
         self.model = model
         self.memory: Memory = model.encode(source, real)
-        self.state: State = model.start()
+        self.state: DecoderState = model.start()
 
     def step(self, tokens: Tensor) -> Tensor:
         """Return the logits (R, V)."""

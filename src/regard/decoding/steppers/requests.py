@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from regard.text.detokenizer import Writer
+from regard.text.detokenizer import Detokenizer
 
 FinishedBy = Literal["end", "length", "stop"]
 """The end token, as many tokens as were asked for, or a text to stop at."""
@@ -20,14 +20,14 @@ class Prompt:
 
 
 @dataclass
-class Row:
+class RunningSequence:
     """One continuation under way."""
 
     prompt: Prompt
     sample: int
     ids: list[int]
     """All that was read and said."""
-    writer: Writer | None
+    writer: Detokenizer | None
     log_probabilities: list[float] = field(default_factory=list)
     """What the model gives each new token, whatever filters and constraints led to it."""
     finished_by: FinishedBy | None = None

@@ -177,7 +177,7 @@ class AddedToken(Record):
     content: str
 
 
-class Pieces(Record):
+class HubTokens(Record):
     """The model of a tokenizer.json."""
 
     vocab: Vocabulary
@@ -190,7 +190,7 @@ class Around(Record):
     id: str
 
 
-class Piece(Record):
+class HubToken(Record):
     """A text, or a token around it."""
 
     SpecialToken: Around | None = None
@@ -199,7 +199,7 @@ class Piece(Record):
 class Processor(Record):
     """What puts tokens around a text."""
 
-    single: list[Piece] = Field(default_factory=list)
+    single: list[HubToken] = Field(default_factory=list)
     processors: list["Processor"] = Field(default_factory=list)
 
 
@@ -207,7 +207,7 @@ class TokenizerFile(Record):
     """tokenizer.json."""
 
     added_tokens: list[AddedToken]
-    model: Pieces
+    model: HubTokens
     normalizer: dict[str, Any] | None = None
     post_processor: Processor | None = None
 
@@ -220,7 +220,7 @@ class Embed(Record):
     max_length: Length = LARGEST_SIZE
 
 
-class Columns(Record):
+class HubColumns(Record):
     """The columns of the table a model has learned from, as settings call them."""
 
     text_column: Column = ""
@@ -241,7 +241,7 @@ class Own(Record):
     embed: Embed | None = None
     texts: Annotated[int, Field(ge=1, le=2)] | None = None
     pairs: Literal["one-order", "both-orders", "apart"] | None = None
-    columns: Columns | None = None
+    columns: HubColumns | None = None
     stride: Size | None = None
     longest_answer: Size | None = None
     may_be_silent: bool | None = None

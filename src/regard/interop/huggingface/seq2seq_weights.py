@@ -14,7 +14,7 @@ from regard.nn.layers.positions import sinusoids
 Weights = dict[str, Tensor]
 
 
-class Layer(NamedTuple):
+class WeightNames(NamedTuple):
     """A layer of ours, those of theirs that it packs, and the side on which it has the model's features."""
 
     ours: str
@@ -23,24 +23,24 @@ class Layer(NamedTuple):
 
 
 ATTENTION = (
-    Layer("attention.query_key_value", ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), "in"),
-    Layer("attention.output", ("self_attn.out_proj",), "out"),
-    Layer("around_attention.norm", ("self_attn_layer_norm",), "out"),
+    WeightNames("attention.query_key_value", ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), "in"),
+    WeightNames("attention.output", ("self_attn.out_proj",), "out"),
+    WeightNames("around_attention.norm", ("self_attn_layer_norm",), "out"),
 )
 CROSS = (
-    Layer("cross.query", ("encoder_attn.q_proj",), "in"),
-    Layer("cross.key_value", ("encoder_attn.k_proj", "encoder_attn.v_proj"), "in"),
-    Layer("cross.output", ("encoder_attn.out_proj",), "out"),
-    Layer("around_cross.norm", ("encoder_attn_layer_norm",), "out"),
+    WeightNames("cross.query", ("encoder_attn.q_proj",), "in"),
+    WeightNames("cross.key_value", ("encoder_attn.k_proj", "encoder_attn.v_proj"), "in"),
+    WeightNames("cross.output", ("encoder_attn.out_proj",), "out"),
+    WeightNames("around_cross.norm", ("encoder_attn_layer_norm",), "out"),
 )
 FEED_FORWARD = (
-    Layer("feed_forward.inner", ("fc1",), "in"),
-    Layer("feed_forward.outer", ("fc2",), "out"),
-    Layer("around_feed_forward.norm", ("final_layer_norm",), "out"),
+    WeightNames("feed_forward.inner", ("fc1",), "in"),
+    WeightNames("feed_forward.outer", ("fc2",), "out"),
+    WeightNames("around_feed_forward.norm", ("final_layer_norm",), "out"),
 )
 BLOCKS = {"encoder": ATTENTION + FEED_FORWARD, "decoder": ATTENTION + CROSS + FEED_FORWARD}
 
-LAST_NORM = Layer("norm", ("layer_norm",), "out")
+LAST_NORM = WeightNames("norm", ("layer_norm",), "out")
 """Behind the last block, where norms stand before the sublayers."""
 
 SHARED = "model.shared.weight"
@@ -57,15 +57,15 @@ READ = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 """Types of weights that mean what they say; others are packed in some way, or are no weights."""
 
 
-def layers(settings: TransformerSettings) -> Iterator[Layer]:
+def layers(settings: TransformerSettings) -> Iterator[WeightNames]:
     """Yield every layer of a model that has a weight and a bias."""
     for stack, count in (("encoder", settings.encoder_layers), ("decoder", settings.decoder_layers)):
         for number in range(count):
             for layer in BLOCKS[stack]:
                 names = tuple(f"model.{stack}.layers.{number}.{name}" for name in layer.theirs)
-                yield Layer(f"{stack}.blocks.{number}.{layer.ours}", names, layer.features)
+                yield WeightNames(f"{stack}.blocks.{number}.{layer.ours}", names, layer.features)
         if settings.norm_order == "pre":
-            yield Layer(f"{stack}.{LAST_NORM.ours}", (f"model.{stack}.layer_norm",), LAST_NORM.features)
+            yield WeightNames(f"{stack}.{LAST_NORM.ours}", (f"model.{stack}.layer_norm",), LAST_NORM.features)
 
 
 def feature_order(settings: TransformerSettings) -> Tensor:

@@ -31,7 +31,7 @@ _GENERAL: Final = frozenset({"when", "if", "before", "until", "as soon as"})
 _JOINTS: Final = {"and": ", and", "but": ", but", "so": ", so", "because": " because"}
 
 
-class VerbGroup(NamedTuple):
+class EnglishVerbGroup(NamedTuple):
     """An auxiliary, if there is one, and the rest of the verb."""
 
     auxiliary: str
@@ -149,7 +149,7 @@ def _subject(clause: Clause) -> str:
 
 
 def _predication(
-    clause: Clause, agreement: EnglishAgreement, is_general: bool = False, verb: VerbGroup | None = None
+    clause: Clause, agreement: EnglishAgreement, is_general: bool = False, verb: EnglishVerbGroup | None = None
 ) -> list[str]:
     """All that follows the subject but its time; `verb` is given where its auxiliary has been said."""
     words = []
@@ -213,48 +213,52 @@ def _is_progressive(clause: Clause, is_general: bool) -> bool:
 
 def _verb_group(
     clause: Clause, agreement: EnglishAgreement, is_question: bool = False, is_general: bool = False
-) -> VerbGroup:
+) -> EnglishVerbGroup:
     """The auxiliary and the rest of the verb, with `do` where a question or a negation asks for one."""
     forms, tense = forms_of(clause.verb), clause.tense
     is_past = tense in ("narrated", "spoken")
     if clause.is_passive:
-        return VerbGroup(be(agreement, is_past), forms.participle)
+        return EnglishVerbGroup(be(agreement, is_past), forms.participle)
     if clause.modal:
         return _modal_group(clause, agreement, is_question)
     if tense == "future":
-        return VerbGroup("will", forms.base)
+        return EnglishVerbGroup("will", forms.base)
     if tense == "finished":
-        return VerbGroup("has" if agreement == "he" else "have", "been" if forms.base == "be" else forms.participle)
+        return EnglishVerbGroup(
+            "has" if agreement == "he" else "have", "been" if forms.base == "be" else forms.participle
+        )
     if tense == "earlier":
-        return VerbGroup("had", "been" if forms.base == "be" else forms.participle)
+        return EnglishVerbGroup("had", "been" if forms.base == "be" else forms.participle)
     if forms.base == "be":
-        return VerbGroup(be(agreement, is_past), "")
+        return EnglishVerbGroup(be(agreement, is_past), "")
     if _is_progressive(clause, is_general):
-        return VerbGroup(be(agreement, is_past=False), forms.gerund)
+        return EnglishVerbGroup(be(agreement, is_past=False), forms.gerund)
     finite = forms.past if is_past else forms.third if agreement == "he" else forms.base
     return _supported(forms.base, finite, agreement, is_past, is_question or clause.is_negated)
 
 
-def _supported(base: str, finite: str, agreement: EnglishAgreement, is_past: bool, needs_do: bool) -> VerbGroup:
+def _supported(
+    base: str, finite: str, agreement: EnglishAgreement, is_past: bool, needs_do: bool
+) -> EnglishVerbGroup:
     if needs_do:
-        return VerbGroup("did" if is_past else "does" if agreement == "he" else "do", base)
-    return VerbGroup("", finite)
+        return EnglishVerbGroup("did" if is_past else "does" if agreement == "he" else "do", base)
+    return EnglishVerbGroup("", finite)
 
 
-def _modal_group(clause: Clause, agreement: EnglishAgreement, is_question: bool) -> VerbGroup:
+def _modal_group(clause: Clause, agreement: EnglishAgreement, is_question: bool) -> EnglishVerbGroup:
     base = forms_of(clause.verb).base
     is_past = clause.tense != "present"
     modal = clause.modal.english if clause.modal else ""
     if modal == "can":
-        return VerbGroup("could" if is_past else "can", base)
+        return EnglishVerbGroup("could" if is_past else "can", base)
     if modal in ("should", "would like to"):
         auxiliary, _, rest = modal.partition(" ")
-        return VerbGroup(auxiliary, f"{rest} {base}".lstrip())
+        return EnglishVerbGroup(auxiliary, f"{rest} {base}".lstrip())
     if modal == "be allowed to":
-        return VerbGroup(be(agreement, is_past), f"allowed to {base}")
+        return EnglishVerbGroup(be(agreement, is_past), f"allowed to {base}")
     lead = modal.removesuffix(" to")
     past = {"have": "had", "want": "wanted", "like": "liked"}[lead]
     third = "has" if lead == "have" else lead + "s"
     finite = past if is_past else third if agreement == "he" else lead
     group = _supported(lead, finite, agreement, is_past, is_question or clause.is_negated)
-    return VerbGroup(group.auxiliary, f"{group.main} to {base}")
+    return EnglishVerbGroup(group.auxiliary, f"{group.main} to {base}")

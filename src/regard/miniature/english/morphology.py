@@ -20,7 +20,7 @@ _BE: Final[dict[EnglishAgreement, tuple[str, str]]] = {
 _DOUBLES: Final = frozenset({"begin", "forget"})  # two syllables with the stress on the last
 
 
-class VerbForms(NamedTuple):
+class EnglishVerbForms(NamedTuple):
     """The forms of a verb; what follows its first word ("up", "breakfast") is kept apart."""
 
     base: str
@@ -78,12 +78,12 @@ def noun_form(noun: Noun, number: str) -> str:
 
 
 @cache
-def forms_of(verb: Verb) -> VerbForms:
+def forms_of(verb: Verb) -> EnglishVerbForms:
     """The forms of a verb of the lexicon, regular where none are listed."""
     base, _, rest = verb.english.partition(" ")
     past = verb.english_past.partition(" ")[0] or _add_ed(base)
     participle = verb.english_participle.partition(" ")[0] or past
-    return VerbForms(base, "has" if base == "have" else _add_s(base), past, participle, _add_ing(base), rest)
+    return EnglishVerbForms(base, "has" if base == "have" else _add_s(base), past, participle, _add_ing(base), rest)
 
 
 def be(agreement: EnglishAgreement, is_past: bool) -> str:

@@ -11,7 +11,7 @@ from regard.miniature.meaning import (
     Coordination,
     Determiner,
     Lasting,
-    Named,
+    NamedEntity,
     Nominal,
     NounPhrase,
     PrepositionalPhrase,
@@ -53,7 +53,7 @@ def noun_phrase(phrase: NounPhrase, denied: bool = False) -> str:
     noun, possessor, determiner = phrase.noun, phrase.possessor, phrase.determiner
     words: list[str] = []
     of = ""
-    if type(possessor) is Named:
+    if type(possessor) is NamedEntity:
         words.append(possessor.name.english + "'s")
     elif type(possessor) is NounPhrase and "living" in possessor.noun.classes:
         words.append(_possessive(noun_phrase(possessor), possessor.number == "plural"))
@@ -86,7 +86,7 @@ def nominal(value: Nominal, is_subject: bool = False, denied: bool = False) -> s
         if not is_subject:
             return _OBJECT_PRONOUNS[value.person]
         return "I" if value.person == "i" else value.person
-    if type(value) is Named:
+    if type(value) is NamedEntity:
         return value.name.english
     if type(value) is Coordination:
         return f"{nominal(value.first)} and {nominal(value.second)}"

@@ -1,9 +1,16 @@
 """Examples of the miniature world for tasks beyond translation and running text: labels, tags, answers, likeness."""
 
 from regard.miniature.examples.drawing import EXAMPLE_SPLITS
-from regard.miniature.examples.entities import ENTITY_KINDS, ENTITY_SPLITS, UNSEEN_NAMES, Tagged, entities, news
+from regard.miniature.examples.entities import (
+    ENTITY_KINDS,
+    ENTITY_SPLITS,
+    UNSEEN_NAMES,
+    TaggedSentence,
+    entities,
+    news,
+)
 from regard.miniature.examples.paraphrases import Paraphrase, likeness, paraphrases, retellings
-from regard.miniature.examples.questions import Question, questions
+from regard.miniature.examples.questions import StoryQuestion, questions
 from regard.miniature.examples.reviews import Review, opinions, reviews
 from regard.miniature.examples.senses import SENSES, WordSense, word_senses
 
@@ -14,9 +21,9 @@ __all__ = [
     "SENSES",
     "UNSEEN_NAMES",
     "Paraphrase",
-    "Question",
     "Review",
-    "Tagged",
+    "StoryQuestion",
+    "TaggedSentence",
     "WordSense",
     "entities",
     "likeness",

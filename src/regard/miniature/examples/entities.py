@@ -6,7 +6,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 from regard.miniature.examples.drawing import EXAMPLE_SPLITS, Share, first, share_of
-from regard.miniature.examples.phrasebook import Marked, Span, phrasebook
+from regard.miniature.examples.phrasebook import Marked, PhraseSpan, phrasebook
 from regard.miniature.sampling.choices import Draw
 
 UNSEEN_NAMES: Final = "unseen-names"
@@ -15,14 +15,14 @@ ENTITY_KINDS: Final = ("PERSON", "PLACE", "COMPANY", "WORK")
 _TOKEN: Final = re.compile(r"\w+|'s\b|[^\w\s]")
 
 
-class Tagged(NamedTuple):
+class TaggedSentence(NamedTuple):
     """A sentence as tokens, each with its tag: B- and I- before the kind of a name, or O (IOB2)."""
 
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
 
 
-def entities(split: str, count: int | None = None, seed: int = 0) -> Iterator[Tagged]:
+def entities(split: str, count: int | None = None, seed: int = 0) -> Iterator[TaggedSentence]:
     """The first sentences of a split with their tags; all names of `unseen-names` stand in no other split."""
     found = (tagged(sentence) for text in _texts(split, seed) for sentence in text)
     return first(split, count, found, ENTITY_SPLITS)
@@ -33,14 +33,14 @@ def news(split: str, count: int | None = None, seed: int = 0) -> Iterator[str]:
     return first(split, count, (" ".join(sentence.text for sentence in text) for text in _texts(split, seed)))
 
 
-def tagged(sentence: Marked) -> Tagged:
+def tagged(sentence: Marked) -> TaggedSentence:
     """A marked sentence as tokens with tags."""
     tokens = list(_TOKEN.finditer(sentence.text))
     tags = [_tag(token.start(), sentence.spans) for token in tokens]
-    return Tagged(tuple(token[0] for token in tokens), tuple(tags))
+    return TaggedSentence(tuple(token[0] for token in tokens), tuple(tags))
 
 
-def _tag(start: int, spans: Iterable[Span]) -> str:
+def _tag(start: int, spans: Iterable[PhraseSpan]) -> str:
     for span in spans:
         if span.start <= start < span.end:
             return f"{'B' if start == span.start else 'I'}-{span.label}"

@@ -6,11 +6,13 @@ from typing import Final, NamedTuple
 
 from regard.miniature.examples.drawing import Share, first, share_of
 from regard.miniature.examples.phrasebook import phrasebook
-from regard.miniature.sampling.choices import Choice, Draw
+from regard.miniature.sampling.choices import Draw, RandomChoice
 
 Slots = dict[str, str]
 
-_TYPES: Final = Choice({"type.thing.person": 4, "type.person": 4, "type.either": 2, "type.thing": 3, "type.order": 3})
+_TYPES: Final = RandomChoice(
+    {"type.thing.person": 4, "type.person": 4, "type.either": 2, "type.thing": 3, "type.order": 3}
+)
 _DIRECTED: Final = frozenset({"type.thing.person", "type.person", "type.order"})
 _OWN_THINGS: Final = frozenset({"teach", "repair", "find", "lose", "hide"})
 _SWAPPED: Final = 0.75
@@ -33,19 +35,19 @@ class Paraphrase(NamedTuple):
 
 def paraphrases(split: str, count: int | None = None, seed: int = 0) -> Iterator[Paraphrase]:
     """Pairs of which half say the same, and the others nearly, in nearly the same words."""
-    return first(split, count, _pairs("paraphrases", split, seed, Choice({5: 10, 3: 2, 2: 8})))
+    return first(split, count, _pairs("paraphrases", split, seed, RandomChoice({5: 10, 3: 2, 2: 8})))
 
 
 def likeness(split: str, count: int | None = None, seed: int = 0) -> Iterator[Paraphrase]:
     """Pairs of every score alike."""
-    return first(split, count, _pairs("likeness", split, seed, Choice(dict.fromkeys(range(6), 1))))
+    return first(split, count, _pairs("likeness", split, seed, RandomChoice(dict.fromkeys(range(6), 1))))
 
 
-def _pairs(what: str, split: str, seed: int, scores: Choice[int]) -> Iterator[Paraphrase]:
+def _pairs(what: str, split: str, seed: int, scores: RandomChoice[int]) -> Iterator[Paraphrase]:
     return _drawn(share_of(split), Random(f"{seed}:{split}:{what}").random, scores)
 
 
-def _drawn(share: Share, draw: Draw, scores: Choice[int]) -> Iterator[Paraphrase]:
+def _drawn(share: Share, draw: Draw, scores: RandomChoice[int]) -> Iterator[Paraphrase]:
     """Pairs without end and without repetition; every sentence about the same people and thing is of one split."""
     seen: set[tuple[str, str]] = set()
     while True:

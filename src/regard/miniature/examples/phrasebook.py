@@ -31,7 +31,7 @@ _SENTENCE_START: Final = re.compile(r"((?:^|[.!?] )(?:\[\w+ )?)([a-z])")
 _MARK: Final = re.compile(r"\[(\w+) |\]")
 
 
-class Span(NamedTuple):
+class PhraseSpan(NamedTuple):
     """A label, and where the words that have it begin and end."""
 
     label: str
@@ -43,7 +43,7 @@ class Marked(NamedTuple):
     """A text with labelled spans, in order."""
 
     text: str
-    spans: tuple[Span, ...]
+    spans: tuple[PhraseSpan, ...]
 
 
 class Reference(NamedTuple):
@@ -167,7 +167,7 @@ def _article(written: str, following: str) -> str:
 
 def marked(raw: str) -> Marked:
     """The text without its brackets, and what they said."""
-    text, spans, opened = "", list[Span](), list[tuple[str, int]]()
+    text, spans, opened = "", list[PhraseSpan](), list[tuple[str, int]]()
     end = 0
     for found in _MARK.finditer(raw):
         text += raw[end : found.start()]
@@ -176,7 +176,7 @@ def marked(raw: str) -> Marked:
             opened.append((found[1], len(text)))
         else:
             label, start = opened.pop()
-            spans.append(Span(label, start, len(text)))
+            spans.append(PhraseSpan(label, start, len(text)))
     return Marked(text + raw[end:], tuple(spans))
 
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeVar
 from regard.miniature.english import in_english
 from regard.miniature.examples.drawing import first
 from regard.miniature.lexicon import Noun, lexicon
-from regard.miniature.meaning import GAP, Clause, Meaning, Named, NounPhrase
+from regard.miniature.meaning import GAP, Clause, Meaning, NamedEntity, NounPhrase
 from regard.miniature.sampling.choices import Draw
 from regard.miniature.stories.cast import THINGS
 from regard.miniature.stories.facts import Account, Asked, Fact, Mention, Role
@@ -54,7 +54,7 @@ _ROLES: Final[dict[str, tuple[Role, ...]]] = {
 }
 
 
-class Question(NamedTuple):
+class StoryQuestion(NamedTuple):
     """A story, a question about it, and the words of the story that answer it: the best ones first, or none."""
 
     title: str
@@ -63,12 +63,12 @@ class Question(NamedTuple):
     answers: tuple[Mention, ...]
 
 
-def questions(split: str, count: int | None = None, seed: int = 0) -> Iterator[Question]:
+def questions(split: str, count: int | None = None, seed: int = 0) -> Iterator[StoryQuestion]:
     """The first questions of a split, four to a story: as many as asked for, or as the split has by default."""
     return first(split, count, _questions(split, seed))
 
 
-def _questions(split: str, seed: int) -> Iterator[Question]:
+def _questions(split: str, seed: int) -> Iterator[StoryQuestion]:
     for number, story in enumerate(stories(split, seed)):
         draw = Random(f"{seed}:{split}:questions {number}").random
         account = Account(story)
@@ -78,7 +78,7 @@ def _questions(split: str, seed: int) -> Iterator[Question]:
             text, words = ask(account, draw)
             if text and text not in said:
                 said.add(text)
-                yield Question(story.title, account.text, text, words)
+                yield StoryQuestion(story.title, account.text, text, words)
 
 
 def ask_for_a_fact(account: Account, draw: Draw) -> tuple[str, tuple[Mention, ...]]:
@@ -211,7 +211,7 @@ def in_words(asked: Asked, role: Role) -> str:
     clause = _renamed(asked)
     if asked.deed == "relation":
         assert isinstance(clause.predicate, NounPhrase) and asked.whom is not None
-        predicate = NounPhrase(clause.predicate.noun, possessor=Named(asked.whom))
+        predicate = NounPhrase(clause.predicate.noun, possessor=NamedEntity(asked.whom))
         return in_english(Meaning(replace(clause, subject=GAP, predicate=predicate), asked="who"))
     if role == "who":
         return in_english(Meaning(replace(clause, subject=GAP), asked="who"))
@@ -240,13 +240,13 @@ def _renamed(asked: Asked) -> Clause:
     """The clause with what is asked for in its roles."""
     clause = asked.clause
     if asked.who:
-        clause = replace(clause, subject=Named(asked.who))
+        clause = replace(clause, subject=NamedEntity(asked.who))
     if asked.whom and clause.recipient:
-        clause = replace(clause, recipient=Named(asked.whom))
+        clause = replace(clause, recipient=NamedEntity(asked.whom))
     elif asked.whom and clause.company:
-        clause = replace(clause, company=replace(clause.company, nominal=Named(asked.whom)))
+        clause = replace(clause, company=replace(clause.company, nominal=NamedEntity(asked.whom)))
     elif asked.whom and clause.object:
-        clause = replace(clause, object=Named(asked.whom))
+        clause = replace(clause, object=NamedEntity(asked.whom))
     if asked.noun and isinstance(clause.object, NounPhrase):
         clause = replace(clause, object=replace(clause.object, noun=asked.noun))
     if asked.place:

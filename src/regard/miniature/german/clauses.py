@@ -45,7 +45,7 @@ _WHO: dict[Case, str] = {"nominative": "wer", "accusative": "wen", "dative": "we
 _ASKED = {"where": "wo", "when": "wann", "why": "warum"}
 
 
-class Piece(NamedTuple):
+class GermanPiece(NamedTuple):
     """One phrase of a clause: the slot it fills, its words, and a tail that may stand behind the verb."""
 
     slot: str
@@ -57,7 +57,7 @@ class Piece(NamedTuple):
         return self.text + self.tail
 
 
-class VerbGroup(NamedTuple):
+class GermanVerbGroup(NamedTuple):
     """The verb of a clause, cut where German cuts it: the finite word, the rest, and a separable particle."""
 
     finite: str
@@ -135,7 +135,7 @@ def _relative(relative: Relative, slot: Slot) -> str:
     return _subordinate(clause, RELATIVES[case][slot], slot=slot)
 
 
-def _close(clause: Clause, start: list[str], pieces: list[Piece], closing: str) -> str:
+def _close(clause: Clause, start: list[str], pieces: list[GermanPiece], closing: str) -> str:
     """The clause from its first word to its last comma."""
     content, circumstance = clause.content, clause.circumstance
     follower = content or (circumstance if circumstance and not circumstance.is_first else None)
@@ -152,7 +152,7 @@ def _close(clause: Clause, start: list[str], pieces: list[Piece], closing: str) 
     return text
 
 
-def _middle(clause: Clause, pieces: list[Piece]) -> list[Piece]:
+def _middle(clause: Clause, pieces: list[GermanPiece]) -> list[GermanPiece]:
     """The pieces after the finite verb: pronouns go before a subject that is not one itself."""
     subject = grammatical_subject(clause)
     if not pieces or pieces[0].slot != "subject" or subject is None or type(subject) is Pronoun:
@@ -160,22 +160,24 @@ def _middle(clause: Clause, pieces: list[Piece]) -> list[Piece]:
     return sorted(pieces, key=lambda piece: piece.slot != "pronoun")
 
 
-def _piece(slot: str, value: Nominal, case: Case, determiner: Determiner | None = None, whose: str = "") -> Piece:
+def _piece(
+    slot: str, value: Nominal, case: Case, determiner: Determiner | None = None, whose: str = ""
+) -> GermanPiece:
     if type(value) is NounPhrase:
         text = noun_phrase(value, case, determiner, whose)
-        return Piece(slot, text, _tail(value))
-    return Piece(slot, nominal(value, case))
+        return GermanPiece(slot, text, _tail(value))
+    return GermanPiece(slot, nominal(value, case))
 
 
-def _adverbial(slot: str, value: PrepositionalPhrase | Adverb | None) -> list[Piece]:
+def _adverbial(slot: str, value: PrepositionalPhrase | Adverb | None) -> list[GermanPiece]:
     if value is None:
         return []
     if isinstance(value, Adverb):
-        return [Piece(slot, value.german)]
+        return [GermanPiece(slot, value.german)]
     inner = value.nominal
     if type(inner) is Gap:
         return []
-    return [Piece(slot, prepositional(value), _tail(inner))]
+    return [GermanPiece(slot, prepositional(value), _tail(inner))]
 
 
 def _tail(value: Nominal) -> str:
@@ -191,18 +193,18 @@ def _agreement(clause: Clause, gap: Agreement = "3s") -> Agreement:
     return gap if type(subject) is Gap else agreement_of(subject)
 
 
-def _subject(clause: Clause, whose: str) -> list[Piece]:
+def _subject(clause: Clause, whose: str) -> list[GermanPiece]:
     subject = grammatical_subject(clause)
     if subject is None:
-        return [Piece("subject", "es")]
+        return [GermanPiece("subject", "es")]
     return [] if type(subject) is Gap else [_piece("subject", subject, "nominative", whose=whose)]
 
 
-def _objects(clause: Clause, agreement: Agreement) -> tuple[list[Piece], list[Piece], list[Piece]]:
+def _objects(clause: Clause, agreement: Agreement) -> tuple[list[GermanPiece], list[GermanPiece], list[GermanPiece]]:
     """The objects by where they stand: pronouns, what is known, what is new."""
     pronouns, known, new = [], [], []
     if clause.verb.is_reflexive:
-        pronouns.append(Piece("pronoun", REFLEXIVES[agreement]))
+        pronouns.append(GermanPiece("pronoun", REFLEXIVES[agreement]))
     determiner: Determiner | None = "no" if denies_noun(clause) else None
     roles: list[tuple[str, Nominal | None, Case]] = [("recipient", clause.recipient, "dative")]
     if not clause.is_passive:
@@ -219,22 +221,22 @@ def _objects(clause: Clause, agreement: Agreement) -> tuple[list[Piece], list[Pi
     return pronouns, known, new
 
 
-def _pieces(clause: Clause, agreement: Agreement, whose: str = "") -> list[Piece]:
+def _pieces(clause: Clause, agreement: Agreement, whose: str = "") -> list[GermanPiece]:
     """Everything in the clause but verbs and clauses, in the order of the middle field."""
     pronouns, known, new = _objects(clause, agreement)
     says_not = clause.is_negated and not denies_noun(clause)
-    when = [Piece("time", time_phrase(clause.time))] if clause.time else []
+    when = [GermanPiece("time", time_phrase(clause.time))] if clause.time else []
     when += _adverbial("cause", clause.cause)
     words = (
         "nicht" if says_not else "",
         clause.frequency and clause.frequency.german,
         likes(clause) and "gern",
     )
-    middle = [Piece("middle", word) for word in words if word]
+    middle = [GermanPiece("middle", word) for word in words if word]
     pieces = [*_subject(clause, whose), *pronouns, *_adverbial("stance", clause.stance)]
     pieces += [*known, *when] if says_not else [*when, *known]
     if clause.is_passive and clause.subject:
-        pieces.append(Piece("agent", prepositional(PrepositionalPhrase(_AGENT, clause.subject))))
+        pieces.append(GermanPiece("agent", prepositional(PrepositionalPhrase(_AGENT, clause.subject))))
     pieces += middle + _adverbial("manner", clause.manner)
     place = _adverbial("place", clause.place)
     if clause.verb.frame == "exist":
@@ -245,21 +247,21 @@ def _pieces(clause: Clause, agreement: Agreement, whose: str = "") -> list[Piece
     pieces += [*new, *_adverbial("company", clause.company), *last]
     if clause.predicate:
         quality, standard = predicate(clause.predicate, "no" if denies_noun(clause) else None)
-        pieces.append(Piece("predicate", quality, f" {standard}" if standard else ""))
+        pieces.append(GermanPiece("predicate", quality, f" {standard}" if standard else ""))
     return pieces
 
 
-def _verb_group(clause: Clause, agreement: Agreement) -> VerbGroup:
+def _verb_group(clause: Clause, agreement: Agreement) -> GermanVerbGroup:
     verb, tense = clause.verb, clause.tense
     forms = forms_of(verb)
     if clause.is_passive:
-        return VerbGroup((_WILL.present if tense == "present" else _WILL.past)[agreement], forms.participle)
+        return GermanVerbGroup((_WILL.present if tense == "present" else _WILL.past)[agreement], forms.participle)
     if clause.modal and not likes(clause):
         modal = modal_forms(clause.modal.german)
-        return VerbGroup((modal.present if tense == "present" else modal.past)[agreement], forms.infinitive)
+        return GermanVerbGroup((modal.present if tense == "present" else modal.past)[agreement], forms.infinitive)
     if tense == "future":
-        return VerbGroup(_WILL.present[agreement], forms.infinitive)
+        return GermanVerbGroup(_WILL.present[agreement], forms.infinitive)
     if tense in ("present", "narrated"):
-        return VerbGroup((forms.present if tense == "present" else forms.past)[agreement], "", verb.particle)
+        return GermanVerbGroup((forms.present if tense == "present" else forms.past)[agreement], "", verb.particle)
     auxiliary = _BE if verb.auxiliary == "sein" else _HAVE
-    return VerbGroup((auxiliary.past if tense == "earlier" else auxiliary.present)[agreement], forms.participle)
+    return GermanVerbGroup((auxiliary.past if tense == "earlier" else auxiliary.present)[agreement], forms.participle)

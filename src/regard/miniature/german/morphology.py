@@ -74,7 +74,7 @@ class Inflected(NamedTuple):
     ending: str
 
 
-class VerbForms(NamedTuple):
+class GermanVerbForms(NamedTuple):
     """Every form of a verb that the grammar uses; only the last two carry a separable particle."""
 
     present: dict[Agreement, str]
@@ -151,14 +151,14 @@ def _needs_e(stem: str) -> bool:
 @cache
 def verb_forms(
     infinitive: str, particle: str = "", present: str = "", past: str = "", participle: str = ""
-) -> VerbForms:
+) -> GermanVerbForms:
     """The forms of a verb; parts that are not given are those of a weak verb."""
     stem = infinitive.removesuffix("n").removesuffix("e")
     joint = "e" if _needs_e(stem) else ""
     if not participle:
         is_unstressed = infinitive.startswith(_UNSTRESSED) or infinitive.endswith("ieren")
         participle = ("" if is_unstressed else "ge") + stem + joint + "t"
-    return VerbForms(
+    return GermanVerbForms(
         _present(infinitive, present or stem + joint + "t"),
         _past(past or _IRREGULAR_PAST.get(infinitive) or stem + joint + "te"),
         particle + participle,
@@ -167,18 +167,18 @@ def verb_forms(
 
 
 @cache
-def forms_of(verb: Verb) -> VerbForms:
+def forms_of(verb: Verb) -> GermanVerbForms:
     """The forms of a verb of the lexicon."""
     return verb_forms(verb.infinitive, verb.particle, verb.present, verb.past, verb.participle)
 
 
 @cache
-def modal_forms(german: str) -> VerbForms:
+def modal_forms(german: str) -> GermanVerbForms:
     """The forms of a modal verb."""
     modal = lexicon().modals[german]
     plural = german if german != "sollen" else "sollten"
     present = dict(zip(AGREEMENTS, (modal.present, modal.du_present, modal.present, plural, plural)))
-    return VerbForms(present, _past(modal.past or modal.present), "", german)
+    return GermanVerbForms(present, _past(modal.past or modal.present), "", german)
 
 
 @cache

@@ -19,7 +19,7 @@ from regard.miniature.meaning import (
     Coordination,
     Determiner,
     Lasting,
-    Named,
+    NamedEntity,
     Nominal,
     NounPhrase,
     Number,
@@ -52,7 +52,7 @@ def noun_phrase(phrase: NounPhrase, case: Case, determiner: Determiner | None = 
     determiner = determiner or phrase.determiner
     slot = slot_of(phrase)
     word, ending = DETERMINERS[determiner][case][slot]
-    if type(possessor) is Named:
+    if type(possessor) is NamedEntity:
         word, ending = possessor.name.german + "s", BARE[case][slot].ending
     elif determiner == "indefinite" and "mass" in noun.classes:
         word, ending = BARE[case][slot]
@@ -77,7 +77,7 @@ def nominal(value: Nominal, case: Case, determiner: Determiner | None = None) ->
         return noun_phrase(value, case, determiner)
     if type(value) is Pronoun:
         return PRONOUNS[value.gender or value.person][case]
-    if type(value) is Named:
+    if type(value) is NamedEntity:
         return value.name.german
     if type(value) is Coordination:
         return f"{nominal(value.first, case)} und {nominal(value.second, case)}"

@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 Draw = Callable[[], float]
 
 
-class Choice(Generic[Item]):
+class RandomChoice(Generic[Item]):
     """Items to draw from, each with a weight."""
 
     __slots__ = ("_bounds", "_total", "items")
@@ -35,10 +35,10 @@ def pick(draw: Draw, items: Sequence[Item]) -> Item:
     return items[int(len(items) * (2 - sqrt(4 - 3 * draw())))]
 
 
-def among(items: Iterable[Item]) -> Choice[Item]:
+def among(items: Iterable[Item]) -> RandomChoice[Item]:
     """A mildly uneven choice: the first item is twice as likely as the last."""
     listed = list(dict.fromkeys(items))
-    return Choice({item: 2 - place / len(listed) for place, item in enumerate(listed)})
+    return RandomChoice({item: 2 - place / len(listed) for place, item in enumerate(listed)})
 
 
 @cache
@@ -51,45 +51,45 @@ def _adjectives() -> dict[Noun, tuple[Adjective, ...]]:
 
 
 @cache
-def adjectives_of(noun: Noun, rank: int | None = None) -> Choice[Adjective] | None:
+def adjectives_of(noun: Noun, rank: int | None = None) -> RandomChoice[Adjective] | None:
     """The adjectives that suit a noun, of one rank or of any."""
     found = [adjective for adjective in _adjectives()[noun] if rank in (None, adjective.rank)]
     return among(found) if found else None
 
 
 @cache
-def verbs_of(frame: Frame) -> Choice[Verb]:
+def verbs_of(frame: Frame) -> RandomChoice[Verb]:
     """The verbs of one frame."""
     return among(verb for verb in lexicon().verbs if verb.frame == frame)
 
 
 @cache
-def verbs_with(noun: Noun, role: Literal["subject", "object", "target"], frame: Frame) -> Choice[Verb] | None:
+def verbs_with(noun: Noun, role: Literal["subject", "object", "target"], frame: Frame) -> RandomChoice[Verb] | None:
     """The verbs of one frame that take a noun in a role."""
     found = [verb for verb in lexicon().verbs if verb.frame == frame and noun in getattr(verb, f"{role}s")]
     return among(found) if found else None
 
 
 @cache
-def nouns_for(verb: Verb, role: Literal["subject", "object", "target"]) -> Choice[Noun]:
+def nouns_for(verb: Verb, role: Literal["subject", "object", "target"]) -> RandomChoice[Noun]:
     """The nouns that a verb takes in a role."""
     return among(getattr(verb, f"{role}s"))
 
 
 @cache
-def nouns_of(*classes: str) -> Choice[Noun]:
+def nouns_of(*classes: str) -> RandomChoice[Noun]:
     """The nouns of any of these classes."""
     return among(noun for noun in lexicon().nouns.values() if not noun.classes.isdisjoint(classes))
 
 
 @cache
-def nouns_suiting(adjective: Adjective) -> Choice[Noun]:
+def nouns_suiting(adjective: Adjective) -> RandomChoice[Noun]:
     """The nouns that an adjective suits."""
     return among(adjective.fits)
 
 
 @cache
-def nouns_like(adjective: Adjective, noun: Noun) -> Choice[Noun] | None:
+def nouns_like(adjective: Adjective, noun: Noun) -> RandomChoice[Noun] | None:
     """The other nouns that an adjective suits and that share the first class of a noun."""
     kinds = (
         "adult",
@@ -110,6 +110,6 @@ def nouns_like(adjective: Adjective, noun: Noun) -> Choice[Noun] | None:
 
 
 @cache
-def names_of(kind: str) -> Choice[Name]:
+def names_of(kind: str) -> RandomChoice[Name]:
     """The proper names of one kind."""
     return among(name for name in lexicon().names.values() if name.kind == kind)

@@ -10,7 +10,7 @@ from regard.miniature.meaning import (
     Front,
     Gap,
     Lasting,
-    Named,
+    NamedEntity,
     Nominal,
     NounPhrase,
     Pronoun,
@@ -18,7 +18,7 @@ from regard.miniature.meaning import (
     is_vague,
 )
 from regard.miniature.sampling.adverbials import FINISHED
-from regard.miniature.sampling.choices import Choice, Draw
+from regard.miniature.sampling.choices import Draw, RandomChoice
 from regard.miniature.sampling.circumstances import add_circumstances, is_open
 from regard.miniature.sampling.roles import fill
 from regard.miniature.sampling.setting import Parts, Setting, Unsayable, actor_of
@@ -27,8 +27,8 @@ _WORDS = lexicon()
 _GERN: Final = _WORDS.modals["gern"]
 
 
-def _modals(**weights: float) -> Choice[Modal]:
-    return Choice({_WORDS.modals[german]: weight for german, weight in weights.items()})
+def _modals(**weights: float) -> RandomChoice[Modal]:
+    return RandomChoice({_WORDS.modals[german]: weight for german, weight in weights.items()})
 
 
 _MODALS: Final = _modals(können=4, müssen=4, wollen=4, dürfen=2, sollen=3, möchten=3)
@@ -66,20 +66,20 @@ def _is_clear(parts: Parts, setting: Setting) -> bool:
     value = parts.get("recipient") or parts.get("object")
     is_dative = "recipient" in parts or parts["verb"].frame == "dative"
     is_feminine = isinstance(value, NounPhrase) and value.number == "singular" and value.noun.gender == "f"
-    if not isinstance(value, Named) and not (is_dative and is_feminine):
+    if not isinstance(value, NamedEntity) and not (is_dative and is_feminine):
         return True
     front = parts.get("front", "subject") if setting.is_main else ""
     if front in ("recipient", "object"):
         return True
     before = parts.get("cause") or (parts.get("time") if front != "time" else None)
     if isinstance(before, Adverb):
-        return isinstance(value, Named) or before.german.islower()  # "vor dem Mittagessen der Frau"
+        return isinstance(value, NamedEntity) or before.german.islower()  # "vor dem Mittagessen der Frau"
     if before:
         return isinstance(before, Clock | Lasting)
     if parts.get("stance") and front != "stance":
         return True
     subject = parts.get("subject")
-    if isinstance(value, Named) and isinstance(subject, Named):
+    if isinstance(value, NamedEntity) and isinstance(subject, NamedEntity):
         return front == "subject"  # "Karl Emil" could be one man
     return front == "subject" or not isinstance(subject, NounPhrase | Coordination)
 
@@ -100,7 +100,7 @@ def _has_clear_pronoun(parts: Parts) -> bool:
     if is_plural != (subject.person == "they"):
         return True
     is_masculine = isinstance(value, NounPhrase) and value.noun.gender == "m" and not is_plural
-    if is_masculine and not isinstance(value.possessor, Named):
+    if is_masculine and not isinstance(value.possessor, NamedEntity):
         return True
     return actor_of(value, None) not in verb.subjects
 
@@ -180,7 +180,7 @@ def _may_lead(value: Nominal | None, is_dative: bool) -> bool:
     """Whether a phrase before the verb shows by its form that it is not the subject."""
     if not isinstance(value, NounPhrase) or value.determiner not in _POINTING:
         return False
-    if isinstance(value.possessor, Named):
+    if isinstance(value.possessor, NamedEntity):
         return False
     return is_dative or (value.noun.gender == "m" and value.number == "singular")
 

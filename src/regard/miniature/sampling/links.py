@@ -3,7 +3,7 @@
 from typing import Final, Literal, NamedTuple
 
 from regard.miniature.meaning import Clause, Tense
-from regard.miniature.sampling.choices import Choice
+from regard.miniature.sampling.choices import RandomChoice
 from regard.miniature.sampling.setting import Period, Unsayable, actor_of
 
 _NO_MOMENT: Final = frozenset({"bevor", "nachdem", "sobald", "bis", "während"})
@@ -17,7 +17,7 @@ class Link(NamedTuple):
     inner: Tense | Literal["past"]
 
 
-LINKS: Final = Choice(
+LINKS: Final = RandomChoice(
     {
         Link("weil", "present", "present"): 10,
         Link("weil", "past", "past"): 11,
@@ -41,8 +41,8 @@ LINKS: Final = Choice(
         Link("damit", "past", "narrated"): 3,
     }
 )
-LINKS_FROM: Final[dict[str, Choice[Link]]] = {
-    outer: Choice({link: 1.0 for link in LINKS.items if link.outer == outer})
+LINKS_FROM: Final[dict[str, RandomChoice[Link]]] = {
+    outer: RandomChoice({link: 1.0 for link in LINKS.items if link.outer == outer})
     for outer in ("present", "past", "future")
 }
 

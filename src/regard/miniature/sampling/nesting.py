@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from regard.miniature.lexicon import Frame, lexicon
 from regard.miniature.meaning import Circumstance, Clause, Content, Tense
-from regard.miniature.sampling.choices import Choice, Draw, among, verbs_with
+from regard.miniature.sampling.choices import Draw, RandomChoice, among, verbs_with
 from regard.miniature.sampling.clauses import simple_clause
 from regard.miniature.sampling.links import LINKS, LINKS_FROM, check
 from regard.miniature.sampling.phrases import LIGHT
@@ -26,16 +26,16 @@ from regard.miniature.sampling.setting import (
 Shape = Literal["content", "circumstance", "relative"]
 _WORDS = lexicon()
 _CONJUNCTIONS = _WORDS.conjunctions
-_SHAPES: Final[dict[str, Choice[Shape]]] = {
-    "main": Choice({"circumstance": 40, "content": 27, "relative": 33}),
-    "subordinate": Choice({"circumstance": 22, "content": 33, "relative": 45}),
+_SHAPES: Final[dict[str, RandomChoice[Shape]]] = {
+    "main": RandomChoice({"circumstance": 40, "content": 27, "relative": 33}),
+    "subordinate": RandomChoice({"circumstance": 22, "content": 33, "relative": 45}),
     # A circumstance inside a relative clause could be taken for one of the clause around it.
-    "relative": Choice({"content": 35, "relative": 65}),
+    "relative": RandomChoice({"content": 35, "relative": 65}),
 }
 _QUESTIONS: Final = among(_CONJUNCTIONS[word] for word in ("warum", "wo", "wann"))
 _ATTEMPTS: Final = 4
 _PLACED: Final = among(v for v in _WORDS.verbs if "place" in v.facts and v.frame in ("alone", "object"))
-_ABLE: Final[Choice[Frame]] = Choice({"alone": 3, "object": 6, "motion": 2, "about": 1})
+_ABLE: Final[RandomChoice[Frame]] = RandomChoice({"alone": 3, "object": 6, "motion": 2, "about": 1})
 _DURATIVE: Final = among(verb for verb in _WORDS.verbs if "durative" in verb.facts and verb.frame != "about")
 
 

@@ -10,49 +10,51 @@ from regard.miniature.meaning import (
     Coordination,
     Determiner,
     Gap,
-    Named,
+    NamedEntity,
     Nominal,
     NounPhrase,
     Number,
     Person,
     Pronoun,
 )
-from regard.miniature.sampling.choices import Choice, Draw, adjectives_of, among, names_of, nouns_of
+from regard.miniature.sampling.choices import Draw, RandomChoice, adjectives_of, among, names_of, nouns_of
 
 Style = Literal["subject", "object", "known", "place"]
 
 _WORDS = lexicon()
 # "numbered" and the two kinds of possessor are not determiners, but they are chosen in their stead.
-_DETERMINERS: Final[dict[Style, Choice[str]]] = {
-    "subject": Choice(
+_DETERMINERS: Final[dict[Style, RandomChoice[str]]] = {
+    "subject": RandomChoice(
         {
             "definite": 60, "my": 7, "your": 3, "our": 6, "demonstrative": 7, "indefinite": 7, "each": 2,
             "many": 2, "some": 2, "no": 1.5, "numbered": 7, "of name": 3, "of noun": 8,
         }
     ),
-    "object": Choice(
+    "object": RandomChoice(
         {
             "definite": 40, "my": 5, "your": 2, "our": 4, "demonstrative": 6, "indefinite": 33, "each": 1.5,
             "many": 2, "some": 3, "numbered": 9, "of name": 3, "of noun": 9,
         }
     ),
-    "known": Choice(
+    "known": RandomChoice(
         {
             "definite": 56, "my": 9, "your": 3, "our": 6, "demonstrative": 8, "indefinite": 8, "of name": 4,
             "of noun": 11,
         }
     ),
-    "place": Choice(
+    "place": RandomChoice(
         {"definite": 72, "my": 3, "our": 4, "demonstrative": 7, "indefinite": 8, "of noun": 6}
     ),
 }  # fmt: skip
-_NUMERALS: Final = Choice(
+_NUMERALS: Final = RandomChoice(
     {n: 12 / n for n in range(2, 13)} | dict.fromkeys(range(13, 21), 0.5)
     | dict.fromkeys(range(21, 100), 0.04) | dict.fromkeys(range(30, 100, 10), 0.45) | {100: 0.5, 1000: 0.5}
 )  # fmt: skip
-_POSSESSORS: Final[Choice[Determiner]] = Choice({"definite": 60, "my": 18, "our": 12, "demonstrative": 10})
-_NUMBERS: Final[Choice[Number]] = Choice({"singular": 3, "plural": 1})
-NAMES: Final = Choice({"woman": 1, "man": 1})
+_POSSESSORS: Final[RandomChoice[Determiner]] = RandomChoice(
+    {"definite": 60, "my": 18, "our": 12, "demonstrative": 10}
+)
+_NUMBERS: Final[RandomChoice[Number]] = RandomChoice({"singular": 3, "plural": 1})
+NAMES: Final = RandomChoice({"woman": 1, "man": 1})
 _DEGREES: Final = among(_WORDS.adverbs[word] for word in ("sehr", "ziemlich", "besonders"))
 _PREDICATE_DEGREES: Final = among(adverb for adverb in _WORDS.adverbs.values() if adverb.kind == "degree")
 _COUNTING: Final = frozenset({"indefinite", "each", "many", "some", "no"})
@@ -124,14 +126,14 @@ def noun_phrase(
         number = "plural" if draw() < fullness.plural else "singular"
     if "unique" in noun.classes:
         return NounPhrase(noun, "definite", "singular", adjectives, degree)
-    possessor: NounPhrase | Named | None = None
+    possessor: NounPhrase | NamedEntity | None = None
     numeral = None
     determiner: Determiner = "definite"
     if chosen == "of noun":
         possessor = _possessor(draw, noun)
     elif chosen == "of name":
         if _can_be_owned(noun) and (adjectives or not _looks_the_same(noun)):
-            possessor = Named(names_of(NAMES(draw))(draw))
+            possessor = NamedEntity(names_of(NAMES(draw))(draw))
     elif chosen == "numbered":
         numeral = _NUMERALS(draw) if noun.plural else None
         determiner = "definite" if numeral and numeral < 13 and draw() < 0.25 else "indefinite"
@@ -151,11 +153,11 @@ def noun_phrase(
     return NounPhrase(noun, determiner, number, adjectives, degree, numeral, possessor)
 
 
-def person(draw: Draw, persons: Choice[Person]) -> Pronoun | Named | None:
+def person(draw: Draw, persons: RandomChoice[Person]) -> Pronoun | NamedEntity | None:
     """A name or a pronoun in the place of a person's noun phrase; mostly None."""
     value = draw()
     if value < 0.13:
-        return Named(names_of(NAMES(draw))(draw))
+        return NamedEntity(names_of(NAMES(draw))(draw))
     if value > 0.3:
         return None
     word = persons(draw)
@@ -165,9 +167,9 @@ def person(draw: Draw, persons: Choice[Person]) -> Pronoun | Named | None:
 def coordination(draw: Draw, noun: Noun, other: Noun, style: Style) -> Coordination:
     """Two plain noun phrases of the same kind, or a name and one."""
     determiner: Determiner = "indefinite" if style == "object" and draw() < 0.5 else "definite"
-    first: NounPhrase | Named = NounPhrase(noun, determiner, _NUMBERS(draw) if noun.plural else "singular")
+    first: NounPhrase | NamedEntity = NounPhrase(noun, determiner, _NUMBERS(draw) if noun.plural else "singular")
     if style == "subject" and "person" in noun.classes and draw() < 0.4:
-        first = Named(names_of(NAMES(draw))(draw))
+        first = NamedEntity(names_of(NAMES(draw))(draw))
     number = _NUMBERS(draw) if other.plural else "singular"
     return Coordination(first, NounPhrase(other, determiner, number))
 
@@ -182,7 +184,7 @@ def owner_of(subject: Nominal | None, head: NounPhrase | None) -> Determiner | N
             return "their"
         # "Das Mädchen sucht seinen Hut" is good grammar but odd, so girls and children own nothing here.
         return {"m": "his", "f": "her"}.get(value.noun.gender)  # type: ignore[return-value]
-    if isinstance(value, Named):
+    if isinstance(value, NamedEntity):
         return "her" if value.name.kind == "woman" else "his"
     if isinstance(value, Coordination):
         return "their"

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from regard.miniature.lexicon import Adjective, Noun, lexicon
 from regard.miniature.meaning import (
     Coordination,
-    Named,
+    NamedEntity,
     Nominal,
     NounPhrase,
     Number,
@@ -14,18 +14,26 @@ from regard.miniature.meaning import (
     Pronoun,
     Quality,
 )
-from regard.miniature.sampling.choices import Choice, Draw, adjectives_of, among, nouns_like, nouns_of, nouns_suiting
+from regard.miniature.sampling.choices import (
+    Draw,
+    RandomChoice,
+    adjectives_of,
+    among,
+    nouns_like,
+    nouns_of,
+    nouns_suiting,
+)
 from regard.miniature.sampling.phrases import Fullness, degree, noun_phrase
 from regard.miniature.sampling.setting import Parts, Setting, Unsayable, actor_of, subject_for
 
 _WORDS = lexicon()
 _ADJECTIVES: Final = among(_WORDS.adjectives.values())
-_COMPARISONS: Final[Choice[Literal["more", "equal"]]] = Choice({"more": 3, "equal": 1})
+_COMPARISONS: Final[RandomChoice[Literal["more", "equal"]]] = RandomChoice({"more": 3, "equal": 1})
 _BARE: Final = Fullness(adjectives=0.0)
 _PRAISED: Final = Fullness(adjectives=1.3)
 _WORKERS: Final = {sex: among(noun for noun in nouns_of("worker").items if noun.sex == sex) for sex in ("m", "f")}
 # What there is, and where.
-_FINDS: Final = Choice(
+_FINDS: Final = RandomChoice(
     {("animal", "outdoors"): 4, ("plant", "outdoors"): 2, ("building", "settlement"): 3, ("food", "room"): 2}
 )
 
@@ -80,7 +88,7 @@ def _fill_profession(draw: Draw, parts: Parts, setting: Setting) -> None:
     subject = parts.get("subject")
     if subject is None:
         subject = parts["subject"] = subject_for(draw, nouns_of("kin", "fellow")(draw), setting, "known")
-    is_gap = not isinstance(subject, NounPhrase | Named | Pronoun | Coordination)
+    is_gap = not isinstance(subject, NounPhrase | NamedEntity | Pronoun | Coordination)
     someone = setting.head if is_gap else subject
     noun = _WORKERS[_sex(draw, someone)](draw)
     number: Number = "plural" if _is_several(someone) else "singular"
@@ -91,7 +99,7 @@ def _fill_profession(draw: Draw, parts: Parts, setting: Setting) -> None:
 def _sex(draw: Draw, someone: Nominal | None) -> str:
     if isinstance(someone, NounPhrase):
         return someone.noun.sex or "m"
-    if isinstance(someone, Named):
+    if isinstance(someone, NamedEntity):
         return "f" if someone.name.kind == "woman" else "m"
     if isinstance(someone, Pronoun):
         known = {"he": "m", "she": "f"}.get(someone.person) or (someone.noun and someone.noun.sex)

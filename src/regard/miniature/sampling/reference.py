@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from regard.miniature.meaning import (
     Clause,
     Coordination,
-    Named,
+    NamedEntity,
     Nominal,
     NounPhrase,
     PrepositionalPhrase,
@@ -43,7 +43,7 @@ def _pointer(value: Nominal | None) -> Pronoun | None:
             return Pronoun("it", value.noun.gender, value.noun)
         person = {"m": "he", "f": "she"}.get(value.noun.sex or "")
         return Pronoun(person, value.noun.gender, value.noun) if person else None  # type: ignore[arg-type]
-    if isinstance(value, Named):
+    if isinstance(value, NamedEntity):
         return Pronoun("she", "f") if value.name.kind == "woman" else Pronoun("he", "m")
     if isinstance(value, Coordination):
         return Pronoun("they")

@@ -9,7 +9,7 @@ from regard.miniature.meaning import (
     GAP,
     Clause,
     Coordination,
-    Named,
+    NamedEntity,
     NounPhrase,
     PrepositionalPhrase,
     Pronoun,
@@ -17,7 +17,7 @@ from regard.miniature.meaning import (
     Relative,
     Role,
 )
-from regard.miniature.sampling.choices import Choice, Draw, among, nouns_of, verbs_with
+from regard.miniature.sampling.choices import Draw, RandomChoice, among, nouns_of, verbs_with
 from regard.miniature.sampling.clauses import simple_clause
 from regard.miniature.sampling.phrases import LIGHT, noun_phrase
 from regard.miniature.sampling.roles import DEEDS
@@ -36,12 +36,14 @@ from regard.miniature.sampling.setting import (
 Nest = Callable[[Draw, Parts, Setting, int], Clause]
 
 _WORDS = lexicon()
-_ROLES: Final[Choice[Role]] = Choice({"subject": 52, "object": 25, "complement": 11, "recipient": 6, "possessor": 6})
-_OBJECT_FRAMES: Final[Choice[Frame]] = Choice({"object": 3, "dative": 1, "recipient": 1})
-_COMPLEMENT_FRAMES: Final[Choice[Frame]] = Choice({"about": 3, "position": 2, "motion": 1})
+_ROLES: Final[RandomChoice[Role]] = RandomChoice(
+    {"subject": 52, "object": 25, "complement": 11, "recipient": 6, "possessor": 6}
+)
+_OBJECT_FRAMES: Final[RandomChoice[Frame]] = RandomChoice({"object": 3, "dative": 1, "recipient": 1})
+_COMPLEMENT_FRAMES: Final[RandomChoice[Frame]] = RandomChoice({"about": 3, "position": 2, "motion": 1})
 _RECEIVING: Final = among(verb for verb in _WORDS.verbs if verb.frame == "recipient")
 # The frames whose last phrase can carry a relative clause.
-_HOLDERS: Final[Choice[Frame]] = Choice(
+_HOLDERS: Final[RandomChoice[Frame]] = RandomChoice(
     {"object": 40, "dative": 8, "recipient": 8, "about": 16, "position": 12, "motion": 8, "put": 5}
 )
 _KNOWN: Final = frozenset({"my", "your", "our", "his", "her", "their", "whose"})
@@ -145,7 +147,7 @@ def _is_clear(head: NounPhrase, clause: Clause) -> bool:
     if is_plural != (head.number == "plural"):
         return True
     if isinstance(subject, NounPhrase) and subject.noun.gender == "m" and not is_plural:
-        return not isinstance(subject.possessor, Named) or bool(subject.adjectives)
+        return not isinstance(subject.possessor, NamedEntity) or bool(subject.adjectives)
     doer = actor_of(subject, None)
     # Nobody takes "the book that the child reads" for a book that reads a child.
     return head.noun not in clause.verb.subjects or doer not in clause.verb.objects

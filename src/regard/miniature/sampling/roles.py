@@ -3,21 +3,21 @@
 from typing import Final
 
 from regard.miniature.lexicon import Case, Frame, Noun, Verb
-from regard.miniature.meaning import Named, Nominal, NounPhrase, Number, Person, PrepositionalPhrase, Pronoun
+from regard.miniature.meaning import NamedEntity, Nominal, NounPhrase, Number, Person, PrepositionalPhrase, Pronoun
 from regard.miniature.sampling.adverbials import goal, position
-from regard.miniature.sampling.choices import Choice, Draw, names_of, nouns_for, nouns_of
+from regard.miniature.sampling.choices import Draw, RandomChoice, names_of, nouns_for, nouns_of
 from regard.miniature.sampling.phrases import NAMES, Style, coordination, noun_phrase, owned, owner_of
 from regard.miniature.sampling.predicates import fill_copula, fill_existence
 from regard.miniature.sampling.setting import Parts, Setting, subject_for
 
-FRAMES: Final[Choice[Frame]] = Choice(
+FRAMES: Final[RandomChoice[Frame]] = RandomChoice(
     {
         "object": 35, "copula": 15, "alone": 12, "motion": 8, "position": 8, "about": 9, "recipient": 8,
         "dative": 6, "put": 3, "exist": 2, "weather": 1.5,
     }
 )  # fmt: skip
 # For a clause whose subject is given.
-DEEDS: Final[Choice[Frame]] = Choice(
+DEEDS: Final[RandomChoice[Frame]] = RandomChoice(
     {
         "object": 36, "copula": 20, "alone": 13, "motion": 7, "position": 8, "about": 8, "recipient": 6,
         "dative": 5, "put": 2,
@@ -25,7 +25,7 @@ DEEDS: Final[Choice[Frame]] = Choice(
 )  # fmt: skip
 
 
-def _object_persons(subject: str) -> dict[bool, dict[str, Choice[Person]]]:
+def _object_persons(subject: str) -> dict[bool, dict[str, RandomChoice[Person]]]:
     """Object pronouns that are not part of the subject, by whether the clause stands alone and by case."""
     weights: dict[Person, float] = {"i": 3, "you": 2, "we": 2}
     if subject in ("i", "we"):
@@ -35,8 +35,8 @@ def _object_persons(subject: str) -> dict[bool, dict[str, Choice[Person]]]:
     alone = weights | {"he": 2}
     # The dative of "they" is clear; its accusative, "sie", could also be "her".
     return {
-        False: {"accusative": Choice(weights), "dative": Choice(weights)},
-        True: {"accusative": Choice(alone), "dative": Choice(alone | {"they": 1})},
+        False: {"accusative": RandomChoice(weights), "dative": RandomChoice(weights)},
+        True: {"accusative": RandomChoice(alone), "dative": RandomChoice(alone | {"they": 1})},
     }
 
 
@@ -94,7 +94,7 @@ def _fill_agent(draw: Draw, parts: Parts, setting: Setting) -> None:
     if draw() < 0.5:
         noun = nouns_for(parts["verb"], "subject")(draw)
         if draw() < 0.15 and "person" in noun.classes:
-            parts["subject"] = Named(names_of(NAMES(draw))(draw))
+            parts["subject"] = NamedEntity(names_of(NAMES(draw))(draw))
         else:
             parts["subject"] = noun_phrase(draw, noun, "known", setting.fullness)
 
@@ -122,7 +122,7 @@ def _patient(draw: Draw, noun: Noun, case: Case, parts: Parts, setting: Setting,
             chosen = persons[setting.is_alone][case](draw)
             return Pronoun(chosen, "m" if chosen == "he" else None)
         if value < 0.2:
-            return Named(names_of(NAMES(draw))(draw))
+            return NamedEntity(names_of(NAMES(draw))(draw))
     facts = parts["verb"].facts
     phrase = noun_phrase(draw, noun, style, setting.fullness, "plural" if "several" in facts else None)
     if phrase.determiner == "indefinite" and noun.plural:
@@ -139,7 +139,7 @@ def _patient(draw: Draw, noun: Noun, case: Case, parts: Parts, setting: Setting,
     return phrase
 
 
-def _other_noun(draw: Draw, choice: Choice[Noun], subject: Nominal | None) -> Noun:
+def _other_noun(draw: Draw, choice: RandomChoice[Noun], subject: Nominal | None) -> Noun:
     """A noun that is not the subject's, unless there is no other."""
     noun = choice(draw)
     for _ in range(3):

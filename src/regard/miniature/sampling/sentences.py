@@ -5,19 +5,21 @@ from typing import Final
 
 from regard.miniature.lexicon import Frame, Verb, lexicon
 from regard.miniature.meaning import GAP, Asked, Clause, Meaning, NounPhrase
-from regard.miniature.sampling.choices import Choice, Draw, among, verbs_of
+from regard.miniature.sampling.choices import Draw, RandomChoice, among, verbs_of
 from regard.miniature.sampling.clauses import simple_clause
 from regard.miniature.sampling.nesting import nested
 from regard.miniature.sampling.phrases import LIGHT
 from regard.miniature.sampling.setting import ASKED_PERSONS, SPEAKERS, Parts, Period, Setting, Unsayable
 
 _WORDS = lexicon()
-_TENSES: Final[Choice[Period]] = Choice({"present": 40, "past": 47, "future": 10})
-_JOINT_TENSES: Final[Choice[Period]] = Choice({"present": 1, "past": 1})
-_JOINTS: Final = Choice(
+_TENSES: Final[RandomChoice[Period]] = RandomChoice({"present": 40, "past": 47, "future": 10})
+_JOINT_TENSES: Final[RandomChoice[Period]] = RandomChoice({"present": 1, "past": 1})
+_JOINTS: Final = RandomChoice(
     {_WORDS.conjunctions[word]: w for word, w in {"und": 4, "aber": 3, "denn": 1.5, "deshalb": 1.5}.items()}
 )
-_ASKED: Final[Choice[Asked]] = Choice({"whether": 50, "who": 14, "what": 12, "where": 10, "when": 7, "why": 7})
+_ASKED: Final[RandomChoice[Asked]] = RandomChoice(
+    {"whether": 50, "who": 14, "what": 12, "where": 10, "when": 7, "why": 7}
+)
 _ANYBODY: Final = NounPhrase(_WORDS.nouns["Mann"], "indefinite")
 _PLACEABLE: Final = among(
     verb
@@ -26,7 +28,7 @@ _PLACEABLE: Final = among(
 )
 _SEEN: Final = among(v for v in _WORDS.verbs if v.frame in ("object", "dative") and _WORDS.nouns["Frau"] in v.objects)
 _HANDLED: Final = among(v for v in _WORDS.verbs if v.frame == "object" and _WORDS.nouns["Frau"] not in v.objects)
-_DOINGS: Final[Choice[Frame]] = Choice(
+_DOINGS: Final[RandomChoice[Frame]] = RandomChoice(
     {"object": 5, "alone": 3, "motion": 2, "about": 2, "recipient": 1, "dative": 1}
 )
 

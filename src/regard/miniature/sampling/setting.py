@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any, Final, Literal, NamedTuple
 
 from regard.miniature.lexicon import Frame, Noun, Verb, lexicon
-from regard.miniature.meaning import Coordination, Named, Nominal, NounPhrase, Person, Pronoun, Tense
-from regard.miniature.sampling.choices import Choice, Draw, nouns_of, verbs_of, verbs_with
+from regard.miniature.meaning import Coordination, NamedEntity, Nominal, NounPhrase, Person, Pronoun, Tense
+from regard.miniature.sampling.choices import Draw, RandomChoice, nouns_of, verbs_of, verbs_with
 from regard.miniature.sampling.phrases import FULL, Fullness, coordination, noun_phrase, person
 
 # What is known of a clause so far, by the names of the fields of Clause.
@@ -13,9 +13,9 @@ Parts = dict[str, Any]
 Period = Literal["present", "past", "future"]
 
 _WORDS = lexicon()
-PERSONS: Final[Choice[Person]] = Choice({"i": 5, "you": 3, "he": 4, "she": 4, "we": 4, "they": 2})
-SPEAKERS: Final[Choice[Person]] = Choice({"i": 5, "you": 3, "we": 4})
-ASKED_PERSONS: Final[Choice[Person]] = Choice({"you": 6, "he": 2, "she": 2, "they": 2})
+PERSONS: Final[RandomChoice[Person]] = RandomChoice({"i": 5, "you": 3, "he": 4, "she": 4, "we": 4, "they": 2})
+SPEAKERS: Final[RandomChoice[Person]] = RandomChoice({"i": 5, "you": 3, "we": 4})
+ASKED_PERSONS: Final[RandomChoice[Person]] = RandomChoice({"you": 6, "he": 2, "she": 2, "they": 2})
 
 
 class Unsayable(Exception):
@@ -35,7 +35,7 @@ class Setting(NamedTuple):
     is_plain: bool = False  # its last phrase will carry a relative clause, so nothing may follow that
     fullness: Fullness = FULL
     richness: float = 1.0
-    persons: Choice[Person] = PERSONS
+    persons: RandomChoice[Person] = PERSONS
     around: tuple[Nominal, ...] = ()  # what the clauses around it speak of
     head: NounPhrase | None = None  # what the gap of a relative clause stands for
 
@@ -53,12 +53,12 @@ def actor_of(subject: Nominal | None, head: NounPhrase | None) -> Noun | None:
         return subject.noun
     if isinstance(subject, Pronoun) and subject.noun:
         return subject.noun
-    if isinstance(subject, Named | Pronoun | Coordination):
+    if isinstance(subject, NamedEntity | Pronoun | Coordination):
         return _WORDS.nouns["Mann"]
     return head.noun if subject is not None and head else None
 
 
-def choose_verb(draw: Draw, frames: Choice[Frame], actor: Noun | None) -> Verb:
+def choose_verb(draw: Draw, frames: RandomChoice[Frame], actor: Noun | None) -> Verb:
     """A verb of a likely frame that the actor, if there is one, can be the subject of."""
     for _ in range(12):
         frame = frames(draw)

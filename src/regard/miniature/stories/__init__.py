@@ -1,13 +1,13 @@
 """Documents of the miniature world: short stories in which people, things, places and times hang together."""
 
-from regard.miniature.stories.probes import PROBE_KINDS, Probe, probes_of, story_probes
+from regard.miniature.stories.probes import PROBE_KINDS, StoryProbe, probes_of, story_probes
 from regard.miniature.stories.telling import STORY_SPLITS, Story, documents, stories, story
 
 __all__ = [
     "PROBE_KINDS",
     "STORY_SPLITS",
-    "Probe",
     "Story",
+    "StoryProbe",
     "documents",
     "probes_of",
     "stories",

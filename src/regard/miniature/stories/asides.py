@@ -9,12 +9,12 @@ from regard.miniature.meaning import (
     Clause,
     Content,
     Lasting,
-    Named,
+    NamedEntity,
     NounPhrase,
     PrepositionalPhrase,
     Quality,
 )
-from regard.miniature.sampling.choices import Choice, adjectives_of, among, names_of, nouns_of, pick
+from regard.miniature.sampling.choices import RandomChoice, adjectives_of, among, names_of, nouns_of, pick
 from regard.miniature.stories.cast import Thing, sex_of
 from regard.miniature.stories.deeds import BE, LOSE, Wrong, against_place
 from regard.miniature.stories.scene import OWNERS, Scene, pronoun
@@ -23,7 +23,7 @@ _WORDS = lexicon()
 _LIVE: Final = _WORDS.verb("wohnen")
 _RAIN: Final = Clause(_WORDS.verb("regnen"), tense="narrated")
 _TOWN: Final = _WORDS.preposition("town")
-_HOMES: Final = Choice(
+_HOMES: Final = RandomChoice(
     {
         _WORDS.nouns[german]: weight
         for german, weight in (("Dorf", 3), ("Stadt", 3), ("Hütte", 1), ("Insel", 1), ("Tal", 1))
@@ -48,7 +48,7 @@ _LOOKS: Final = tuple(
     _WORDS.adjectives[german] for german in ("klein", "groß", "alt", "jung", "schön", "hungrig", "weiß", "braun")
 )
 _HOUR: Final = _WORDS.nouns["Stunde"]
-_GREET: Final = Choice(
+_GREET: Final = RandomChoice(
     {_WORDS.verb(german): weight for german, weight in (("begrüßen", 3), ("umarmen", 2), ("sehen", 1))}
 )
 
@@ -56,7 +56,7 @@ _GREET: Final = Choice(
 def live(scene: Scene, who: Name) -> None:
     """Where somebody lives."""
     if scene.draw() < 0.35:
-        where = PrepositionalPhrase(_TOWN, Named(names_of("town")(scene.draw)))
+        where = PrepositionalPhrase(_TOWN, NamedEntity(names_of("town")(scene.draw)))
     else:
         noun = _HOMES(scene.draw)
         choice = adjectives_of(noun, 1)
@@ -68,7 +68,7 @@ def live(scene: Scene, who: Name) -> None:
 def relate(scene: Scene, who: Name, hero: Name) -> None:
     """What somebody is to the hero of the story, who alone has been named before."""
     noun = _WORDS.nouns[pick(scene.draw, _RELATIONS[sex_of(who)])]
-    clause = Clause(BE, Named(who), predicate=NounPhrase(noun, OWNERS[sex_of(hero)]), tense="narrated")
+    clause = Clause(BE, NamedEntity(who), predicate=NounPhrase(noun, OWNERS[sex_of(hero)]), tense="narrated")
     scene.say(clause, who, others=[hero])
 
 

@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 from regard.miniature.lexicon import Adjective, Name, Noun, lexicon
 from regard.miniature.meaning import Clock, Time
-from regard.miniature.sampling.choices import Choice, Draw, adjectives_of, among, names_of, pick
+from regard.miniature.sampling.choices import Draw, RandomChoice, adjectives_of, among, names_of, pick
 
 Sex = Literal["m", "f"]
 Item = TypeVar("Item")
@@ -29,7 +29,7 @@ PLACES: Final = among(
     if not noun.classes.isdisjoint({"building", "outdoors"}) and noun.whither and noun.german not in _NOT_VISITED
 )
 STORES: Final = (_WORDS.nouns["Laden"], _WORDS.nouns["Markt"])
-_SEXES: Final[Choice[tuple[str, str]]] = Choice(
+_SEXES: Final[RandomChoice[tuple[str, str]]] = RandomChoice(
     {("woman", "man"): 3, ("man", "woman"): 3, ("woman", "woman"): 2, ("man", "man"): 2}
 )
 
@@ -50,7 +50,7 @@ _TIMES: Final[tuple[tuple[Time, ...], ...]] = (
     tuple(_WORDS.adverbs[german] for german in ("im Frühling", "im Sommer", "im Herbst", "im Winter")),
     tuple(Clock(hour) for hour in range(1, 13)),
 )
-_ROWS: Final[Choice[tuple[Time, ...]]] = Choice(dict(zip(_TIMES, (4, 3, 1, 3), strict=True)))
+_ROWS: Final[RandomChoice[tuple[Time, ...]]] = RandomChoice(dict(zip(_TIMES, (4, 3, 1, 3), strict=True)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +66,7 @@ class Thing:
         return (self.adjective,) if self.adjective else ()
 
 
-class Theme(NamedTuple):
+class StoryTheme(NamedTuple):
     """Who a story is about, and which thing; the split follows from these alone."""
 
     hero: Name
@@ -74,7 +74,7 @@ class Theme(NamedTuple):
     noun: Noun
 
 
-class Plan(NamedTuple):
+class StoryPlan(NamedTuple):
     """All that a plot may use: people in the order of their importance, and places and times in order."""
 
     people: tuple[Name, Name, Name]
@@ -89,14 +89,14 @@ def sex_of(name: Name) -> Sex:
     return "f" if name.kind == "woman" else "m"
 
 
-def draw_theme(draw: Draw) -> Theme:
+def draw_theme(draw: Draw) -> StoryTheme:
     """Two different people and a thing."""
     first, second = _SEXES(draw)
     hero = names_of(first)(draw)
-    return Theme(hero, _another(draw, names_of(second), hero), THINGS(draw))
+    return StoryTheme(hero, _another(draw, names_of(second), hero), THINGS(draw))
 
 
-def draw_plan(draw: Draw, theme: Theme) -> Plan:
+def draw_plan(draw: Draw, theme: StoryTheme) -> StoryPlan:
     """The rest of what a story is made of, around its theme."""
     hero, friend, noun = theme
     third = _another(draw, names_of("woman" if draw() < 0.5 else "man"), hero, friend)
@@ -105,7 +105,7 @@ def draw_plan(draw: Draw, theme: Theme) -> Plan:
     places = (first, second, _another(draw, PLACES, first, second))
     other = _another(draw, THINGS, noun)
     row = _ROWS(draw)
-    return Plan(
+    return StoryPlan(
         (hero, friend, third),
         Thing(noun, _adjective(draw, noun)),
         Thing(other, _adjective(draw, other)),
@@ -114,7 +114,7 @@ def draw_plan(draw: Draw, theme: Theme) -> Plan:
     )
 
 
-def _another(draw: Draw, choice: Choice[Item], *taken: Item) -> Item:
+def _another(draw: Draw, choice: RandomChoice[Item], *taken: Item) -> Item:
     while (found := choice(draw)) in taken:
         pass
     return found

@@ -3,8 +3,8 @@
 from typing import Final, Literal
 
 from regard.miniature.lexicon import Name, Noun, Verb, lexicon
-from regard.miniature.meaning import Clause, Named, Nominal, NounPhrase, PrepositionalPhrase
-from regard.miniature.sampling.choices import Choice, pick
+from regard.miniature.meaning import Clause, NamedEntity, Nominal, NounPhrase, PrepositionalPhrase
+from regard.miniature.sampling.choices import RandomChoice, pick
 from regard.miniature.stories.cast import Thing, sex_of
 from regard.miniature.stories.scene import OWNERS, Kind, Parts, Scene, at, known, to
 
@@ -14,18 +14,18 @@ HAVE: Final = _WORDS.verb("haben")
 LOSE: Final = _WORDS.verb("verlieren")
 GIVE: Final = _WORDS.verb("geben", "recipient")
 _DRIVE: Final = _WORDS.verb("fahren")
-_GO: Final = Choice({_WORDS.verb("gehen"): 5, _DRIVE: 2, _WORDS.verb("wandern"): 1})
+_GO: Final = RandomChoice({_WORDS.verb("gehen"): 5, _DRIVE: 2, _WORDS.verb("wandern"): 1})
 _COME: Final = _WORDS.verb("kommen")
-_STAY: Final = Choice({BE: 4, _WORDS.verb("bleiben"): 1, _WORDS.verb("sitzen"): 1})
+_STAY: Final = RandomChoice({BE: 4, _WORDS.verb("bleiben"): 1, _WORDS.verb("sitzen"): 1})
 _FIND: Final = _WORDS.verb("finden")
-_TAKE: Final = Choice({_WORDS.verb("nehmen"): 1, _WORDS.verb("holen"): 2})
+_TAKE: Final = RandomChoice({_WORDS.verb("nehmen"): 1, _WORDS.verb("holen"): 2})
 _BUY: Final = _WORDS.verb("kaufen")
 _SHOW: Final = _WORDS.verb("zeigen")
 _LOOK_FOR: Final = _WORDS.verb("suchen")
-_HAND_OVER: Final[dict[str, Choice[Verb]]] = {
-    "give": Choice({GIVE: 4, _WORDS.verb("reichen"): 1}),
-    "bring": Choice({_WORDS.verb("bringen"): 2, GIVE: 1}),
-    "lend": Choice({_WORDS.verb("leihen"): 1}),
+_HAND_OVER: Final[dict[str, RandomChoice[Verb]]] = {
+    "give": RandomChoice({GIVE: 4, _WORDS.verb("reichen"): 1}),
+    "bring": RandomChoice({_WORDS.verb("bringen"): 2, GIVE: 1}),
+    "lend": RandomChoice({_WORDS.verb("leihen"): 1}),
 }
 _COMPANY: Final = _WORDS.preposition("company", "mit")
 _AGAIN: Final = _WORDS.adverbs["wieder"]
@@ -156,7 +156,7 @@ def hand_over(
     for kind, parts in wrong:
         if kind == "holder":
             # Who does not have it cannot give it, least of all to who has.
-            parts |= {"subject": Named(taker), "recipient": Named(giver)}
+            parts |= {"subject": NamedEntity(taker), "recipient": NamedEntity(giver)}
     clause = Clause(_HAND_OVER[how](scene.draw), subject, phrase, recipient, tense="narrated")
     scene.holders[thing] = taker
     if how != "lend" and scene.owners.get(thing) is giver:
@@ -229,8 +229,8 @@ def against_holder(scene: Scene, subject: Nominal, phrase: Nominal, thing: Thing
     wrong: Wrong = []
     if thing not in scene.holders or (isinstance(phrase, NounPhrase) and not is_plain(phrase)):
         return wrong
-    if isinstance(subject, Named) and (other := scene.without(thing)) and scene.is_telling(other):
-        wrong.append(("holder", {"subject": Named(other)}))
+    if isinstance(subject, NamedEntity) and (other := scene.without(thing)) and scene.is_telling(other):
+        wrong.append(("holder", {"subject": NamedEntity(other)}))
     if is_plain(phrase) and (another := scene.other_thing(thing, who)):
         wrong.append(("thing", {"object": known(another)}))
     return wrong

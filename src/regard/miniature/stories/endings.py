@@ -3,7 +3,7 @@
 from typing import Final
 
 from regard.miniature.lexicon import Name, lexicon
-from regard.miniature.meaning import Clause, Content, Named, NounPhrase
+from regard.miniature.meaning import Clause, Content, NamedEntity, NounPhrase
 from regard.miniature.stories import asides, deeds
 from regard.miniature.stories.cast import Thing, sex_of
 from regard.miniature.stories.scene import OWNERS, Scene, known, pronoun
@@ -43,10 +43,10 @@ def close_given(scene: Scene, giver: Name, thing: Thing, taker: Name) -> None:
         return
 
     def given(who: Name, whom: Name) -> Content:
-        deed = Clause(deeds.GIVE, Named(who), known(thing), pronoun(whom), tense="earlier")
+        deed = Clause(deeds.GIVE, NamedEntity(who), known(thing), pronoun(whom), tense="earlier")
         return Content(_THAT, deed)
 
-    swapped = {"subject": Named(giver), "content": given(taker, giver)}
-    clause = Clause(_BE_GLAD, Named(taker), tense="narrated", content=given(giver, taker))
+    swapped = {"subject": NamedEntity(giver), "content": given(taker, giver)}
+    clause = Clause(_BE_GLAD, NamedEntity(taker), tense="narrated", content=given(giver, taker))
     wrong: deeds.Wrong = [("holder", swapped)] if scene.is_telling(giver) else []
     scene.say(clause, taker, others=[giver], thing=thing, wrong=wrong)

@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple
 
 from regard.miniature.english.phrases import nominal, time_phrase
 from regard.miniature.lexicon import Name, Noun, Verb
-from regard.miniature.meaning import Clause, Lasting, Named, NounPhrase, PrepositionalPhrase, Quality
+from regard.miniature.meaning import Clause, Lasting, NamedEntity, NounPhrase, PrepositionalPhrase, Quality
 from regard.miniature.stories.telling import Story
 
 Role = Literal["who", "whom", "what", "where", "when", "how long", "why", "like", "end"]
@@ -62,14 +62,14 @@ class Fact:
         if self.noun is not None and value is not None:
             value = NounPhrase(self.noun)
         elif self.whom and value is not None and clause.recipient is None:
-            value = Named(self.whom)
+            value = NamedEntity(self.whom)
         company = clause.company
         return replace(
             clause,
-            subject=Named(self.people[0]) if self.people else clause.subject,
+            subject=NamedEntity(self.people[0]) if self.people else clause.subject,
             object=value,
-            recipient=Named(self.whom) if clause.recipient and self.whom else None,
-            company=replace(company, nominal=Named(self.whom)) if company and self.whom else None,
+            recipient=NamedEntity(self.whom) if clause.recipient and self.whom else None,
+            company=replace(company, nominal=NamedEntity(self.whom)) if company and self.whom else None,
             place=None,
             time=None,
             manner=None,

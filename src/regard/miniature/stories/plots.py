@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from regard.miniature.lexicon import Name, lexicon
-from regard.miniature.meaning import Clause, Coordination, Named, NounPhrase
-from regard.miniature.sampling.choices import Choice, pick
+from regard.miniature.meaning import Clause, Coordination, NamedEntity, NounPhrase
+from regard.miniature.sampling.choices import RandomChoice, pick
 from regard.miniature.stories import asides, deeds
 from regard.miniature.stories.cast import STORES, Thing
 from regard.miniature.stories.endings import close_given, close_regained
@@ -104,7 +104,7 @@ def _gift(scene: Scene) -> None:
     thing, other = scene.plan.thing, scene.plan.other
     store, second = pick(scene.draw, STORES), next(p for p in scene.plan.places if p not in STORES)
     _introduce(scene)
-    wish = Clause(deeds.GIVE, scene.person(hero), _PRESENT, Named(friend), tense="narrated", modal=_WANT)
+    wish = Clause(deeds.GIVE, scene.person(hero), _PRESENT, NamedEntity(friend), tense="narrated", modal=_WANT)
     scene.say(wish, hero, others=[friend])
     deeds.go(scene, hero, store)
     _meanwhile(scene, hero, 0.4)
@@ -251,14 +251,14 @@ def _about_the_thing(scene: Scene) -> NounPhrase | Coordination:
     hero, thing = scene.plan.people[0], scene.plan.thing
     value = scene.draw()
     if value < 0.4:
-        return Coordination(Named(hero), NounPhrase(thing.noun, adjectives=thing.adjectives))
-    return NounPhrase(thing.noun, adjectives=thing.adjectives, possessor=Named(hero) if value < 0.7 else None)
+        return Coordination(NamedEntity(hero), NounPhrase(thing.noun, adjectives=thing.adjectives))
+    return NounPhrase(thing.noun, adjectives=thing.adjectives, possessor=NamedEntity(hero) if value < 0.7 else None)
 
 
 def _about_the_gift(scene: Scene) -> NounPhrase | Coordination:
     hero, thing = scene.plan.people[0], scene.plan.thing
     if scene.draw() < 0.5:
-        return Coordination(Named(hero), known(thing))
+        return Coordination(NamedEntity(hero), known(thing))
     return NounPhrase(thing.noun, adjectives=thing.adjectives)
 
 
@@ -266,7 +266,7 @@ def _about_both(scene: Scene) -> NounPhrase | Coordination:
     return Coordination(known(scene.plan.thing), known(scene.plan.other))
 
 
-PLOTS: Final = Choice(
+PLOTS: Final = RandomChoice(
     {
         Plot(_lost, 10, _about_the_thing): 4,
         Plot(_lent, 9, _about_the_thing): 3,

@@ -14,7 +14,7 @@ from regard.miniature.stories.telling import Story, stories
 PROBE_KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
-class Probe(NamedTuple):
+class StoryProbe(NamedTuple):
     """The beginning of a story and two ways to go on, of which only the first agrees with it.
 
     `prefix + right` is the beginning of the document: both continuations begin with their space.
@@ -37,19 +37,19 @@ class Probe(NamedTuple):
         return texts[::-1] if self.label else texts
 
 
-def probes_of(one: Story) -> list[Probe]:
+def probes_of(one: Story) -> list[StoryProbe]:
     """Every probe that a story offers, in the order of its sentences."""
     found = []
     prefix, space = one.title, "\n"
     for sentence in one.told:
         right = space + in_english(sentence.meaning)
         for kind, meaning in sentence.contrasts:
-            found.append(Probe(kind, prefix, right, space + in_english(meaning)))
+            found.append(StoryProbe(kind, prefix, right, space + in_english(meaning)))
         prefix, space = prefix + right, " "
     return found
 
 
-def story_probes(split: str, count: int | None = None, seed: int = 0) -> Iterator[Probe]:
+def story_probes(split: str, count: int | None = None, seed: int = 0) -> Iterator[StoryProbe]:
     """Probes of every kind in turn, at most one of a story: as many as asked for, or as the split has by default."""
     found = _probes(stories(split, seed))
     if count is None:
@@ -59,7 +59,7 @@ def story_probes(split: str, count: int | None = None, seed: int = 0) -> Iterato
     return islice(found, count)
 
 
-def _probes(found: Iterator[Story]) -> Iterator[Probe]:
+def _probes(found: Iterator[Story]) -> Iterator[StoryProbe]:
     for kind in cycle(PROBE_KINDS):
         for one in found:
             fitting = [probe for probe in probes_of(one) if probe.kind == kind]

@@ -10,7 +10,7 @@ from regard.miniature.meaning import (
     Coordination,
     Determiner,
     Meaning,
-    Named,
+    NamedEntity,
     Nominal,
     NounPhrase,
     Person,
@@ -19,7 +19,7 @@ from regard.miniature.meaning import (
     Time,
 )
 from regard.miniature.sampling.choices import Draw
-from regard.miniature.stories.cast import Plan, Sex, Thing, sex_of
+from regard.miniature.stories.cast import Sex, StoryPlan, Thing, sex_of
 
 Kind = Literal["pronoun", "holder", "thing", "place", "time", "mood"]
 Parts = dict[str, Any]  # by the names of the fields of Clause
@@ -53,7 +53,7 @@ class Told(NamedTuple):
 class Scene:
     """The state of a story while it is told; nothing is true in it that has not been said."""
 
-    def __init__(self, draw: Draw, plan: Plan, spare: int) -> None:
+    def __init__(self, draw: Draw, plan: StoryPlan, spare: int) -> None:
         self.draw = draw
         self.plan = plan
         self.spare = spare  # how many more sentences there is room for
@@ -86,13 +86,13 @@ class Scene:
         is_clear = self._subject is name or alike == [name]
         if is_clear and self.draw() < (0.88 if self._subject is name else 0.6):
             return pronoun(name)
-        return Named(name)
+        return NamedEntity(name)
 
     def both(self, first: Name, second: Name) -> Nominal:
         """Two people as a subject: `they` if the sentence before spoke of these two."""
         if {first, second} == set(self._people) and self.draw() < 0.7:
             return Pronoun("they")
-        return Coordination(Named(first), Named(second))
+        return Coordination(NamedEntity(first), NamedEntity(second))
 
     def other_person(self, name: Name, subject: Name) -> Nominal:
         """An object: a pronoun if it was just named and nobody else but the subject could be meant."""
@@ -100,7 +100,7 @@ class Scene:
             alike = [other for other in self.cast if sex_of(other) == sex_of(name) and other is not subject]
             if alike == [name]:
                 return pronoun(name)
-        return Named(name)
+        return NamedEntity(name)
 
     def thing(self, thing: Thing, subject: Name, is_light: bool = True) -> Nominal:
         """A thing as an object: new, `it` where that is light enough, the subject's own, or known."""
@@ -112,7 +112,7 @@ class Scene:
         if owner is subject and value < 0.6:
             return NounPhrase(thing.noun, OWNERS[sex_of(subject)])
         if owner and owner is not subject and is_light and value < 0.2:
-            return NounPhrase(thing.noun, possessor=Named(owner))
+            return NounPhrase(thing.noun, possessor=NamedEntity(owner))
         return NounPhrase(thing.noun, adjectives=thing.adjectives if value > 0.75 else ())
 
     def here(self, name: Name) -> PrepositionalPhrase | Adverb:
@@ -150,7 +150,7 @@ class Scene:
         contrasts = (Contrast(kind, Meaning(replace(clause, **parts))) for kind, parts in changes)
         self.told.append(Told(Meaning(clause), tuple(contrasts), people, subject is not None, thing, place))
         self._subject, self._people, self._thing, self._place = subject, people, thing, place
-        named = [value.name for value in _nominals(clause) if isinstance(value, Named)]
+        named = [value.name for value in _nominals(clause) if isinstance(value, NamedEntity)]
         self._last_named = named[-1] if named else self._last_named
         self._last_thing = thing or self._last_thing
         if place and place not in self.named_places:

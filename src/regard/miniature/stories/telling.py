@@ -11,7 +11,7 @@ from regard.miniature.english import in_english
 from regard.miniature.english.phrases import nominal
 from regard.miniature.holdout import stable_fraction
 from regard.miniature.splits import SPLITS
-from regard.miniature.stories.cast import Theme, draw_plan, draw_theme
+from regard.miniature.stories.cast import StoryTheme, draw_plan, draw_theme
 from regard.miniature.stories.plots import PLOTS
 from regard.miniature.stories.scene import Scene, Told
 
@@ -22,7 +22,7 @@ MOST_SENTENCES: Final = 12
 class Story(NamedTuple):
     """A title and sentences in their order, each with its meaning; `theme` is whom and what it is about."""
 
-    theme: Theme
+    theme: StoryTheme
     title: str
     told: tuple[Told, ...]
     plot: str

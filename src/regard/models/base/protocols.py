@@ -40,7 +40,7 @@ class Memory(Protocol):
         """Return the memory of some sentences."""
 
 
-class State(Protocol):
+class DecoderState(Protocol):
     """What the decoder keeps between steps, one row a hypothesis; `decode` updates it in place."""
 
     def select(self, hypotheses: Tensor, sentences: Tensor | None = None) -> Self:
@@ -50,7 +50,7 @@ class State(Protocol):
         """
 
 
-class Fixed(Protocol):
+class StaticState(Protocol):
     """Memory and state of up to so many sentences in places that never move, so that a step can be recorded."""
 
     @property
@@ -63,7 +63,7 @@ class Fixed(Protocol):
     def load(self, memory: Any, state: Any) -> int:
         """Take over the memory and state of some sentences, and return for how many steps there is room."""
 
-    def unload(self, sentences: Tensor, steps: int) -> tuple[Memory, State]:
+    def unload(self, sentences: Tensor, steps: int) -> tuple[Memory, DecoderState]:
         """Return the memory and state of some of the sentences, so many steps after they were loaded."""
 
     def step(self, tokens: Tensor, order: Tensor) -> Tensor:
@@ -71,10 +71,10 @@ class Fixed(Protocol):
 
 
 @runtime_checkable
-class Recordable(Protocol):
+class SupportsCudaGraphs(Protocol):
     """A model whose decoding steps can be recorded."""
 
-    def fixed(self, sentences: int, length: int, hypotheses: int, steps: int) -> Fixed:
+    def fixed(self, sentences: int, length: int, hypotheses: int, steps: int) -> StaticState:
         """Return room for the steps of so many sentences with sources of some length."""
 
 
@@ -95,7 +95,7 @@ class Scheduled(Protocol):
 
 
 @runtime_checkable
-class Layered(Protocol):
+class SupportsLogitLens(Protocol):
     """A language model whose blocks write into one stream, so that scores can be made behind any of them.
 
     Its probes `hidden.N` hear what each block hands on.
@@ -105,14 +105,14 @@ class Layered(Protocol):
         """Return what scores are made from for what a block hands on, as if it was the last."""
 
 
-class LanguageModel(Protocol):
+class CausalLM(Protocol):
     """A model of p(text): each token, given those before it."""
 
     head: VocabularyHead
     max_positions: int | None
     """The longest sequence it takes, None where there is no bound."""
 
-    def start(self) -> State:
+    def start(self) -> DecoderState:
         """Return the state before the first token."""
 
     def read(self, tokens: Tensor, state: Any = None, real: Tensor | None = None) -> Tensor:
@@ -159,7 +159,7 @@ class TextEncoder(Protocol):
         """Return logits (..., V) of the words that were masked."""
 
 
-class TwoWay(Protocol):
+class BidirectionalLM(Protocol):
     """Two language models, one in either direction, over words that are read as characters.
 
     It reads as a `TextEncoder` does, but for segments and positions, which mean nothing to it.
@@ -174,7 +174,7 @@ class TwoWay(Protocol):
         """Return the states (R, T, 2 D) of all layers word by word, and to which word each token (N,) belongs."""
 
 
-class ConditionalMasked(Protocol):
+class ConditionalMaskedLM(Protocol):
     """A model of how long a target is, and of its masked words given the source and all words that are known."""
 
     head: VocabularyHead
@@ -209,7 +209,7 @@ class ConditionalMasked(Protocol):
         """Return logits (..., V)."""
 
 
-def is_conditional_masked(model: object) -> TypeIs[ConditionalMasked]:
+def is_conditional_masked(model: object) -> TypeIs[ConditionalMaskedLM]:
     """Tell whether a model fills in masked words of a target.
 
     By name: from Python 3.12 on, `isinstance` of a protocol does not see the submodules of a model.
@@ -217,7 +217,7 @@ def is_conditional_masked(model: object) -> TypeIs[ConditionalMasked]:
     return hasattr(model, "length_scores")
 
 
-class SequenceToSequence(Protocol):
+class Seq2Seq(Protocol):
     """A model of p(target | source)."""
 
     head: VocabularyHead
@@ -227,10 +227,10 @@ class SequenceToSequence(Protocol):
     def encode(self, source: Tensor, real: Tensor) -> Memory:
         """Read source tokens (B, S); `real` is True where one is no padding."""
 
-    def start(self) -> State:
+    def start(self) -> DecoderState:
         """Return the state before the first step."""
 
-    def decode(self, target: Tensor, memory: Memory, state: State | None = None) -> Tensor:
+    def decode(self, target: Tensor, memory: Memory, state: DecoderState | None = None) -> Tensor:
         """Return hidden states (R, T, D) of target tokens (R, T).
 
         Without a state, all positions are new. With one, `target` holds the tokens after those it has seen, and

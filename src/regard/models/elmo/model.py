@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.models.base.protocols import ModelSettings, Vocabularies
-from regard.nn.layers.char_cnn import CharacterWords, spell
+from regard.nn.layers.char_cnn import CharCnn, spell
 from regard.nn.layers.dropout import Dropout
 from regard.nn.layers.embedding import VocabularyHead, build_table
 from regard.nn.layers.recurrent import RecurrentLayer, turned, turned_places
@@ -81,7 +81,7 @@ class Elmo(nn.Module):
     def __init__(self, settings: ElmoSettings, vocabularies: Vocabularies) -> None:
         super().__init__()
         self.settings = s = settings
-        self.characters = CharacterWords(s.character_width, s.filters, s.highways, s.width)
+        self.characters = CharCnn(s.character_width, s.filters, s.highways, s.width)
         self.ahead, self.back = (
             nn.ModuleList(RecurrentLayer("lstm", s.width, s.cell_width, s.width) for _ in range(s.layers))
             for _ in range(2)

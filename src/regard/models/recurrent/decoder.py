@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.config.settings import Settings
-from regard.models.recurrent.decoder_loop import Loop, OwnWords
+from regard.models.recurrent.decoder_loop import Loop, ScheduledSampling
 from regard.nn.attention.alignment import AlignedAttention, AlignmentKind, build_alignment
 from regard.nn.layers.dropout import Dropout
 from regard.nn.layers.embedding import TokenEmbedding
@@ -109,7 +109,7 @@ class RecurrentState:
         return RecurrentState(layers, None if self.fed is None else self.fed.index_select(0, hypotheses))
 
 
-class Decoder(nn.Module):
+class RecurrentDecoder(nn.Module):
     """s_t = f(s_{t-1}, y_{t-1}, c) in stacked layers, and the readout g(y_{t-1}, s_t, c)."""
 
     def __init__(self, settings: DecoderSettings, embedding: TokenEmbedding) -> None:
@@ -152,7 +152,11 @@ class Decoder(nn.Module):
         return cast(RecurrentLayer, self.layers[number])
 
     def forward(
-        self, target: Tensor, memory: RecurrentMemory, state: RecurrentState, own_words: OwnWords | None = None
+        self,
+        target: Tensor,
+        memory: RecurrentMemory,
+        state: RecurrentState,
+        own_words: ScheduledSampling | None = None,
     ) -> Tensor:
         """Return what scores are made from (R, T, E) for target tokens (R, T)."""
         s = self.settings

@@ -8,15 +8,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from regard.nn.layers.embedding import VocabularyHead
-from regard.nn.layers.loop_linear import Repeated
+from regard.nn.layers.loop_linear import LoopLinear
 from regard.nn.layers.recurrent import RecurrentLayer
 
 if TYPE_CHECKING:
-    from regard.models.recurrent.decoder import Decoder, RecurrentMemory, RecurrentState
+    from regard.models.recurrent.decoder import RecurrentDecoder, RecurrentMemory, RecurrentState
 
 
 @dataclass(frozen=True)
-class OwnWords:
+class ScheduledSampling:
     """The model's own words in the place of the right ones at some steps: so it learns to go on from its mistakes."""
 
     share: Tensor
@@ -34,11 +34,11 @@ class Loop:
 
     def __init__(
         self,
-        decoder: "Decoder",
+        decoder: "RecurrentDecoder",
         memory: "RecurrentMemory",
         state: "RecurrentState",
         target: Tensor,
-        own_words: OwnWords | None,
+        own_words: ScheduledSampling | None,
     ) -> None:
         self.decoder, self.memory, self.state, self.target, self.own_words = decoder, memory, state, target, own_words
         s = decoder.settings
@@ -57,11 +57,11 @@ class Loop:
         self.from_top = self._again(readout.weight[:, :D]) if self.reads_each_step else None
         self._take_words(first.input_weight[:, :E], first.input_bias, readout.weight[:, D : D + E], readout.bias)
 
-    def _again(self, weight: Tensor, bias: Tensor | None = None) -> Repeated:
-        return Repeated(weight.t(), bias, self.target.size(1), self.target.size(0))
+    def _again(self, weight: Tensor, bias: Tensor | None = None) -> LoopLinear:
+        return LoopLinear(weight.t(), bias, self.target.size(1), self.target.size(0))
 
-    def _attended(self, values: Tensor | None) -> Repeated | None:
-        return None if values is None else Repeated(values.to(self.dtype), None, *self.target.t().shape)
+    def _attended(self, values: Tensor | None) -> LoopLinear | None:
+        return None if values is None else LoopLinear(values.to(self.dtype), None, *self.target.t().shape)
 
     def _take_words(self, to_gates: Tensor, gates_bias: Tensor, to_readout: Tensor, readout_bias: Tensor) -> None:
         """Multiply the embeddings of all words at once where they are known, or make ready to do it step by step."""

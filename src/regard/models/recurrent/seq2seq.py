@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from regard.models.base.embeddings import Sharing, build_tables
 from regard.models.base.protocols import ModelSettings, Vocabularies
-from regard.models.recurrent.decoder import Decoder, DecoderSettings, RecurrentMemory, RecurrentState
-from regard.models.recurrent.decoder_loop import OwnWords
+from regard.models.recurrent.decoder import DecoderSettings, RecurrentDecoder, RecurrentMemory, RecurrentState
+from regard.models.recurrent.decoder_loop import ScheduledSampling
 from regard.nn.attention.masks import as_bias, padding_mask
 from regard.nn.layers.dropout import Dropout
 from regard.nn.layers.embedding import TokenEmbedding, VocabularyHead
@@ -40,7 +40,7 @@ class RecurrentSettings(DecoderSettings, ModelSettings):
         return self
 
 
-class Encoder(nn.Module):
+class RecurrentEncoder(nn.Module):
     """Stacked recurrent layers over the source, and one vector of all they have read."""
 
     def __init__(self, settings: RecurrentSettings, embedding: TokenEmbedding) -> None:
@@ -82,9 +82,9 @@ class RecurrentTranslator(nn.Module):
         self.settings = settings
         source, target, output = build_tables(settings.embeddings, vocabularies, settings.width_of_embedding)
         embed = lambda table: TokenEmbedding(table, Positions(), True, settings.embedding_dropout)
-        self.encoder = Encoder(settings, embed(source))
+        self.encoder = RecurrentEncoder(settings, embed(source))
         self.head = VocabularyHead(output, has_bias=True)
-        self.decoder = Decoder(settings, embed(target))
+        self.decoder = RecurrentDecoder(settings, embed(target))
         self.max_positions = settings.max_positions if settings.alignment == "location" else None
         self.register_buffer("progress", torch.zeros(()), persistent=False)
 
@@ -109,7 +109,7 @@ class RecurrentTranslator(nn.Module):
         if state is None and self.decoder.says_own_words:
             first, last = self.settings.teacher_forcing, self.settings.final_teacher_forcing
             share = first + ((first if last is None else last) - first) * self.get_buffer("progress")
-            return self.decoder(target, memory, self.start(), OwnWords(share, self.head))
+            return self.decoder(target, memory, self.start(), ScheduledSampling(share, self.head))
         return self.decoder(target, memory, state or self.start())
 
     def project(self, hidden: Tensor) -> Tensor:

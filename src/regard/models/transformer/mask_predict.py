@@ -15,7 +15,12 @@ from regard.models.base.embeddings import build_tables
 from regard.models.base.protocols import Vocabularies
 from regard.models.transformer.fused_step import can_fuse
 from regard.models.transformer.mask_predict_fused import encode_rows, fill_rows
-from regard.models.transformer.model import DecoderStack, Encoder, EncoderDecoderSettings, position_embedding
+from regard.models.transformer.model import (
+    DecoderStack,
+    EncoderDecoderSettings,
+    TransformerEncoder,
+    position_embedding,
+)
 from regard.models.transformer.state import TransformerMemory
 from regard.nn.attention.attention import View
 from regard.nn.attention.masks import as_bias, padding_mask
@@ -56,7 +61,7 @@ class MaskPredict(nn.Module):
         super().__init__()
         self.settings = settings
         source, target, output = build_tables(settings.embeddings, vocabularies, settings.width)
-        self.encoder = Encoder(settings, position_embedding(settings, source, is_causal=False))
+        self.encoder = TransformerEncoder(settings, position_embedding(settings, source, is_causal=False))
         self.decoder = MaskedDecoder(settings, position_embedding(settings, target, is_causal=False))
         self.head = VocabularyHead(output, settings.has_output_bias)
         self.length_reach = settings.length_reach

@@ -57,7 +57,7 @@ def position_embedding(settings: EncoderDecoderSettings, table: nn.Embedding, is
     return TokenEmbedding(table, positions, s.scales_embeddings, s.embedding_dropout)
 
 
-class Encoder(nn.Module):
+class TransformerEncoder(nn.Module):
     """Blocks of self-attention over the whole source."""
 
     def __init__(self, settings: EncoderDecoderSettings, embedding: TokenEmbedding) -> None:
@@ -92,7 +92,7 @@ class DecoderStack(nn.Module):
         return [cast(DecoderBlock, block).cross.project(states) for block in self.blocks]
 
 
-class Decoder(DecoderStack):
+class TransformerDecoder(DecoderStack):
     """A stack in which no position sees what comes behind it."""
 
     def forward(
@@ -128,8 +128,8 @@ class Transformer(nn.Module):
         super().__init__()
         self.settings = settings
         source, target, output = build_tables(settings.embeddings, vocabularies, settings.width)
-        self.encoder = Encoder(settings, position_embedding(settings, source, is_causal=False))
-        self.decoder = Decoder(settings, position_embedding(settings, target, is_causal=True))
+        self.encoder = TransformerEncoder(settings, position_embedding(settings, source, is_causal=False))
+        self.decoder = TransformerDecoder(settings, position_embedding(settings, target, is_causal=True))
         self.head = VocabularyHead(output, settings.has_output_bias)
         self.max_positions = self.decoder.embedding.positions.limit
 

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from regard.nn.attention.kv_cache import Cache
 from regard.nn.attention.masks import causal_mask
 from regard.nn.attention.qkv import heads_apart
-from regard.nn.attention.varlen import EndToEnd
+from regard.nn.attention.varlen import VarlenLayout
 from regard.nn.kernels.availability import can_fuse
 from regard.nn.layers.linear import build_linear
 from regard.nn.layers.positions import Rotation, rotate
@@ -28,7 +28,7 @@ class View:
     is_causal: bool = False
     bias: Tensor | None = None  # added to the scores, broadcasts to (B, H, T, S)
     rotation: Rotation | None = None
-    lay: EndToEnd | None = None
+    lay: VarlenLayout | None = None
     """Where sequences lie end to end in one row; mask and bias then are those of sequences taken apart."""
 
 
@@ -186,11 +186,11 @@ class SelfAttention(Attention):
         query, key = rotate(query_key, rotation).split((H, G), dim=1)
         return query, key, value
 
-    def _can_stay(self, x: Tensor, view: View, lay: EndToEnd) -> bool:
+    def _can_stay(self, x: Tensor, view: View, lay: VarlenLayout) -> bool:
         """Tell whether sequences that lie end to end can be looked at where they lie."""
         return view.bias is None and not self.weights.is_heard and lay.has_kernel_for(x, self.head_width)
 
-    def _look_apart(self, x: Tensor, view: View, lay: EndToEnd) -> Tensor:
+    def _look_apart(self, x: Tensor, view: View, lay: VarlenLayout) -> Tensor:
         """Return what the heads see (1, H, T, K) of sequences that lie end to end, taken apart for it."""
         H, G = self.head_count, self.groups
         by_head = _by_head(self.query_key_value(x), self.head_width)

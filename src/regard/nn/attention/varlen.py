@@ -10,7 +10,7 @@ from regard.nn.kernels.availability import HALVES, product_dtype
 
 
 @dataclass(frozen=True)
-class EndToEnd:
+class VarlenLayout:
     """Where sequences begin and end in a row that holds all of them; nothing of the row lies outside."""
 
     bounds: Tensor  # (R + 1,) int32: where each begins, and where the last ends

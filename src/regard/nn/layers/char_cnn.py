@@ -63,7 +63,7 @@ class Highway(nn.Module):
         return torch.lerp(x, changed.relu(), gate.sigmoid())
 
 
-class CharacterWords(nn.Module):
+class CharCnn(nn.Module):
     """A vector for each word, made from its characters (Kim et al., 2016; Peters et al., 2018)."""
 
     def __init__(self, character_width: int, filters: Sequence[tuple[int, int]], highways: int, width: int) -> None:

@@ -11,7 +11,7 @@ UNKNOWN = 0
 """The row of all words that have no vector: zeros; the others follow it."""
 
 
-class SpelledTable(nn.Module):
+class HashedEmbedding(nn.Module):
     """A vector for each word of a list; any other has one of zeros.
 
     A GPU looks no strings up, so a word goes by one number, made of all its letters.

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 
-class Repeated:
+class LoopLinear:
     """x M + b with the same M (K, O), or one for each sentence (B, K, O), at every step of a loop.
 
     Autograd alone would make a gradient of M at every step and add them all up; here the inputs and the gradients of

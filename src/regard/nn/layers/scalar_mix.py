@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 
-class LayerMix(nn.Module):
+class ScalarMix(nn.Module):
     """γ Σ_k s_k h_k with s = softmax(w): how much each layer counts, and how much all of them."""
 
     def __init__(self, layers: int) -> None:

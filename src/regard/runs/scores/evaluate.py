@@ -12,7 +12,7 @@ from regard.tasks.translate.pipeline import Translator
 from regard.tasks.load import load_translator
 from regard.progress import SILENT, Progress
 from regard.runs.scores.compare import Comparison, check_same_set, compare
-from regard.tasks.translate.evaluate import Evaluation, HeldOut, evaluate, held_out_sets
+from regard.tasks.translate.evaluate import Evaluation, EvalSet, evaluate, held_out_sets
 from regard.checkpoint.identity import model_place
 from regard.runs.scores.passport import Passport, issue, keep_passport, read_passport
 from regard.tasks.data import Prepared
@@ -20,7 +20,7 @@ from regard.runs.store.folder import Run
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EvaluatedSet:
     """What came of one set."""
 
     evaluation: Evaluation
@@ -45,7 +45,7 @@ def measure(
     device: str = "auto",
     progress: Progress = SILENT,
     **decoding: Any,
-) -> list[Outcome]:
+) -> list[EvaluatedSet]:
     """Evaluate a run or checkpoint on other data or on its own test sets, and write a passport for each.
 
     `against` is another run or checkpoint, a passport, or a file with one hypothesis a line.
@@ -67,7 +67,7 @@ def measure(
         if rival:
             other = rival.on(held_out, progress, decoding)
             comparison = compare(passport, other, held_out.references, progress=progress)
-        outcomes.append(Outcome(evaluation, passport, files, comparison))
+        outcomes.append(EvaluatedSet(evaluation, passport, files, comparison))
     return outcomes
 
 
@@ -89,7 +89,7 @@ def write_passport(
     return keep_passport(passport, translator.decoding().model_dump(mode="json"), path, out, progress)
 
 
-def _check_room(sets: list[HeldOut], out: Path | None, rival: "_Rival | None") -> None:
+def _check_room(sets: list[EvalSet], out: Path | None, rival: "_Rival | None") -> None:
     """Refuse before anything is computed what could only fail after it."""
     if len(sets) == 1:
         return
@@ -123,7 +123,7 @@ class _Rival:
         else:
             self.lines = read_lines(path)
 
-    def check(self, origin: str, held_out: HeldOut) -> None:
+    def check(self, origin: str, held_out: EvalSet) -> None:
         """Refuse what cannot be compared before anything is translated."""
         if self.passport:
             check_same_set(origin, held_out.hashes(), self.passport)
@@ -133,7 +133,7 @@ class _Rival:
                 f"sentences; give one hypothesis a line."
             )
 
-    def on(self, held_out: HeldOut, progress: Progress, decoding: dict[str, Any]) -> Passport:
+    def on(self, held_out: EvalSet, progress: Progress, decoding: dict[str, Any]) -> Passport:
         """Return its passport on a set."""
         if self.passport:
             return self.passport

@@ -56,7 +56,7 @@ class TextFigures(FiguresRecord):
     test_set: str
 
 
-class MaskedFigures(FiguresRecord):
+class MaskedLmScores(FiguresRecord):
     """The figures of a masked language model."""
 
     masked: Count

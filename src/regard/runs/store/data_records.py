@@ -100,7 +100,7 @@ class TextCountsRecord(Record):
     words: Count
 
 
-class WordCounts(TextCountsRecord):
+class WordCountsRecord(TextCountsRecord):
     """How many words there are, and how many were forgotten."""
 
     words_read: Count
@@ -117,14 +117,14 @@ def _check_sets(data: DataRecord, told_by: str, schema: type[Record]) -> None:
                 raise ValueError(first_problem(error, name)) from None
 
 
-class PairData(DataRecord):
+class PairDataRecord(DataRecord):
     """The data of a translator."""
 
     train: PairCounts
     valid: PairCounts
 
 
-class TextData(DataRecord):
+class TextDataRecord(DataRecord):
     """The data of a language model."""
 
     train: TextCountsRecord
@@ -133,26 +133,26 @@ class TextData(DataRecord):
     folder: str
 
     @model_validator(mode="after")
-    def _counts_every_set(self) -> "TextData":
+    def _counts_every_set(self) -> "TextDataRecord":
         _check_sets(self, "documents", TextCountsRecord)
         return self
 
 
-class SpelledData(TextData):
+class SpelledData(TextDataRecord):
     """The data of an ELMo."""
 
     vocabulary: Count
 
 
-class WordData(DataRecord):
+class WordDataRecord(DataRecord):
     """The data of word vectors."""
 
-    train: WordCounts
+    train: WordCountsRecord
     vocabulary: Count
     folder: str
 
 
-class ExampleData(DataRecord):
+class ExampleDataRecord(DataRecord):
     """The data of a model that is fine-tuned."""
 
     train: ExampleCounts
@@ -160,6 +160,6 @@ class ExampleData(DataRecord):
     texts: Count
 
     @model_validator(mode="after")
-    def _counts_every_set(self) -> "ExampleData":
+    def _counts_every_set(self) -> "ExampleDataRecord":
         _check_sets(self, "kept", ExampleCounts)
         return self

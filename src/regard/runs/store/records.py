@@ -12,22 +12,22 @@ from pydantic import AfterValidator, Field, model_validator
 from regard.config.records import Count, Record, check_record, read_json
 from regard.errors import RunError
 from regard.runs.store.data_records import (
-    ExampleData,
+    ExampleDataRecord,
     ExamplePlaces,
     MarkedPlaces,
-    PairData,
+    PairDataRecord,
     PairPlaces,
     SpelledData,
-    TextData,
+    TextDataRecord,
     TextPlaces,
-    WordData,
+    WordDataRecord,
     WordPlaces,
 )
 from regard.runs.scores.records import (
     AnalogyFigures,
     ElmoFigures,
     LabelFigures,
-    MaskedFigures,
+    MaskedLmScores,
     TextFigures,
     TranslationFigures,
 )
@@ -131,14 +131,14 @@ class TaskRecords:
     figures: type[Record]
 
 
-TUNED = TaskRecords(ExamplePlaces, ExampleData, LabelFigures)
+TUNED = TaskRecords(ExamplePlaces, ExampleDataRecord, LabelFigures)
 TASKS = {
     **dict.fromkeys(("answer", "choose", "classify", "regress", "tag"), TUNED),
     "elmo": TaskRecords(TextPlaces, SpelledData, ElmoFigures),
-    "language-model": TaskRecords(TextPlaces, TextData, TextFigures),
-    "masked-language-model": TaskRecords(MarkedPlaces, TextData, MaskedFigures),
-    "translate": TaskRecords(PairPlaces, PairData, TranslationFigures),
-    "vectors": TaskRecords(WordPlaces, WordData, AnalogyFigures),
+    "language-model": TaskRecords(TextPlaces, TextDataRecord, TextFigures),
+    "masked-language-model": TaskRecords(MarkedPlaces, TextDataRecord, MaskedLmScores),
+    "translate": TaskRecords(PairPlaces, PairDataRecord, TranslationFigures),
+    "vectors": TaskRecords(WordPlaces, WordDataRecord, AnalogyFigures),
 }
 
 

@@ -12,7 +12,7 @@ from regard.runs.preflight import CHECKS, look_over
 from regard.studies.doctor.lr_finder import rate_findings
 from regard.studies.doctor.machine import memory_findings
 from regard.studies.doctor.speed import speed_findings
-from regard.studies.doctor.trial import Bench
+from regard.studies.doctor.trial import TrialSetup
 from regard.tasks.contract import task
 from regard.tasks.findings import Finding, Report
 from regard.tasks.language_model.prepare import text_material
@@ -21,7 +21,7 @@ from regard.tasks.translate.prepare import gather, make_ready
 from regard.tasks.word_vectors.checks import word_findings
 from regard.training.device.machine import Machine, prepare_machine
 
-TRIALS: tuple[Callable[[Bench, Progress], list[Finding]], ...] = (memory_findings, speed_findings)
+TRIALS: tuple[Callable[[TrialSetup, Progress], list[Finding]], ...] = (memory_findings, speed_findings)
 """What is tried out on the machine, on copies of the model."""
 
 
@@ -47,15 +47,15 @@ class Listener(Progress):
             yield bar
 
 
-def make_bench(settings: Any, machine: Machine, progress: Progress = SILENT) -> Bench:
+def make_bench(settings: Any, machine: Machine, progress: Progress = SILENT) -> TrialSetup:
     """Return all it takes to look a run over and to try it out, of whatever task."""
     if settings.task == "translate":
         material = gather(settings, machine, progress)
-        return Bench(material, make_ready(material, machine), machine)
+        return TrialSetup(material, make_ready(material, machine), machine)
     is_looked_over = settings.task in CHECKS  # and then need not look for itself
     own = settings.model_copy(update={"preflight": settings.preflight and not is_looked_over})
     prepared = task(settings.task).prepare(own, machine, progress, None, None)
-    return Bench(text_material(settings, prepared) if is_looked_over else Plain(settings), prepared, machine)
+    return TrialSetup(text_material(settings, prepared) if is_looked_over else Plain(settings), prepared, machine)
 
 
 def doctor(

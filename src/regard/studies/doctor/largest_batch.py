@@ -7,7 +7,7 @@ from typing import Any
 
 from regard.data.feeds.feed import Examples, PairFeed
 from regard.data.feeds.sampler import Position, Rows, micro_batches
-from regard.studies.doctor.trial import Bench
+from regard.studies.doctor.trial import TrialSetup
 
 LATER = 10**6
 """An epoch by which texts that grow longer in the course of training have done so."""
@@ -34,7 +34,7 @@ class Heaviest:
     """Tokens of the longest example: a micro-batch of fewer is none."""
 
 
-def heaviest(bench: Bench, limit: int) -> Heaviest:
+def heaviest(bench: TrialSetup, limit: int) -> Heaviest:
     """Return the heaviest micro-batch when they hold so many tokens at most."""
     feed = bench.prepared.feed
     if not isinstance(feed, PairFeed):

@@ -7,7 +7,7 @@ import numpy as np
 
 from regard.data.feeds.sampler import Position
 from regard.progress import SILENT, Progress
-from regard.studies.doctor.trial import Bench, trying
+from regard.studies.doctor.trial import TrialSetup, trying
 from regard.tasks.findings import Finding, Severity
 from regard.training.schedules import learning_rate
 from regard.training.settings import TrainSettings
@@ -55,7 +55,7 @@ class Sweep:
         )
 
 
-def sweep(bench: Bench, progress: Progress = SILENT, updates: int = UPDATES) -> Sweep:
+def sweep(bench: TrialSetup, progress: Progress = SILENT, updates: int = UPDATES) -> Sweep:
     """Learn from real updates on a copy of the model while the rate rises by the same factor each time."""
     feed = bench.prepared.feed.updates(Position())
     found = Sweep([], [])
@@ -76,7 +76,7 @@ def sweep(bench: Bench, progress: Progress = SILENT, updates: int = UPDATES) -> 
     return found
 
 
-def rate_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
+def rate_findings(bench: TrialSetup, progress: Progress = SILENT) -> list[Finding]:
     """Return the peak rate that a sweep suggests, and how the set one compares."""
     settings = bench.material.settings.train
     if settings.depends_on_data:

@@ -8,7 +8,7 @@ import torch
 from regard.progress import SILENT, Progress
 from regard.studies.doctor.largest_batch import SHORTER, Heaviest, heaviest
 from regard.studies.doctor.memory import gigabytes, peak, within_reach
-from regard.studies.doctor.trial import Bench, Trial, trying
+from regard.studies.doctor.trial import Trial, TrialSetup, trying
 from regard.tasks.findings import Finding, graded
 
 TIGHT, FULL = 0.8, 0.95
@@ -19,7 +19,7 @@ COPIES = 16
 """Bytes a parameter takes: its value, its gradient, and two moments of Adam."""
 
 
-def memory_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
+def memory_findings(bench: TrialSetup, progress: Progress = SILENT) -> list[Finding]:
     """Return whether the largest micro-batch of the first epoch fits, from really learning from it."""
     device = bench.machine.device
     if peak(device) is None or within_reach(device) is None:
@@ -34,7 +34,7 @@ def memory_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
     return [found]
 
 
-def _probe(bench: Bench, limit: int) -> Finding:
+def _probe(bench: TrialSetup, limit: int) -> Finding:
     device, heavy = bench.machine.device, heaviest(bench, limit)
     gc.collect()
     before = _reset(device)
@@ -45,7 +45,7 @@ def _probe(bench: Bench, limit: int) -> Finding:
     return _verdict(bench, heavy, limit, *measured, reach)
 
 
-def _measure(bench: Bench, heavy: Heaviest, before: int, reach: int) -> tuple[int, int] | None:
+def _measure(bench: TrialSetup, heavy: Heaviest, before: int, reach: int) -> tuple[int, int] | None:
     """Return the bytes it takes to learn from a batch, and how many of them are not for its rows; None: too many.
 
     A quarter of the rows is tried first, and all of them only if that does not show that they cannot fit.
@@ -77,7 +77,7 @@ def _twice(trial: Trial, batch: Any) -> None:
         trial.update([batch], rate=1e-9)
 
 
-def _verdict(bench: Bench, heavy: Heaviest, limit: int, needed: int, fixed: int, reach: int) -> Finding:
+def _verdict(bench: TrialSetup, heavy: Heaviest, limit: int, needed: int, fixed: int, reach: int) -> Finding:
     share = needed / max(reach, 1)
     severity = graded(share, note=2.0, warning=TIGHT, problem=FULL)
     sentence = (
@@ -95,12 +95,12 @@ def _verdict(bench: Bench, heavy: Heaviest, limit: int, needed: int, fixed: int,
     return Finding("machine", "memory", severity, sentence, (), "compute less at once", settings, figures)
 
 
-def _smaller(bench: Bench) -> str:
+def _smaller(bench: TrialSetup) -> str:
     shorter = SHORTER.get(bench.material.settings.task, "shorter texts (max_length)")
     return f"take a smaller model or {shorter}"
 
 
-def _too_large(bench: Bench, heavy: Heaviest, limit: int, reach: int) -> Finding:
+def _too_large(bench: TrialSetup, heavy: Heaviest, limit: int, reach: int) -> Finding:
     """Halve the limit until a batch fits: a remedy that has been tried."""
     sentence = f"The largest micro-batch ({heavy.words}) does not fit into the {gigabytes(reach)} that are free."
     while limit // 2 >= heavy.longest:

@@ -11,7 +11,7 @@ import torch
 from regard.data.feeds.feed import Feed, Update
 from regard.data.feeds.sampler import Position
 from regard.progress import SILENT, Progress
-from regard.studies.doctor.trial import Bench
+from regard.studies.doctor.trial import TrialSetup
 from regard.tasks.findings import Finding, graded, percent
 from regard.training.loop import Hooks, Trainer
 
@@ -94,7 +94,7 @@ class Timed:
         return self.feed.updates_in(epoch)
 
 
-def speed_findings(bench: Bench, progress: Progress = SILENT) -> list[Finding]:
+def speed_findings(bench: TrialSetup, progress: Progress = SILENT) -> list[Finding]:
     """Return how long the run will take, from a few real updates on a copy of the model."""
     settings = bench.material.settings
     found = pace(bench, progress)
@@ -131,14 +131,14 @@ def _waiting(share: float) -> Finding:
     return Finding("machine", "waiting", severity, sentence, (), remedy, figures={"share": share})
 
 
-def pace(bench: Bench, progress: Progress = SILENT) -> Pace:
+def pace(bench: TrialSetup, progress: Progress = SILENT) -> Pace:
     """Return the mean time between two updates, batches and all, and what recordings add to it."""
     devices = [bench.machine.device] if bench.machine.device.type == "cuda" else []
     with torch.random.fork_rng(devices):
         return (recorded_pace if bench.machine.has_graphs else _plain_pace)(bench, progress)
 
 
-def _plain_pace(bench: Bench, progress: Progress) -> Pace:
+def _plain_pace(bench: TrialSetup, progress: Progress) -> Pace:
     feed = Timed(bench.prepared.feed, bench.machine.device)
     feed.exact = {WARM - 1, WARM}
     trainer = _trainer(bench, feed)
@@ -151,7 +151,7 @@ def _plain_pace(bench: Bench, progress: Progress) -> Pace:
     return Pace(seconds, waiting=waiting, tokens=trainer.state.tokens_seen / trainer.state.step)
 
 
-def recorded_pace(bench: Bench, progress: Progress = SILENT) -> Pace:
+def recorded_pace(bench: TrialSetup, progress: Progress = SILENT) -> Pace:
     """Return the pace where shapes are recorded: replays alone, and all recordings once."""
     machine, limit = bench.machine, getattr(bench.prepared.bundle.model, "max_positions", None)
     some = Round(bench.prepared.feed, REPEATED)
@@ -177,7 +177,7 @@ def _shapes(updates: Iterator[Update], limit: int | None) -> int:
     return len({batch.on_grid(limit).shape for update in some for batch in update.micro_batches})
 
 
-def _trainer(bench: Bench, feed: Feed) -> Trainer:
+def _trainer(bench: TrialSetup, feed: Feed) -> Trainer:
     """Return a trainer of a copy of the model that saves nothing."""
     nothing = {"loss": 0.0, bench.material.settings.train.select_by: 0.0}
     return Trainer(

@@ -10,16 +10,16 @@ import torch
 
 from regard.objectives.loss import scaled_total
 from regard.tasks.data import Prepared
-from regard.tasks.translate.data import Material, Plain, TextMaterial
+from regard.tasks.translate.data import Plain, TextTaskData, TranslationData
 from regard.training.device.machine import Machine
 from regard.training.optimizers import build_optimizer
 
 
 @dataclass(frozen=True)
-class Bench:
+class TrialSetup:
     """All it takes to try a run out."""
 
-    material: Material | TextMaterial | Plain
+    material: TranslationData | TextTaskData | Plain
     prepared: Prepared
     machine: Machine
 
@@ -27,7 +27,7 @@ class Bench:
 class Trial:
     """A copy of a run's model with an optimizer of its own."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: TrialSetup) -> None:
         self.machine, self.objective = bench.machine, bench.prepared.objective
         self.settings = bench.material.settings.train
         self.model = copy.deepcopy(bench.prepared.bundle.model).to(bench.machine.device).train()
@@ -54,7 +54,7 @@ class Trial:
 
 
 @contextmanager
-def trying(bench: Bench) -> Iterator[Trial]:
+def trying(bench: TrialSetup) -> Iterator[Trial]:
     """Yield a trial; what it drew from the random state is undone."""
     devices = [bench.machine.device] if bench.machine.device.type == "cuda" else []
     with torch.random.fork_rng(devices):

@@ -18,7 +18,7 @@ MARKERS = "osD^vP*X"
 
 
 @dataclass(frozen=True)
-class Theme:
+class ChartTheme:
     """The colours of what is no data."""
 
     ink: str
@@ -26,8 +26,8 @@ class Theme:
     paper: str
 
 
-PAPER = Theme("#222222", "#dddddd", "white")
-PAGE = Theme("#010203", "#040506", "none")
+PAPER = ChartTheme("#222222", "#dddddd", "white")
+PAGE = ChartTheme("#010203", "#040506", "none")
 """Colours that stand for the page's own, which are put in their place."""
 IN_PAGE = {PAGE.ink: "currentColor", PAGE.rule: "var(--rule)"}
 
@@ -38,7 +38,7 @@ class Picture:
 
     name: str
     title: str
-    draw: Callable[[Any, Theme], None]
+    draw: Callable[[Any, ChartTheme], None]
     size: tuple[float, float] = (6.0, 3.7)
 
     def png(self, folder: Path) -> Path:
@@ -65,7 +65,7 @@ class Picture:
         text = svg.sub(lambda found: f'<svg viewBox="{found[1]}" {opening}', text, count=1)
         return text.strip()
 
-    def _figure(self, theme: Theme) -> Any:
+    def _figure(self, theme: ChartTheme) -> Any:
         figure = new_figure(*self.size, layout="constrained")
         axes = figure.subplots()
         axes.grid(visible=True, color=theme.rule, linewidth=0.6)
@@ -98,7 +98,7 @@ def draw_pictures(results: dict[str, Any]) -> list[Picture]:
     for name, key in (("training", "training_ms"), ("decoding", "decoding_ms")):
         what = "a training step" if name == "training" else "decoding a sentence"
 
-        def draw(axes: Any, theme: Theme, key: str = key, what: str = what) -> None:
+        def draw(axes: Any, theme: ChartTheme, key: str = key, what: str = what) -> None:
             _times(members, key, what, axes)
 
         if any(member["times"]["by_length"][key] for member in members):
@@ -121,7 +121,7 @@ def minutes_or_seconds(longest: float) -> tuple[float, str]:
     return (60.0, "minutes") if longest > 180 else (1.0, "seconds")
 
 
-def _over_time(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> None:
+def _over_time(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) -> None:
     points = [(each["name"], [point for point in each["curve"] if point["bleu"] is not None]) for each in members]
     longest = max((point["seconds"] for _, curve in points for point in curve), default=0.0)
     unit, word = minutes_or_seconds(longest)
@@ -131,7 +131,7 @@ def _over_time(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> No
     axes.set(xlabel=f"{word} of training", ylabel="BLEU (validation, greedy)", ylim=(0, None), xlim=(0, None))
 
 
-def _by_length(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> None:
+def _by_length(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) -> None:
     buckets = members[0]["lengths"]
     places = list(range(len(buckets)))
     draw_lines(axes, [(each["name"], places, [bucket["bleu"] for bucket in each["lengths"]]) for each in members])
@@ -143,7 +143,7 @@ def _by_length(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> No
 
 
 def _reach(members: Sequence[dict[str, Any]], side: str) -> Picture:
-    def draw(axes: Any, theme: Theme) -> None:
+    def draw(axes: Any, theme: ChartTheme) -> None:
         curves = [(each["name"], each["reach"][side]) for each in members if each["reach"][side]]
         shown = [[max(value, FAINTEST) for value in curve["gradient"]] for _, curve in curves]
         draw_lines(axes, [(name, curve["distance"], y) for (name, curve), y in zip(curves, shown, strict=True)])
@@ -176,7 +176,7 @@ def plain_numbers(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _ladder(results: dict[str, Any], axes: Any, theme: Theme) -> None:
+def _ladder(results: dict[str, Any], axes: Any, theme: ChartTheme) -> None:
     published = results["published"]
     ours = [(each["name"], each["bleu"]) for each in results["members"]]
     theirs = [(rung["name"], rung["bleu"]) for rung in published["rungs"]]
@@ -197,7 +197,7 @@ def _matrix(member: dict[str, Any]) -> Picture:
     found = member["alignment"]
     rows, columns = len(found["target"]), len(found["source"])
 
-    def draw(axes: Any, theme: Theme) -> None:
+    def draw(axes: Any, theme: ChartTheme) -> None:
         from matplotlib.colors import LinearSegmentedColormap
 
         # From see-through to the colour: no weight shows the page, whatever its colour.

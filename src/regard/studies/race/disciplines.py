@@ -9,7 +9,7 @@ from regard.data.sources.pair import Pair
 from regard.errors import ConfigError
 from regard.progress import Progress
 from regard.runs.store.folder import Run
-from regard.studies.doctor.trial import Bench
+from regard.studies.doctor.trial import TrialSetup
 from regard.studies.race import translating
 from regard.studies.race.figures import loss_by_position as texts
 from regard.tasks.data import Prepared
@@ -37,7 +37,7 @@ class Shared(Protocol):
     ) -> Prepared:
         """Make a member ready, as the task would have done for a run of its own."""
 
-    def bench(self, settings: Any) -> Bench:
+    def bench(self, settings: Any) -> TrialSetup:
         """Return all it takes to try a member out."""
 
 

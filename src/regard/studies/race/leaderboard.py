@@ -32,7 +32,7 @@ News = Callable[[], dict[str, float]]
 
 
 @dataclass
-class Board:
+class Leaderboard:
     """All standings, and whoever wants to see them whenever one changes."""
 
     standings: dict[str, Standing]
@@ -50,7 +50,7 @@ class Board:
         return _Watching(self, member, news)
 
 
-class Named(Progress):
+class NamedProgress(Progress):
     """Hands everything on under a name."""
 
     def __init__(self, progress: Progress, name: str) -> None:
@@ -71,10 +71,10 @@ class Named(Progress):
             yield bar
 
 
-class _Watching(Named):
+class _Watching(NamedProgress):
     """Also keeps the standing of the member that learns."""
 
-    def __init__(self, board: Board, member: str, news: News) -> None:
+    def __init__(self, board: Leaderboard, member: str, news: News) -> None:
         super().__init__(board.progress, member)
         self.board, self.member, self.news = board, member, news
 

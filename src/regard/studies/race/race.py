@@ -11,7 +11,7 @@ from regard.checkpoint.identity import model_hash
 from regard.config.records import read_record
 from regard.errors import ConfigError, RegardError, RunError
 from regard.progress import SILENT, Progress
-from regard.runs.execute import Job, execute
+from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import find_recipe
 from regard.runs.resume import resume
 from regard.runs.store.folder import Run
@@ -20,7 +20,7 @@ from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.disciplines import Shared, discipline
 from regard.studies.race.entrants import Lineup, Member, enter
 from regard.studies.race.folder import Race, check_writable, claim_race
-from regard.studies.race.leaderboard import Board, Named, Show, Standing
+from regard.studies.race.leaderboard import Leaderboard, NamedProgress, Show, Standing
 from regard.studies.race.plan import Planned, changed, plan_member, within
 from regard.studies.race.records import MEASURED
 from regard.studies.race.report import write_report
@@ -67,13 +67,13 @@ def race(
         plan = {member.name: _plan(member, chosen, shared, limit, progress) for member in members}
         found.begin(asked, {name: asdict(planned) for name, planned in plan.items()})
     with Run(path).in_hand():
-        _Course(found, members, shared, Board(_standings(found, members), show, progress), limit).go()
+        _Course(found, members, shared, Leaderboard(_standings(found, members), show, progress), limit).go()
     return found
 
 
 def _plan(member: Member, budget: Budget, shared: Shared, limit: dict[str, int], progress: Progress) -> Planned:
     settings = changed(member.resolved, limit | {"preflight": False}, "the race").settings
-    planned = plan_member(settings, budget, shared, Named(progress, f"trial of {member.name}"))
+    planned = plan_member(settings, budget, shared, NamedProgress(progress, f"trial of {member.name}"))
     within(member.resolved, planned.steps)  # a schedule that does not fit is told before anyone trains
     trial = f", {1 / planned.seconds_per_step:.2f} a second in a trial" if planned.seconds_per_step else ""
     progress.say(f"{member.name}: {planned.parameters:,} parameters, {planned.steps:,} steps{trial}.")
@@ -97,7 +97,7 @@ class _Course:
     """One member after the other: learn, be scored, be measured."""
 
     def __init__(
-        self, race: Race, members: Sequence[Member], shared: Shared, board: Board, limit: dict[str, int]
+        self, race: Race, members: Sequence[Member], shared: Shared, board: Leaderboard, limit: dict[str, int]
     ) -> None:
         self.race, self.members, self.shared, self.board, self.limit = race, members, shared, board, limit
         self.discipline = discipline(members[0].settings.task)
@@ -140,7 +140,7 @@ class _Course:
             else:
                 planned = self.race.record["plan"][name]
                 resolved = within(member.resolved, planned["steps"], self.limit)
-                execute(run, Job(resolved, prepare=self.shared.prepare), progress)
+                execute(run, RunSpec(resolved, prepare=self.shared.prepare), progress)
         record = run.record
         self._check_same_data(record, run)
         if record["state"] != "interrupted":

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from regard.studies.race.charts import FAINTEST, Picture, Theme, draw_lines, minutes_or_seconds, plain_numbers
+from regard.studies.race.charts import FAINTEST, ChartTheme, Picture, draw_lines, minutes_or_seconds, plain_numbers
 from regard.studies.race.elements import bullets, figure, section
 
 
@@ -66,7 +66,7 @@ def text_pictures(results: dict[str, Any]) -> list[Picture]:
     return pictures
 
 
-def _over_time(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> None:
+def _over_time(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) -> None:
     longest = max((point["seconds"] for each in members for point in each["curve"]), default=0.0)
     unit, word = minutes_or_seconds(longest)
     lines = [
@@ -77,7 +77,7 @@ def _over_time(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> No
     axes.set(xlabel=f"{word} of training", ylabel="loss of a token (validation)", xlim=(0, None))
 
 
-def _by_position(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> None:
+def _by_position(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) -> None:
     buckets = members[0]["positions"]
     places = list(range(len(buckets)))
     draw_lines(axes, [(each["name"], places, [b["loss"] for b in each["positions"]]) for each in members])
@@ -88,7 +88,7 @@ def _by_position(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> 
     axes.set(xlabel="tokens before, in the window", ylabel="loss of a token")
 
 
-def _reach(members: Sequence[dict[str, Any]], axes: Any, theme: Theme) -> None:
+def _reach(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) -> None:
     curves = [(each["name"], each["reach"]["text"]) for each in members if each["reach"]["text"]]
     shown = [[max(value, FAINTEST) for value in curve["gradient"]] for _, curve in curves]
     draw_lines(axes, [(name, curve["distance"], y) for (name, curve), y in zip(curves, shown, strict=True)])

@@ -19,15 +19,15 @@ from regard.progress import SILENT, Progress
 from regard.runs.preflight import preflight
 from regard.runs.scores.passport import FOLDER, Passport, read_passport
 from regard.runs.store.folder import Run
-from regard.studies.doctor.trial import Bench
+from regard.studies.doctor.trial import TrialSetup
 from regard.studies.race.figures.alignment import alignment, pick_sentence
 from regard.studies.race.figures.bleu_by_length import bleu_by_length
 from regard.studies.race.figures.gradient_reach import LONGEST, gradient_reach
 from regard.studies.race.figures.timing import time_by_length
 from regard.tasks.data import Prepared
 from regard.tasks.load import load_translator
-from regard.tasks.translate.data import Material
-from regard.tasks.translate.evaluate import HeldOut, encode_pairs
+from regard.tasks.translate.data import TranslationData
+from regard.tasks.translate.evaluate import EvalSet, encode_pairs
 from regard.tasks.translate.prepare import gather, make_ready, new_bundle
 from regard.training.device.machine import Machine, prepare_machine
 
@@ -37,10 +37,10 @@ class SharedData:
 
     def __init__(self, settings: Any, progress: Progress = SILENT) -> None:
         self.settings, self.progress = settings, progress
-        self._material: Material | None = None
+        self._material: TranslationData | None = None
 
     @property
-    def material(self) -> Material:
+    def material(self) -> TranslationData:
         """What there is to learn from, gathered when it is first asked for."""
         if self._material is None:
             self._material = gather(self.settings, prepare_machine(self.settings.machine), self.progress)
@@ -54,13 +54,13 @@ class SharedData:
         return int(self.material.encoded.target.lengths.sum())
 
     @property
-    def held_out(self) -> HeldOut:
+    def held_out(self) -> EvalSet:
         """The set that members are measured on: the first test set, or the validation set where there is none."""
         for name, pairs in self.material.read.tests.items():
-            return HeldOut(name, pairs, read_references(self.settings.data.test[name], pairs))
-        return HeldOut("valid", self.material.valid, [[pair.target] for pair in self.material.valid])
+            return EvalSet(name, pairs, read_references(self.settings.data.test[name], pairs))
+        return EvalSet("valid", self.material.valid, [[pair.target] for pair in self.material.valid])
 
-    def of(self, settings: Any, machine: Machine, resumed: Bundle | None = None) -> Material:
+    def of(self, settings: Any, machine: Machine, resumed: Bundle | None = None) -> TranslationData:
         """Return the material with a member's own settings and model."""
         bundle = resumed or new_bundle(settings, self.material.bundle.tokenizers, machine)
         return replace(self.material, settings=settings, bundle=bundle)
@@ -76,11 +76,11 @@ class SharedData:
         """Make a member ready, as the task would have done for a run of its own."""
         return make_ready(self.of(settings, machine, resumed), machine)
 
-    def bench(self, settings: Any) -> Bench:
+    def bench(self, settings: Any) -> TrialSetup:
         """Return all it takes to try a member out."""
         machine = prepare_machine(settings.machine)
         material = self.of(settings, machine)
-        return Bench(material, make_ready(material, machine), machine)
+        return TrialSetup(material, make_ready(material, machine), machine)
 
 
 def common_length(members: Sequence[Any]) -> dict[str, int]:
@@ -93,7 +93,7 @@ def common_length(members: Sequence[Any]) -> dict[str, int]:
     return {"data.cleaning.max_tokens": min(limits)}
 
 
-def measure_translator(run: Run, held_out: HeldOut, device: str) -> dict[str, Any]:
+def measure_translator(run: Run, held_out: EvalSet, device: str) -> dict[str, Any]:
     """Return what only a look into the model itself can tell, beside the scores of its run."""
     translator = load_translator(run.best, device)
     encoded = encode_pairs(translator, held_out.pairs)

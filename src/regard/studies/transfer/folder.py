@@ -16,7 +16,7 @@ from regard.studies.transfer.records import CellRecord, TransferRecord, Transfer
 
 
 @dataclass(frozen=True)
-class Cell:
+class TransferRun:
     """One run: a method, a number of examples (None: all) and a seed."""
 
     method: str
@@ -44,7 +44,7 @@ class Transfer(StudyFolder):
         """Whether any run has been made for it."""
         return any((self.path / folder).exists() for folder in ("starts", "runs", "cells"))
 
-    def run(self, cell: Cell) -> Run:
+    def run(self, cell: TransferRun) -> Run:
         """Return the run of a cell."""
         return Run(self.path / "runs" / cell.name)
 
@@ -52,7 +52,7 @@ class Transfer(StudyFolder):
         """Return the run of something that was pretrained here."""
         return Run(self.path / "starts" / name)
 
-    def figures(self, cell: Cell) -> dict[str, Any] | None:
+    def figures(self, cell: TransferRun) -> dict[str, Any] | None:
         """Return what came of a cell, if it is done."""
         path = self.path / "cells" / f"{cell.name}.json"
         try:
@@ -60,16 +60,16 @@ class Transfer(StudyFolder):
         except (FileNotFoundError, RunError):
             return None
 
-    def keep(self, cell: Cell, figures: dict[str, Any]) -> None:
+    def keep(self, cell: TransferRun, figures: dict[str, Any]) -> None:
         """Note what came of a cell; its weights have done their work."""
         (self.path / "cells").mkdir(exist_ok=True)
         write_json(self.path / "cells" / f"{cell.name}.json", figures)
         remove_folder(self.run(cell).path / "checkpoints")
 
-    def cells(self, asked: dict[str, Any]) -> list[Cell]:
+    def cells(self, asked: dict[str, Any]) -> list[TransferRun]:
         """Return all runs there are to be, smallest sets first, so that the table fills from the left."""
         return [
-            Cell(method, size, seed)
+            TransferRun(method, size, seed)
             for size in asked["sizes"]
             for seed in range(1, asked["seeds"] + 1)
             for method in asked["methods"]

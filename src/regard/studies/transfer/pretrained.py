@@ -10,7 +10,7 @@ from regard.errors import ConfigError
 from regard.interop.word_vector_files import without_white_space, write_word_vectors
 from regard.models.families import family
 from regard.progress import Progress
-from regard.runs.execute import Job, execute
+from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.resume import resume
 from regard.runs.store.folder import Run
@@ -136,7 +136,7 @@ def _train(run: Run, recipe: str, changes: dict[str, Any], progress: Progress) -
         resume(run.path, progress=progress)
         return
     overrides = dict(flatten(nested(changes)))
-    execute(run, Job(resolve_run(find_recipe(recipe), overrides)), progress)
+    execute(run, RunSpec(resolve_run(find_recipe(recipe), overrides)), progress)
 
 
 def check_start(need: str, place: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from regard.checkpoint.atomic import write_text
 from regard.escaping import in_html, in_picture
 from regard.studies.folder import REPORT
-from regard.studies.race.charts import COLOURS, MARKERS, Picture, Theme, plain_numbers
+from regard.studies.race.charts import COLOURS, MARKERS, ChartTheme, Picture, plain_numbers
 from regard.studies.transfer.methods import METHODS
 
 TEMPLATE = resources.files("regard.studies.race") / "page.html"
@@ -149,7 +149,7 @@ def _number(value: int | None) -> str:
 
 
 def _pictures(results: dict[str, Any]) -> list[Picture]:
-    def by_size(axes: Any, theme: Theme) -> None:
+    def by_size(axes: Any, theme: ChartTheme) -> None:
         for number, method in enumerate(results["methods"]):
             points = _points(results, method)
             if not points:
@@ -171,7 +171,7 @@ def _pictures(results: dict[str, Any]) -> list[Picture]:
         axes.set(xlabel="training examples", ylabel="accuracy % (dashed: the commonest label)")
         _legend(axes)
 
-    def by_cost(axes: Any, theme: Theme) -> None:
+    def by_cost(axes: Any, theme: ChartTheme) -> None:
         for number, method in enumerate(results["methods"]):
             own = [each for each in results["cells"] if each["method"] == method]
             style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from regard.studies.folder import FORMAT
-from regard.studies.transfer.folder import Cell, Transfer
+from regard.studies.transfer.folder import Transfer, TransferRun
 from regard.studies.transfer.methods import METHODS
-from regard.studies.transfer.split import Split
+from regard.studies.transfer.split import TransferSplit
 from regard.version import __version__
 
 
 def collect(
     transfer: Transfer,
     asked: dict[str, Any],
-    cells: Sequence[Cell],
-    split: Split,
+    cells: Sequence[TransferRun],
+    split: TransferSplit,
     pretraining: dict[str, Any],
     failed: dict[str, str],
 ) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def collect(
     }
 
 
-def _row(method: str, sizes: Sequence[int | None], done: dict[Cell, dict[str, Any]]) -> dict[str, Any]:
+def _row(method: str, sizes: Sequence[int | None], done: dict[TransferRun, dict[str, Any]]) -> dict[str, Any]:
     """Return the means of a method over its seeds, by size."""
     own = {cell: figures for cell, figures in done.items() if cell.method == method}
     return {

@@ -10,7 +10,7 @@ import numpy as np
 from regard.checkpoint.atomic import write_text
 from regard.data.cleaning import carve
 from regard.data.settings.examples import LabelSource
-from regard.data.sources.labeled import Labelled
+from regard.data.sources.labeled import LabeledRow
 from regard.errors import ConfigError, DataError
 from regard.progress import Progress
 from regard.tasks.classify.task import LabelShape
@@ -24,7 +24,7 @@ LEAST = 20
 """Examples under which nothing can be compared."""
 
 
-class Split:
+class TransferSplit:
     """The sets of a transfer, as files that every run reads."""
 
     def __init__(self, folder: Path, place: LabelSource, test: LabelSource | None, progress: Progress) -> None:
@@ -73,7 +73,7 @@ class Split:
         chosen = _in_shares([self.train[row] for row in order])[:size]
         return self._write(f"train-{size}-{seed}", chosen)
 
-    def _write(self, name: str, examples: Sequence[Labelled]) -> Path:
+    def _write(self, name: str, examples: Sequence[LabeledRow]) -> Path:
         path = self.place(name)
         second = lambda each: {"second": each.texts[1]} if len(each.texts) == 2 else {}
         rows: list[dict[str, Any]] = [{"text": e.texts[0], **second(e), "label": e.label} for e in examples]
@@ -83,9 +83,9 @@ class Split:
         return path
 
 
-def _in_shares(examples: Sequence[Labelled]) -> list[Labelled]:
+def _in_shares(examples: Sequence[LabeledRow]) -> list[LabeledRow]:
     """Return examples in an order of which any beginning has labels in about the same shares as the whole."""
-    by_label: dict[str, list[Labelled]] = {}
+    by_label: dict[str, list[LabeledRow]] = {}
     for each in examples:
         by_label.setdefault(each.label, []).append(each)
     placed = [

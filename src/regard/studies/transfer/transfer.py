@@ -17,18 +17,18 @@ from regard.data.settings.examples import LabelSource
 from regard.data.sources.lines import read_lines
 from regard.errors import ConfigError, DataError, RegardError, RunError
 from regard.progress import SILENT, Progress
-from regard.runs.execute import Job, Start, execute
+from regard.runs.execute import RunSpec, Start, execute
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.resume import resume
 from regard.runs.store.folder import Run, missing_folders, removed_if_empty
 from regard.studies.folder import ENDED, RESULTS
-from regard.studies.race.leaderboard import Named
-from regard.studies.transfer.folder import Cell, Transfer, claim_transfer
+from regard.studies.race.leaderboard import NamedProgress
+from regard.studies.transfer.folder import Transfer, TransferRun, claim_transfer
 from regard.studies.transfer.methods import METHODS, USUAL, Method, check_methods, parse_sizes
 from regard.studies.transfer.pretrained import Starts, check_start, needed_starts
 from regard.studies.transfer.report import write_report
 from regard.studies.transfer.results import collect
-from regard.studies.transfer.split import Split
+from regard.studies.transfer.split import TransferSplit
 
 EXAMPLES = 32
 """Examples of an update."""
@@ -42,7 +42,7 @@ Show = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
-class Question:
+class TransferStudy:
     """What a user wants to know."""
 
     data: Mapping[str, Any] | None = None
@@ -60,7 +60,7 @@ class Question:
 
 
 def transfer(
-    question: Question,
+    question: TransferStudy,
     *,
     out: str | Path | None = None,
     overwrite: bool = False,
@@ -101,7 +101,7 @@ def transfer(
     with removed_if_empty(made), Run(path).in_hand():
         tested = None if test is None else LabelSource.model_validate(test)
         try:
-            split = Split(path / "data", LabelSource.model_validate(data), tested, progress)
+            split = TransferSplit(path / "data", LabelSource.model_validate(data), tested, progress)
             split.check(sizes)
         except RegardError:
             if not found.is_begun:
@@ -112,7 +112,7 @@ def transfer(
     return found
 
 
-class _Once(Named):
+class _Once(NamedProgress):
     """Hands everything on under a name, but says nothing that another run of the study has said."""
 
     def __init__(self, progress: Progress, name: str, said: set[str]) -> None:
@@ -133,7 +133,7 @@ class _Course:
         self,
         transfer: Transfer,
         asked: dict[str, Any],
-        split: Split,
+        split: TransferSplit,
         starts: Starts,
         overrides: dict[str, Any],
         show: Show,
@@ -163,7 +163,7 @@ class _Course:
         if len(self.failed) == len(self.asked["methods"]):
             raise RunError(f"{self.transfer.path}: no method got through: {next(iter(self.failed.values()))}")
 
-    def _learn(self, cell: Cell) -> bool:
+    def _learn(self, cell: TransferRun) -> bool:
         """Train one run, or go on with it, and keep its figures; False if it was interrupted."""
         method = METHODS[cell.method]
         starts: dict[str, str | None] = {need: self.starts(need) for need in method.all_needs}
@@ -174,13 +174,13 @@ class _Course:
             resume(run.path, progress=progress)
         elif not (run.exists and "scores" in run.record and run.has_checkpoint):  # or its figures were lost
             start: Start = "replace" if run.exists else "new"
-            execute(run, Job(self._settings(cell, method, starts), start=start), progress)
+            execute(run, RunSpec(self._settings(cell, method, starts), start=start), progress)
         if run.record["state"] not in ENDED:
             return False
         self.transfer.keep(cell, _figures(run))
         return True
 
-    def _settings(self, cell: Cell, method: Method, starts: Mapping[str, str | None]) -> Resolved[Any]:
+    def _settings(self, cell: TransferRun, method: Method, starts: Mapping[str, str | None]) -> Resolved[Any]:
         learned = self.split.learned(cell.size, cell.seed)
         count = len(self.split.train) if cell.size is None else cell.size
         per_epoch = math.ceil(count / EXAMPLES)
@@ -211,7 +211,7 @@ class _Course:
         }
         return resolve_run(find_recipe("classify"), changes | self.overrides)
 
-    def _tell(self, cells: Sequence[Cell]) -> dict[str, Any]:
+    def _tell(self, cells: Sequence[TransferRun]) -> dict[str, Any]:
         """Write what is known so far, show it, and return it."""
         results = collect(self.transfer, self.asked, cells, self.split, self.starts.cost(), self.failed)
         if results["cells"]:

@@ -7,16 +7,16 @@ from typing import overload
 import numpy as np
 
 from regard.data.encoding.question_windows import encode_questions
-from regard.data.sources.squad import Question
+from regard.data.sources.squad import QuestionRow
 from regard.errors import ConfigError
 from regard.pipelines.head_scores import softmax
 from regard.progress import SILENT, Progress
 from regard.tasks.answer.span_search import CANDIDATES, Found, find_answers
-from regard.tasks.finetune.pipeline import Answering, check_texts
+from regard.tasks.finetune.pipeline import HeadPipeline, check_texts
 
 
 @dataclass(frozen=True)
-class SpanAnswer:
+class AnswerSpan:
     """A span of a text (empty: no answer), where it begins and ends, and its probability among those found."""
 
     text: str
@@ -26,12 +26,12 @@ class SpanAnswer:
 
 
 @dataclass(frozen=True)
-class Reply:
+class Answer:
     """The best answer to a question, and further ones."""
 
     question: str
-    answer: SpanAnswer
-    others: tuple[SpanAnswer, ...]
+    answer: AnswerSpan
+    others: tuple[AnswerSpan, ...]
     margin: float
     """By how much having no answer is scored above the best span."""
 
@@ -41,7 +41,7 @@ class Reply:
         return self.answer.text
 
 
-class Answerer(Answering):
+class QuestionAnswerer(HeadPipeline):
     """Finds answers in texts."""
 
     @property
@@ -63,7 +63,7 @@ class Answerer(Answering):
         count: int = 1,
         threshold: float | None = None,
         progress: Progress = SILENT,
-    ) -> Reply: ...
+    ) -> Answer: ...
     @overload
     def __call__(
         self,
@@ -73,7 +73,7 @@ class Answerer(Answering):
         count: int = 1,
         threshold: float | None = None,
         progress: Progress = SILENT,
-    ) -> list[Reply]: ...
+    ) -> list[Answer]: ...
     def __call__(
         self,
         question: str | Sequence[tuple[str, str]],
@@ -82,7 +82,7 @@ class Answerer(Answering):
         count: int = 1,
         threshold: float | None = None,
         progress: Progress = SILENT,
-    ) -> Reply | list[Reply]:
+    ) -> Answer | list[Answer]:
         """Answer one question about a text, or each of many (question, text), in their order.
 
         `count` answers are named; with a model that may be silent, no answer is given where its margin is above the
@@ -97,10 +97,10 @@ class Answerer(Answering):
 
     def _reply(
         self, given: Sequence[tuple[str, str]], count: int, threshold: float, progress: Progress
-    ) -> list[Reply]:
+    ) -> list[Answer]:
         for line, texts in enumerate(given, start=1):
             check_texts(texts, f"question {line:,}")
-        asked = [Question(str(line), question, context, ()) for line, (question, context) in enumerate(given)]
+        asked = [QuestionRow(str(line), question, context, ()) for line, (question, context) in enumerate(given)]
         facts = self.bundle.facts
         encoded = encode_questions(asked, self.tokenizer, self.frame, self.max_length, int(facts["stride"]), progress)
         scores = self._scores(encoded, progress)
@@ -109,21 +109,21 @@ class Answerer(Answering):
         return [reply(each.question, each.context, one, limit, count) for each, one in zip(asked, found, strict=True)]
 
 
-def reply(question: str, context: str, found: Found, threshold: float | None, count: int = 1) -> Reply:
+def reply(question: str, context: str, found: Found, threshold: float | None, count: int = 1) -> Answer:
     """Return the answers that were found as they are given; without a threshold, one is always given."""
     scores = [each.score for each in found.spans] + ([] if threshold is None else [found.nothing])
     probabilities = softmax(np.array(scores)).tolist() if scores else []
     answers = [
-        SpanAnswer(context[each.begin : each.end], each.begin, each.end, probability)
+        AnswerSpan(context[each.begin : each.end], each.begin, each.end, probability)
         for each, probability in zip(found.spans, probabilities)
     ]
     if threshold is not None or not answers:
-        silence = SpanAnswer("", 0, 0, probabilities[-1] if probabilities else 1.0)
+        silence = AnswerSpan("", 0, 0, probabilities[-1] if probabilities else 1.0)
         is_silent = not answers or found.margin > (threshold or 0.0)
         answers.insert(0 if is_silent else _rank(answers, silence), silence)
-    return Reply(question, answers[0], tuple(answers[1:count]), found.margin)
+    return Answer(question, answers[0], tuple(answers[1:count]), found.margin)
 
 
-def _rank(answers: Sequence[SpanAnswer], other: SpanAnswer) -> int:
+def _rank(answers: Sequence[AnswerSpan], other: AnswerSpan) -> int:
     """Return where an answer that is not the best stands among others."""
     return max(1, sum(each.probability >= other.probability for each in answers))

@@ -14,7 +14,7 @@ CANDIDATES = 20
 
 
 @dataclass(frozen=True)
-class Candidate:
+class SpanCandidate:
     """A span of a text, from one character to before another, and its score."""
 
     begin: int
@@ -26,7 +26,7 @@ class Candidate:
 class Found:
     """The best spans for a question, the best first, and the score of there being no answer."""
 
-    spans: tuple[Candidate, ...]
+    spans: tuple[SpanCandidate, ...]
     nothing: float
 
     @property
@@ -75,7 +75,7 @@ def find_answers(
     return [
         Found(
             tuple(
-                Candidate(*place, score)
+                SpanCandidate(*place, score)
                 for place, score in sorted(each.items(), key=lambda item: (-item[1], item[0]))[:count]
             ),
             float(lowest),

@@ -10,20 +10,20 @@ import numpy as np
 from regard.checkpoint.bundle import Bundle
 from regard.data.encoding.question_windows import EncodedQuestions, encode_questions, usual_answer
 from regard.data.settings.examples import QuestionSource
-from regard.data.sources.squad import Question, read_questions
+from regard.data.sources.squad import QuestionRow, read_questions
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.squad import answer_scores, answer_statistics, best_threshold, exact_match
 from regard.pipelines.head_scores import Scores, softmax
 from regard.progress import SILENT, Progress
 from regard.tasks.answer.pipeline import reply
 from regard.tasks.answer.span_search import Found, find_answers
-from regard.tasks.finetune.base import Answers, Facts, Mistake, ScoreName, Shape
+from regard.tasks.finetune.base import Answers, Facts, HeadTask, Mistake, ScoreName
 from regard.tasks.finetune.pipeline import frame_of
 
 NO_ANSWER = "(no answer)"
 
 
-class QuestionShape(Shape[Question]):
+class QuestionShape(HeadTask[QuestionRow]):
     """Questions about texts."""
 
     head = "spans"
@@ -33,33 +33,35 @@ class QuestionShape(Shape[Question]):
     needs = "no question has its answer in its text; mend the answers, or name another file."
     loses = "each of these texts is read in windows"
 
-    def read(self, place: QuestionSource, progress: Progress, usual: Facts) -> tuple[list[Question], dict[str, Any]]:
+    def read(
+        self, place: QuestionSource, progress: Progress, usual: Facts
+    ) -> tuple[list[QuestionRow], dict[str, Any]]:
         """Return the questions of a place; its columns are known by their names."""
         return read_questions(place, progress), {}
 
-    def reason_to_drop(self, example: Question) -> str | None:
+    def reason_to_drop(self, example: QuestionRow) -> str | None:
         """Return why a question is of no use: all of them are."""
         return None
 
-    def reason_not_to_learn(self, example: Question) -> str | None:
+    def reason_not_to_learn(self, example: QuestionRow) -> str | None:
         """Return why a question can only be tested on."""
         is_lost = bool(example.answers) and usual_answer(example) is None
         return "with an answer that is not in the text" if is_lost else None
 
-    def texts(self, example: Question) -> tuple[str, ...]:
+    def texts(self, example: QuestionRow) -> tuple[str, ...]:
         """Return the text and what is asked about it: those of one text stay together."""
         return example.context, example.question
 
-    def answer(self, example: Question) -> str:
+    def answer(self, example: QuestionRow) -> str:
         """Return all right answers."""
         return " | ".join(sorted({" ".join(each.text.split()) for each in example.answers})) or NO_ANSWER
 
-    def counted(self, examples: Sequence[Question]) -> Counter[str]:
+    def counted(self, examples: Sequence[QuestionRow]) -> Counter[str]:
         """Return how many questions have an answer."""
         return Counter("answered" if each.answers else "without an answer" for each in examples)
 
     def facts(
-        self, settings: Any, train: Sequence[Question], labels: Sequence[str], start: Bundle | None
+        self, settings: Any, train: Sequence[QuestionRow], labels: Sequence[str], start: Bundle | None
     ) -> dict[str, Any]:
         """Return how texts are read, and whether there may be no answer."""
         return {
@@ -73,7 +75,9 @@ class QuestionShape(Shape[Question]):
         """Return 2: for where an answer begins, and where it ends."""
         return 2
 
-    def encode(self, examples: Sequence[Question], bundle: Bundle, progress: Progress = SILENT) -> EncodedQuestions:
+    def encode(
+        self, examples: Sequence[QuestionRow], bundle: Bundle, progress: Progress = SILENT
+    ) -> EncodedQuestions:
         """Return windows of texts as ids."""
         facts = bundle.facts
         limit, stride = int(facts["max_length"]), int(facts["stride"])
@@ -81,21 +85,21 @@ class QuestionShape(Shape[Question]):
         return encode_questions(examples, tokenizer, frame_of(bundle), limit, stride, progress)
 
     def say(
-        self, examples: Sequence[Question], encoded: EncodedQuestions, scores: list[Scores], facts: Facts
+        self, examples: Sequence[QuestionRow], encoded: EncodedQuestions, scores: list[Scores], facts: Facts
     ) -> Answers:
         """Return the best span for each question, or nothing where there may be no answer."""
         found = find_answers(encoded, scores, len(examples), int(facts["longest_answer"]))
         losses = [_surprise(each, label) for each, label in zip(scores, encoded.labels, strict=True)]
         return _given(examples, found, facts, float(np.mean(losses)))
 
-    def tune(self, examples: Sequence[Question], answers: Answers, facts: dict[str, Any]) -> Answers:
+    def tune(self, examples: Sequence[QuestionRow], answers: Answers, facts: dict[str, Any]) -> Answers:
         """Find the best threshold, where there may be no answer."""
         if not facts["may_be_silent"]:
             return answers
         facts["threshold"] = find_threshold(examples, answers.further)
         return _given(examples, answers.further, facts, answers.loss)
 
-    def figures(self, examples: Sequence[Question], answers: Answers, facts: Facts) -> dict[str, Any]:
+    def figures(self, examples: Sequence[QuestionRow], answers: Answers, facts: Facts) -> dict[str, Any]:
         """Return exact match and F1, and the threshold that would be best here."""
         right = [[each.text for each in example.answers] for example in examples]
         scores = asdict(answer_scores(answers.lines, right))
@@ -103,7 +107,7 @@ class QuestionShape(Shape[Question]):
             return {name: scores[name] for name in ("f1", "exact", "answerable")}
         return scores | {"threshold": facts["threshold"], "best_threshold": find_threshold(examples, answers.further)}
 
-    def statistics(self, examples: Sequence[Question], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
+    def statistics(self, examples: Sequence[QuestionRow], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
         """Return figures as functions of how often each question counts."""
         return answer_statistics(lines, [[each.text for each in example.answers] for example in examples])
 
@@ -111,16 +115,16 @@ class QuestionShape(Shape[Question]):
         """Return how answers are looked for."""
         return {name: facts[name] for name in ("max_length", "stride", "longest_answer", "threshold")}
 
-    def is_right(self, example: Question, line: str) -> bool:
+    def is_right(self, example: QuestionRow, line: str) -> bool:
         """Tell whether an answer is exactly one of the right ones."""
         return bool(exact_match(line, [each.text for each in example.answers]))
 
-    def mistake(self, example: Question, line: str, sureness: float) -> Mistake:
+    def mistake(self, example: QuestionRow, line: str, sureness: float) -> Mistake:
         """Return a wrong answer behind its question."""
         return Mistake([example.question], self.answer(example), line or NO_ANSWER, sureness)
 
 
-def _given(examples: Sequence[Question], found: Sequence[Found], facts: Facts, loss: float) -> Answers:
+def _given(examples: Sequence[QuestionRow], found: Sequence[Found], facts: Facts, loss: float) -> Answers:
     """Return the answers as they are given."""
     threshold = float(facts["threshold"]) if facts["may_be_silent"] else None
     given = [reply(each.question, each.context, one, threshold) for each, one in zip(examples, found, strict=True)]
@@ -128,7 +132,7 @@ def _given(examples: Sequence[Question], found: Sequence[Found], facts: Facts, l
     return Answers(lines, [each.answer.probability for each in given], loss, found)
 
 
-def find_threshold(examples: Sequence[Question], found: Sequence[Found]) -> float:
+def find_threshold(examples: Sequence[QuestionRow], found: Sequence[Found]) -> float:
     """Return the margin of no answer up to which it is best to answer all the same."""
     said = [
         each.context[one.spans[0].begin : one.spans[0].end] if one.spans else ""

@@ -7,9 +7,9 @@ import numpy as np
 from regard.data.cleaning import FORGIVEN, reason_to_drop
 from regard.data.sources.pair import Pair
 from regard.tasks.checks.association import association
-from regard.tasks.checks.line_agreement import LAGS, Agreement, Floats, Run, runs
+from regard.tasks.checks.line_agreement import LAGS, Agreement, AgreementSpan, Floats, runs
 from regard.tasks.findings import Finding, Severity, graded, percent, shown, shown_pair, some
-from regard.tasks.translate.data import Material
+from regard.tasks.translate.data import TranslationData
 
 ENOUGH = 100
 """Pairs from which on chance can be told from design."""
@@ -26,17 +26,17 @@ LONG_COPY = 15
 """Characters from which on the same text on both sides is no name or number."""
 
 
-def alignment_findings(material: Material) -> list[Finding]:
+def alignment_findings(material: TranslationData) -> list[Finding]:
     """Return what is odd about the pairs of every set, all of them looked at."""
     return _findings(material, None)
 
 
-def quick_alignment_findings(material: Material) -> list[Finding]:
+def quick_alignment_findings(material: TranslationData) -> list[Finding]:
     """Return what is odd about the pairs of every set, looking at evenly spread stretches of a long one."""
     return _findings(material, QUICK)
 
 
-def _findings(material: Material, most: int | None) -> list[Finding]:
+def _findings(material: TranslationData, most: int | None) -> list[Finding]:
     sets = material.read.sets
     usable = {title: pairs for title, pairs in sets.items() if len(pairs) >= ENOUGH}
     found = [*_dropped(material), *_copies(material.train)]
@@ -62,7 +62,7 @@ def _stretches(count: int, most: int | None) -> Sequence[int]:
 
 
 def _judge(
-    title: str, pairs: Sequence[Pair], rows: Sequence[int], evidence: Floats, material: Material
+    title: str, pairs: Sequence[Pair], rows: Sequence[int], evidence: Floats, material: TranslationData
 ) -> list[Finding]:
     """Say whether the sides of a set go together, and where they do not."""
     mean = float(evidence[:, LAGS.index(0)].mean())
@@ -94,11 +94,11 @@ def _unrelated(title: str, pairs: Sequence[Pair], figures: dict[str, float]) -> 
     )
 
 
-def _largest(found: list[Run], most: int = 5) -> list[Run]:
+def _largest(found: list[AgreementSpan], most: int = 5) -> list[AgreementSpan]:
     return sorted(sorted(found, key=lambda run: run.begin - run.end)[:most], key=lambda run: run.begin)
 
 
-def _shifted(title: str, pairs: Sequence[Pair], rows: Sequence[int], run: Run) -> Finding:
+def _shifted(title: str, pairs: Sequence[Pair], rows: Sequence[int], run: AgreementSpan) -> Finding:
     first, last, count = rows[run.begin], rows[run.end - 1], run.end - run.begin
     severity: Severity = "problem" if count >= 200 or count >= 0.01 * len(rows) else "warning"
     where = f"From about pair {first + 1:,} to {last + 1:,} of the {title}"
@@ -179,7 +179,7 @@ def _copies(pairs: Sequence[Pair]) -> list[Finding]:
     ]
 
 
-def _dropped(material: Material) -> list[Finding]:
+def _dropped(material: TranslationData) -> list[Finding]:
     """Say what cleaning took from the training set, where it took much."""
     report, cleaning = material.reports["train"], material.settings.data.cleaning
     found = []

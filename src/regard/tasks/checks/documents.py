@@ -7,7 +7,7 @@ from regard.data.corpus.corpus import Corpus, Ids
 from regard.data.corpus.splits import documents_of
 from regard.tasks.checks.running_text import STRETCH
 from regard.tasks.findings import Finding, graded, percent, shown, some
-from regard.tasks.translate.data import TextMaterial
+from regard.tasks.translate.data import TextTaskData
 from regard.text.tokenizer import Tokenizer
 
 PASSAGE = 50
@@ -21,7 +21,7 @@ BASE = np.uint64(0x9E3779B97F4A7C15)
 Keys = NDArray[np.uint64]
 
 
-def document_findings(material: TextMaterial) -> list[Finding]:
+def document_findings(material: TextTaskData) -> list[Finding]:
     """Return which documents stand in two sets, or twice in one."""
     train = documents_of(material.corpora.train)
     keys = _keys(train)
@@ -60,7 +60,7 @@ def _leaked(known: Keys, title: str, corpus: Corpus, tokenizer: Tokenizer) -> li
     ]
 
 
-def _repeated(train: Ids, keys: Keys, material: TextMaterial) -> list[Finding]:
+def _repeated(train: Ids, keys: Keys, material: TextTaskData) -> list[Finding]:
     firsts = np.unique(keys, return_index=True)[1]
     again = np.delete(train, firsts, axis=0)
     if not len(again):
@@ -85,7 +85,7 @@ def _beginning(corpus: Corpus, begin: int, end: int, tokenizer: Tokenizer) -> st
     return shown(" ".join(tokenizer.decode(corpus.read(begin, min(end, begin + 40)).tolist()).split()))
 
 
-def passage_findings(material: TextMaterial) -> list[Finding]:
+def passage_findings(material: TextTaskData) -> list[Finding]:
     """Return how much of the held-out text also stands in the training text, wherever documents begin."""
     found = []
     for title, corpus in material.held_out.items():

@@ -49,7 +49,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Run:
+class AgreementSpan:
     """Lines from `begin` up to `end` whose translation stands `lag` lines below them; None: nowhere near."""
 
     begin: int
@@ -146,7 +146,7 @@ class Agreement:
         return best if gains[best] > CLEARLY else 0
 
 
-def runs(evidence: Floats) -> list[Run]:
+def runs(evidence: Floats) -> list[AgreementSpan]:
     """Return the lines whose translation seems to stand elsewhere: the likeliest course through the lags."""
     nowhere = len(LAGS)
     starts = np.arange(0, len(evidence), BLOCK)
@@ -161,13 +161,13 @@ def runs(evidence: Floats) -> list[Run]:
     course = [int(best.argmax())]
     for previous in reversed(came):
         course.append(int(previous[course[-1]]))
-    found: list[Run] = []
+    found: list[AgreementSpan] = []
     for state, start in zip(reversed(course), starts.tolist()):
         end, lag = min(start + BLOCK, len(evidence)), None if state == nowhere else LAGS[state]
         if found and found[-1].lag == lag and found[-1].end == start:
-            found[-1] = Run(found[-1].begin, end, lag)
+            found[-1] = AgreementSpan(found[-1].begin, end, lag)
         elif lag != 0:
-            found.append(Run(start, end, lag))
+            found.append(AgreementSpan(start, end, lag))
     return found
 
 

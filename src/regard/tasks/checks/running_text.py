@@ -10,7 +10,7 @@ from regard.data.settings.text import TextSource
 from regard.data.sources.text_files import find_inputs
 from regard.tasks.checks.tokenizers import RESIDUES, few, piece_finding, rare_finding, spelling
 from regard.tasks.findings import Finding, graded, percent, shown, some
-from regard.tasks.translate.data import TextMaterial
+from regard.tasks.translate.data import TextTaskData
 
 COUNTED = 8_000_000
 """Tokens that are counted at most: of more, stretches from all over."""
@@ -21,7 +21,7 @@ AROUND = 12
 """Tokens on either side of an unknown one that are shown."""
 
 
-def running_text_findings(material: TextMaterial) -> list[Finding]:
+def running_text_findings(material: TextTaskData) -> list[Finding]:
     """Return what is odd about the text and its tokenizer."""
     corpus, text = material.corpora.train, material.settings.text
     counts, pieces = corpus.counts, len(corpus) - corpus.counts.documents  # an end token stands behind each document
@@ -42,7 +42,7 @@ def stretches(corpus: Corpus, most: int) -> Iterator[Ids]:
         yield corpus.read(begin, min(begin + STRETCH, len(corpus)))
 
 
-def _unknown(material: TextMaterial, ids: Ids) -> list[Finding]:
+def _unknown(material: TextTaskData, ids: Ids) -> list[Finding]:
     tokenizer = material.tokenizer
     if tokenizer.unknown == tokenizer.end:  # one token may do both works, and can then spell everything
         return []

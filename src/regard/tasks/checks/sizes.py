@@ -10,7 +10,7 @@ from regard.data.cleaning import reason_to_drop
 from regard.data.feeds.sampler import plan_updates
 from regard.data.sources.pair import Pair
 from regard.tasks.findings import Finding, graded, percent, shown_pair, some
-from regard.tasks.translate.data import Material
+from regard.tasks.translate.data import TranslationData
 from regard.text.settings import CorpusTextSettings, TextSettings
 from regard.training.settings import TrainSettings
 
@@ -21,14 +21,14 @@ SOME_WATCHED = 200
 """Sentences under which a score on a validation set moves by chance alone."""
 
 
-def size_findings(material: Material) -> list[Finding]:
+def size_findings(material: TranslationData) -> list[Finding]:
     """Return which sizes do not fit each other."""
     size = max(tokenizer.size for tokenizer in material.tokenizers)
     found = [*_few(material), *_too_long(material), *vocabulary_findings(material.settings.text, size)]
     return [*found, _parameters(material), *_steps(material), _validation(material)]
 
 
-def _few(material: Material) -> list[Finding]:
+def _few(material: TranslationData) -> list[Finding]:
     count = len(material.train)
     if count >= FEW_PAIRS:
         return []
@@ -36,7 +36,7 @@ def _few(material: Material) -> list[Finding]:
     return [Finding("sizes", "few-pairs", "warning", sentence, (), "add text", figures={"pairs": count})]
 
 
-def _too_long(material: Material) -> list[Finding]:
+def _too_long(material: TranslationData) -> list[Finding]:
     report, cleaning = material.reports["train"], material.settings.data.cleaning
     count = report.dropped["too long"]
     severity = graded(count / report.read, note=0.001, warning=0.02, problem=0.3)
@@ -75,7 +75,7 @@ def vocabulary_findings(text: TextSettings | CorpusTextSettings, size: int) -> l
     return [Finding("sizes", "vocabulary", "note", sentence, figures={"size": size})]
 
 
-def _parameters(material: Material) -> Finding:
+def _parameters(material: TranslationData) -> Finding:
     parameters = sum(parameter.numel() for parameter in material.bundle.model.parameters())
     tokens = int(material.encoded.target.lengths.sum())
     smaller = "transformer-small" if tokens > 200_000 else "transformer-tiny"
@@ -103,7 +103,7 @@ def parameter_finding(parameters: int, tokens: int, unit: str, smaller: Mapping[
     )
 
 
-def _steps(material: Material) -> list[Finding]:
+def _steps(material: TranslationData) -> list[Finding]:
     tokens_per_update = material.settings.train.tokens_per_update
     lengths = material.encoded.source.lengths, material.encoded.target.lengths
     per_epoch = len(plan_updates(*lengths, tokens_per_update, material.settings.seed, 0))
@@ -166,7 +166,7 @@ def _epochs(epochs: float, patience: int, figures: dict[str, float]) -> Finding:
     return Finding("sizes", "epochs", "ok", f"{facts}{until}.", figures=figures)
 
 
-def _validation(material: Material) -> Finding:
+def _validation(material: TranslationData) -> Finding:
     count = len(material.valid)
     return watched_finding(
         material.settings.data, count, len(material.train) + count, "pairs", (FEW_WATCHED, SOME_WATCHED)

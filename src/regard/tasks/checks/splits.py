@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 from regard.data.sources.pair import Pair
 from regard.tasks.findings import Finding, graded, percent, shown, shown_pair, some
-from regard.tasks.translate.data import Material
+from regard.tasks.translate.data import TranslationData
 
 BOILERPLATE = 50
 """Times a target must occur before it can be called boilerplate."""
 
 
-def split_findings(material: Material) -> list[Finding]:
+def split_findings(material: TranslationData) -> list[Finding]:
     """Return what the sets have in common, and what they hold more than once."""
     train, valid = material.train, material.valid
     tests = {f"test set {name}": [_stripped(pair) for pair in it] for name, it in material.read.tests.items()}
@@ -67,7 +67,7 @@ def _leak(origin: str, known: Sequence[Pair], title: str, pairs: Sequence[Pair])
     return found
 
 
-def _dropped_duplicates(material: Material) -> list[Finding]:
+def _dropped_duplicates(material: TranslationData) -> list[Finding]:
     report = material.reports["train"]
     count = report.dropped["duplicate"]
     if not count:

@@ -2,14 +2,14 @@
 
 from regard.tasks.checks.sizes import parameter_finding, step_findings, vocabulary_findings, watched_finding
 from regard.tasks.findings import Finding
-from regard.tasks.translate.data import TextMaterial
+from regard.tasks.translate.data import TextTaskData
 
 FEW_TOKENS = 100_000
 FEW_WATCHED, SOME_WATCHED = 2_000, 10_000
 """Tokens under which the loss of a validation text is partly chance."""
 
 
-def text_size_findings(material: TextMaterial) -> list[Finding]:
+def text_size_findings(material: TextTaskData) -> list[Finding]:
     """Return which sizes do not fit each other."""
     tokens = len(material.corpora.train)
     settings = material.settings
@@ -23,7 +23,7 @@ def text_size_findings(material: TextMaterial) -> list[Finding]:
     ]
 
 
-def _few(material: TextMaterial, tokens: int) -> list[Finding]:
+def _few(material: TextTaskData, tokens: int) -> list[Finding]:
     figures = {"tokens": tokens, "window": material.window}
     if tokens <= material.window:
         sentence = f"The whole text has {tokens:,} tokens, less than a window of {material.window:,}."
@@ -34,7 +34,7 @@ def _few(material: TextMaterial, tokens: int) -> list[Finding]:
     return []
 
 
-def _validation(material: TextMaterial) -> Finding:
+def _validation(material: TextTaskData) -> Finding:
     watched = min(len(material.corpora.valid), material.settings.validation.tokens)
     everything = len(material.corpora.train) + len(material.corpora.valid)
     return watched_finding(

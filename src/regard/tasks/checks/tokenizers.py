@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.tasks.findings import Finding, graded, percent, shown, some
-from regard.tasks.translate.data import Material
+from regard.tasks.translate.data import TranslationData
 from regard.text.settings import CorpusTextSettings, TextSettings
 from regard.text.tokenizer import Tokenizer
 
@@ -23,7 +23,7 @@ SELDOM = 5
 OFTEN = 10
 
 
-def text_findings(material: Material) -> list[Finding]:
+def text_findings(material: TranslationData) -> list[Finding]:
     """Return what is odd about the tokenizers, for each side."""
     found: list[Finding] = []
     for side, name in enumerate(("source", "target")):
@@ -34,7 +34,7 @@ def text_findings(material: Material) -> list[Finding]:
     return [*found, *_rare_pieces(material)]
 
 
-def _unknown(material: Material, side: int, name: str) -> list[Finding]:
+def _unknown(material: TranslationData, side: int, name: str) -> list[Finding]:
     tokenizer = material.tokenizers[side]
     sequences = (material.encoded.source, material.encoded.target)[side]
     ends = len(sequences) if tokenizer.unknown == tokenizer.end else 0  # one token may do both works
@@ -72,12 +72,12 @@ def spelling(text: AnyText) -> tuple[str, dict[str, str | int]]:
     return "spell anything with bytes", {"text.kind": "bpe", "text.marks": "bytes"}
 
 
-def _held_out(material: Material, side: int) -> dict[str, list[str]]:
+def _held_out(material: TranslationData, side: int) -> dict[str, list[str]]:
     sets = material.read.sets | {"validation set": material.valid}
     return {title: [pair[side] for pair in pairs] for title, pairs in sets.items() if title != "training set"}
 
 
-def _new_characters(material: Material, side: int, name: str) -> list[Finding]:
+def _new_characters(material: TranslationData, side: int, name: str) -> list[Finding]:
     """Look for characters that were never seen in training; without an example they cannot be translated."""
     normal = _normalizer(material.tokenizers[side])
     raw = set("".join(pair[side] for pair in material.train))
@@ -119,7 +119,7 @@ def few(characters: Sequence[str], most: int = 12) -> str:
     return " ".join(characters[:most]) + more
 
 
-def _residues(material: Material, side: int, name: str) -> list[Finding]:
+def _residues(material: TranslationData, side: int, name: str) -> list[Finding]:
     """Look for what a conversion left behind."""
     odd = [text for text in (pair[side] for pair in material.train) if RESIDUES.search(text)]
     if not odd:
@@ -140,7 +140,7 @@ def _residues(material: Material, side: int, name: str) -> list[Finding]:
     ]
 
 
-def _pieces(material: Material, side: int, name: str) -> Finding:
+def _pieces(material: TranslationData, side: int, name: str) -> Finding:
     lengths = (material.encoded.source, material.encoded.target)[side].lengths
     pieces = int(lengths.sum()) - len(lengths)  # an end token stands behind each sentence
     words = sum(len(pair[side].split()) for pair in material.train)
@@ -169,7 +169,7 @@ def piece_finding(name: str, pieces: int, words: int, extent: tuple[int, str], t
     return Finding("text", "pieces-per-word", severity, sentence, (), *remedy, figures=figures)
 
 
-def _rare_pieces(material: Material) -> list[Finding]:
+def _rare_pieces(material: TranslationData) -> list[Finding]:
     """Look for vocabularies that are larger than the text can teach."""
     source, target = material.tokenizers
     sides = [material.encoded.source.ids, material.encoded.target.ids]

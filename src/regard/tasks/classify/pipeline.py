@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import overload
 
 from regard.data.encoding.labeled import encode_choices
-from regard.data.sources.multiple_choice import Choice
+from regard.data.sources.multiple_choice import MultipleChoiceRow
 from regard.errors import DataError
 from regard.pipelines.head_scores import softmax
 from regard.progress import SILENT, Progress
-from regard.tasks.finetune.pipeline import Answering, Lines, as_texts, check_count, check_texts, encode_pairs
+from regard.tasks.finetune.pipeline import HeadPipeline, Lines, as_texts, check_count, check_texts, encode_pairs
 
 Texts = str | tuple[str, str]
 """One text, or the two of a pair."""
@@ -32,7 +32,7 @@ class Classification:
 
 
 @dataclass(frozen=True)
-class Decision:
+class ChoiceResult:
     """The likeliest of some choices, by its number from 0, and the probability of each."""
 
     context: str
@@ -51,7 +51,7 @@ class Decision:
         return self.probabilities[self.number]
 
 
-class Classifier(Answering):
+class Classifier(HeadPipeline):
     """Gives texts, or pairs of texts, one of the labels it has learned."""
 
     @property
@@ -103,41 +103,42 @@ class Classifier(Answering):
         ]
 
 
-class Chooser(Answering):
+class MultipleChoice(HeadPipeline):
     """Chooses what follows a context."""
 
     @overload
-    def __call__(self, context: str, choices: Sequence[str], *, progress: Progress = SILENT) -> Decision: ...
+    def __call__(self, context: str, choices: Sequence[str], *, progress: Progress = SILENT) -> ChoiceResult: ...
     @overload
     def __call__(
         self, context: Sequence[tuple[str, Sequence[str]]], choices: None = None, *, progress: Progress = SILENT
-    ) -> list[Decision]: ...
+    ) -> list[ChoiceResult]: ...
     def __call__(
         self,
         context: str | Sequence[tuple[str, Sequence[str]]],
         choices: Sequence[str] | None = None,
         *,
         progress: Progress = SILENT,
-    ) -> Decision | list[Decision]:
+    ) -> ChoiceResult | list[ChoiceResult]:
         """Choose among the choices for one context, or for each of many (context, choices), in their order."""
         if isinstance(context, str):
             return self._choose([(context, choices or ())], progress)[0]
         return self._choose(context, progress)
 
-    def _choose(self, given: Sequence[tuple[str, Sequence[str]]], progress: Progress) -> list[Decision]:
-        examples = [Choice(context, tuple(choices), -1) for context, choices in given]
+    def _choose(self, given: Sequence[tuple[str, Sequence[str]]], progress: Progress) -> list[ChoiceResult]:
+        examples = [MultipleChoiceRow(context, tuple(choices), -1) for context, choices in given]
         for line, example in enumerate(examples, start=1):
             if len(example.choices) < 2:
                 raise DataError(f"example {line:,}: it has {len(example.choices)} choices; give two or more.")
             check_texts((example.context, *example.choices), f"example {line:,}")
         stripped = [
-            Choice(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1) for each in examples
+            MultipleChoiceRow(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1)
+            for each in examples
         ]
         is_mean = self.bundle.head is not None and self.bundle.head.pooling != "token"
         encoded = encode_choices(stripped, self.tokenizer, self.frame, self.max_length)
         encoded = replace(encoded, looks_at_all=is_mean)
         found = [softmax(each) for each in self._scores(encoded, progress)]
         return [
-            Decision(example.context, example.choices, int(each.argmax()), tuple(each.tolist()))
+            ChoiceResult(example.context, example.choices, int(each.argmax()), tuple(each.tolist()))
             for example, each in zip(examples, found, strict=True)
         ]

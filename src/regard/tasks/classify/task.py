@@ -12,7 +12,7 @@ from regard.checkpoint.bundle import Bundle
 from regard.config.parsing import parse_integer
 from regard.data.encoding.labeled import EncodedExamples
 from regard.data.settings.examples import LabelSource
-from regard.data.sources.labeled import Labelled, read_labelled_with_columns
+from regard.data.sources.labeled import LabeledRow, read_labelled_with_columns
 from regard.errors import ConfigError, DataError
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.classification import label_scores, label_statistics
@@ -20,36 +20,36 @@ from regard.metrics.regression import number_scores, number_statistics
 from regard.models.heads import HeadSettings
 from regard.pipelines.head_scores import Scores, softmax, surprise
 from regard.progress import SILENT, Progress
-from regard.tasks.finetune.base import Answers, Facts, Mistake, ScoreName, Shape
+from regard.tasks.finetune.base import Answers, Facts, HeadTask, Mistake, ScoreName
 from regard.tasks.finetune.pipeline import encode_pairs
 
 FEW_LABELS = 20
 """Up to here nobody wonders how many labels there are."""
 
 
-class TextShape(Shape[Labelled]):
+class TextHeadTask(HeadTask[LabeledRow]):
     """Texts, or pairs of them."""
 
     is_number: ClassVar[bool] = False
 
-    def read(self, place: LabelSource, progress: Progress, usual: Facts) -> tuple[list[Labelled], dict[str, Any]]:
+    def read(self, place: LabelSource, progress: Progress, usual: Facts) -> tuple[list[LabeledRow], dict[str, Any]]:
         """Return the examples of a place, and the columns of their texts and labels."""
         return read_labelled_with_columns(place, progress, self.is_number, usual)
 
-    def reason_to_drop(self, example: Labelled) -> str | None:
+    def reason_to_drop(self, example: LabeledRow) -> str | None:
         """Return why nothing can be learned from an example."""
         return "empty" if not all(example.texts) else "without a label" if example.label == "" else None
 
-    def texts(self, example: Labelled) -> tuple[str, ...]:
+    def texts(self, example: LabeledRow) -> tuple[str, ...]:
         """Return the one text, or both."""
         return example.texts
 
-    def answer(self, example: Labelled) -> str:
+    def answer(self, example: LabeledRow) -> str:
         """Return the label."""
         return example.label
 
     def facts(
-        self, settings: Any, train: Sequence[Labelled], labels: Sequence[str], start: Bundle | None
+        self, settings: Any, train: Sequence[LabeledRow], labels: Sequence[str], start: Bundle | None
     ) -> dict[str, Any]:
         """Return how many texts an example has, and how they are read."""
         texts, pairs = len(train[0].texts), settings.pairs or "one-order"
@@ -58,8 +58,8 @@ class TextShape(Shape[Labelled]):
         return {"texts": texts, "pairs": pairs}
 
     def adapt(
-        self, name: str, examples: Sequence[Labelled], facts: dict[str, Any], progress: Progress
-    ) -> list[Labelled]:
+        self, name: str, examples: Sequence[LabeledRow], facts: dict[str, Any], progress: Progress
+    ) -> list[LabeledRow]:
         """Return the same examples: whether they are pairs is theirs to say."""
         count = len(examples[0].texts)
         if count != facts["texts"]:
@@ -67,7 +67,7 @@ class TextShape(Shape[Labelled]):
             facts["texts"] = count
         return list(examples)
 
-    def check(self, name: str, examples: Sequence[Labelled], facts: Facts) -> None:
+    def check(self, name: str, examples: Sequence[LabeledRow], facts: Facts) -> None:
         """Refuse other numbers of texts than the training set has."""
         for each in examples:
             if len(each.texts) != facts["texts"]:
@@ -77,7 +77,7 @@ class TextShape(Shape[Labelled]):
                 )
 
 
-class LabelShape(TextShape):
+class LabelShape(TextHeadTask):
     """Texts with one of several labels."""
 
     head = "labels"
@@ -88,7 +88,7 @@ class LabelShape(TextShape):
         ScoreName("matthews", "Matthews %"),
     )
 
-    def labels(self, train: Sequence[Labelled], name: str) -> list[str]:
+    def labels(self, train: Sequence[LabeledRow], name: str) -> list[str]:
         """Return the labels that occur, by number or by the alphabet; what can be no labels is refused."""
         found = {each.label for each in train}
         if len(found) == 1:
@@ -107,19 +107,19 @@ class LabelShape(TextShape):
         return sorted(found, key=lambda each: (numbers[each], each))
 
     def facts(
-        self, settings: Any, train: Sequence[Labelled], labels: Sequence[str], start: Bundle | None
+        self, settings: Any, train: Sequence[LabeledRow], labels: Sequence[str], start: Bundle | None
     ) -> dict[str, Any]:
         """Return the labels too."""
         return {"labels": list(labels)} | super().facts(settings, train, labels, start)
 
-    def check(self, name: str, examples: Sequence[Labelled], facts: Facts) -> None:
+    def check(self, name: str, examples: Sequence[LabeledRow], facts: Facts) -> None:
         """Refuse labels that nobody has learned."""
         super().check(name, examples, facts)
         check_labels(name, Counter(each.label for each in examples), facts["labels"])
 
     def adapt(
-        self, name: str, examples: Sequence[Labelled], facts: dict[str, Any], progress: Progress
-    ) -> list[Labelled]:
+        self, name: str, examples: Sequence[LabeledRow], facts: dict[str, Any], progress: Progress
+    ) -> list[LabeledRow]:
         """Return labels by their names where they are numbers, as the model has names for those."""
         found, known = super().adapt(name, examples, facts, progress), facts["labels"]
         names = {label: _name_at(label, known) for label in sorted({each.label for each in found})}
@@ -132,7 +132,7 @@ class LabelShape(TextShape):
         """Return how many labels there are."""
         return len(facts["labels"])
 
-    def encode(self, examples: Sequence[Labelled], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
+    def encode(self, examples: Sequence[LabeledRow], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
         """Return examples as ids."""
         numbers = numbered(bundle.facts)
         return encode_pairs(
@@ -140,14 +140,14 @@ class LabelShape(TextShape):
         )
 
     def say(
-        self, examples: Sequence[Labelled], encoded: EncodedExamples, scores: list[Scores], facts: Facts
+        self, examples: Sequence[LabeledRow], encoded: EncodedExamples, scores: list[Scores], facts: Facts
     ) -> Answers:
         """Return the likeliest labels."""
         found = [softmax(each) for each in scores]
         lines = [facts["labels"][int(each.argmax())] for each in found]
         return Answers(lines, [float(each.max()) for each in found], surprise(found, encoded.labels))
 
-    def figures(self, examples: Sequence[Labelled], answers: Answers, facts: Facts) -> dict[str, Any]:
+    def figures(self, examples: Sequence[LabeledRow], answers: Answers, facts: Facts) -> dict[str, Any]:
         """Return accuracy, F1 and Matthews' correlation, and the figures of each label."""
         numbers = numbered(facts)
         truth, said = [numbers[each.label] for each in examples], [numbers[line] for line in answers.lines]
@@ -162,14 +162,14 @@ class LabelShape(TextShape):
             "confusion": [list(row) for row in found.confusion],
         }
 
-    def statistics(self, examples: Sequence[Labelled], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
+    def statistics(self, examples: Sequence[LabeledRow], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
         """Return figures as functions of how often each example counts."""
         numbers = numbered(facts)
         truth = [numbers[each.label] for each in examples]
         return label_statistics(truth, [numbers[line] for line in lines], len(numbers))
 
 
-class NumberShape(TextShape):
+class NumberShape(TextHeadTask):
     """Texts, or pairs, with a number."""
 
     head = "number"
@@ -177,12 +177,12 @@ class NumberShape(TextShape):
     watched = ("spearman", "pearson", "mean_squared_error")
     scores = (ScoreName("spearman", "Spearman %"), ScoreName("pearson", "Pearson %"))
 
-    def counted(self, examples: Sequence[Labelled]) -> Counter[str]:
+    def counted(self, examples: Sequence[LabeledRow]) -> Counter[str]:
         """Return nothing: numbers are no labels."""
         return Counter()
 
     def facts(
-        self, settings: Any, train: Sequence[Labelled], labels: Sequence[str], start: Bundle | None
+        self, settings: Any, train: Sequence[LabeledRow], labels: Sequence[str], start: Bundle | None
     ) -> dict[str, Any]:
         """Return the units in which the head counts: from the mean on in spreads, or from the lowest to the highest.
 
@@ -209,29 +209,29 @@ class NumberShape(TextShape):
             return HeadSettings(kind="likeness", outputs=1, dropout=dropout, pooling="mean")
         return super().head_settings(facts, dropout, pooling)
 
-    def encode(self, examples: Sequence[Labelled], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
+    def encode(self, examples: Sequence[LabeledRow], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
         """Return examples as ids, their numbers in the units of the head."""
         facts = bundle.facts
         labels = [(float(each.label) - facts["center"]) / facts["spread"] for each in examples]
         return encode_pairs(bundle, [each.texts for each in examples], labels, progress)
 
     def say(
-        self, examples: Sequence[Labelled], encoded: EncodedExamples, scores: list[Scores], facts: Facts
+        self, examples: Sequence[LabeledRow], encoded: EncodedExamples, scores: list[Scores], facts: Facts
     ) -> Answers:
         """Return the numbers that were said."""
         found = np.array([float(each) for each in scores])
         loss = float(np.mean((found - encoded.labels) ** 2))
         return Answers([repr(facts["center"] + facts["spread"] * each) for each in found.tolist()], [], loss)
 
-    def figures(self, examples: Sequence[Labelled], answers: Answers, facts: Facts) -> dict[str, Any]:
+    def figures(self, examples: Sequence[LabeledRow], answers: Answers, facts: Facts) -> dict[str, Any]:
         """Return correlations and errors."""
         return asdict(number_scores([float(each.label) for each in examples], list(map(float, answers.lines))))
 
-    def statistics(self, examples: Sequence[Labelled], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
+    def statistics(self, examples: Sequence[LabeledRow], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
         """Return figures as functions of how often each example counts."""
         return number_statistics([float(each.label) for each in examples], list(map(float, lines)))
 
-    def mistakes(self, examples: Sequence[Labelled], answers: Answers, count: int) -> list[Mistake]:
+    def mistakes(self, examples: Sequence[LabeledRow], answers: Answers, count: int) -> list[Mistake]:
         """Return the numbers that are furthest off."""
         pairs = [(float(each.label), float(line)) for each, line in zip(examples, answers.lines, strict=True)]
         furthest = sorted(range(len(pairs)), key=lambda row: -abs(pairs[row][0] - pairs[row][1]))[:count]

@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from regard.errors import ConfigError
-from regard.models.heads import Headed
+from regard.models.heads import ModelWithHead
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.encoder_results import TokenVectors, Vectors
 from regard.text.char_tokenizer import BEGINNINGS, SPACE
@@ -28,7 +28,7 @@ class ElmoEncoder(Encoder):
     def mix(self) -> dict[str, float] | None:
         """How much each layer counts for the task of a head, and their scale; None where there is no head."""
         model = self.bundle.model
-        return model.layer_shares if isinstance(model, Headed) else None
+        return model.layer_shares if isinstance(model, ModelWithHead) else None
 
     def fill(self, *_: Any, **__: Any) -> Any:
         """Refuse: no word is ever missing."""

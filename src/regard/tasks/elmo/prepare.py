@@ -9,8 +9,8 @@ import torch
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus
-from regard.data.corpus.splits import TextCorpora, check_held_out, tokenise_all
-from regard.data.feeds.char_words import CHUNK, WordBook, WordFeed, count_words, fixed_words
+from regard.data.corpus.splits import TextSplits, check_held_out, tokenise_all
+from regard.data.feeds.char_words import CHUNK, CharWordFeed, WordBook, count_words, fixed_words
 from regard.data.sources.pair import Pair
 from regard.errors import ConfigError, DataError
 from regard.models.base.protocols import ModelSettings, Vocabularies
@@ -57,7 +57,7 @@ def prepare_elmo(
     check_neighbours({settings.data.train.name: learned, **texts})
     return Prepared(
         bundle=bundle,
-        feed=WordFeed(
+        feed=CharWordFeed(
             corpora.train,
             learned.book,
             learned.length,
@@ -139,7 +139,7 @@ def _validation(text: SpelledText, settings: Settings, machine: Machine) -> Call
     return validate
 
 
-def _facts(corpora: TextCorpora, bundle: Bundle) -> dict[str, Any]:
+def _facts(corpora: TextSplits, bundle: Bundle) -> dict[str, Any]:
     sets = {"train": corpora.train, "valid": corpora.valid} | {f"test {k}": v for k, v in corpora.test.items()}
     return {name: asdict(corpus.counts) for name, corpus in sets.items()} | {
         "window": bundle.facts["window"],

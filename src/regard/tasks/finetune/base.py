@@ -19,7 +19,7 @@ E = TypeVar("E")
 Facts = Mapping[str, Any]
 
 
-class Encoding(Encoded, Protocol):
+class EncodedRows(Encoded, Protocol):
     """Examples as ids, to learn from."""
 
     @property
@@ -60,7 +60,7 @@ class ScoreName:
     rule: str = ""
 
 
-class Shape(ABC, Generic[E]):
+class HeadTask(ABC, Generic[E]):
     """Examples of one kind, and the answers to them."""
 
     head: ClassVar[Any]
@@ -188,7 +188,7 @@ class Shape(ABC, Generic[E]):
         return {"sources": sources, "references": [answers]}
 
 
-def contradictions(examples: Sequence[E], shape: Shape[E]) -> dict[tuple[str, ...], list[str]]:
+def contradictions(examples: Sequence[E], shape: HeadTask[E]) -> dict[tuple[str, ...], list[str]]:
     """Return the texts that occur with different right answers, and those answers."""
     said: dict[tuple[str, ...], set[str]] = {}
     for each in examples:

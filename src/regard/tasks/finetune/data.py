@@ -11,7 +11,7 @@ from regard.data.cleaning import carve
 from regard.data.settings.examples import ExampleData
 from regard.errors import DataError
 from regard.progress import Progress
-from regard.tasks.finetune.base import Facts, Shape, contradictions
+from regard.tasks.finetune.base import Facts, HeadTask, contradictions
 
 IMBALANCE = 10
 """How many times as many examples the commonest label may have as the rarest before that is said."""
@@ -62,7 +62,7 @@ class ExampleSets:
 
 
 def gather_examples(
-    shape: Shape[Any], data: ExampleData[Any], progress: Progress, labels: Sequence[str] | None = None
+    shape: HeadTask[Any], data: ExampleData[Any], progress: Progress, labels: Sequence[str] | None = None
 ) -> ExampleSets:
     """Read, clean and carve all sets; the labels are those of the training set, unless a run knows its own."""
     reports = {name: ExampleReport() for name in ("train", "valid", *(f"test {name}" for name in data.test))}
@@ -90,7 +90,7 @@ def gather_examples(
 
 
 def read_set(
-    shape: Shape[Any],
+    shape: HeadTask[Any],
     place: Any,
     report: ExampleReport,
     progress: Progress,
@@ -112,13 +112,13 @@ def read_set(
     return kept
 
 
-def check_sets(shape: Shape[Any], sets: ExampleSets, facts: Facts) -> None:
+def check_sets(shape: HeadTask[Any], sets: ExampleSets, facts: Facts) -> None:
     """Refuse sets that do not fit the training set."""
     for name, examples in sets.sets.items():
         shape.check(name, examples, facts)
 
 
-def say_counts(shape: Shape[Any], sets: ExampleSets, progress: Progress) -> None:
+def say_counts(shape: HeadTask[Any], sets: ExampleSets, progress: Progress) -> None:
     """Say how many examples there are, and what was left out."""
     for name, report in sets.reports.items():
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.dropped.most_common())
@@ -128,7 +128,7 @@ def say_counts(shape: Shape[Any], sets: ExampleSets, progress: Progress) -> None
         )
 
 
-def say_oddities(shape: Shape[Any], sets: ExampleSets, progress: Progress) -> None:
+def say_oddities(shape: HeadTask[Any], sets: ExampleSets, progress: Progress) -> None:
     """Warn of what keeps a model from learning, or a figure from meaning much."""
     labels = sets.reports["train"].labels
     counts = Counter({label: labels[label] for label in sets.labels}).most_common() if shape.head == "labels" else []
@@ -147,7 +147,7 @@ def say_oddities(shape: Shape[Any], sets: ExampleSets, progress: Progress) -> No
         )
 
 
-def say_cuts(shape: Shape[Any], sets: ExampleSets, limit: int, progress: Progress) -> None:
+def say_cuts(shape: HeadTask[Any], sets: ExampleSets, limit: int, progress: Progress) -> None:
     """Warn of examples that are too long."""
     for name, report in sets.reports.items():
         if report.cut:

@@ -15,7 +15,7 @@ from regard.runs.scores.compare import Comparison, check_comparable, check_same_
 from regard.runs.scores.passport import Passport, keep_passport, known, read_passport, surroundings
 from regard.runs.store.folder import Run
 from regard.tasks.data import Prepared
-from regard.tasks.finetune.base import Answers, Facts, Shape
+from regard.tasks.finetune.base import Answers, Facts, HeadTask
 from regard.tasks.finetune.data import ExampleReport, gather_examples, read_set
 from regard.tasks.finetune.shapes import SHAPES, SOURCES
 from regard.tasks.load import load
@@ -49,7 +49,7 @@ class Measured:
 
 
 def figures_of(
-    shape: Shape[Any], examples: Sequence[Any], answers: Answers, facts: Facts, name: str
+    shape: HeadTask[Any], examples: Sequence[Any], answers: Answers, facts: Facts, name: str
 ) -> dict[str, Any]:
     """Return all figures of a set as plain values, each score with the interval that chance leaves it."""
     figures = shape.figures(examples, answers, facts)
@@ -142,7 +142,7 @@ def measure_labels(
 
 
 def _sets(
-    shape: Shape[Any], pipeline: Any, path: str | Path, place: Any, only: str | None, progress: Progress
+    shape: HeadTask[Any], pipeline: Any, path: str | Path, place: Any, only: str | None, progress: Progress
 ) -> dict[str, list[Any]]:
     """Return the examples at a place, or a run's own test sets; without any, what is watched."""
     if place is not None:
@@ -195,7 +195,7 @@ class _Rival:
 
 
 def _compared(
-    shape: Shape[Any], examples: Sequence[Any], facts: Facts, first: Passport, second: Passport
+    shape: HeadTask[Any], examples: Sequence[Any], facts: Facts, first: Passport, second: Passport
 ) -> Comparison:
     """Return two systems on the same examples, figure by figure."""
     check_comparable(first, second)
@@ -218,7 +218,9 @@ def _compared(
     return Comparison(first.facts["set"], first.origin, second.origin, RESAMPLES, SEED, differences, decoding)
 
 
-def _statistics(shape: Shape[Any], examples: Sequence[Any], facts: Facts, passport: Passport) -> dict[str, Statistic]:
+def _statistics(
+    shape: HeadTask[Any], examples: Sequence[Any], facts: Facts, passport: Passport
+) -> dict[str, Statistic]:
     """Return the figures of answers as functions; those of a passport may be of another task."""
     try:
         return shape.statistics(examples, passport.hypotheses, facts)

@@ -12,7 +12,7 @@ from regard.checkpoint.bundle import Bundle
 from regard.errors import ConfigError
 from regard.models.families import family
 from regard.models.heads import BesideSettings
-from regard.nn.layers.hashed_embedding import SpelledTable
+from regard.nn.layers.hashed_embedding import HashedEmbedding
 from regard.progress import Progress
 from regard.tasks.finetune.word_body import FREQUENT, coverage
 from regard.tasks.init_from import start_hash
@@ -31,7 +31,7 @@ class Beside:
     vectors: Tensor  # (V, D)
     facts: dict[str, Any]
 
-    def fill(self, table: SpelledTable) -> None:
+    def fill(self, table: HashedEmbedding) -> None:
         """Give a table the vectors."""
         table.fill(table.spelled(self.tokens, self.word, len(self.vectors)), self.vectors)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.encoding.labeled import EncodedExamples, encode_texts
-from regard.data.encoding.templates import Frame
+from regard.data.encoding.templates import SequenceTemplate
 from regard.data.sources.lines import is_text
 from regard.errors import DataError
 from regard.inspection.record import only_user
@@ -19,9 +19,9 @@ TOKENS_AT_ONCE = {"cpu": 8192, "cuda": 65536}
 Lines = Sequence[int] | None
 
 
-def frame_of(bundle: Bundle) -> Frame:
+def frame_of(bundle: Bundle) -> SequenceTemplate:
     """Return what stands around the texts that a model reads."""
-    return Frame.of(bundle.tokenizers["tokenizer"], reads_both_ways(bundle.settings.family))
+    return SequenceTemplate.of(bundle.tokenizers["tokenizer"], reads_both_ways(bundle.settings.family))
 
 
 def encode_pairs(
@@ -33,7 +33,7 @@ def encode_pairs(
     return replace(found, looks_at_all=bundle.head is not None and bundle.head.pooling != "token")
 
 
-class Answering:
+class HeadPipeline:
     """A model with a head, and its tokenizer."""
 
     def __init__(self, bundle: Bundle) -> None:

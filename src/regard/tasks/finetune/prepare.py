@@ -14,10 +14,10 @@ from regard.errors import ConfigError
 from regard.models.base.protocols import Vocabularies
 from regard.models.families import build_model, count_parameters, family, reads_both_ways
 from regard.models.heads import OF_WHOLE_TEXTS, HeadSettings, take_over
-from regard.objectives.head import LabelObjective
+from regard.objectives.head import HeadObjective
 from regard.progress import SILENT, Progress
 from regard.tasks.data import Prepared
-from regard.tasks.finetune.base import Encoding, Shape
+from regard.tasks.finetune.base import EncodedRows, HeadTask
 from regard.tasks.finetune.data import (
     ExampleSets,
     check_sets,
@@ -78,7 +78,7 @@ def prepare_labels(
     return Prepared(
         bundle=bundle,
         feed=_feed(settings, encoded["train"], machine),
-        objective=LabelObjective(_language_weight(settings)),
+        objective=HeadObjective(_language_weight(settings)),
         width=settings.model.width,
         validate=_validation(shape, bundle, watched, machine),
         tests=tests or {"valid": watched},
@@ -90,7 +90,7 @@ def _is_encoder(settings: Any) -> bool:
     return reads_both_ways(settings.model.family)
 
 
-def _feed(settings: Any, learned: Encoding, machine: Machine) -> PairFeed:
+def _feed(settings: Any, learned: EncodedRows, machine: Machine) -> PairFeed:
     """Return the updates: so many examples each, or so many tokens."""
     train = settings.train
     micro_batch = train.micro_batch_tokens or machine.micro_batch_tokens
@@ -114,7 +114,7 @@ def _language_weight(settings: Any) -> float:
 
 
 def new_label_bundle(
-    shape: Shape[Any], settings: Any, sets: ExampleSets, machine: Machine, progress: Progress
+    shape: HeadTask[Any], settings: Any, sets: ExampleSets, machine: Machine, progress: Progress
 ) -> Bundle:
     """Return the model to begin with, or a fresh one, under a head and with the tokens it takes to frame texts."""
     kind = family(settings.model.family).kind
@@ -162,7 +162,7 @@ def new_label_bundle(
 
 
 def _head(
-    shape: Shape[Any], settings: Any, facts: dict[str, Any], start: Bundle | None, beside: Beside | None
+    shape: HeadTask[Any], settings: Any, facts: dict[str, Any], start: Bundle | None, beside: Beside | None
 ) -> HeadSettings:
     """Return what stands above the model: its head, and perhaps a mix of layers and a reader."""
     kind = family(settings.model.family).kind
@@ -185,7 +185,7 @@ def _head(
     return head.model_copy(update=more)
 
 
-def _pooling(shape: Shape[Any], settings: Any, start: Bundle | None) -> str:
+def _pooling(shape: HeadTask[Any], settings: Any, start: Bundle | None) -> str:
     """Return what stands for a whole text: what a user says, or else what the model to begin with was made for."""
     if not _is_encoder(settings):
         if settings.pooling in ("mean", "max"):
@@ -200,7 +200,7 @@ def _pooling(shape: Shape[Any], settings: Any, start: Bundle | None) -> str:
     return (settings.pooling or usual) if shape.head in OF_WHOLE_TEXTS else "token"
 
 
-def _new_tokenizer(shape: Shape[Any], settings: Any, sets: ExampleSets, progress: Progress) -> Tokenizer:
+def _new_tokenizer(shape: HeadTask[Any], settings: Any, sets: ExampleSets, progress: Progress) -> Tokenizer:
     if settings.text.tokenizer:
         return Tokenizer.load(Path(settings.text.tokenizer))
     texts = dict.fromkeys(text for each in sets.train for text in shape.vocabulary(each))
@@ -228,7 +228,7 @@ def _max_length(settings: Any, bound: int | None, learned: int | None) -> int:
 
 
 def _validation(
-    shape: Shape[Any], bundle: Bundle, watched: ScoredSet, machine: Machine
+    shape: HeadTask[Any], bundle: Bundle, watched: ScoredSet, machine: Machine
 ) -> Callable[[Any], dict[str, float]]:
     """Return the function the loop validates with: the loss, and the figures of the task."""
     facts, limit = bundle.facts, machine.micro_batch_tokens
@@ -243,7 +243,7 @@ def _validation(
     return validate
 
 
-def _facts(settings: Any, sets: ExampleSets, learned: Encoding, bundle: Bundle) -> dict[str, Any]:
+def _facts(settings: Any, sets: ExampleSets, learned: EncodedRows, bundle: Bundle) -> dict[str, Any]:
     return {name: report.plain() for name, report in sets.reports.items()} | {
         "files": example_files(settings.data),
         "hash": learned.fingerprint(),

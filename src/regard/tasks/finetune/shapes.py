@@ -6,10 +6,10 @@ from regard.data.settings.examples import ChoiceSource, ExampleSource, LabelSour
 from regard.tasks.answer.task import QuestionShape
 from regard.tasks.choose.task import ChoiceShape
 from regard.tasks.classify.task import LabelShape, NumberShape
-from regard.tasks.finetune.base import Shape
+from regard.tasks.finetune.base import HeadTask
 from regard.tasks.tag.task import TagShape
 
-SHAPES: dict[str, Shape[Any]] = {
+SHAPES: dict[str, HeadTask[Any]] = {
     "answer": QuestionShape(),
     "choose": ChoiceShape(),
     "classify": LabelShape(),

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from regard.checkpoint.bundle import Bundle
-from regard.interop.word_vector_files import WordTable as Table
+from regard.interop.word_vector_files import VectorTable as Table
 from regard.models.base.protocols import Vocabularies
 from regard.models.families import build_model
 from regard.progress import Progress

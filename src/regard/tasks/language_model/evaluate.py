@@ -70,7 +70,7 @@ class TextEvaluation:
         return asdict(self) | {"scores": [{"name": "perplexity", "value": self.perplexity, "signature": rule}]}
 
 
-class Beginning:
+class StreamHead:
     """The first tokens of a stream."""
 
     def __init__(self, stream: Stream, count: int) -> None:
@@ -91,7 +91,7 @@ def text_loss(
 
     Where memory runs out, fewer windows are looked at together.
     """
-    stream = stream if count is None else Beginning(stream, count)
+    stream = stream if count is None else StreamHead(stream, count)
     return with_less_at_once(
         lambda limit: _text_loss(model, stream, end, window, stride, machine, limit),
         machine.micro_batch_tokens,

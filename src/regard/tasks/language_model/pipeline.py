@@ -14,10 +14,10 @@ from regard.config.resolve import Layer, resolve
 from regard.data.encoding.sequences import Sequences
 from regard.data.feeds.sampler import micro_batches
 from regard.data.sources.lines import is_text
-from regard.decoding.session import Continuing, Job, continue_prompts
+from regard.decoding.session import GenerationJob, GenerationSession, continue_prompts
 from regard.decoding.steppers.decoder_only import window_begin
-from regard.decoding.steppers.interface import Ends
-from regard.decoding.steppers.requests import Prompt, Row
+from regard.decoding.steppers.interface import SpecialTokens
+from regard.decoding.steppers.requests import Prompt, RunningSequence
 from regard.decoding.text_settings import DRAWING_ONLY, GenerateSettings
 from regard.errors import ConfigError, DataError
 from regard.inspection.logit_lens import record_lens
@@ -28,7 +28,7 @@ from regard.nn.probes.probe import probes
 from regard.nn.probes.trace import Trace
 from regard.progress import SILENT, Progress
 from regard.tasks.language_model.quantization import WeightsCost, use_weights, weights_cost
-from regard.tasks.language_model.results import Continuation, NextToken, TextScore
+from regard.tasks.language_model.results import Completion, NextToken, TextScore
 from regard.tasks.language_model.scoring import Found, plan_windows, text_log_probabilities
 from regard.text.detokenizer import first_stop, text_behind
 from regard.text.tokenizer import Tokenizer
@@ -70,14 +70,14 @@ class Generator:
     @overload
     def __call__(
         self, prompt: str, *, first_line: int = 1, progress: Progress = SILENT, **settings: Any
-    ) -> Continuation: ...
+    ) -> Completion: ...
     @overload
     def __call__(
         self, prompt: Sequence[str], *, first_line: int = 1, progress: Progress = SILENT, **settings: Any
-    ) -> list[Continuation]: ...
+    ) -> list[Completion]: ...
     def __call__(
         self, prompt: str | Sequence[str], *, first_line: int = 1, progress: Progress = SILENT, **settings: Any
-    ) -> Continuation | list[Continuation]:
+    ) -> Completion | list[Completion]:
         """Continue one prompt, or many in their order; settings such as temperature=0.8 may be given by name.
 
         `first_line` is the number of the first prompt in what it was taken from: messages name it, and draws follow
@@ -85,7 +85,7 @@ class Generator:
         """
         job = self._job(self.generation(**settings))
         prompts = self._prompts([prompt] if isinstance(prompt, str) else list(prompt), first_line, job.settings)
-        found: list[list[Row]] = [[]] * len(prompts)
+        found: list[list[RunningSequence]] = [[]] * len(prompts)
         with progress.bar("generate", len(prompts)) as bar:
             for rows in self._batches(prompts, job):
                 with only_user(self.model):
@@ -107,8 +107,8 @@ class Generator:
         job = self._job(chosen, writes=True)
         return self._pieces(job, self._prompts([prompt], first_line, chosen))
 
-    def _pieces(self, job: Job, prompts: list[Prompt]) -> Iterator[str]:
-        continuing = Continuing(job, prompts)
+    def _pieces(self, job: GenerationJob, prompts: list[Prompt]) -> Iterator[str]:
+        continuing = GenerationSession(job, prompts)
         (row,) = continuing.rows
         while row.finished_by is None:
             # One step at a time: whoever takes the pieces may use the model in between.
@@ -117,11 +117,11 @@ class Generator:
             if row.piece:
                 yield row.piece
 
-    def _job(self, settings: GenerateSettings, writes: bool = False) -> Job:
+    def _job(self, settings: GenerateSettings, writes: bool = False) -> GenerationJob:
         tokenizer = self.tokenizer
-        ends = Ends(tokenizer.start, tokenizer.end, (tokenizer.padding, tokenizer.start, tokenizer.unknown))
+        ends = SpecialTokens(tokenizer.start, tokenizer.end, (tokenizer.padding, tokenizer.start, tokenizer.unknown))
         writer = tokenizer if settings.stop or writes else None
-        return Job(self.model, ends, settings, self._window(settings), writer)
+        return GenerationJob(self.model, ends, settings, self._window(settings), writer)
 
     def _window(self, settings: GenerateSettings) -> int | None:
         """Return how many tokens are looked back on."""
@@ -153,7 +153,7 @@ class Generator:
     def _tokens_at_once(self) -> int:
         return TOKENS_AT_ONCE.get(self.device.type, TOKENS_AT_ONCE["cpu"])
 
-    def _batches(self, prompts: Sequence[Prompt], job: Job) -> Iterator[list[int]]:
+    def _batches(self, prompts: Sequence[Prompt], job: GenerationJob) -> Iterator[list[int]]:
         """Yield the places of prompts of like length that are continued together."""
         if not prompts:
             return
@@ -162,19 +162,19 @@ class Generator:
         limit = max(1, self._tokens_at_once // job.settings.samples)
         yield from (rows.tolist() for rows in micro_batches(np.arange(len(prompts)), lengths, said, limit))
 
-    def _answer(self, rows: Sequence[Row]) -> Continuation:
+    def _answer(self, rows: Sequence[RunningSequence]) -> Completion:
         """Return the first continuation of a prompt, with all of them where there are several."""
         answers = [self._in_words(row) for row in rows]
         return answers[0] if len(answers) == 1 else replace(answers[0], samples=tuple(answers))
 
-    def _in_words(self, row: Row) -> Continuation:
+    def _in_words(self, row: RunningSequence) -> Completion:
         prompt, said = row.prompt, row.said
         text = text_behind(self.tokenizer, prompt.text, prompt.ids, said)
         if row.finished_by == "stop" and row.writer is not None:
             text = text[: first_stop(text, row.writer.stops)]
         pieces, values = tuple(self.tokenizer.pieces(said)), tuple(row.log_probabilities)
         assert row.finished_by is not None, "all rows are finished"
-        return Continuation(prompt.text, text, pieces, tuple(said), values, row.finished_by)
+        return Completion(prompt.text, text, pieces, tuple(said), values, row.finished_by)
 
     def score(
         self,

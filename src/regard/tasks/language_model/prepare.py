@@ -13,7 +13,7 @@ from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import Bundle
 from regard.config.records import Count, Record, check_record, read_json
 from regard.data.corpus.corpus import Corpus
-from regard.data.corpus.splits import TextCorpora, check_held_out, tokenise_all
+from regard.data.corpus.splits import TextSplits, check_held_out, tokenise_all
 from regard.data.feeds.windows import WindowFeed
 from regard.data.settings.text import TextSource
 from regard.data.sources.pair import Pair
@@ -30,7 +30,7 @@ from regard.tasks.init_from import go_on, start_facts, start_of
 from regard.tasks.language_model.evaluate import USUAL_WINDOW, text_loss
 from regard.tasks.masked_lm.settings import MaskedSettings
 from regard.tasks.model_size import check_size
-from regard.tasks.translate.data import TextMaterial
+from regard.tasks.translate.data import TextTaskData
 from regard.tasks.translate.settings import LanguageSettings
 from regard.text.tokenizer import Tokenizer
 from regard.text.training import train_tokenizer
@@ -102,14 +102,14 @@ def prepare_language(
 
 
 def text_material(
-    settings: Settings | MaskedSettings[ModelSettings], prepared: Prepared, corpora: TextCorpora | None = None
-) -> TextMaterial:
+    settings: Settings | MaskedSettings[ModelSettings], prepared: Prepared, corpora: TextSplits | None = None
+) -> TextTaskData:
     """Return the text of a run that is made ready, for checks; it is tokenised already."""
     bundle = prepared.bundle
     folder = corpus_folder(settings, settings.start)
     found = corpora or tokenise_all(settings.data, bundle.tokenizers["tokenizer"], folder)
     window = int(prepared.facts["window"] if "window" in prepared.facts else bundle.facts["length"])
-    return TextMaterial(settings, found, bundle, window, prepared.feed.updates_in(epoch=0))
+    return TextTaskData(settings, found, bundle, window, prepared.feed.updates_in(epoch=0))
 
 
 def corpus_folder(settings: Any, start: str | None = None) -> Path:
@@ -260,7 +260,7 @@ def _validation(
     return validate
 
 
-def _facts(corpora: TextCorpora, window: int, folder: Path) -> dict[str, Any]:
+def _facts(corpora: TextSplits, window: int, folder: Path) -> dict[str, Any]:
     sets = {"train": corpora.train, "valid": corpora.valid} | {f"test {k}": v for k, v in corpora.test.items()}
     return {name: asdict(corpus.counts) for name, corpus in sets.items()} | {
         "window": window,

@@ -8,7 +8,7 @@ from regard.metrics.perplexity import bits_per_byte, perplexity, word_perplexity
 
 
 @dataclass(frozen=True)
-class Continuation:
+class Completion:
     """A text that follows a prompt, and what the model gives each of its tokens."""
 
     prompt: str
@@ -21,7 +21,7 @@ class Continuation:
     """As the model has them, whatever filters and constraints led to each token."""
     finished_by: FinishedBy
     """The end token, as many tokens as were asked for, or a text to stop at."""
-    samples: tuple["Continuation", ...] = ()
+    samples: tuple["Completion", ...] = ()
     """All continuations of the prompt, this one first, where several were asked for."""
 
     @property

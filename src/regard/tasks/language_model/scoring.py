@@ -11,9 +11,9 @@ from torch import nn
 from regard.data.encoding.sequences import Sequences
 from regard.data.feeds.sampler import micro_batches
 from regard.data.feeds.windows import slide
-from regard.decoding.text_scoring import LabelScores, label_scores
+from regard.decoding.text_scoring import TokenScores, label_scores
 from regard.errors import ConfigError
-from regard.models.base.protocols import LanguageModel
+from regard.models.base.protocols import CausalLM
 from regard.nn.inference.prepacked import packed
 from regard.progress import SILENT, Progress
 
@@ -22,7 +22,7 @@ Found = tuple[float, tuple[tuple[int, float], ...]]
 
 
 @dataclass(frozen=True)
-class Window:
+class ScoringWindow:
     """A stretch of a text: it is read from `begin` to `end`, and what follows each of its tokens from `first` on is
     scored there."""
 
@@ -32,7 +32,7 @@ class Window:
     end: int
 
 
-def plan_windows(lengths: Sequence[int], window: int | None, stride: int | None) -> list[Window]:
+def plan_windows(lengths: Sequence[int], window: int | None, stride: int | None) -> list[ScoringWindow]:
     """Return windows in which every token of each text but its first is scored once, texts in their order.
 
     A window begins `stride` tokens (unset: half a window) after the one before, and the last where it still is whole;
@@ -45,13 +45,15 @@ def plan_windows(lengths: Sequence[int], window: int | None, stride: int | None)
         raise ConfigError(f"stride: {stride} does not lie between 1 and {window:,}, the tokens this model reads.")
     step = 1 if window is None else stride or max(1, window // 2)
     reads = [length - 1 for length in lengths]  # nothing follows the last token
-    return [Window(text, *each) for text, read in enumerate(reads) for each in slide(read, window or read, step)]
+    return [
+        ScoringWindow(text, *each) for text, read in enumerate(reads) for each in slide(read, window or read, step)
+    ]
 
 
 def text_log_probabilities(
-    model: LanguageModel,
+    model: CausalLM,
     texts: Sequences,
-    windows: Sequence[Window],
+    windows: Sequence[ScoringWindow],
     limit: int,
     count: int = 0,
     progress: Progress = SILENT,
@@ -73,7 +75,7 @@ def text_log_probabilities(
 
 
 def _score_together(
-    model: LanguageModel, texts: Sequences, windows: dict[int, Window], count: int
+    model: CausalLM, texts: Sequences, windows: dict[int, ScoringWindow], count: int
 ) -> dict[int, list[Found]]:
     """Return what was found in each window."""
     longest = max(window.end - window.begin for window in windows.values())
@@ -92,7 +94,7 @@ def _score_together(
     return {number: flat[end - size : end] for number, size, end in zip(windows, sizes, ends, strict=True)}
 
 
-def _plain(scores: LabelScores) -> list[Found]:
+def _plain(scores: TokenScores) -> list[Found]:
     best = zip(scores.best.tolist(), scores.best_log_probabilities.tolist(), strict=True)
     pairs = (tuple(zip(ids, values, strict=True)) for ids, values in best)
     return list(zip(scores.log_probabilities.tolist(), pairs, strict=True))

@@ -16,9 +16,9 @@ from regard.data.corpus.corpus import Corpus
 from regard.data.corpus.shards import tokenise
 from regard.data.corpus.splits import tokenise_all
 from regard.data.encoding.batches import NO_LABEL
-from regard.data.feeds.masked_lm import MaskedBatch, fixed_batches
+from regard.data.feeds.masked_lm import MlmBatch, fixed_batches
 from regard.data.feeds.masking import Masker, MaskingSettings
-from regard.data.feeds.sentence_pairs import Marks, PairMaker
+from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
 from regard.data.settings.text import MarkedSource, MarkedTextData
 from regard.errors import DataError, RunError
 from regard.nn.inference.memory import with_less_at_once
@@ -39,12 +39,12 @@ LOGITS = 2**24
 class MaskedText:
     """A text with what makes sequences of it and masks them."""
 
-    pairs: PairMaker
+    pairs: SentencePairSampler
     masker: Masker
 
 
 @dataclass
-class MaskedFigures:
+class MaskedLmMetrics:
     """Sums over masked tokens and pairs."""
 
     sequences: int = 0
@@ -106,7 +106,7 @@ class MaskedEvaluation:
         return asdict(self) | {"scores": [score]}
 
 
-def masked_figures(model: Any, text: MaskedText, machine: Machine, count: int | None = None) -> MaskedFigures:
+def masked_figures(model: Any, text: MaskedText, machine: Machine, count: int | None = None) -> MaskedLmMetrics:
     """Return the figures of (the first `count` tokens of) a text; with less memory, less is looked at together."""
     return with_less_at_once(
         lambda limit: _masked_figures(model, text, machine, limit, count),
@@ -117,8 +117,8 @@ def masked_figures(model: Any, text: MaskedText, machine: Machine, count: int | 
 
 
 @torch.inference_mode()
-def _masked_figures(model: Any, text: MaskedText, machine: Machine, limit: int, count: int | None) -> MaskedFigures:
-    found = MaskedFigures()
+def _masked_figures(model: Any, text: MaskedText, machine: Machine, limit: int, count: int | None) -> MaskedLmMetrics:
+    found = MaskedLmMetrics()
     for batch in fixed_batches(text.pairs, text.masker, limit, count):
         with machine.autocast():
             _add(found, model, batch.to(machine.device))
@@ -126,7 +126,7 @@ def _masked_figures(model: Any, text: MaskedText, machine: Machine, limit: int, 
     return found
 
 
-def _add(found: MaskedFigures, model: Any, batch: MaskedBatch) -> None:
+def _add(found: MaskedLmMetrics, model: Any, batch: MlmBatch) -> None:
     hidden = read_packed(model, batch)
     found.sequences += batch.following.numel()
     found.tokens += batch.tokens.numel()
@@ -194,7 +194,7 @@ def masked_text(corpus: Corpus, pipeline: Encoder) -> MaskedText:
     """Return a text as a model is to read it."""
     tokenizer, facts = pipeline.tokenizer, pipeline.bundle.facts
     has_pairs, is_apart = pipeline.model.following is not None, not facts.get("across_documents", True)
-    pairs = PairMaker(corpus, Marks.of(tokenizer), pipeline.max_length, has_pairs, is_apart=is_apart)
+    pairs = SentencePairSampler(corpus, Marks.of(tokenizer), pipeline.max_length, has_pairs, is_apart=is_apart)
     return MaskedText(pairs, Masker(MaskingSettings(**facts.get("masking", {})), tokenizer))
 
 

@@ -10,10 +10,10 @@ import torch
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus
-from regard.data.corpus.splits import TextCorpora, check_held_out, tokenise_all
+from regard.data.corpus.splits import TextSplits, check_held_out, tokenise_all
 from regard.data.feeds.masked_lm import MaskedFeed, Stage, has_masked_tokens
 from regard.data.feeds.masking import Masker
-from regard.data.feeds.sentence_pairs import Marks, PairMaker
+from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
 from regard.data.settings.text import SequenceSettings
 from regard.data.sources.pair import Pair
 from regard.errors import ConfigError, DataError
@@ -74,7 +74,8 @@ def prepare_masked(
     masker = Masker(settings.masking, tokenizer)
     texts = {
         name: MaskedText(
-            PairMaker(corpus, Marks.of(tokenizer), bundle.facts["length"], has_pairs, is_apart=is_apart), masker
+            SentencePairSampler(corpus, Marks.of(tokenizer), bundle.facts["length"], has_pairs, is_apart=is_apart),
+            masker,
         )
         for name, corpus in {"valid": corpora.valid, **corpora.test}.items()
     }
@@ -150,13 +151,13 @@ def stages_of(settings: Settings, corpus: Corpus, tokenizer: Tokenizer, bundle: 
     """Return how sequences are made: at first short ones, where that is asked for, then long ones."""
     has_pairs = bundle.model.following is not None
     cut_share, is_apart = settings.sequences.cut_share, not settings.sequences.across_documents
-    made = lambda length: PairMaker(corpus, Marks.of(tokenizer), length, has_pairs, cut_share, is_apart)
+    made = lambda length: SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, cut_share, is_apart)
     early, updates = settings.sequences.early_length, int(bundle.facts["early_updates"])
     first = [Stage(made(early), updates)] if early is not None and updates else []
     return [*first, Stage(made(bundle.facts["length"]))]
 
 
-def check_documents(corpora: TextCorpora, settings: Settings, progress: Progress) -> None:
+def check_documents(corpora: TextSplits, settings: Settings, progress: Progress) -> None:
     """Refuse text that next sentences cannot be learned from."""
     if corpora.train.counts.documents < 2:
         raise DataError(
@@ -170,7 +171,7 @@ def check_documents(corpora: TextCorpora, settings: Settings, progress: Progress
         )
 
 
-def check_pairs(pairs: PairMaker, settings: Settings, progress: Progress) -> None:
+def check_pairs(pairs: SentencePairSampler, settings: Settings, progress: Progress) -> None:
     """Refuse text without pairs, and say where there are few."""
     share, name = pairs.pair_share, settings.data.train.name
     if share == 0:
@@ -205,7 +206,7 @@ def _validation(text: MaskedText, settings: Settings, machine: Machine) -> Calla
     return validate
 
 
-def _facts(corpora: TextCorpora, bundle: Bundle, folder: Path) -> dict[str, Any]:
+def _facts(corpora: TextSplits, bundle: Bundle, folder: Path) -> dict[str, Any]:
     sets = {"train": corpora.train, "valid": corpora.valid} | {f"test {k}": v for k, v in corpora.test.items()}
     return {name: asdict(corpus.counts) for name, corpus in sets.items()} | {
         "window": bundle.facts["length"],

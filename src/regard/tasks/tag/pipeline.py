@@ -11,14 +11,14 @@ from regard.data.encoding.tagged import EncodedTags, encode_tagged
 from regard.metrics.spans import as_iob2, entities, marks_spans
 from regard.pipelines.head_scores import Probabilities, Scores, softmax
 from regard.progress import SILENT, Progress
-from regard.tasks.finetune.pipeline import Answering, Lines, as_texts, check_texts
+from regard.tasks.finetune.pipeline import HeadPipeline, Lines, as_texts, check_texts
 
 WORD = re.compile(r"https?://\S+|[@#]?\w+(?:[-'’.&/_]\w+)*|[^\w\s]")
 """Words of running text: addresses, names with @ or #, letters and digits with marks inside, and marks one by one."""
 
 
 @dataclass(frozen=True)
-class Span:
+class TaggedSpan:
     """A span that was found: its text, its kind, its words (from, to before), and how sure the model is of all."""
 
     text: str
@@ -36,10 +36,10 @@ class Tagging:
     words: tuple[str, ...]
     tags: tuple[str, ...]
     probabilities: tuple[float, ...]
-    spans: tuple[Span, ...]
+    spans: tuple[TaggedSpan, ...]
 
 
-class Tagger(Answering):
+class Tagger(HeadPipeline):
     """Gives every word of a text one of the tags it has learned."""
 
     @property
@@ -96,7 +96,7 @@ class Tagger(Answering):
         ):  # a word is tagged by itself: a span may begin with I
             tags = tuple(as_iob2(found, len(words)))
         spans = tuple(
-            Span(" ".join(words[begin:end]), kind, begin, end, float(sure[begin:end].prod()))
+            TaggedSpan(" ".join(words[begin:end]), kind, begin, end, float(sure[begin:end].prod()))
             for kind, begin, end in found
         )
         return Tagging(text, words, tags, tuple(sure.tolist()), spans)

@@ -11,7 +11,7 @@ from regard.checkpoint.bundle import Bundle
 from regard.data.encoding.tagged import EncodedTags, encode_tagged
 from regard.data.settings.examples import TagSource
 from regard.data.sources.conll import read_tagged_with_columns
-from regard.data.sources.tagged_tables import Tagged
+from regard.data.sources.tagged_tables import TaggedRow
 from regard.errors import DataError
 from regard.metrics.bootstrap import Numbers, Statistic
 from regard.metrics.classification import label_scores
@@ -19,12 +19,12 @@ from regard.metrics.spans import OUTSIDE, entities, marks_spans, span_scores, sp
 from regard.pipelines.head_scores import Scores, softmax, surprise
 from regard.progress import SILENT, Progress
 from regard.tasks.classify.task import check_labels, numbered
-from regard.tasks.finetune.base import Answers, Facts, Mistake, ScoreName, Shape
+from regard.tasks.finetune.base import Answers, Facts, HeadTask, Mistake, ScoreName
 from regard.tasks.finetune.pipeline import frame_of
 from regard.tasks.tag.pipeline import sentence_scores
 
 
-class TagShape(Shape[Tagged]):
+class TagShape(HeadTask[TaggedRow]):
     """Words with tags; where the tags mark spans, these are what counts."""
 
     head = "tags"
@@ -34,29 +34,29 @@ class TagShape(Shape[Tagged]):
     needs = "no sentence has words and tags."
     loses = "each is read in pieces that know nothing of each other"
 
-    def read(self, place: TagSource, progress: Progress, usual: Facts) -> tuple[list[Tagged], dict[str, Any]]:
+    def read(self, place: TagSource, progress: Progress, usual: Facts) -> tuple[list[TaggedRow], dict[str, Any]]:
         """Return the sentences of a place, and the columns of a table that they are in."""
         return read_tagged_with_columns(place, progress, usual=usual)
 
-    def reason_to_drop(self, example: Tagged) -> str | None:
+    def reason_to_drop(self, example: TaggedRow) -> str | None:
         """Return why nothing can be learned from a sentence: there is always something."""
         return None
 
-    def texts(self, example: Tagged) -> tuple[str, ...]:
+    def texts(self, example: TaggedRow) -> tuple[str, ...]:
         """Return the words as one text."""
         return (" ".join(example.words),)
 
-    def answer(self, example: Tagged) -> str:
+    def answer(self, example: TaggedRow) -> str:
         """Return the tags."""
         return " ".join(example.tags)
 
-    def counted(self, examples: Sequence[Tagged]) -> Counter[str]:
+    def counted(self, examples: Sequence[TaggedRow]) -> Counter[str]:
         """Return how many spans of each kind there are, or else how often each tag is the right one."""
         if marks_spans(tag for each in examples for tag in each.tags):
             return Counter(span.kind for each in examples for span in entities(each.tags))
         return Counter(tag for each in examples for tag in each.tags)
 
-    def labels(self, train: Sequence[Tagged], name: str) -> list[str]:
+    def labels(self, train: Sequence[TaggedRow], name: str) -> list[str]:
         """Return the tags that occur, in order; a kind of span has both its tags."""
         found = {tag for each in train for tag in each.tags}
         if len(found) == 1:
@@ -69,12 +69,12 @@ class TagShape(Shape[Tagged]):
         return sorted(found)
 
     def facts(
-        self, settings: Any, train: Sequence[Tagged], labels: Sequence[str], start: Bundle | None
+        self, settings: Any, train: Sequence[TaggedRow], labels: Sequence[str], start: Bundle | None
     ) -> dict[str, Any]:
         """Return the tags."""
         return {"labels": list(labels)}
 
-    def check(self, name: str, examples: Sequence[Tagged], facts: Facts) -> None:
+    def check(self, name: str, examples: Sequence[TaggedRow], facts: Facts) -> None:
         """Refuse tags that nobody has learned."""
         check_labels(name, Counter(tag for each in examples for tag in each.tags), facts["labels"])
 
@@ -82,7 +82,7 @@ class TagShape(Shape[Tagged]):
         """Return how many tags there are."""
         return len(facts["labels"])
 
-    def encode(self, examples: Sequence[Tagged], bundle: Bundle, progress: Progress = SILENT) -> EncodedTags:
+    def encode(self, examples: Sequence[TaggedRow], bundle: Bundle, progress: Progress = SILENT) -> EncodedTags:
         """Return sentences as ids."""
         numbers = numbered(bundle.facts)
         return encode_tagged(
@@ -94,14 +94,14 @@ class TagShape(Shape[Tagged]):
             progress,
         )
 
-    def say(self, examples: Sequence[Tagged], encoded: EncodedTags, scores: list[Scores], facts: Facts) -> Answers:
+    def say(self, examples: Sequence[TaggedRow], encoded: EncodedTags, scores: list[Scores], facts: Facts) -> Answers:
         """Return the likeliest tags of each sentence; it is as sure as it is of the least sure of them."""
         found = [softmax(each) for each in sentence_scores(encoded, scores, len(examples))]
         lines = [" ".join(facts["labels"][number] for number in each.argmax(1)) for each in found]
         flat = np.concatenate(found)
         return Answers(lines, [float(each.max(1).min()) for each in found], surprise(list(flat), encoded.labels.ids))
 
-    def figures(self, examples: Sequence[Tagged], answers: Answers, facts: Facts) -> dict[str, Any]:
+    def figures(self, examples: Sequence[TaggedRow], answers: Answers, facts: Facts) -> dict[str, Any]:
         """Return the figures of spans, all together and by kind; of tags where there are no spans."""
         truth, said = [each.tags for each in examples], [line.split(" ") for line in answers.lines]
         if marks_spans(facts["labels"]):
@@ -115,7 +115,7 @@ class TagShape(Shape[Tagged]):
         classes = [asdict(each) for each in scores.classes]
         return {"f1": scores.macro_f1, "accuracy": scores.accuracy, "words": len(right), "classes": classes}
 
-    def statistics(self, examples: Sequence[Tagged], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
+    def statistics(self, examples: Sequence[TaggedRow], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
         """Return figures as functions of how often each sentence counts."""
         truth, said = [each.tags for each in examples], [line.split(" ") for line in lines]
         pairs = [(sum(a == b for a, b in zip(*each, strict=True)), len(each[0])) for each in zip(truth, said)]
@@ -128,7 +128,7 @@ class TagShape(Shape[Tagged]):
         spans = span_statistics(truth, said) if marks_spans(facts["labels"]) else {}
         return {**spans, "accuracy": accuracy}
 
-    def mistake(self, example: Tagged, line: str, sureness: float) -> Mistake:
+    def mistake(self, example: TaggedRow, line: str, sureness: float) -> Mistake:
         """Return a sentence with a wrong tag, its spans named."""
         if not marks_spans([*example.tags, *line.split(" ")]):
             return super().mistake(example, line, sureness)

@@ -6,7 +6,7 @@ from typing import Any
 from regard.checkpoint.bundle import Bundle
 from regard.data.cleaning import CleaningReport
 from regard.data.corpus.corpus import Corpus
-from regard.data.corpus.splits import TextCorpora
+from regard.data.corpus.splits import TextSplits
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.sources.pair import Pair
 from regard.models.base.protocols import ModelSettings
@@ -39,7 +39,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Material:
+class TranslationData:
     """What a run learns from and is watched by, with the model that is to learn."""
 
     settings: Settings
@@ -63,11 +63,11 @@ class Material:
 
 
 @dataclass(frozen=True)
-class TextMaterial:
+class TextTaskData:
     """Running text, tokenised, with the model that is to learn from it."""
 
     settings: Any
-    corpora: TextCorpora
+    corpora: TextSplits
     bundle: Bundle
     window: int
     """How many tokens are read at once."""

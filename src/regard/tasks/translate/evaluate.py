@@ -26,7 +26,7 @@ from regard.training.device.machine import MICRO_BATCH_TOKENS
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class EvalSet:
     """Pairs to be scored on, each with all its references."""
 
     name: str
@@ -83,7 +83,7 @@ def evaluate(
     if not texts:
         raise DataError(f"{name}: there are no sentence pairs to score; give at least one.")
     pairs = [Pair(*pair) for pair in texts]
-    held_out = HeldOut(name, pairs, [list(choices) for choices in references or ([pair.target] for pair in pairs)])
+    held_out = EvalSet(name, pairs, [list(choices) for choices in references or ([pair.target] for pair in pairs)])
     encoded = encode_pairs(translator, pairs)
     settings = translator.decoding(**decoding)
     bound = min(translator.bound or settings.max_source_length, settings.max_source_length)
@@ -132,7 +132,7 @@ def evaluate_run(
 
 def held_out_sets(
     path: str, place: PairSource | None = None, progress: Progress = SILENT, only: str | None = None
-) -> list[HeldOut]:
+) -> list[EvalSet]:
     """Read the set at `place`, or a run's own test sets, of which `only` picks one."""
     if place is not None:
         if only is not None:
@@ -144,20 +144,20 @@ def held_out_sets(
     return [each for each in sets if only in (None, each.name)]
 
 
-def read_held_out(name: str, place: PairSource, progress: Progress = SILENT) -> HeldOut:
+def read_held_out(name: str, place: PairSource, progress: Progress = SILENT) -> EvalSet:
     """Read one set with all its references."""
     pairs = read_pairs(place, progress)
-    return HeldOut(name, pairs, read_references(place, pairs))
+    return EvalSet(name, pairs, read_references(place, pairs))
 
 
-def _own_sets(run: Run, progress: Progress) -> list[HeldOut]:
+def _own_sets(run: Run, progress: Progress) -> list[EvalSet]:
     if not run.exists:
         raise RunError(f"{run.path}: a checkpoint alone has no test sets; give --data, or --source and --target.")
     data = run.data_settings(PairData)
     if data.test:
         return [read_held_out(name, place, progress) for name, place in data.test.items()]
     pairs = validation_pairs(data, progress)
-    return [HeldOut("valid", pairs, [[pair.target] for pair in pairs])]
+    return [EvalSet("valid", pairs, [[pair.target] for pair in pairs])]
 
 
 def encode_pairs(translator: Translator, pairs: Sequence[Pair]) -> EncodedPairs:

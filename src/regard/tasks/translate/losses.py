@@ -8,7 +8,7 @@ import torch
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.feeds.mask_predict import MaskedPairs
 from regard.data.feeds.sampler import micro_batches
-from regard.models.base.protocols import ConditionalMasked, SequenceToSequence, is_conditional_masked
+from regard.models.base.protocols import ConditionalMaskedLM, Seq2Seq, is_conditional_masked
 from regard.nn.inference.memory import with_less_at_once
 from regard.objectives.loss import Objective
 from regard.objectives.mask_predict import MaskedTranslationObjective
@@ -17,7 +17,7 @@ from regard.objectives.translation import TranslationObjective
 
 @torch.inference_mode()
 def mean_surprise(
-    model: SequenceToSequence | ConditionalMasked, pairs: EncodedPairs, device: torch.device, limit: int
+    model: Seq2Seq | ConditionalMaskedLM, pairs: EncodedPairs, device: torch.device, limit: int
 ) -> dict[str, float]:
     """Return the mean negative log probability of a target token as `loss`, and its exponential as `perplexity`.
 
@@ -31,7 +31,7 @@ def mean_surprise(
 
 
 def _mean_surprise(
-    model: SequenceToSequence | ConditionalMasked, pairs: EncodedPairs, device: torch.device, limit: int
+    model: Seq2Seq | ConditionalMaskedLM, pairs: EncodedPairs, device: torch.device, limit: int
 ) -> dict[str, float]:
     objective: Objective = TranslationObjective(label_smoothing=0.0)
     examples: EncodedPairs | MaskedPairs = pairs

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from regard.checkpoint.bundle import Bundle
 from regard.config.resolve import Layer, resolve
-from regard.decoding.search.mask_predict import Pass, likely_lengths, mask_predict
+from regard.decoding.search.mask_predict import MaskPredictStep, likely_lengths, mask_predict
 from regard.decoding.settings import AnyDecodeSettings, DecodeSettings, MaskPredictDecodeSettings
 from regard.errors import ConfigError, DataError
 from regard.inspection.record import recording
-from regard.models.base.protocols import ConditionalMasked, is_conditional_masked
+from regard.models.base.protocols import ConditionalMaskedLM, is_conditional_masked
 from regard.nn.probes.trace import Trace
 from regard.progress import SILENT, Progress
 from regard.tasks.translate.pipeline import Translator
@@ -25,7 +25,7 @@ Seen = tuple[dict[str, list[str]], dict[str, NDArray[np.float32]]]
 """Tokens and arrays by name."""
 
 
-class MaskedTranslator(Translator):
+class MaskPredictTranslator(Translator):
     """A conditional masked model with tokenizers and decoding defaults."""
 
     def decoding(self, **overrides: Any) -> AnyDecodeSettings:
@@ -110,7 +110,7 @@ class MaskedTranslator(Translator):
         with self._alone():
             best = mask_predict(*given)[0][0]
             lengths = _lengths(self.model, source, real)
-        found: list[Pass] = []
+        found: list[MaskPredictStep] = []
         with recording(self.model, probes) as arrays:
             mask_predict(*given, found.append, torch.tensor([[len(best.ids) + 1]], device=self.device))
         tokens = {}
@@ -121,7 +121,7 @@ class MaskedTranslator(Translator):
         return tokens | {"target": tokens[f"passes.{len(found) - 1}"]}, arrays | lengths
 
 
-def _lengths(model: ConditionalMasked, source: Tensor, real: Tensor) -> dict[str, NDArray[np.float32]]:
+def _lengths(model: ConditionalMaskedLM, source: Tensor, real: Tensor) -> dict[str, NDArray[np.float32]]:
     """Return the lengths, in tokens without the end, that an output of one source may have, most probable first."""
     lengths, chances = (
         each[0] for each in likely_lengths(model, model.encode(source, real), 2 * model.length_reach + 1)
@@ -140,4 +140,4 @@ def build_translator(bundle: Bundle, others: Sequence[Bundle] = ()) -> Translato
             "ensemble: only models that say one word after the other decide together, and one of these fills in all "
             "at once; leave it out."
         )
-    return MaskedTranslator(bundle)
+    return MaskPredictTranslator(bundle)

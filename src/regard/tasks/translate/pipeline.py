@@ -18,7 +18,7 @@ from regard.data.sources.lines import is_text
 from regard.decoding.generate import decode
 from regard.decoding.scoring import next_log_probabilities
 from regard.decoding.settings import MASKED_ONLY, SAMPLING_ONLY, SEARCH_ONLY, AnyDecodeSettings, DecodeSettings
-from regard.decoding.steppers.interface import Ends, Hypothesis
+from regard.decoding.steppers.interface import Hypothesis, SpecialTokens
 from regard.errors import CheckpointError, ConfigError, DataError
 from regard.inspection.record import only_user, record_translation
 from regard.nn.inference.prepacked import forget_packed
@@ -148,9 +148,9 @@ class Translator:
         return TOKENS_AT_ONCE.get(self.device.type, TOKENS_AT_ONCE["cpu"])
 
     @property
-    def _ends(self) -> Ends:
+    def _ends(self) -> SpecialTokens:
         tokenizer = self.target_tokenizer
-        return Ends(tokenizer.start, tokenizer.end, tokenizer.unsaid)
+        return SpecialTokens(tokenizer.start, tokenizer.end, tokenizer.unsaid)
 
     def _translate(
         self,

@@ -33,7 +33,7 @@ from regard.tasks.data import Prepared
 from regard.tasks.embedding_init import fill_tables, freeze_tables
 from regard.tasks.init_from import go_on, start_facts, start_of
 from regard.tasks.model_size import check_size
-from regard.tasks.translate.data import Material, Read, Settings
+from regard.tasks.translate.data import Read, Settings, TranslationData
 from regard.tasks.translate.losses import fixed_masks, mean_surprise
 from regard.tasks.translate.mask_predict import build_translator
 from regard.tasks.translate.pipeline import translation_tokenizers
@@ -69,7 +69,7 @@ def gather(
     progress: Progress = SILENT,
     resumed: Bundle | None = None,
     given: Sequence[Pair] | None = None,
-) -> Material:
+) -> TranslationData:
     """Return the pairs, read (or given), cleaned and encoded, and the model that is to learn from them."""
     read, train, valid, reports = _read(settings.data, progress, given)
     start = start_of(settings, resumed)
@@ -82,10 +82,10 @@ def gather(
     valid, watched = _encode(valid, tokenizers, limit, reports["valid"], SILENT)
     for role, report in reports.items():
         progress.say(f"{role}: {report.sentence()}")
-    return Material(settings, read, train, valid, encoded, watched, bundle, reports, limit)
+    return TranslationData(settings, read, train, valid, encoded, watched, bundle, reports, limit)
 
 
-def make_ready(material: Material, machine: Machine) -> Prepared:
+def make_ready(material: TranslationData, machine: Machine) -> Prepared:
     """Return what the loop needs."""
     settings, bundle, encoded = material.settings, material.bundle, material.encoded
     has_dropout = any(settings.text.dropouts)

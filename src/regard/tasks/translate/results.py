@@ -11,7 +11,7 @@ from regard.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
-class Candidate:
+class TranslationCandidate:
     """One way to translate a text: its tokens, its log probability, and that with all penalties."""
 
     text: str
@@ -31,19 +31,19 @@ class Translation:
     text: str
     score: float
     tokens: tuple[str, ...]
-    find_candidates: Callable[[], tuple[Candidate, ...]] = field(repr=False, compare=False)
+    find_candidates: Callable[[], tuple[TranslationCandidate, ...]] = field(repr=False, compare=False)
 
     @cached_property
-    def candidates(self) -> tuple[Candidate, ...]:
+    def candidates(self) -> tuple[TranslationCandidate, ...]:
         """All that the search kept, best first; put into words when first asked for, which most never are."""
         return self.find_candidates()
 
 
-def in_words(writer: Tokenizer, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]:
+def in_words(writer: Tokenizer, hypotheses: Sequence[Hypothesis]) -> tuple[TranslationCandidate, ...]:
     """Return hypotheses in words."""
     texts = writer.decode_batch(hypothesis.ids for hypothesis in hypotheses)
     return tuple(
-        Candidate(
+        TranslationCandidate(
             text,
             hypothesis.score,
             hypothesis.log_probability,

@@ -8,12 +8,12 @@ import torch
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.feeds.sampler import micro_batches
 from regard.decoding.scoring import target_log_probabilities
-from regard.models.base.protocols import SequenceToSequence
+from regard.models.base.protocols import Seq2Seq
 from regard.progress import SILENT, Progress
 
 
 def pair_log_probabilities(
-    models: Sequence[SequenceToSequence],
+    models: Sequence[Seq2Seq],
     pairs: EncodedPairs,
     device: torch.device,
     limit: int,

@@ -15,7 +15,7 @@ from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.manifest import write_array
 from regard.data.corpus.shards import tokenise
 from regard.data.corpus.word_counts import WordEncoder, count_words
-from regard.data.feeds.word2vec import WordFeed
+from regard.data.feeds.word2vec import Word2VecFeed
 from regard.data.sources.pair import Pair
 from regard.data.sources.text_files import find_inputs
 from regard.errors import ConfigError, DataError, RegardError
@@ -60,7 +60,7 @@ def prepare_vectors(
     if words < 2:
         raise DataError(f"{settings.data.train.name}: there are no two words with vectors in it; add text.")
     bundle = resumed or _new_bundle(settings, tokenizer, machine, progress)
-    feed: Any = WordFeed(corpus, counts, settings.train.words_per_update)  # for a trainer of its own
+    feed: Any = Word2VecFeed(corpus, counts, settings.train.words_per_update)  # for a trainer of its own
     return Prepared(
         bundle=bundle,
         feed=feed,

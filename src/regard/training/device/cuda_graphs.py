@@ -56,7 +56,7 @@ class Gradients:
 
 
 @dataclass(frozen=True)
-class Recording:
+class GradientGraph:
     """A graph, the batch it reads, and the sums it leaves behind."""
 
     graph: torch.cuda.CUDAGraph
@@ -64,7 +64,7 @@ class Recording:
     sums: Sums
 
 
-class RecordedGradients(Gradients):
+class CudaGraphGradients(Gradients):
     """Records what a batch sets off on the GPU, once for each shape, and replays it without Python and its launches.
 
     A step of a small model is a thousand kernels, and takes as long as it takes to ask for them one by one. Gradients
@@ -74,7 +74,7 @@ class RecordedGradients(Gradients):
 
     def __init__(self, model: nn.Module, objective: Objective, machine: Machine) -> None:
         super().__init__(model, objective, machine)
-        self._recordings: dict[tuple[int, ...], Recording] = {}
+        self._recordings: dict[tuple[int, ...], GradientGraph] = {}
         self._learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self._places: list[Tensor] = []
         self._is_first = True
@@ -167,7 +167,7 @@ class RecordedGradients(Gradients):
         """One for all recordings: memory that was used on a stream can only be used again on the same."""
         return torch.cuda.Stream()
 
-    def _record(self, batch: Any, kind: tuple[int, ...]) -> Recording | None:
+    def _record(self, batch: Any, kind: tuple[int, ...]) -> GradientGraph | None:
         """Return the recording of a batch, nothing computed yet; None, now and ever after, if memory is short."""
         graph, stream = torch.cuda.CUDAGraph(), self._stream
         torch.cuda.synchronize()
@@ -185,7 +185,7 @@ class RecordedGradients(Gradients):
             self._has_room = False
             return None
         torch.cuda.current_stream().wait_stream(stream)
-        recording = self._recordings[kind] = Recording(graph, batch, sums)
+        recording = self._recordings[kind] = GradientGraph(graph, batch, sums)
         return recording
 
 
@@ -197,4 +197,4 @@ def build_gradients(model: nn.Module, objective: Objective, machine: Machine) ->
     if machine.compiles_blocks:
         compile_blocks(model)
     has_graphs = machine.has_graphs and getattr(model, "is_recordable", True)
-    return (RecordedGradients if has_graphs else Gradients)(model, objective, machine)
+    return (CudaGraphGradients if has_graphs else Gradients)(model, objective, machine)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
-class Team:
+class ProcessGroup:
     """This process' place among all that train together."""
 
     rank: int = 0
@@ -69,14 +69,14 @@ def leads() -> bool:
 
 
 @contextmanager
-def join_team(device: torch.device) -> Iterator[Team]:
+def join_team(device: torch.device) -> Iterator[ProcessGroup]:
     """Join the processes that torchrun started; alone, there is nothing to join."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
-        yield Team()
+        yield ProcessGroup()
         return
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
-        yield Team(dist.get_rank(), size)
+        yield ProcessGroup(dist.get_rank(), size)
     finally:
         dist.destroy_process_group()

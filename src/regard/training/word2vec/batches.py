@@ -7,7 +7,7 @@ A batch sums the steps that the compiled loop takes one by one, so a word that o
 import torch
 from torch import Tensor
 
-from regard.data.feeds.word2vec import WordFeed
+from regard.data.feeds.word2vec import Word2VecFeed
 from regard.models.word_vectors import WordVectorTables
 from regard.objectives.word2vec import VectorObjectiveSettings, draw_negatives, kept_shares, noise_bounds
 from regard.training.word2vec.settings import VectorTrainSettings
@@ -22,7 +22,7 @@ class Batches:
     def __init__(
         self,
         model: WordVectorTables,
-        feed: WordFeed,
+        feed: Word2VecFeed,
         objective: VectorObjectiveSettings,
         settings: VectorTrainSettings,
         algorithm: str,

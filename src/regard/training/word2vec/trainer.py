@@ -10,14 +10,14 @@ import torch
 
 from regard.checkpoint.bundle import TrainingState
 from regard.data.feeds.sampler import Position
-from regard.data.feeds.word2vec import SLICE, WordFeed
+from regard.data.feeds.word2vec import SLICE, Word2VecFeed
 from regard.errors import ConfigError
 from regard.models.word_vectors import WordVectorTables
 from regard.objectives.word2vec import VectorObjectiveSettings, kept_shares
 from regard.training.device.machine import Machine
 from regard.training.interrupt import catching_interrupts
 from regard.training.loop import Hooks, Reason
-from regard.training.parallel.process_group import Team
+from regard.training.parallel.process_group import ProcessGroup
 from regard.training.saved import StateRecord, checked_state
 from regard.training.seeds import derived_seed
 from regard.training.state import LoopState
@@ -44,7 +44,7 @@ class VectorTrainer:
     def __init__(
         self,
         model: WordVectorTables,
-        feed: WordFeed,
+        feed: Word2VecFeed,
         objective: VectorObjectiveSettings,
         settings: VectorTrainSettings,
         machine: Machine,
@@ -52,7 +52,7 @@ class VectorTrainer:
         *,
         seed: int,
         algorithm: str,
-        team: Team,
+        team: ProcessGroup,
     ) -> None:
         if team.size > 1:
             raise ConfigError("Word vectors learn in one process; leave out torchrun, and say --threads for more.")
@@ -164,7 +164,7 @@ class Kernel:
     def __init__(
         self,
         model: WordVectorTables,
-        feed: WordFeed,
+        feed: Word2VecFeed,
         objective: VectorObjectiveSettings,
         algorithm: str,
         threads: int,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.sources.pair import Pair
 from regard.errors import ConfigError, DataError
-from regard.tasks.translate.mask_predict import MaskedTranslator
+from regard.tasks.translate.mask_predict import MaskPredictTranslator
 from regard.tasks.translate.pipeline import Translator
 
 READABLE = range(7, 15)
@@ -35,7 +35,7 @@ def alignment(translator: Translator, pair: Pair) -> dict[str, Any] | None:
     name = max(seen, key=lambda each: _focus(seen[each]))
     tokens = {side: [_readable(piece) for piece in pieces] for side, pieces in trace.tokens.items()}
     # The weights of a row lead to the word said next, so rows are named by that; words that are filled in are there.
-    said = tokens["target"] if isinstance(translator, MaskedTranslator) else [*tokens["target"][1:], "</s>"]
+    said = tokens["target"] if isinstance(translator, MaskPredictTranslator) else [*tokens["target"][1:], "</s>"]
     return {"probe": name, "source": tokens["source"], "target": said, "weights": seen[name].round(4).tolist()}
 
 

@@ -18,7 +18,7 @@ from regard.models.base.protocols import Vocabularies
 from regard.models.families import build_model
 from regard.progress import SILENT, Progress
 from regard.runs.store.folder import Run
-from regard.studies.doctor.trial import Bench
+from regard.studies.doctor.trial import TrialSetup
 from regard.studies.race.figures.gradient_reach import FEWEST, Curve, curve, embedded
 from regard.tasks.data import Prepared
 from regard.tasks.language_model.evaluate import USUAL_WINDOW
@@ -73,10 +73,10 @@ class SharedText:
         assert self._facts, "looked over"
         return prepare_language(settings, machine, SILENT, resumed, given)
 
-    def bench(self, settings: Any) -> Bench:
+    def bench(self, settings: Any) -> TrialSetup:
         """Return all it takes to try a member out."""
         machine = prepare_machine(settings.machine)
-        return Bench(Plain(settings), self.prepare(settings, machine), machine)
+        return TrialSetup(Plain(settings), self.prepare(settings, machine), machine)
 
 
 def common_window(members: Sequence[Any]) -> dict[str, int]:

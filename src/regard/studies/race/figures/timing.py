@@ -13,7 +13,7 @@ from regard.data.encoding.sequences import Sequences
 from regard.decoding.cuda_graphs.encoder_decoder import build_stepper
 from regard.decoding.search.mask_predict import mask_predict
 from regard.decoding.settings import MaskPredictDecodeSettings
-from regard.decoding.steppers.interface import Ends
+from regard.decoding.steppers.interface import SpecialTokens
 from regard.models.base.protocols import Vocabularies, is_conditional_masked
 from regard.nn.inference.prepacked import packed
 from regard.objectives.loss import Objective
@@ -93,7 +93,7 @@ def _sentence(model: Any, vocabularies: Vocabularies, length: int, device: torch
     def sentence() -> None:
         with packed(model):
             if is_conditional_masked(model):
-                ends, settings = Ends(int(batch.target[0, 0]), 0, ()), MaskPredictDecodeSettings()
+                ends, settings = SpecialTokens(int(batch.target[0, 0]), 0, ()), MaskPredictDecodeSettings()
                 mask_predict(model, batch.source, batch.source_real, ends, settings, lengths=lengths)
                 return
             stepper = build_stepper([model], batch.source, batch.source_real)
