@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.data.corpus.shards import tokenise
+from regard.data.corpus.shards import tokenize
 from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.masked_lm import MaskedFeed, MlmBatch, Stage, packed_batch
 from regard.data.feeds.masking import Masker, MaskingSettings
@@ -69,11 +69,11 @@ def full_batch(rows: int, length: int) -> MlmBatch:
         tokens=tokens,
         segments=segments,
         positions=torch.arange(length).repeat(rows),
-        bounds=(torch.arange(rows + 1) * length).to(torch.int32),
-        label_places=places,
+        cu_seqlens=(torch.arange(rows + 1) * length).to(torch.int32),
+        label_positions=places,
         labels=tokens[places],
-        following=torch.randint(2, (rows,)),
-        longest=length,
+        is_next=torch.randint(2, (rows,)),
+        max_seqlen=length,
         label_count=len(places),
         pair_count=rows,
     )
@@ -88,7 +88,7 @@ class Text:
         self.tokenizer = (
             Tokenizer.load(tokenizer) if tokenizer else train_tokenizer(sample_text(place, LEARNED_FROM), settings)
         )
-        self.corpus = tokenise(place, self.tokenizer, folder, sentences="marks")
+        self.corpus = tokenize(place, self.tokenizer, folder, sentences="marks")
         self.masker = Masker(MaskingSettings(), self.tokenizer)
 
     def filled(self, length: int, tokens: int, count: int) -> list[MlmBatch]:
@@ -98,9 +98,9 @@ class Text:
         return [update.micro_batches[0] for update in islice(feed.updates(Position()), count)]
 
     def sentences(self, length: int, tokens: int, count: int) -> list[MlmBatch]:
-        """Return batches of pairs of single sentences, cut to a length, half of them neighbours."""
+        """Return batches of pairs of single sentences, cut to a length, half of them neighbors."""
         ids = self.corpus.read(0, min(len(self.corpus), 8 * tokens * count))
-        marks = np.flatnonzero((ids == self.tokenizer.padding) | (ids == self.tokenizer.end))
+        marks = np.flatnonzero((ids == self.tokenizer.pad_id) | (ids == self.tokenizer.eos_id))
         found = [ids[begin + 1 : end] for begin, end in pairwise(marks.tolist()) if end - begin > 1]
         draw = np.random.default_rng(1)
         batches = []
@@ -120,7 +120,7 @@ class Text:
         return batches
 
     def _framed(self, texts: list[list[int]], following: list[int]) -> MlmBatch:
-        first, last = self.tokenizer.start, self.tokenizer.end
+        first, last = self.tokenizer.bos_id, self.tokenizer.eos_id
         rows = [[first, *(last if each < 0 else each for each in text), last] for text in texts]
         segments = [np.arange(len(row)) > row.index(last) for row in rows]
         sizes = [len(row) for row in rows]
@@ -202,15 +202,15 @@ def hugging_face_step(batches: Sequence[MlmBatch], words: argparse.Namespace) ->
 
 def padded(batch: MlmBatch) -> dict[str, torch.Tensor]:
     """Return a batch as Hugging Face wants it."""
-    sizes = batch.bounds.diff().tolist()
+    sizes = batch.cu_seqlens.diff().tolist()
     rows = lambda flat, value: torch.nn.utils.rnn.pad_sequence(flat.split(sizes), True, value)
     labels = torch.full_like(batch.tokens, -100)
-    labels[batch.label_places] = batch.labels
+    labels[batch.label_positions] = batch.labels
     found = {
         "input_ids": rows(batch.tokens, 0),
         "token_type_ids": rows(batch.segments, 0),
         "labels": rows(labels, -100),
-        "next_sentence_label": batch.following.masked_fill(batch.following == NO_LABEL, -100),
+        "next_sentence_label": batch.is_next.masked_fill(batch.is_next == NO_LABEL, -100),
     }
     if min(sizes) < max(sizes):
         found["attention_mask"] = rows(torch.ones_like(batch.tokens), 0)
@@ -250,9 +250,9 @@ def compare(batches: Sequence[MlmBatch], words: argparse.Namespace, warm_up: int
     speed = {name: round(tokens / statistics.median(each)) for name, each in seconds.items()}
     theirs = list(speed)[-1]
     found = {
-        "sequences": statistics.mean(batch.following.numel() for batch in batches),
+        "sequences": statistics.mean(batch.is_next.numel() for batch in batches),
         "tokens": round(tokens),
-        "padded_tokens": round(statistics.mean(batch.following.numel() * batch.longest for batch in batches)),
+        "padded_tokens": round(statistics.mean(batch.is_next.numel() * batch.max_seqlen for batch in batches)),
         "milliseconds": {name: round(1000 * statistics.median(each), 2) for name, each in seconds.items()},
         "tokens_per_second": speed,
         "ratio": {name: round(value / speed[theirs], 3) for name, value in speed.items()},

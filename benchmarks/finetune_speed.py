@@ -70,10 +70,10 @@ class Turns:
 
 def read(path: str, job: Job) -> list[tuple[str, str]]:
     from regard.data.settings.examples import LabelSource
-    from regard.data.sources.labeled import read_labelled
+    from regard.data.sources.labeled import read_labeled
 
     place = LabelSource(path=path, text_column=job.text, label_column=job.label, count=job.count)
-    return [(each.texts[0], each.label) for each in read_labelled(place)]
+    return [(each.texts[0], each.label) for each in read_labeled(place)]
 
 
 def theirs(job: Job, pipe: Connection) -> None:

@@ -86,13 +86,13 @@ def build_regard(task: Task, holds_int8: bool = False):
     from regard.decoding.steppers.interface import SpecialTokens
     from regard.decoding.steppers.requests import Prompt
     from regard.decoding.text_settings import GenerateSettings
-    from regard.nn.inference.int8 import hold_int8
+    from regard.nn.inference.int8 import quantize_int8
     from regard.training.device.machine import keep_freed_memory
 
     keep_freed_memory()
     _, model = build(task)
     if holds_int8:
-        hold_int8(model)
+        quantize_int8(model)
     settings = GenerateSettings(tokens=task.tokens, min_tokens=task.tokens, temperature=0)
     job = GenerationJob(model, SpecialTokens(0, 0, ()), settings, model.max_positions)
     return lambda prompts: [rows[0].said for rows in continue_prompts(job, [Prompt(ids) for ids in prompts])]

@@ -26,10 +26,10 @@ def marian_like(model: Transformer, vocabulary: int, padding: int, start: int, e
 def marian_inputs(batch: TranslationBatch) -> dict[str, torch.Tensor]:
     """Return the same batch in the words of Hugging Face."""
     labels = torch.full_like(batch.target, -100)
-    labels.view(-1)[batch.label_places] = batch.labels
+    labels.view(-1)[batch.label_positions] = batch.labels
     return {
         "input_ids": batch.source,
-        "attention_mask": batch.source_real.long(),
+        "attention_mask": batch.source_mask.long(),
         "decoder_input_ids": batch.target,
         "labels": labels,
     }

@@ -52,14 +52,14 @@ class PlainLoop(nn.Module):
         self.table, self.head = decoder.embedding.table, model.head
         self.scale = decoder.embedding.scale
 
-    def encode(self, source: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+    def encode(self, source: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the states (B, S, D) and the decoder's first state (B, D)."""
         x = self.table(source) * self.scale
         directions = []
         for cell, places in ((self.ahead, range(x.size(1))), (self.back, reversed(range(x.size(1))))):
             h, found = x.new_zeros(x.size(0), cell.hidden_size), {}
             for place in places:
-                h = torch.where(real[:, place, None], cell(x[:, place], h), h)
+                h = torch.where(token_mask[:, place, None], cell(x[:, place], h), h)
                 found[place] = h
             directions.append((torch.stack([found[place] for place in range(x.size(1))], 1), h))
         states, last = (torch.cat([each[part] for each in directions], -1) for part in (0, 1))
@@ -67,7 +67,7 @@ class PlainLoop(nn.Module):
 
     def forward(self, batch: Any) -> Tensor:
         """Return the mean negative log probability of a label."""
-        states, s = self.encode(batch.source, batch.source_real)
+        states, s = self.encode(batch.source, batch.source_mask)
         x = self.table(batch.target) * self.scale
         D, scores, tops, contexts = states.size(-1), [], [], []
         keys = F.linear(states, self.energy.weight[:, D:], self.energy.bias) if self.is_careful else None
@@ -77,7 +77,7 @@ class PlainLoop(nn.Module):
             else:
                 together = torch.cat((s[:, None].expand_as(states), states), -1)
                 energy = torch.tanh(self.energy(together))
-            e = (energy @ self.vector).masked_fill(~batch.source_real, -torch.inf)
+            e = (energy @ self.vector).masked_fill(~batch.source_mask, -torch.inf)
             context = (e.softmax(-1)[:, None] @ states)[:, 0]
             s = self.cell(torch.cat((x[:, step], context), -1), s)
             if self.is_careful:
@@ -91,7 +91,7 @@ class PlainLoop(nn.Module):
         else:
             logits = torch.stack(scores, 1)
         labels = torch.full(batch.target.shape, -100).flatten()
-        labels[batch.label_places] = batch.labels
+        labels[batch.label_positions] = batch.labels
         return F.cross_entropy(logits.flatten(0, 1), labels)
 
 

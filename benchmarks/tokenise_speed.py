@@ -2,7 +2,7 @@
 
     python benchmarks/tokenise_speed.py train.txt.gz --documents blank-lines
 
-A byte-level BPE is trained on the first documents (not timed); then the whole text is tokenised into an empty
+A byte-level BPE is trained on the first documents (not timed); then the whole text is tokenized into an empty
 folder, on all cores, and opened again with nothing changed; in turn with both, `tokenizers` alone encodes the same
 documents in memory and keeps nothing, which is what there is to be reached.
 """
@@ -17,7 +17,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from regard.data.corpus.shards import BATCH, tokenise
+from regard.data.corpus.shards import BATCH, tokenize
 from regard.data.settings.text import TextSource
 from regard.data.sources.text_files import read_documents
 from regard.text.settings import TokenizerSettings
@@ -53,7 +53,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             for times in (seconds, again):
                 started = time.perf_counter()
-                corpus = tokenise(place, tokenizer, Path(folder) / "shards")
+                corpus = tokenize(place, tokenizer, Path(folder) / "shards")
                 times.append(time.perf_counter() - started)
             counts = corpus.counts
     median = statistics.median(seconds)

@@ -70,9 +70,9 @@ def read(job: Job) -> Iterator:
     encoded = EncodedPairs(
         encode(texts[0], tokenizer),
         encode(texts[1], tokenizer),
-        tokenizer.padding,
-        tokenizer.padding,
-        tokenizer.start,
+        tokenizer.pad_id,
+        tokenizer.pad_id,
+        tokenizer.bos_id,
     )
     for update in PairFeed(lambda epoch: encoded, job.tokens, limit=10**9, seed=1).updates(Position()):
         yield update.micro_batches[0]

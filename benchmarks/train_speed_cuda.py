@@ -26,9 +26,9 @@ VOCABULARY, SMOOTHING, RATE = 32_000, 0.1, 1e-4
 
 def random_batch(pairs: int, length: int) -> TranslationBatch:
     tokens = torch.randint(4, VOCABULARY, (3, pairs, length))
-    real = torch.ones(pairs, length, dtype=torch.bool)
+    token_mask = torch.ones(pairs, length, dtype=torch.bool)
     places = torch.arange(pairs * length)
-    return TranslationBatch(tokens[0], real, tokens[1], real, places, tokens[2].flatten(), len(places))
+    return TranslationBatch(tokens[0], token_mask, tokens[1], token_mask, places, tokens[2].flatten(), len(places))
 
 
 def regard_step(batch: TranslationBatch, is_compiled: bool) -> Callable[[], object]:
@@ -73,11 +73,11 @@ def marian_step(batch: TranslationBatch) -> Callable[[], object]:
     compiled = torch.compile(model)
     optimizer = torch.optim.Adam(model.parameters(), RATE, betas=(0.9, 0.98), fused=True)
     source, target, labels = (x.cuda() for x in (batch.source, batch.target, batch.labels))
-    real = batch.source_real.cuda()
+    token_mask = batch.source_mask.cuda()
 
     def step() -> None:
         with torch.autocast("cuda", torch.bfloat16):
-            logits = compiled(input_ids=source, attention_mask=real, decoder_input_ids=target).logits
+            logits = compiled(input_ids=source, attention_mask=token_mask, decoder_input_ids=target).logits
             loss = F.cross_entropy(logits.flatten(0, 1), labels, label_smoothing=SMOOTHING)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

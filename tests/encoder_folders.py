@@ -74,7 +74,7 @@ def their_encoder(folder: Path, architecture="BertModel", tokenizer: Tokenizer |
     import transformers
 
     tokenizer = tokenizer or bert_tokenizer()
-    pieces = {piece: number for number, piece in enumerate(tokenizer.pieces(range(tokenizer.size)))}
+    pieces = {piece: number for number, piece in enumerate(tokenizer.tokens(range(tokenizer.size)))}
     transformers.BertTokenizer(vocab=pieces).save_pretrained(folder)
     torch.manual_seed(2)
     config = transformers.BertConfig(**({"vocab_size": tokenizer.size} | SMALL | changes))

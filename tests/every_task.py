@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from labelled import reviews
+from labeled import reviews
 from regard import miniature
 from tuning import asked, write_rated, write_tagged
 

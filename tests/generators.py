@@ -6,7 +6,7 @@ import torch
 from language import small_language_model
 from regard import miniature
 from regard.checkpoint.bundle import Bundle
-from regard.decoding.logits.counter_uniforms import uniforms
+from regard.decoding.logits.counter_uniforms import counter_uniforms
 from regard.models.base.protocols import Vocabularies
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
@@ -40,7 +40,7 @@ def small_model(name):
     """Return a small model in fp64 whose texts vary, and now and then end."""
     model = small_language_model(settings_of(name), seed=3)
     with torch.no_grad():
-        model.head.weight[ENDS.end].mul_(1.5)
+        model.head.weight[ENDS.eos_id].mul_(1.5)
     return model
 
 
@@ -73,22 +73,22 @@ def said_by_definition(model, prompt, settings, sample=0, window=None):
             begin = begin + window + 1 - max(1, window // 2)
         with torch.no_grad():
             log_p = model(torch.tensor([ids[begin:]]))[0, -1].log_softmax(-1).double().numpy()
-        chance = uniforms(settings.seed, np.array([prompt.line]), np.array([sample]), step)
+        chance = counter_uniforms(settings.seed, np.array([prompt.line]), np.array([sample]), step)
         token = chosen(log_p, ids, step, settings, chance)
         ids.append(token)
         values.append(float(log_p[token]))
-        if token == ENDS.end:
+        if token == ENDS.eos_id:
             break
     return ids[len(prompt.ids) :], values
 
 
 def chosen(log_p, ids, step, settings, chance):
     """Return the next token as the settings define it, in plain words."""
-    past = [token for token in ids if token != ENDS.end]
+    past = [token for token in ids if token != ENDS.eos_id]
     allowed = log_p.copy()
     allowed[list(ENDS.never)] = -np.inf
     if step + 1 < settings.min_tokens:
-        allowed[ENDS.end] = -np.inf
+        allowed[ENDS.eos_id] = -np.inf
     for token in set(past):
         allowed[token] *= settings.repetition_penalty if np.isfinite(allowed[token]) else 1
     size = settings.no_repeat_ngram
@@ -96,7 +96,7 @@ def chosen(log_p, ids, step, settings, chance):
         if past[begin : begin + size - 1] == past[len(past) - size + 1 :]:
             allowed[past[begin + size - 1]] = -np.inf
     if np.isneginf(allowed).all():
-        allowed[ENDS.end] = log_p[ENDS.end]
+        allowed[ENDS.eos_id] = log_p[ENDS.eos_id]
     if settings.temperature == 0:
         return int(allowed.argmax())
     chances = softmax(allowed / settings.temperature)

@@ -20,8 +20,8 @@ def small_language_model(settings, seed=0):
 
 def padded_in_front(tokens, lengths):
     """Return rows of which only the last tokens are real, something else standing before them, and where."""
-    real = torch.arange(tokens.size(1)) >= tokens.size(1) - torch.tensor(lengths)[:, None]
-    return torch.where(real, tokens, random_tokens(*tokens.shape, seed=99)), real
+    token_mask = torch.arange(tokens.size(1)) >= tokens.size(1) - torch.tensor(lengths)[:, None]
+    return torch.where(token_mask, tokens, random_tokens(*tokens.shape, seed=99)), token_mask
 
 
 def assert_causal(model):
@@ -40,7 +40,7 @@ def assert_pieces_equal_the_whole(model, sizes):
     tokens = random_tokens(2, sum(sizes))
     with torch.no_grad():
         whole, state = model(tokens), model.start()
-        pieces = [model.project(model.read(piece, state)) for piece in tokens.split(sizes, 1)]
+        pieces = [model.project(model.hidden_states(piece, state)) for piece in tokens.split(sizes, 1)]
     assert_close(torch.cat(pieces, 1), whole, atol=1e-9, rtol=0)
 
 
@@ -48,53 +48,60 @@ def assert_padding_in_front_changes_nothing(model):
     """A batch of prompts of different lengths gives what each gives alone, at once and read on with a state."""
     lengths = [6, 2, 4, 2]
     tokens, more = random_tokens(4, 6), random_tokens(4, 5, seed=1)
-    padded, real = padded_in_front(tokens, lengths)
+    padded, token_mask = padded_in_front(tokens, lengths)
     with torch.no_grad():
         state = model.start()
-        found = torch.cat((model.read(padded, state, real), model.read(more[:, :1], state)), 1)
-        found = torch.cat((found, model.read(more[:, 1:], state)), 1)
-        assert_close(model.read(padded, None, real), found[:, :6], atol=1e-9, rtol=0)
+        found = torch.cat(
+            (model.hidden_states(padded, state, token_mask), model.hidden_states(more[:, :1], state)), 1
+        )
+        found = torch.cat((found, model.hidden_states(more[:, 1:], state)), 1)
+        assert_close(model.hidden_states(padded, None, token_mask), found[:, :6], atol=1e-9, rtol=0)
         for row, length in enumerate(lengths):
-            alone = model.read(torch.cat((tokens[row, -length:], more[row]))[None])
+            alone = model.hidden_states(torch.cat((tokens[row, -length:], more[row]))[None])
             assert_close(found[row : row + 1, 6 - length :], alone, atol=1e-9, rtol=0)
-        assert_close(model.read(tokens, None, torch.ones_like(real)), model.read(tokens), atol=1e-9, rtol=0)
+        assert_close(
+            model.hidden_states(tokens, None, torch.ones_like(token_mask)),
+            model.hidden_states(tokens),
+            atol=1e-9,
+            rtol=0,
+        )
 
 
 def assert_hypotheses_see_their_own_past(model, tokens_a_step):
     """Two prompts, one behind padding: one hypothesis each, then three, swapped at every step, then one leaves."""
     lengths = [4, 2]
     tokens = random_tokens(2, 4)
-    prompts, real = padded_in_front(tokens, lengths)
+    prompts, token_mask = padded_in_front(tokens, lengths)
     past = [tokens[row, None, -length:].expand(3, -1) for row, length in enumerate(lengths)]  # (hypotheses, length)
     origins = [[[0, 0, 0], [0, 0, 0]], [[2, 0, 0], [1, 2, 2]], [[1, 2, 0], [0, 0, 1]]]  # within each sentence
     with torch.no_grad():
         state = model.start()
-        model.read(prompts, state, real)
+        model.hidden_states(prompts, state, token_mask)
         for step, chosen in enumerate(torch.tensor(origins)):
             rows = torch.arange(2)[:, None] * (3 if step else 1) + chosen
             new = random_tokens(6, tokens_a_step, seed=step + 2).view(2, 3, tokens_a_step)
             past = [torch.cat((past[row][chosen[row]], new[row]), 1) for row in range(2)]
             state = state.select(rows.flatten())
-            found = model.read(new.flatten(0, 1), state).unflatten(0, (2, 3))
+            found = model.hidden_states(new.flatten(0, 1), state).unflatten(0, (2, 3))
         for row in range(2):
-            assert_close(found[row], model.read(past[row])[:, -tokens_a_step:], atol=1e-9, rtol=0)
+            assert_close(found[row], model.hidden_states(past[row])[:, -tokens_a_step:], atol=1e-9, rtol=0)
         state = state.select(torch.tensor([5, 3, 4]), torch.tensor([1]))
         new = random_tokens(3, 1, seed=9)
-        whole = model.read(torch.cat((past[1][[2, 0, 1]], new), 1))
-        assert_close(model.read(new, state), whole[:, -1:], atol=1e-9, rtol=0)
+        whole = model.hidden_states(torch.cat((past[1][[2, 0, 1]], new), 1))
+        assert_close(model.hidden_states(new, state), whole[:, -1:], atol=1e-9, rtol=0)
 
 
 def assert_selected_rows_go_on(model):
     """Rows that are chosen, in whatever order, go on as if they had always been there."""
     tokens, more, lengths = random_tokens(3, 5), random_tokens(3, 2, seed=1), [5, 3, 1]
-    padded, real = padded_in_front(tokens, lengths)
+    padded, token_mask = padded_in_front(tokens, lengths)
     rows = torch.tensor([2, 0, 2, 1])
     with torch.no_grad():
         state = model.start()
-        model.read(padded, state, real)
-        found = model.read(more[rows], state.select(rows, rows))
+        model.hidden_states(padded, state, token_mask)
+        found = model.hidden_states(more[rows], state.select(rows, rows))
         for place, row in enumerate(rows.tolist()):
-            whole = model.read(torch.cat((tokens[row, 5 - lengths[row] :], more[row]))[None])
+            whole = model.hidden_states(torch.cat((tokens[row, 5 - lengths[row] :], more[row]))[None])
             assert_close(found[place : place + 1], whole[:, -2:], atol=1e-9, rtol=0)
 
 

@@ -75,13 +75,13 @@ def greedy(model, prompt: list[int], end: int, length: int, never: tuple[int, ..
     """Return the continuation of a prompt: the most probable token at each step, to the end or so many tokens."""
     said, state = [], model.start()
     with torch.no_grad():
-        hidden = model.read(torch.tensor([prompt]), state)
+        hidden = model.hidden_states(torch.tensor([prompt]), state)
         while len(said) < length:
             logits = model.project(hidden[:, -1]).index_fill(1, torch.tensor(never, dtype=torch.long), -torch.inf)
             said.append(int(logits.argmax()))
             if said[-1] == end:
                 break
-            hidden = model.read(torch.tensor([said[-1:]]), state)
+            hidden = model.hidden_states(torch.tensor([said[-1:]]), state)
     return said
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from regard.data.corpus.shards import tokenise
+from regard.data.corpus.shards import tokenize
 from regard.data.settings.text import MarkedSource
 from regard.text.settings import MaskedTextSettings
 from regard.text.training import train_tokenizer
@@ -33,7 +33,7 @@ def told_apart(folder, sizes, shard_tokens=500):
     path.write_text("\n\n".join(texts) + "\n", encoding="utf-8")
     tokenizer = train_tokenizer(texts, WORDS)
     place = MarkedSource(paths=(str(path),))
-    corpus = tokenise(place, tokenizer, folder / "corpus", shard_tokens=shard_tokens, sentences="marks")
+    corpus = tokenize(place, tokenizer, folder / "corpus", shard_tokens=shard_tokens, sentences="marks")
     return corpus, tokenizer
 
 
@@ -52,11 +52,11 @@ def whereabouts(tokenizer):
 def texts_of(rows, tokenizer):
     """Return (first text, second text) of each sequence as lists of ids, the frames left out."""
     found = []
-    for begin, end in zip(rows.bounds[:-1].tolist(), rows.bounds[1:].tolist(), strict=True):
+    for begin, end in zip(rows.cu_seqlens[:-1].tolist(), rows.cu_seqlens[1:].tolist(), strict=True):
         tokens, segments = rows.tokens[begin:end].tolist(), rows.segments[begin:end].tolist()
-        assert tokens[0] == tokenizer.start and tokens[-1] == tokenizer.end
+        assert tokens[0] == tokenizer.bos_id and tokens[-1] == tokenizer.eos_id
         first = [token for token, segment in zip(tokens, segments, strict=True) if segment == 0]
         second = [token for token, segment in zip(tokens, segments, strict=True) if segment == 1]
-        assert first[-1] == tokenizer.end and (not second or second[-1] == tokenizer.end)
+        assert first[-1] == tokenizer.eos_id and (not second or second[-1] == tokenizer.eos_id)
         found.append((first[1:-1], second[:-1]))
     return found

@@ -35,7 +35,7 @@ HEADS: dict[str, tuple[str, int, dict[str, Any]]] = {
     ),
     "number": ("regress", 1, {"texts": 2, "pairs": "one-order", "center": 2.5, "spread": 1.5}),
     "tags": ("tag", 2, {"labels": ["O", "B-A"], "columns": {"word_column": "w"}}),
-    "spans": ("answer", 2, {"stride": 8, "longest_answer": 5, "may_be_silent": True, "threshold": 0.5}),
+    "spans": ("answer", 2, {"stride": 8, "longest_answer": 5, "has_unanswerable": True, "threshold": 0.5}),
     "choices": ("choose", 1, {"columns": {"context_column": "c", "choice_columns": ["a", "b"]}}),
 }
 ODD: tuple[Any, ...] = (

@@ -11,7 +11,7 @@ from regard.models.transformer.mask_predict import MaskPredict, MaskPredictSetti
 from regard.models.transformer.model import Transformer, TransformerSettings
 
 VOCABULARY = 40
-ENDS = SpecialTokens(start=2, end=3, never=(0, 1, 2))
+ENDS = SpecialTokens(bos_id=2, eos_id=3, never=(0, 1, 2))
 
 
 def small_settings(**changes) -> TransformerSettings:
@@ -45,14 +45,14 @@ def random_pairs(count: int = 200) -> EncodedPairs:
 def sources(lengths, seed=0):
     """Return padded sources of these lengths, and where they are real."""
     tokens = random_tokens(len(lengths), max(lengths), seed)
-    real = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-    return tokens, real
+    token_mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    return tokens, token_mask
 
 
 def log_probability(model, source, ids, is_finished=True):
     """Score ids by one forward pass over all of them."""
-    said = [*ids, ENDS.end] if is_finished else list(ids)
-    target = torch.tensor([[ENDS.start, *said[:-1]]])
+    said = [*ids, ENDS.eos_id] if is_finished else list(ids)
+    target = torch.tensor([[ENDS.bos_id, *said[:-1]]])
     with torch.no_grad():
         logits = model(source[None], torch.ones(1, len(source), dtype=torch.bool), target)[0]
     return logits.log_softmax(-1)[range(len(said)), said].sum().item()
@@ -63,7 +63,7 @@ def ending_model(seed=1, **changes):
     model = small_transformer(seed, embeddings="separate", norm_order="res-post", **changes)
     with torch.no_grad():
         model.head.weight.mul_(0.6)
-        model.head.weight[ENDS.end].mul_(2)
+        model.head.weight[ENDS.eos_id].mul_(2)
     return model
 
 

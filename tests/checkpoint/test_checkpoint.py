@@ -41,9 +41,9 @@ def test_a_model_comes_back_with_everything_it_needs(tmp_path, changes):
     write_bundle(tmp_path / "one", written, STATE)
     read = read_bundle(tmp_path / "one")
     source, target = random_tokens(2, 5), random_tokens(2, 4, seed=1)
-    real = torch.ones(2, 5, dtype=torch.bool)
+    token_mask = torch.ones(2, 5, dtype=torch.bool)
     with torch.no_grad():
-        assert torch.equal(read.model(source, real, target), written.model(source, real, target))
+        assert torch.equal(read.model(source, token_mask, target), written.model(source, token_mask, target))
     assert read.settings == written.settings and read.facts == {"seed": 7} and not read.model.training
     assert read.tokenizers["tokenizer"].encode("the dog") == written.tokenizers["tokenizer"].encode("the dog")
     training = read_training(tmp_path / "one")

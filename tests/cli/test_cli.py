@@ -56,7 +56,7 @@ def test_the_verbs_are_these():
         ["data", "miniature"],
         ["runs", "list"],
         ["runs", "delete"],
-        *(["vectors", verb] for verb in ("neighbours", "similarity", "analogy", "odd-one-out", "evaluate", "map")),
+        *(["vectors", verb] for verb in ("neighbors", "similarity", "analogy", "odd-one-out", "evaluate", "map")),
     ],
 )
 def test_every_verb_explains_itself(words):

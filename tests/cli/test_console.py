@@ -24,7 +24,7 @@ def test_lines_are_told_of_work_whose_end_is_known_and_of_work_whose_end_is_not(
 def test_work_behind_the_end_of_what_was_read_is_not_told_again_and_again(monkeypatch):
     out = StringIO()
     monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", 0.0)
-    with console.Lines(Console(file=out, width=200)).bar("tokenise", 3) as bar:
+    with console.Lines(Console(file=out, width=200)).bar("tokenize", 3) as bar:
         bar.advance(1)
         monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", 60.0)
         for amount in (1, 1, 0, 0, 0):

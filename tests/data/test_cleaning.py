@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from regard.data.cleaning import CleaningReport, carve, carve_validation, clean
+from regard.data.cleaning import CleaningReport, carve_validation, clean, hold_out
 from regard.data.settings.pairs import CleaningSettings
 from regard.data.sources.pair import Pair
 from regard.errors import DataError
@@ -69,13 +69,13 @@ def test_validation_stays_small_and_is_never_empty():
 
 def test_examples_of_one_text_cannot_be_parted():
     with pytest.raises(DataError) as error:
-        carve(["a"] * 3, 0.1, str, what="question", origin="a.json")
+        hold_out(["a"] * 3, 0.1, str, what="question", origin="a.json")
     assert str(error.value) == (
         "a.json: all 3 training questions have the same text, so that none can be set apart for validation; "
         "add others."
     )
     with pytest.raises(DataError, match="a.json: only 1 usable training question: too few"):
-        carve(["a"], 0.1, str, what="question", origin="a.json")
+        hold_out(["a"], 0.1, str, what="question", origin="a.json")
 
 
 def test_one_pair_is_too_few():

@@ -5,23 +5,23 @@ import threading
 
 import pytest
 
-from regard.data.prefetch import Ahead
+from regard.data.prefetch import Prefetcher
 
 
 def test_items_come_in_their_order():
-    assert list(Ahead(iter(range(100)), 3)) == list(range(100))
+    assert list(Prefetcher(iter(range(100)), 3)) == list(range(100))
 
 
 def test_no_more_are_made_than_asked_for():
     made = []
-    items = Ahead((made.append(number) or number for number in itertools.count()), 2)
+    items = Prefetcher((made.append(number) or number for number in itertools.count()), 2)
     assert [next(items) for _ in range(5)] == [0, 1, 2, 3, 4]
     items.close()
     assert len(made) <= 5 + 2 + 1  # taken, waiting, and one in the hand
 
 
 def test_close_ends_the_thread():
-    items = Ahead(itertools.count(), 2)
+    items = Prefetcher(itertools.count(), 2)
     items.close()
     assert "ahead" not in {thread.name for thread in threading.enumerate()}
 
@@ -31,7 +31,7 @@ def test_an_error_is_raised_where_the_item_is_asked_for():
         yield 1
         raise ValueError("broken")
 
-    items = Ahead(failing(), 4)
+    items = Prefetcher(failing(), 4)
     assert next(items) == 1
     for _ in range(2):
         with pytest.raises(ValueError, match="broken"):

@@ -21,5 +21,5 @@ def test_the_order_is_without_pattern():
     orders = np.stack([Shuffle(500, np.random.default_rng(seed))[np.arange(500)] for seed in range(400)])
     assert np.abs(orders.mean(0) - 249.5).max() < 5 * 500 / np.sqrt(12 * 400)  # any number may stand anywhere
     steps = np.diff(orders, axis=1)
-    assert (np.abs(steps) == 1).mean() < 0.01  # neighbours are not neighbours any more
+    assert (np.abs(steps) == 1).mean() < 0.01  # neighbors are not neighbors any more
     assert abs(np.corrcoef(orders[:, 0], orders[:, 1])[0, 1]) < 0.2

@@ -37,14 +37,14 @@ PREFIXES = [exact_prefix([7, 9, 8]), None, exact_prefix([5]), Prefix(({4: 1, 6: 
 
 def both(model, settings, prefixes=None):
     """Decode the sentences together, and each by itself."""
-    source, real = sources(LENGTHS)
+    source, token_mask = sources(LENGTHS)
     lines = [3, 1, 4, 15, 9, 2]
-    together = decode(model, source, real, ENDS, settings, prefixes, lines)
+    together = decode(model, source, token_mask, ENDS, settings, prefixes, lines)
     apart = []
     for row, length in enumerate(LENGTHS):
         one = slice(row, row + 1)
         begun = prefixes and prefixes[one]
-        apart += decode(model, source[one, :length], real[one, :length], ENDS, settings, begun, lines[one])
+        apart += decode(model, source[one, :length], token_mask[one, :length], ENDS, settings, begun, lines[one])
     return together, apart
 
 
@@ -75,7 +75,7 @@ def test_batched_equals_single_and_the_constraint_holds(method, constraint, has_
             assert abs(found.log_probability - expected) < 1e-4  # the model's own, whatever led to it
             begun = len(prefixes[row].choices) if prefixes and prefixes[row] else 0
             assert settings.min_length <= said <= settings.limit(length, None, begun)
-            assert not set(ENDS.never) & set(found.ids) and ENDS.end not in found.ids
+            assert not set(ENDS.never) & set(found.ids) and ENDS.eos_id not in found.ids
             size = settings.no_repeat_ngram
             if size and not has_prefix:
                 ngrams = [tuple(found.ids[place : place + size]) for place in range(len(found.ids) - size + 1)]
@@ -95,12 +95,12 @@ def test_sentences_leave_the_batch_at_different_times():
 
 def test_repetition_is_penalised_in_the_score():
     model = ending_model()
-    source, real = sources(LENGTHS)
+    source, token_mask = sources(LENGTHS)
     for beams in (1, 3):
         repeats = {}
         for penalty in (1.0, 1.5, 3.0):
             settings = DecodeSettings(beams=beams, repetition_penalty=penalty, min_length=12, length_penalty="none")
-            found = [each for (each, *_) in decode(model, source, real, ENDS, settings)]
+            found = [each for (each, *_) in decode(model, source, token_mask, ENDS, settings)]
             repeats[penalty] = sum(len(each.ids) - len(set(each.ids)) for each in found)
             for each in found:
                 is_penalised = penalty > 1 and len(set(each.ids)) < len(each.ids)
@@ -110,22 +110,24 @@ def test_repetition_is_penalised_in_the_score():
 
 def test_where_nothing_is_left_to_say_the_end_comes():
     model = ending_model()
-    source, real = sources([6])
+    source, token_mask = sources([6])
     everything = VOCABULARY - 4
     for chosen in METHODS.values():
         settings = DecodeSettings(**chosen, no_repeat_ngram=1, min_length=100, max_length_ratio=100)
-        for found in decode(model, source, real, ENDS, settings)[0]:
+        for found in decode(model, source, token_mask, ENDS, settings)[0]:
             assert found.is_finished and sorted(found.ids) == list(range(4, 4 + everything))
 
 
 def test_samples_do_not_depend_on_how_many_are_drawn_but_on_seed_and_line():
     model = ending_model()
-    source, real = sources([6, 6])
+    source, token_mask = sources([6, 6])
     source[1] = source[0]
 
     def ids(lines=(0, 1), **changes):
         settings = DecodeSettings(method="sample", max_length_ratio=1.0, **changes)
-        return [[each.ids for each in found] for found in decode(model, source, real, ENDS, settings, None, lines)]
+        return [
+            [each.ids for each in found] for found in decode(model, source, token_mask, ENDS, settings, None, lines)
+        ]
 
     one, four = ids(), ids(samples=4)
     assert all(first[0] in several for first, several in zip(one, four, strict=True))
@@ -136,23 +138,23 @@ def test_samples_do_not_depend_on_how_many_are_drawn_but_on_seed_and_line():
 
 def test_the_narrowest_sample_is_greedy():
     model = ending_model()
-    source, real = sources(LENGTHS)
-    expected = decode(model, source, real, ENDS, DecodeSettings(beams=1))
+    source, token_mask = sources(LENGTHS)
+    expected = decode(model, source, token_mask, ENDS, DecodeSettings(beams=1))
     for narrow in ({"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-3}):
-        found = decode(model, source, real, ENDS, DecodeSettings(method="sample", **narrow))
+        found = decode(model, source, token_mask, ENDS, DecodeSettings(method="sample", **narrow))
         assert [each[0].ids for each in found] == [each[0].ids for each in expected]
 
 
 def test_samples_are_as_frequent_as_they_are_probable():
     model = ending_model()
     count = 3000
-    source, real = sources([3])
+    source, token_mask = sources([3])
     settings = DecodeSettings(method="sample", max_length=1)
-    found = decode(model, source.expand(count, -1), real.expand(count, -1), ENDS, settings)
+    found = decode(model, source.expand(count, -1), token_mask.expand(count, -1), ENDS, settings)
     with torch.no_grad():
-        p = model(source, real, torch.tensor([[ENDS.start]]))[0, -1].softmax(-1)
+        p = model(source, token_mask, torch.tensor([[ENDS.bos_id]]))[0, -1].softmax(-1)
     p[list(ENDS.never)] = 0
-    said = torch.tensor([(each.ids or [ENDS.end])[0] for (each,) in found])
+    said = torch.tensor([(each.ids or [ENDS.eos_id])[0] for (each,) in found])
     assert_close(torch.bincount(said, minlength=VOCABULARY) / count, p / p.sum(), atol=0.03, rtol=0)
 
 
@@ -169,12 +171,12 @@ def test_an_ensemble_says_what_the_mean_of_probabilities_does(method):
     source, _ = sources(LENGTHS)
     for row, length in enumerate(LENGTHS):
         for found in together[row]:
-            said = [*found.ids, ENDS.end] if found.is_finished else found.ids
-            target = torch.tensor([[ENDS.start, *said[:-1]]])
-            real = torch.ones(1, length, dtype=torch.bool)
+            said = [*found.ids, ENDS.eos_id] if found.is_finished else found.ids
+            target = torch.tensor([[ENDS.bos_id, *said[:-1]]])
+            token_mask = torch.ones(1, length, dtype=torch.bool)
             with torch.no_grad():
                 p = torch.stack(
-                    [model(source[row : row + 1, :length], real, target)[0].softmax(-1) for model in models]
+                    [model(source[row : row + 1, :length], token_mask, target)[0].softmax(-1) for model in models]
                 )
             expected = p.mean(0)[range(len(said)), said].log().sum().item()
             assert abs(found.log_probability - expected) < 1e-4
@@ -182,22 +184,22 @@ def test_an_ensemble_says_what_the_mean_of_probabilities_does(method):
 
 def test_a_model_agrees_with_itself():
     model = ending_model()
-    source, real = sources(LENGTHS)
+    source, token_mask = sources(LENGTHS)
     settings = DecodeSettings(beams=3, max_length_ratio=1.0)
-    alone, twice = (decode(models, source, real, ENDS, settings) for models in (model, [model, model]))
+    alone, twice = (decode(models, source, token_mask, ENDS, settings) for models in (model, [model, model]))
     assert_same(alone, twice)
 
 
 def coverage_of(model, source, ids, is_finished):
     """Work the penalty out from the definition: one pass, all attention weights."""
-    said = [ENDS.start, *ids] if is_finished else [ENDS.start, *ids[:-1]]
+    said = [ENDS.bos_id, *ids] if is_finished else [ENDS.bos_id, *ids[:-1]]
     weights = []
     listened = {probe for name, probe in probes(model).items() if name.endswith("cross.weights")}
     for probe in listened:
         probe.listener = weights.append
-    real = torch.ones(1, len(source), dtype=torch.bool)
+    token_mask = torch.ones(1, len(source), dtype=torch.bool)
     with torch.no_grad():
-        model(source[None], real, torch.tensor([said]))
+        model(source[None], token_mask, torch.tensor([said]))
     for probe in listened:
         probe.listener = None
     covered = torch.stack(weights).mean((0, 2))[0].sum(0)  # (L, B, H, T, S) to (S,)
@@ -221,9 +223,11 @@ def test_the_coverage_penalty_is_that_of_the_paper(beams):
 
 def test_a_strong_coverage_penalty_changes_the_order():
     model = ending_model()
-    source, real = sources(LENGTHS)
+    source, token_mask = sources(LENGTHS)
     plain, covered = (
-        decode(model, source, real, ENDS, DecodeSettings(beams=6, length_penalty="none", coverage_penalty=weight))
+        decode(
+            model, source, token_mask, ENDS, DecodeSettings(beams=6, length_penalty="none", coverage_penalty=weight)
+        )
         for weight in (0.0, 5.0)
     )
     assert [found[0].ids for found in plain] != [found[0].ids for found in covered]
@@ -239,13 +243,13 @@ def test_coverage_needs_attention_to_the_source():
 
 def test_scoring_gives_the_log_probability_that_the_search_had():
     models = two_models()
-    source, real = sources(LENGTHS)
+    source, token_mask = sources(LENGTHS)
     for members in (models[:1], models):
-        found = decode(members, source, real, ENDS, DecodeSettings(beams=4, max_length_ratio=1.0))
+        found = decode(members, source, token_mask, ENDS, DecodeSettings(beams=4, max_length_ratio=1.0))
         best = [hypotheses[0] for hypotheses in found]
-        targets = [[*each.ids, ENDS.end] if each.is_finished else each.ids for each in best]
+        targets = [[*each.ids, ENDS.eos_id] if each.is_finished else each.ids for each in best]
         rows = [source[row, :length].tolist() for row, length in enumerate(LENGTHS)]
-        pairs = EncodedPairs(Sequences.of(rows), Sequences.of(targets), 0, 0, ENDS.start)
+        pairs = EncodedPairs(Sequences.of(rows), Sequences.of(targets), 0, 0, ENDS.bos_id)
         values = target_log_probabilities(members, pairs.batch(torch.arange(len(rows)).numpy()))
         sums = [part.sum().item() for part in values.split([len(target) for target in targets])]
         assert all(abs(mine - each.log_probability) < 1e-4 for mine, each in zip(sums, best, strict=True))
@@ -261,9 +265,9 @@ def test_an_output_has_room_for_its_prefix_and_its_end():
 
 def test_a_model_with_a_bound_takes_a_forced_prefix():
     model = small_transformer(positions="learned", max_positions=7)
-    source, real = sources([6])
+    source, token_mask = sources([6])
     settings = DecodeSettings(beams=2)
-    (found,) = decode(model, source, real, ENDS, settings, [exact_prefix([4, 5, 6])])
+    (found,) = decode(model, source, token_mask, ENDS, settings, [exact_prefix([4, 5, 6])])
     assert all(each.ids[:3] == [4, 5, 6] and len(each.ids) <= 7 for each in found)
 
 

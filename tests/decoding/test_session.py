@@ -9,7 +9,7 @@ from regard.config.resolve import Layer, resolve
 from regard.decoding import session
 from regard.decoding.logits.filters import keep_min_p
 from regard.decoding.session import GenerationJob, GenerationSession, continue_prompts
-from regard.decoding.steppers.decoder_only import window_begin
+from regard.decoding.steppers.decoder_only import window_start
 from regard.decoding.steppers.requests import Prompt
 from regard.decoding.text_settings import GenerateSettings
 from regard.errors import ConfigError, DataError
@@ -17,10 +17,10 @@ from small import ENDS, random_tokens
 
 LENGTHS = [5, 1, 3, 27, 9, 5]
 PROMPTS = [
-    Prompt([ENDS.end, *random_tokens(1, length, seed=length)[0].tolist()], line=line)
+    Prompt([ENDS.eos_id, *random_tokens(1, length, seed=length)[0].tolist()], line=line)
     for line, length in enumerate(LENGTHS, start=4)
 ]
-PROMPTS[1] = Prompt([ENDS.end], line=2)  # an empty one
+PROMPTS[1] = Prompt([ENDS.eos_id], line=2)  # an empty one
 METHODS = {
     "greedy": {"temperature": 0},
     "draw": {"seed": 5},
@@ -62,7 +62,7 @@ def test_what_is_said_follows_from_the_definition(method, constraint):
         for sample, row in enumerate(rows):
             ids, values = said_by_definition(model, prompt, job.settings, sample, job.window)
             assert row.said == ids and row.log_probabilities == pytest.approx(values, abs=1e-4)
-            assert row.finished_by == ("end" if ids[-1] == ENDS.end else "length")
+            assert row.finished_by == ("end" if ids[-1] == ENDS.eos_id else "length")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -80,13 +80,13 @@ def test_every_family_cached_and_batched_equals_uncached_and_single(family, meth
 
 @pytest.mark.parametrize("length, expected", [(0, 0), (8, 0), (9, 5), (13, 5), (14, 10), (18, 10), (19, 15)])
 def test_a_full_window_keeps_its_newest_half(length, expected):
-    assert window_begin(length, 8) == expected
-    assert window_begin(length, None) == 0
+    assert window_start(length, 8) == expected
+    assert window_start(length, None) == 0
 
 
 @pytest.mark.parametrize("window", [1, 2, 3, 7, 8])
 def test_a_window_always_holds_something_and_never_too_much(window):
-    begins = [window_begin(length, window) for length in range(1, 100)]
+    begins = [window_start(length, window) for length in range(1, 100)]
     sizes = [length - begin for length, begin in enumerate(begins, start=1)]
     assert min(sizes) >= 1 and max(sizes) == window
     assert all(size == max(1, window // 2) for size, a, b in zip(sizes[1:], begins, begins[1:]) if b > a)
@@ -127,8 +127,8 @@ def test_rows_that_are_finished_leave():
     job = job_for(model, {"samples": 2, "tokens": 20})
     continuing = GenerationSession(job, PROMPTS[:3])
     sizes = []
-    read = model.read
-    model.read = lambda tokens, *rest: sizes.append(len(tokens)) or read(tokens, *rest)
+    read = model.hidden_states
+    model.hidden_states = lambda tokens, *rest: sizes.append(len(tokens)) or read(tokens, *rest)
     with job.working(3):
         while not continuing.is_done:
             continuing.step()

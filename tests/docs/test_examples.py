@@ -13,7 +13,7 @@ from elmos import elmo_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
 from generators import language_bundle, tokenizer_of
 from golden_vectors import GOLDEN
-from labelled import write_reviews
+from labeled import write_reviews
 from regard import miniature
 from regard.checkpoint.bundle import write_bundle
 from regard.cli.main import app

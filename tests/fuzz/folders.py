@@ -30,7 +30,7 @@ def predict(path: str | Path, task: str) -> Any:
     if task in ("masked-language-model", "elmo"):
         return model.embed([SENTENCE]) if hasattr(model, "embed") else model([SENTENCE])
     if task == "vectors":
-        return model.neighbours("the")
+        return model.neighbors("the")
     if task == "language-model":
         return model(INPUTS[task], tokens=3)
     return model([INPUTS[task]]) if callable(model) else model.embed([SENTENCE])

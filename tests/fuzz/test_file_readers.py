@@ -19,7 +19,7 @@ from regard.data.settings.pairs import PairSource
 from regard.data.settings.text import TextSource
 from regard.data.sources.conll import read_tagged
 from regard.data.sources.documents import file_pieces
-from regard.data.sources.labeled import read_labelled
+from regard.data.sources.labeled import read_labeled
 from regard.data.sources.lines import read_lines
 from regard.data.sources.multiple_choice import read_choices
 from regard.data.sources.pairs import read_pairs
@@ -56,23 +56,23 @@ READERS: dict[str, tuple[str, bytes, Callable[[Path], Any]]] = {
     "pairs tsv": ("a.tsv", b"eins\tone\nzwei\ttwo\n", lambda path: read_pairs(PairSource(path=str(path)))),
     "pairs csv": ("a.csv", table(PAIRS[:3]), lambda path: read_pairs(PairSource(path=str(path)))),
     "pairs jsonl": ("a.jsonl", objects(*PAIRS[:3]), lambda path: read_pairs(PairSource(path=str(path)))),
-    "labels csv": ("a.csv", table(REVIEWS[:9]), lambda path: read_labelled(LabelSource(path=str(path)))),
-    "labels tsv": ("a.tsv", b"text\tlabel\nfine\tpos\n", lambda path: read_labelled(LabelSource(path=str(path)))),
-    "labels jsonl": ("a.jsonl", objects(*REVIEWS[:3]), lambda path: read_labelled(LabelSource(path=str(path)))),
+    "labels csv": ("a.csv", table(REVIEWS[:9]), lambda path: read_labeled(LabelSource(path=str(path)))),
+    "labels tsv": ("a.tsv", b"text\tlabel\nfine\tpos\n", lambda path: read_labeled(LabelSource(path=str(path)))),
+    "labels jsonl": ("a.jsonl", objects(*REVIEWS[:3]), lambda path: read_labeled(LabelSource(path=str(path)))),
     "labels json": (
         "a.json",
         b'[{"text": "a", "label": "b"}]',
-        lambda path: read_labelled(LabelSource(path=str(path))),
+        lambda path: read_labeled(LabelSource(path=str(path))),
     ),
     "numbers csv": (
         "a.csv",
         table(RATED[:9]),
-        lambda path: read_labelled(LabelSource(path=str(path)), is_number=True),
+        lambda path: read_labeled(LabelSource(path=str(path)), is_number=True),
     ),
     "numbers jsonl": (
         "a.jsonl",
         objects(*RATED[:3]),
-        lambda path: read_labelled(LabelSource(path=str(path)), is_number=True),
+        lambda path: read_labeled(LabelSource(path=str(path)), is_number=True),
     ),
     "choices": ("a.jsonl", objects(*CHOICES[:3]), lambda path: read_choices(ChoiceSource(path=str(path)))),
     "choices csv": (

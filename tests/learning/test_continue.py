@@ -52,15 +52,15 @@ def trained(model, steps=300):
     return model.eval()
 
 
-def continued(model, prompts, real, steps):
+def continued(model, prompts, token_mask, steps):
     """Return what a model goes on with, the likeliest letter after the other."""
     said = []
     with torch.no_grad():
         state = model.start()
-        hidden = model.read(prompts, state, real)
+        hidden = model.hidden_states(prompts, state, token_mask)
         for _ in range(steps):
             said.append(model.project(hidden[:, -1:]).argmax(-1))
-            hidden = model.read(said[-1], state)
+            hidden = model.hidden_states(said[-1], state)
     return torch.cat(said, 1)
 
 
@@ -85,6 +85,6 @@ def test_it_learns_to_continue_a_text_that_repeats(name, changes):
     model = trained(small_model(name, **changes))
     whole = windows([0, 5, 11], 20 + 28)
     lengths = torch.tensor([20, 12, 16])  # prompts end at one place, padding stands before the shorter ones
-    real = torch.arange(20) >= 20 - lengths[:, None]
-    prompts = torch.where(real, whole[:, :20], 0)
-    assert continued(model, prompts, real, 28).tolist() == whole[:, 20:].tolist()
+    token_mask = torch.arange(20) >= 20 - lengths[:, None]
+    prompts = torch.where(token_mask, whole[:, :20], 0)
+    assert continued(model, prompts, token_mask, 28).tolist() == whole[:, 20:].tolist()

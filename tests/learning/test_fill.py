@@ -42,7 +42,7 @@ def test_it_learns_to_fill_in_what_the_other_half_tells(changes):
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     for step in range(500):
         whole, masked, hidden = mirrored(64, step)
-        loss = F.cross_entropy(model.project(model.read(masked)[hidden]), whole[hidden])
+        loss = F.cross_entropy(model.project(model.hidden_states(masked)[hidden]), whole[hidden])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -25,7 +25,7 @@ SETTINGS = {
 
 
 def about_one_animal(draw):
-    """Return a text whose words are told by the others: it is about one name, one colour and one animal."""
+    """Return a text whose words are told by the others: it is about one name, one color and one animal."""
     words = [list(each)[draw.integers(len(each))] for each in (NAMES, COLOURS, ANIMALS)]
     return " ".join(SENTENCES[number].format(*words).capitalize() for number in draw.permutation(len(SENTENCES)))
 

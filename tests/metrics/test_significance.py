@@ -111,9 +111,9 @@ def test_paper_figures_say_how_they_were_made():
         [["the well-known Dog slept, at last, today."]],
     )
     lowercased, finely = paper_scores(hypotheses, references)
-    assert lowercased.name == "BLEU lowercased, tokenised"
+    assert lowercased.name == "BLEU lowercased, tokenized"
     assert lowercased.signature.startswith("nrefs:1|case:mixed|eff:no|tok:none|smooth:none|version:")
-    assert lowercased.signature.endswith(" on 13a-tokenised lowercased text")
+    assert lowercased.signature.endswith(" on 13a-tokenized lowercased text")
     (same,) = translation_scores(hypotheses, references, ["BLEU"], lowercase=True)
     (cased,) = translation_scores(hypotheses, references, ["BLEU"])
     assert lowercased.value == pytest.approx(same.value) and cased.value < same.value

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from regard.metrics.squad import answer_scores, answer_statistics, best_threshold, exact_match, normalised, overlap_f1
+from regard.metrics.squad import answer_scores, answer_statistics, best_threshold, exact_match, normalized, overlap_f1
 
 
 def test_case_punctuation_and_articles_make_no_difference():
-    assert normalised(" The  U.S. Army, an army ") == "us army army"
+    assert normalized(" The  U.S. Army, an army ") == "us army army"
     assert exact_match("the Panthers!", ["Panthers"]) == 1.0
     assert exact_match("Theatre", ["atre"]) == 0.0
 

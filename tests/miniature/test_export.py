@@ -7,7 +7,7 @@ import pytest
 
 from regard import miniature
 from regard.data.settings.examples import LabelSource
-from regard.data.sources.labeled import read_labelled
+from regard.data.sources.labeled import read_labeled
 from regard.errors import DataError
 from regard.miniature.export import EXPORTED, exported
 
@@ -16,8 +16,8 @@ from regard.miniature.export import EXPORTED, exported
 def test_a_table_is_read_back_as_it_would_be_made(name, columns, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("\n".join(exported(name, "valid", 30)) + "\n", encoding="utf-8")
-    found = read_labelled(LabelSource(path=str(path)))
-    assert found == read_labelled(LabelSource(path=f"miniature:{name}/valid", count=30))
+    found = read_labeled(LabelSource(path=str(path)))
+    assert found == read_labeled(LabelSource(path=f"miniature:{name}/valid", count=30))
     assert len(found[0].texts) == columns
 
 

@@ -110,6 +110,6 @@ def of_runs() -> Iterator[Mistake]:
 
 HARMLESS = {
     ("resume", "without checkpoints"),  # it begins anew
-    *(("neighbours", name) for name in ("a file",)),  # a file of word vectors may have any words
+    *(("neighbors", name) for name in ("a file",)),  # a file of word vectors may have any words
 }
 """Faults that do not keep a verb from its work."""

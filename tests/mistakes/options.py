@@ -23,7 +23,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "bleu": ("bleu", "{good}/lines.txt", "{good}/lines.txt"),
     "tokenizer train": ("tokenizer", "train", "{good}/lines.txt", "--out", "new.json"),
     "data miniature": ("data", "miniature"),
-    "vectors neighbours": ("vectors", "neighbours", "{runs}/vectors", "the"),
+    "vectors neighbors": ("vectors", "neighbors", "{runs}/vectors", "the"),
     "vectors analogy": ("vectors", "analogy", "{runs}/vectors", "the", "dog", "the"),
     "vectors map": ("vectors", "map", "{runs}/vectors", "--out", "new"),
     "vectors evaluate": ("vectors", "evaluate", "{runs}/vectors"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from every_task import TASKS
-from labelled import reviews
+from labeled import reviews
 from mistakes.faults import ANY_FILE, JSON_LINES, NO_CONTENT, TABLE, Maker, odd_fields
 
 TUNING = ("classify", "regress", "tag", "answer", "choose")
@@ -196,9 +196,9 @@ def _with_files() -> Iterator[tuple[str, tuple[str, ...], FileKind]]:
     yield "bleu hypothesis", ("bleu", "{bad}", "{good}/lines.txt"), LINES
     yield "bleu reference", ("bleu", "{good}/lines.txt", "{bad}"), LINES
     yield "tokenizer train", ("tokenizer", "train", "{bad}", "--size", "300", "--out", "new.json", "-q"), pairs
-    yield "neighbours file", ("vectors", "neighbours", "{runs}/vectors", "--file", "{bad}", "-q"), LINES
+    yield "neighbors file", ("vectors", "neighbors", "{runs}/vectors", "--file", "{bad}", "-q"), LINES
     words = FileKind("bad.txt", _lines("the 0.1 0.2", "dog 0.3 0.4"), ANY_FILE | NO_CONTENT)
-    yield "vectors of a file", ("vectors", "neighbours", "{bad}", "the", "-q"), words
+    yield "vectors of a file", ("vectors", "neighbors", "{bad}", "the", "-q"), words
     rated = FileKind("bad.txt", _lines("the\tdog\t5"), ANY_FILE | NO_CONTENT)
     yield "similarities", ("vectors", "evaluate", "{runs}/vectors", "--similarities", "{bad}", "-q"), rated
     yield "analogies", ("vectors", "evaluate", "{runs}/vectors", "--analogies", "{bad}", "-q"), rated
@@ -266,7 +266,7 @@ VERBS_OF_RUNS = {
     "similar": ("similar", "{run}", "good", "bad"),
     "inspect": ("inspect", "{run}", "good"),
     "score": ("score", "{run}", "good", "--text"),
-    "neighbours": ("vectors", "neighbours", "{run}", "the"),
+    "neighbors": ("vectors", "neighbors", "{run}", "the"),
     "evaluate": ("evaluate", "{run}"),
     "export": ("export", "{run}", "--out", "new"),
     "convert": ("convert", "{run}", "--out", "new"),
@@ -285,7 +285,7 @@ OWN_TASK = {
     "similar": "masked-language-model",
     "inspect": "language-model",
     "score": "language-model",
-    "neighbours": "vectors",
+    "neighbors": "vectors",
     **{task: task for task in TUNING},
 }
 

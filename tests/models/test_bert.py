@@ -31,34 +31,40 @@ def segments_for(tokens):
 
 def laid_end_to_end(lengths):
     """Return padded tokens with their segments, and the same end to end with positions and bounds."""
-    tokens, real = sources(lengths)
+    tokens, token_mask = sources(lengths)
     segments = segments_for(tokens)
     positions = torch.arange(max(lengths)).expand_as(tokens)
     bounds = torch.tensor([0, *lengths]).cumsum(0).int()
-    return (tokens, segments, real), (tokens[real], segments[real], positions[real], bounds, max(lengths))
+    return (tokens, segments, token_mask), (
+        tokens[token_mask],
+        segments[token_mask],
+        positions[token_mask],
+        bounds,
+        max(lengths),
+    )
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_every_token_is_seen_by_every_other(variant):
     model, tokens = small_bert(**variant), random_tokens(1, 6)
     with torch.no_grad():
-        before = model.read(tokens)
+        before = model.hidden_states(tokens)
         for place in range(6):
             changed = tokens.clone()
             changed[0, place] = (changed[0, place] + 1) % 40
-            assert ((model.read(changed) - before).abs().amax(-1) > 1e-5).all()
+            assert ((model.hidden_states(changed) - before).abs().amax(-1) > 1e-5).all()
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_a_batch_with_padding_gives_what_each_text_gives_alone(variant):
     model = small_bert(**variant)
-    (tokens, segments, real), _ = laid_end_to_end(LENGTHS)
-    other = torch.where(real, tokens, random_tokens(*tokens.shape, seed=9))
+    (tokens, segments, token_mask), _ = laid_end_to_end(LENGTHS)
+    other = torch.where(token_mask, tokens, random_tokens(*tokens.shape, seed=9))
     with torch.no_grad():
-        found = model.read(tokens, segments, real)
-        assert torch.equal(found[real], model.read(other, segments, real)[real])
+        found = model.hidden_states(tokens, segments, token_mask)
+        assert torch.equal(found[token_mask], model.hidden_states(other, segments, token_mask)[token_mask])
         for row, length in enumerate(LENGTHS):
-            alone = model.read(tokens[row : row + 1, :length], segments[row : row + 1, :length])
+            alone = model.hidden_states(tokens[row : row + 1, :length], segments[row : row + 1, :length])
             assert_close(found[row : row + 1, :length], alone, atol=1e-9, rtol=0)
 
 
@@ -68,22 +74,22 @@ def test_reading_end_to_end_equals_reading_row_by_row(variant, lengths):
     model = small_bert(**variant)
     (tokens, segments, _), packed = laid_end_to_end(lengths)
     with torch.no_grad():
-        flat = model.read_packed(*packed)
+        flat = model.hidden_states_varlen(*packed)
         for row, length in enumerate(lengths):
-            alone = model.read(tokens[row, None, :length], segments[row, None, :length])[0]
+            alone = model.hidden_states(tokens[row, None, :length], segments[row, None, :length])[0]
             begin = int(packed[3][row])
             assert_close(flat[begin : begin + length], alone, atol=1e-9, rtol=0)
-        assert_close(model.read_packed(*packed[:-1], max(lengths) + 2), flat, atol=1e-9, rtol=0)
+        assert_close(model.hidden_states_varlen(*packed[:-1], max(lengths) + 2), flat, atol=1e-9, rtol=0)
 
 
 @pytest.mark.parametrize("lengths", [LENGTHS, [6, 6, 6], [0, 3, 0, 5, 0]], ids=str)
 def test_gradients_end_to_end_are_those_row_by_row(lengths):
     model = small_bert(dropout=0.0, attention_dropout=0.0, embedding_dropout=0.0).train()
-    (tokens, segments, real), packed = laid_end_to_end(lengths)
+    (tokens, segments, token_mask), packed = laid_end_to_end(lengths)
     found = []
     for hidden in (
-        lambda: model.read_packed(*packed),
-        lambda: model.read(tokens, segments, real | (real.sum(1) < 1)[:, None])[real],
+        lambda: model.hidden_states_varlen(*packed),
+        lambda: model.hidden_states(tokens, segments, token_mask | (token_mask.sum(1) < 1)[:, None])[token_mask],
     ):
         model.zero_grad()
         model.project(hidden()).square().sum().backward()
@@ -99,7 +105,11 @@ def test_gradients_end_to_end_are_those_row_by_row(lengths):
 def test_listeners_see_attention_and_change_nothing(variant, is_packed):
     model = small_bert(**variant)
     padded, packed = laid_end_to_end(LENGTHS)
-    run = (lambda: model.read_packed(*packed)) if is_packed else (lambda: model.read(*padded)[padded[2]])
+    run = (
+        (lambda: model.hidden_states_varlen(*packed))
+        if is_packed
+        else (lambda: model.hidden_states(*padded)[padded[2]])
+    )
     found = {name: probe for name, probe in probes(model).items() if name.endswith(".weights")}
     assert list(found) == [f"blocks.{number}.attention.weights" for number in range(2)]
     seen = []
@@ -122,7 +132,7 @@ def test_every_layer_can_be_heard():
         torch.no_grad(),
         listening({probe: lambda x, each=each: seen.update({each: x}) for each, probe in wanted.items()}),
     ):
-        last = model.read(tokens)
+        last = model.hidden_states(tokens)
     assert_close(model.finish(seen["hidden.1"]), last)
     assert not torch.allclose(model.finish(seen["hidden.0"]), last)
 
@@ -130,24 +140,24 @@ def test_every_layer_can_be_heard():
 def test_segments_make_a_difference_and_unset_are_the_first():
     model, tokens = small_bert(), random_tokens(2, 5)
     with torch.no_grad():
-        found = model.read(tokens)
-        assert_close(found, model.read(tokens, torch.zeros_like(tokens)))
-        assert (found - model.read(tokens, segments_for(tokens))).abs().max() > 1e-3
+        found = model.hidden_states(tokens)
+        assert_close(found, model.hidden_states(tokens, torch.zeros_like(tokens)))
+        assert (found - model.hidden_states(tokens, segments_for(tokens))).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_every_parameter_learns(variant):
     model, tokens = small_bert(**variant).train(), random_tokens(2, 6)
-    hidden = model.read(tokens, segments_for(tokens))
-    following = model.following(model.pool(hidden[:, 0]))
+    hidden = model.hidden_states(tokens, segments_for(tokens))
+    following = model.next_sentence(model.pool(hidden[:, 0]))
     (model.project(hidden).square().sum() + following.square().sum()).backward()
     still = [name for name, each in model.named_parameters() if each.grad is None or not each.grad.any()]
     assert not still
 
 
 def test_the_head_for_the_next_sentence_is_there_as_the_setting_says():
-    assert small_bert(has_next_sentence=False).following is None
-    assert small_bert().following.out_features == 2
+    assert small_bert(has_next_sentence=False).next_sentence is None
+    assert small_bert().next_sentence.out_features == 2
 
 
 def test_weights_start_as_the_authors_draw_them():
@@ -166,9 +176,9 @@ def test_going_past_the_last_position_is_refused():
     assert model.max_positions == 6
     sentence = "A sequence of 7 tokens goes past the 6 positions this model has learned"
     with pytest.raises(DataError, match=sentence):
-        model.read(random_tokens(1, 7))
+        model.hidden_states(random_tokens(1, 7))
     with pytest.raises(DataError, match=sentence):
-        model.read_packed(*laid_end_to_end([7, 3])[1])
+        model.hidden_states_varlen(*laid_end_to_end([7, 3])[1])
 
 
 def test_every_dropout_acts_in_training_and_only_there():

@@ -18,13 +18,13 @@ LENGTHS = [60, 1, 0, 33, 64, 17]
 def batch():
     draw = torch.Generator().manual_seed(0)
     lengths = torch.tensor(LENGTHS)
-    real = torch.arange(64) < lengths[:, None]
+    token_mask = torch.arange(64) < lengths[:, None]
     tokens = torch.randint(5, 300, (len(LENGTHS), 64), generator=draw)
     segments = (torch.arange(64) >= 20).long().expand_as(tokens)
     positions = torch.arange(64).expand_as(tokens)
     bounds = torch.cat((torch.zeros(1, dtype=torch.long), lengths.cumsum(0))).int()
-    padded = [each.cuda() for each in (tokens, segments, real)]
-    return padded, [each.cuda() for each in (tokens[real], segments[real], positions[real], bounds)]
+    padded = [each.cuda() for each in (tokens, segments, token_mask)]
+    return padded, [each.cuda() for each in (tokens[token_mask], segments[token_mask], positions[token_mask], bounds)]
 
 
 def small_bert(**changes):
@@ -42,7 +42,7 @@ def test_the_kernel_takes_what_it_is_given(changes, monkeypatch):
         model = small_bert(**changes, attention_dropout=0.1).train()
         tokens, bounds = torch.zeros(175, dtype=torch.long), torch.zeros(7, dtype=torch.int32)
         with torch.autocast("cpu", torch.bfloat16):
-            hidden = model.read_packed(tokens, tokens, tokens, bounds, 64)
+            hidden = model.hidden_states_varlen(tokens, tokens, tokens, bounds, 64)
         assert hidden.shape == (175, 128)
         hidden.float().sum().backward()
         weight = model.blocks[0].attention.query_key_value.weight
@@ -56,11 +56,11 @@ def test_the_kernel_takes_what_it_is_given(changes, monkeypatch):
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32], ids=str)
 def test_end_to_end_gives_what_rows_give_and_the_same_gradients(dtype, changes):
     model = small_bert(**changes).cuda()
-    (tokens, segments, real), packed = batch()
+    (tokens, segments, token_mask), packed = batch()
     found = []
     for read in (
-        lambda: model.read_packed(*packed, 64),
-        lambda: model.read(tokens, segments, real | (real.sum(1) < 1)[:, None])[real],
+        lambda: model.hidden_states_varlen(*packed, 64),
+        lambda: model.hidden_states(tokens, segments, token_mask | (token_mask.sum(1) < 1)[:, None])[token_mask],
     ):
         model.zero_grad()
         with torch.autocast("cuda", dtype, enabled=dtype != torch.float32):
@@ -78,9 +78,9 @@ def test_end_to_end_gives_what_rows_give_and_the_same_gradients(dtype, changes):
 def test_dropout_acts_on_attention_in_training_only():
     model, packed = small_bert(attention_dropout=0.5).cuda(), batch()[1]
     with torch.no_grad(), torch.autocast("cuda", torch.bfloat16):
-        calm = model.eval().read_packed(*packed, 64)
-        assert torch.equal(model.read_packed(*packed, 64), calm)
-        assert not torch.allclose(model.train().read_packed(*packed, 64), calm, atol=1e-2)
+        calm = model.eval().hidden_states_varlen(*packed, 64)
+        assert torch.equal(model.hidden_states_varlen(*packed, 64), calm)
+        assert not torch.allclose(model.train().hidden_states_varlen(*packed, 64), calm, atol=1e-2)
 
 
 @pytest.mark.filterwarnings("ignore")  # what torch warns of while it compiles is its own affair
@@ -91,8 +91,8 @@ def test_blocks_compile_for_sequences_end_to_end():
     model, packed = small_bert().cuda(), batch()[1]
     with torch.autocast("cuda", torch.bfloat16):
         with torch.no_grad():
-            expected = model.train().read_packed(*packed, 64).float()
+            expected = model.train().hidden_states_varlen(*packed, 64).float()
         compile_blocks(model)
-        found = model.read_packed(*packed, 64)
+        found = model.hidden_states_varlen(*packed, 64)
         found.float().square().mean().backward()
     assert_close(found.float().detach(), expected, atol=5e-2, rtol=0)

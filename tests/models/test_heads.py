@@ -5,14 +5,14 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from labelled import SMALL_GPT, small_headed
+from labeled import SMALL_GPT, small_headed
 from regard.checkpoint.bundle import weights_of
 from regard.data.encoding.inputs import PaddedInputs, VarlenInputs, end_to_end
 from regard.data.encoding.sequences import Sequences
 from regard.models.base.protocols import Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.models.gpt.model import GptSettings
-from regard.models.heads import SPREAD, HeadSettings, take_over
+from regard.models.heads import SPREAD, HeadSettings, load_matching_weights
 from regard.models.recurrent.language_model import RecurrentLmSettings
 from small import VOCABULARY, random_tokens
 
@@ -24,11 +24,15 @@ FAMILIES = [
 ]
 
 
-def scores(model, tokens, steps, offered):
+def scores(model, tokens, steps, candidate_mask):
     """Return what a model says of rows of tokens, each looked at at one step."""
     rows, length = tokens.shape
     places = torch.arange(rows) * length + torch.tensor(steps)
-    return model(PaddedInputs(tokens, torch.ones_like(tokens, dtype=torch.bool)), places.view(offered.shape), offered)
+    return model(
+        PaddedInputs(tokens, torch.ones_like(tokens, dtype=torch.bool)),
+        places.view(candidate_mask.shape),
+        candidate_mask,
+    )
 
 
 @pytest.mark.parametrize(("family", "changes"), FAMILIES)
@@ -36,42 +40,47 @@ def scores(model, tokens, steps, offered):
 def test_padding_behind_changes_nothing(family, changes, kind):
     model = small_headed(kind, family=family, **changes)
     tokens, padded = random_tokens(4, 5), torch.cat((random_tokens(4, 5), random_tokens(4, 3, seed=1)), 1)
-    steps, offered = [4, 4, 4, 4], torch.ones(2, 2, dtype=torch.bool)
+    steps, candidate_mask = [4, 4, 4, 4], torch.ones(2, 2, dtype=torch.bool)
     with torch.no_grad():
-        assert_close(scores(model, padded, steps, offered), scores(model, tokens, steps, offered), atol=1e-12, rtol=0)
+        assert_close(
+            scores(model, padded, steps, candidate_mask),
+            scores(model, tokens, steps, candidate_mask),
+            atol=1e-12,
+            rtol=0,
+        )
 
 
 @pytest.mark.parametrize(("family", "changes"), FAMILIES)
 def test_only_the_token_that_is_looked_at_and_those_before_it_count(family, changes):
     model = small_headed(family=family, **changes)
     tokens = random_tokens(1, 6)
-    offered = torch.ones(1, 1, dtype=torch.bool)
+    candidate_mask = torch.ones(1, 1, dtype=torch.bool)
     with torch.no_grad():
-        early, late = (scores(model, tokens, [step], offered) for step in (2, 5))
+        early, late = (scores(model, tokens, [step], candidate_mask) for step in (2, 5))
         tokens[0, 4] = 7
-        assert_close(scores(model, tokens, [2], offered), early, atol=1e-12, rtol=0)
-        assert (scores(model, tokens, [5], offered) - late).abs().max() > 1e-3
+        assert_close(scores(model, tokens, [2], candidate_mask), early, atol=1e-12, rtol=0)
+        assert (scores(model, tokens, [5], candidate_mask) - late).abs().max() > 1e-3
 
 
-def test_hidden_states_of_both_orders_are_added_before_they_are_labelled():
+def test_hidden_states_of_both_orders_are_added_before_they_are_labeled():
     model = small_headed()
-    tokens, steps, offered = random_tokens(2, 6), [5, 5], torch.ones(1, 2, dtype=torch.bool)
+    tokens, steps, candidate_mask = random_tokens(2, 6), [5, 5], torch.ones(1, 2, dtype=torch.bool)
     with torch.no_grad():
-        both = scores(model, tokens, steps, offered)
-        swapped = scores(model, tokens.flip(0), steps, offered)
-        hidden = model.body.read(tokens)[:, -1].sum(0)
+        both = scores(model, tokens, steps, candidate_mask)
+        swapped = scores(model, tokens.flip(0), steps, candidate_mask)
+        hidden = model.body.hidden_states(tokens)[:, -1].sum(0)
     assert_close(both, swapped, atol=1e-12, rtol=0)
     assert_close(both[0], model.output(hidden), atol=1e-12, rtol=0)
 
 
 def test_a_sequence_that_is_not_offered_counts_for_nothing():
-    offered = torch.tensor([[True, False]])
+    candidate_mask = torch.tensor([[True, False]])
     tokens = random_tokens(2, 6)
     with torch.no_grad():
         labels = small_headed()
         alone = scores(labels, tokens[:1], [5], torch.ones(1, 1, dtype=torch.bool))
-        assert_close(scores(labels, tokens, [5, 5], offered), alone, atol=1e-12, rtol=0)
-        chosen = scores(small_headed("choices"), tokens, [5, 5], offered)
+        assert_close(scores(labels, tokens, [5, 5], candidate_mask), alone, atol=1e-12, rtol=0)
+        chosen = scores(small_headed("choices"), tokens, [5, 5], candidate_mask)
     assert chosen[0, 1] == -math.inf and chosen.softmax(1).tolist() == [[1.0, 0.0]]
 
 
@@ -88,15 +97,15 @@ def alone(model, row):
     """Return the hidden states of one sequence, read by the body itself."""
     tokens = torch.tensor([row])
     segments = (torch.arange(len(row)) >= 2).long()[None]
-    return model.body.read(tokens, segments)[0]
+    return model.body.hidden_states(tokens, segments)[0]
 
 
 @pytest.mark.parametrize("kind", ["labels", "number", "choices"])
 def test_an_encoder_pools_its_first_token(kind):
     model = small_headed(kind, family="bert")
-    places, offered = torch.tensor([[0], [5], [8]]), torch.ones(3, 1, dtype=torch.bool)
+    places, candidate_mask = torch.tensor([[0], [5], [8]]), torch.ones(3, 1, dtype=torch.bool)
     with torch.no_grad():
-        found = model(packed(*ROWS), places, offered)
+        found = model(packed(*ROWS), places, candidate_mask)
         pooled = torch.stack([model.body.pool(alone(model, row)[0]) for row in ROWS])
         expected = model.output(pooled)
     assert_close(found, expected.squeeze(1) if kind == "number" else expected, atol=1e-12, rtol=0)
@@ -123,8 +132,8 @@ def test_tags_and_spans_are_told_from_the_tokens_themselves():
         expected = torch.stack([alone(tags, row)[step] for row, step in zip(ROWS, (1, 1, 3))])
         assert_close(found, tags.output(expected), atol=1e-12, rtol=0)
         spans = small_headed("spans", family="bert")
-        offered = torch.tensor([[True, True, True], [True, True, False]])
-        found = spans(packed(*ROWS[:2]), torch.tensor([[0, 3, 4], [5, 7, 0]]), offered)
+        candidate_mask = torch.tensor([[True, True, True], [True, True, False]])
+        found = spans(packed(*ROWS[:2]), torch.tensor([[0, 3, 4], [5, 7, 0]]), candidate_mask)
         assert found.shape == (2, 3, 2) and found[1, 2].tolist() == [-math.inf, -math.inf]
         assert_close(found[0], spans.output(alone(spans, ROWS[0])[[0, 3, 4]]), atol=1e-12, rtol=0)
         assert_close(found[1, :2], spans.output(alone(spans, ROWS[1])[[0, 2]]), atol=1e-12, rtol=0)
@@ -156,10 +165,10 @@ def test_a_vocabulary_grows_and_nothing_that_was_known_changes(settings):
     small = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True)).double().eval()
     grown = build_model(settings, Vocabularies(VOCABULARY + 3, VOCABULARY + 3, True)).double().eval()
     new = [VOCABULARY, VOCABULARY + 1, VOCABULARY + 2]
-    take_over(grown, weights_of(small), new)
+    load_matching_weights(grown, weights_of(small), new)
     tokens = random_tokens(3, 7)
     with torch.no_grad():
-        assert torch.equal(grown.read(tokens), small.read(tokens))
+        assert torch.equal(grown.hidden_states(tokens), small.hidden_states(tokens))
         assert_close(grown(tokens)[..., :VOCABULARY], small(tokens), atol=1e-13, rtol=0)
     for table in (grown.embedding.table.weight, grown.head.weight):
         assert torch.equal(
@@ -176,6 +185,6 @@ def test_rows_that_a_table_has_to_spare_are_used_for_new_tokens():
     spare = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True))
     torch.nn.init.ones_(spare.embedding.table.weight)
     model = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True))
-    take_over(model, weights_of(spare), [37, 38, 39])
+    load_matching_weights(model, weights_of(spare), [37, 38, 39])
     weight = model.embedding.table.weight
     assert (weight[:37] == 1).all() and weight[37:].abs().max() < 6 * SPREAD

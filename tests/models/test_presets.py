@@ -120,8 +120,8 @@ def test_golden_sizes_of_base():
 def test_counting_builds_the_model_it_counts():
     settings = family("transformer").settings(**preset("transformer-tiny").settings)
     vocabularies = Vocabularies(100, 100, True)
-    real = FAMILIES["transformer"].build(settings, vocabularies)
-    assert count_parameters(settings, vocabularies) == sum(parameter.numel() for parameter in real.parameters())
+    token_mask = FAMILIES["transformer"].build(settings, vocabularies)
+    assert count_parameters(settings, vocabularies) == sum(parameter.numel() for parameter in token_mask.parameters())
 
 
 def test_an_unknown_preset_is_answered_with_the_nearest():

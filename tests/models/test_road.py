@@ -84,12 +84,12 @@ def test_hypotheses_that_branch_and_swap_see_their_own_past_only(variant, tokens
 def test_batched_output_equals_single_output(variant, method):
     model = small(**variant)
     lengths = [9, 3, 5, 1]
-    source, real = sources(lengths)
+    source, token_mask = sources(lengths)
     settings = DecodeSettings(max_length_ratio=1, max_length_extra=4, **method)
-    together = decode(model, source, real, ENDS, settings)
+    together = decode(model, source, token_mask, ENDS, settings)
     for row, length in enumerate(lengths):
         alone = decode(
-            model, source[row : row + 1, :length], real[row : row + 1, :length], ENDS, settings, lines=[row]
+            model, source[row : row + 1, :length], token_mask[row : row + 1, :length], ENDS, settings, lines=[row]
         )
         assert [found.ids for found in alone[0]] == [found.ids for found in together[row]]
         for found in together[row]:
@@ -100,14 +100,14 @@ def test_batched_output_equals_single_output(variant, method):
 @pytest.mark.parametrize("variant", [*ATTENTIVE, *CONVOLUTIONAL], ids=str)
 def test_listeners_see_attention_over_the_whole_target_and_change_nothing(variant):
     model = small(**variant)
-    source, real = sources([6, 4])
+    source, token_mask = sources([6, 4])
     target = random_tokens(2, 5, seed=1)
     found = {name: probe for name, probe in probes(model).items() if name.endswith(".cross.weights")}
     assert len(found) == (3 if "kernel" in variant else 1)
     seen = []
     with torch.no_grad(), listening(dict.fromkeys(found.values(), seen.append)):
-        heard = model(source, real, target)
-    assert_close(heard, model(source, real, target))
+        heard = model(source, token_mask, target)
+    assert_close(heard, model(source, token_mask, target))
     for weights in seen:
         assert weights.shape == (2, 1, 5, 6)
         assert_close(weights.sum(-1), torch.ones(2, 1, 5))
@@ -117,35 +117,35 @@ def test_listeners_see_attention_over_the_whole_target_and_change_nothing(varian
 @pytest.mark.parametrize("variant", [ATTENTIVE[1], ATTENTIVE[9], ATTENTIVE[12], CONVOLUTIONAL[0]], ids=str)
 def test_a_coverage_penalty_works_in_beam_search(variant):
     model = small(**variant)
-    source, real = sources([6, 3])
+    source, token_mask = sources([6, 3])
     settings = DecodeSettings(beams=3, coverage_penalty=0.4, max_length_ratio=1, max_length_extra=2)
-    together = decode(model, source, real, ENDS, settings)
-    alone = decode(model, source[1:, :3], real[1:, :3], ENDS, settings)
+    together = decode(model, source, token_mask, ENDS, settings)
+    alone = decode(model, source[1:, :3], token_mask[1:, :3], ENDS, settings)
     assert [found.ids for found in alone[0]] == [found.ids for found in together[1]]
     assert abs(alone[0][0].score - together[1][0].score) < 1e-4
 
 
 def test_without_attention_there_is_no_coverage():
-    source, real = sources([6])
+    source, token_mask = sources([6])
     with pytest.raises(ConfigError, match="coverage_penalty: this model has no cross-attention"):
-        decode(small(cell="gru"), source, real, ENDS, DecodeSettings(coverage_penalty=0.4))
+        decode(small(cell="gru"), source, token_mask, ENDS, DecodeSettings(coverage_penalty=0.4))
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_every_parameter_learns(variant):
     model = small(**variant).train()
-    source, real = sources([6, 4])
-    model(source, real, random_tokens(2, 5, seed=1)).square().sum().backward()
+    source, token_mask = sources([6, 4])
+    model(source, token_mask, random_tokens(2, 5, seed=1)).square().sum().backward()
     assert not [name for name, each in model.named_parameters() if each.grad is None or not each.grad.any()]
 
 
 @pytest.mark.parametrize("variant", [PLAIN[0], *ATTENTIVE[1::6], ATTENTIVE[12], CONVOLUTIONAL[0]], ids=str)
 def test_hypotheses_of_one_sentence_send_their_gradients_together(variant):
     model = small(**variant)
-    (source, real), target = sources([6, 4]), random_tokens(6, 5, seed=1)
+    (source, token_mask), target = sources([6, 4]), random_tokens(6, 5, seed=1)
     parameters = list(model.parameters())
-    memory = model.encode(source, real)
-    copies = model.encode(source, real).select(torch.tensor([0, 0, 0, 1, 1, 1]))
+    memory = model.encode(source, token_mask)
+    copies = model.encode(source, token_mask).select(torch.tensor([0, 0, 0, 1, 1, 1]))
     found, expected = (
         torch.autograd.grad(model.decode(target, each).square().sum(), parameters, allow_unused=True)
         for each in (memory, copies)
@@ -157,28 +157,28 @@ def test_hypotheses_of_one_sentence_send_their_gradients_together(variant):
 @pytest.mark.parametrize("variant", [PLAIN[0], PLAIN[3], ATTENTIVE[0], ATTENTIVE[8], ATTENTIVE[12]], ids=str)
 def test_own_words_are_read_in_training_only(variant):
     model = small(teacher_forcing=0.0, dropout=0.0, embedding_dropout=0.0, **variant)
-    source, real = sources([6, 4])
+    source, token_mask = sources([6, 4])
     target = random_tokens(2, 5, seed=1)
     with torch.no_grad():
-        forced = model(source, real, target)
+        forced = model(source, token_mask, target)
         model.train()
-        free = model(source, real, target)
+        free = model(source, token_mask, target)
         ids = target[:, :1]
         for _ in range(4):
-            ids = torch.cat((ids, model.eval()(source, real, ids)[:, -1:].argmax(-1)), 1)
-        expected = model(source, real, ids)
+            ids = torch.cat((ids, model.eval()(source, token_mask, ids)[:, -1:].argmax(-1)), 1)
+        expected = model(source, token_mask, ids)
     assert_close(free, expected, atol=1e-4, rtol=0)
     assert not torch.allclose(free, forced)
 
 
 def test_the_share_of_right_words_follows_training():
     model = small(final_teacher_forcing=0.0, alignment="dot", dropout=0.0, embedding_dropout=0.0).train()
-    source, real = sources([6, 4])
+    source, token_mask = sources([6, 4])
     target = random_tokens(2, 5, seed=1)
     with torch.no_grad():
-        forced, at_first = model.eval()(source, real, target), model.train()(source, real, target)
+        forced, at_first = model.eval()(source, token_mask, target), model.train()(source, token_mask, target)
         model.advance(1.0)
-        at_last = model(source, real, target)
+        at_last = model(source, token_mask, target)
     assert_close(forced, at_first, atol=1e-5, rtol=0)
     assert not torch.allclose(at_first, at_last)
 
@@ -208,8 +208,8 @@ def test_embeddings_are_shared_as_the_setting_says(kind):
 def test_learned_places_bound_source_and_output():
     model = small(alignment="location", max_positions=7)
     assert model.max_positions == 7 and small(alignment="dot", max_positions=7).max_positions is None
-    source, real = sources([6])
-    (found,) = decode(model, source, real, SpecialTokens(2, 3, (0, 1, 2, 3)), DecodeSettings(beams=2))
+    source, token_mask = sources([6])
+    (found,) = decode(model, source, token_mask, SpecialTokens(2, 3, (0, 1, 2, 3)), DecodeSettings(beams=2))
     assert len(found[0].ids) == 7
     with pytest.raises(DataError, match="A source of 8 tokens goes past the 7 places"):
         model.encode(*sources([8]))

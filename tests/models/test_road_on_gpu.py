@@ -20,13 +20,13 @@ def test_mixed_precision_fits_and_nothing_depends_on_values(variant):
     """Without values there is nothing to wait for on a GPU, and no shape that they could change in a recording."""
     with FakeTensorMode():
         model = build_model(settings_of(**variant), Vocabularies(VOCABULARY, VOCABULARY, True)).train()
-        source, real = torch.zeros(2, 6, dtype=torch.long), everything(2, 6)
+        source, token_mask = torch.zeros(2, 6, dtype=torch.long), everything(2, 6)
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            logits = model(source, real, torch.zeros(2, 5, dtype=torch.long))
+            logits = model(source, token_mask, torch.zeros(2, 5, dtype=torch.long))
         logits.float().sum().backward()
         model.eval()
         with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
-            memory, state = model.encode(source, real), model.start()
+            memory, state = model.encode(source, token_mask), model.start()
             model.decode(torch.zeros(2, 1, dtype=torch.long), memory, state)
             state = state.select(torch.zeros(6, dtype=torch.long))
             assert model.decode(torch.zeros(6, 1, dtype=torch.long), memory, state).shape[:2] == (6, 1)
@@ -41,8 +41,8 @@ def test_rounded_shapes_do_not_grow_past_the_last_place(variant):
     batch = pairs.batch(np.flatnonzero(pairs.source.lengths <= 11)[:40])
     objective = TranslationObjective(0.1)
     assert batch.source.size(1) == batch.target.size(1) == 11
-    assert batch.on_grid().source.size(1) == 12
-    rounded = batch.on_grid(model.max_positions)
+    assert batch.padded_to_bucket().source.size(1) == 12
+    rounded = batch.padded_to_bucket(model.max_positions)
     assert rounded.source.shape == rounded.target.shape == (40, 11)
     with torch.no_grad():
         losses = [objective(model, each)["translation"].sum for each in (batch, rounded)]

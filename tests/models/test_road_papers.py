@@ -40,16 +40,16 @@ def test_a_decoder_with_attention_is_the_plain_loop_of_its_paper(attends):
     """Bahdanau et al., 2015: c_i of s_{i-1} goes into the step. Luong et al., 2015: c_i of s_i; readouts are fed."""
     changes = {} if attends == "before" else {"attends": "after", "has_input_feeding": attends == "feeding"}
     model = built(RecurrentSettings(alignment="additive", alignment_width=5, **STILL, **changes))
-    (source, real), target = sources([6, 4]), random_tokens(2, 5, seed=1)
+    (source, token_mask), target = sources([6, 4]), random_tokens(2, 5, seed=1)
     decoder, score = model.decoder, model.decoder.cross.alignment
     cell = list(decoder.layers[0].fused.parameters())  # W_x, W_h and their biases
 
-    memory = model.encode(source, real)
+    memory = model.encode(source, token_mask)
     h, s = memory.states, torch.tanh(decoder.bridge(memory.summary))
 
     def context(state):
         e = torch.tanh((state @ score.query.weight.T)[:, None] + h @ score.key.weight.T + score.key.bias)
-        weights = (e @ score.vector).masked_fill(~real, -math.inf).softmax(-1)  # (B, S)
+        weights = (e @ score.vector).masked_fill(~token_mask, -math.inf).softmax(-1)  # (B, S)
         return (weights[:, :, None] * h).sum(1)
 
     read, logits = h.new_zeros(2, 6), []
@@ -63,7 +63,7 @@ def test_a_decoder_with_attention_is_the_plain_loop_of_its_paper(attends):
             c = context(s)
         read = torch.tanh(decoder.readout(torch.cat((s, y, c), -1)))
         logits.append(read @ model.head.weight.T + model.head.bias)
-    assert_same_learning(model, model(source, real, target), torch.stack(logits, 1))
+    assert_same_learning(model, model(source, token_mask, target), torch.stack(logits, 1))
 
 
 def convolved(module, x):
@@ -95,17 +95,17 @@ def test_convs2s_is_what_its_paper_writes():
         c = (d @ z.T).softmax(-1) @ ((z + e) * half) * (7 * math.sqrt(1 / 7))
         x = ((h + block.output(c)) * half + x) * half
     expected = decoder.outer(x) @ model.head.weight.T + model.head.bias
-    real = torch.ones(1, 7, dtype=torch.bool)
-    assert_same_learning(model, model(source, real, target)[0], expected)
+    token_mask = torch.ones(1, 7, dtype=torch.bool)
+    assert_same_learning(model, model(source, token_mask, target)[0], expected)
 
 
 def test_the_encoder_of_convs2s_learns_at_its_own_pace():
     """§3.4: its gradients are scaled down by how many attentions send one, those of the source words are not."""
     model = built(ConvolutionalSettings(kernel=3, encoder_layers=1, decoder_layers=3, embeddings="separate", **STILL))
-    (source, real), target = sources([6, 4]), random_tokens(2, 5, seed=1)
+    (source, token_mask), target = sources([6, 4]), random_tokens(2, 5, seed=1)
     parts = [model.encoder.blocks[0].windows.weight, model.decoder.blocks[0].convolution.windows.weight]
     found, plain = (
-        torch.autograd.grad(model.train(is_training)(source, real, target).square().sum(), parts)
+        torch.autograd.grad(model.train(is_training)(source, token_mask, target).square().sum(), parts)
         for is_training in (True, False)
     )
     assert_close(found[0], plain[0] / 6)

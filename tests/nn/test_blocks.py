@@ -75,8 +75,8 @@ def test_dropout_keeps_the_mean_and_drops_its_share():
     assert abs((mask == 0).float().mean().item() - 0.3) < 0.005
     assert abs(mask.mean().item() - 1) < 0.01
     assert len(mask.unique()) == 2
-    neighbours = (mask[:, ::2] == 0) & (mask[:, 1::2] == 0)  # elements that share a random word stay independent
-    assert abs(neighbours.float().mean().item() - 0.09) < 0.005
+    neighbors = (mask[:, ::2] == 0) & (mask[:, 1::2] == 0)  # elements that share a random word stay independent
+    assert abs(neighbors.float().mean().item() - 0.09) < 0.005
 
 
 def test_dropout_is_off_outside_training_and_repeats_with_a_seed():

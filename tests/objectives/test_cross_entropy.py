@@ -58,10 +58,10 @@ def test_overconfidence_is_punished():
     assert smoothed[0] < smoothed[1] and plain[0] > plain[1]
 
 
-def batch_of(source, target, labels, real):
-    places = real.flatten().nonzero().squeeze(1)
-    source_real = torch.ones_like(source, dtype=torch.bool)
-    return TranslationBatch(source, source_real, target, real, places, labels.flatten()[places], len(places))
+def batch_of(source, target, labels, token_mask):
+    places = token_mask.flatten().nonzero().squeeze(1)
+    source_mask = torch.ones_like(source, dtype=torch.bool)
+    return TranslationBatch(source, source_mask, target, token_mask, places, labels.flatten()[places], len(places))
 
 
 def test_a_place_without_a_label_adds_nothing():
@@ -78,11 +78,11 @@ def test_a_place_without_a_label_adds_nothing():
 def test_rounded_shapes_change_neither_loss_nor_gradients():
     model = small_transformer().double()
     objective = TranslationObjective(0.1)
-    real = torch.arange(7) < torch.tensor([[7], [3], [5]]).repeat(6, 1)[:17]
-    batch = batch_of(random_tokens(17, 6), random_tokens(17, 7, seed=1), random_tokens(17, 7, seed=2), real)
-    rounded = batch.on_grid()
+    token_mask = torch.arange(7) < torch.tensor([[7], [3], [5]]).repeat(6, 1)[:17]
+    batch = batch_of(random_tokens(17, 6), random_tokens(17, 7, seed=1), random_tokens(17, 7, seed=2), token_mask)
+    rounded = batch.padded_to_bucket()
     assert batch.shape == (17, 6, 7, 85) and rounded.shape == (18, 8, 8, 88)
-    assert rounded.on_grid().shape == rounded.shape and objective.counts(rounded) == objective.counts(batch)
+    assert rounded.padded_to_bucket().shape == rounded.shape and objective.counts(rounded) == objective.counts(batch)
     losses = [objective(model, each)["translation"].sum for each in (batch, rounded)]
     assert_close(*losses, rtol=1e-12, atol=0)
     gradients = [torch.autograd.grad(loss, list(model.parameters())) for loss in losses]
@@ -93,9 +93,9 @@ def test_padding_adds_nothing_to_loss_or_count():
     model = small_transformer()
     objective = TranslationObjective(0.1)
     source, target, labels = random_tokens(2, 5), random_tokens(2, 6, seed=1), random_tokens(2, 6, seed=2)
-    real = torch.arange(6) < torch.tensor([[6], [3]])
-    both = objective(model, batch_of(source, target, labels, real))["translation"]
-    first = objective(model, batch_of(source[:1], target[:1], labels[:1], real[:1]))["translation"]
+    token_mask = torch.arange(6) < torch.tensor([[6], [3]])
+    both = objective(model, batch_of(source, target, labels, token_mask))["translation"]
+    first = objective(model, batch_of(source[:1], target[:1], labels[:1], token_mask[:1]))["translation"]
     second = objective(
         model, batch_of(source[1:], target[1:, :3], labels[1:, :3], torch.ones(1, 3, dtype=torch.bool))
     )["translation"]
@@ -107,7 +107,7 @@ def test_the_objective_equals_logits_and_a_plain_loss():
     model = small_transformer()
     source, target, labels = random_tokens(2, 5), random_tokens(2, 6, seed=1), random_tokens(2, 6, seed=2)
     batch = batch_of(source, target, labels, torch.ones(2, 6, dtype=torch.bool))
-    logits = model(source, batch.source_real, target)
+    logits = model(source, batch.source_mask, target)
     expected = F.cross_entropy(logits.view(-1, VOCABULARY), labels.flatten(), reduction="sum")
     found = TranslationObjective(0.0)(model, batch)
     assert_close(found["surprise"].sum, expected, rtol=1e-5, atol=1e-4)

@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from labelled import small_headed
+from labeled import small_headed
 from regard.data.encoding.labeled import EncodedExamples, Framed
 from regard.data.encoding.sequences import Sequences
 from regard.data.encoding.templates import SequenceTemplate
@@ -41,7 +41,7 @@ def test_the_loss_has_two_parts_with_counts_of_their_own():
         expected = said = 0.0
         for row in range(6):
             tokens = torch.from_numpy(found.sequences[row].astype(np.int64))[None]
-            hidden = model.body.read(tokens)
+            hidden = model.body.hidden_states(tokens)
             expected += F.cross_entropy(model.output(hidden[:, -1]), torch.tensor(found.labels[row : row + 1]))
             said += F.cross_entropy(model.body.project(hidden)[0, :-1], tokens[0, 1:], reduction="sum")
     assert_close(loss["label"].sum, expected, atol=1e-10, rtol=0)
@@ -87,11 +87,11 @@ def test_every_parameter_learns_from_a_batch_on_the_grid_as_from_the_batch(famil
     batch = made(family, kind, sequences).batch(np.arange(19))
     objective = HeadObjective(0.5 if family == "gpt" else 0.0)
     gradients = []
-    for each in (batch, batch.on_grid(64)):
+    for each in (batch, batch.padded_to_bucket(64)):
         model = model_of(family, kind)
         scaled_total(objective(model, each), objective.counts(batch)).backward()
         gradients.append({name: parameter.grad for name, parameter in model.named_parameters()})
-    unused = ("body.head.bias", "body.transform", "body.following") + (() if model.pools else ("body.pooler",))
+    unused = ("body.head.bias", "body.transform", "body.next_sentence") + (() if model.pools else ("body.pooler",))
     for name, gradient in gradients[0].items():
         is_idle = family == "bert" and name.startswith(unused)
         assert gradient is None if is_idle else gradient.any(), name
@@ -135,7 +135,7 @@ def test_replayed_gradients_train_like_computed_ones(family, kind, sequences):
 def test_the_loss_of_a_number_is_the_square_of_its_error():
     model, batch = small_headed("number", family="bert"), made("bert", "number", 1, 5).batch(np.arange(5))
     with torch.no_grad():
-        said = model(batch.reading, batch.places, batch.offered)
+        said = model(batch.reading, batch.places, batch.candidate_mask)
         found = HeadObjective()(model, batch)["label"]
     assert found.count == 5
     assert_close(found.sum, ((said - batch.labels) ** 2).sum(), atol=1e-12, rtol=0)
@@ -144,7 +144,7 @@ def test_the_loss_of_a_number_is_the_square_of_its_error():
 def test_the_loss_of_a_span_is_the_mean_of_its_ends():
     model, batch = small_headed("spans", family="bert"), made("bert", "spans", 3, 5).batch(np.arange(5))
     with torch.no_grad():
-        said = model(batch.reading, batch.places, batch.offered).log_softmax(1)
+        said = model(batch.reading, batch.places, batch.candidate_mask).log_softmax(1)
         found = HeadObjective()(model, batch)["label"].sum
     begins, ends = (said[torch.arange(5), batch.labels[:, side], side] for side in (0, 1))
     assert_close(found, -(begins + ends).sum() / 2, atol=1e-12, rtol=0)

@@ -34,9 +34,9 @@ def test_the_loss_is_that_of_masked_words_and_of_the_length():
         words = lengths = 0.0
         for row in range(7):
             single = MaskedPairs(pairs, 1, 0).batch(np.array([row]))
-            memory = model.encode(single.source, single.source_real)
-            logits = model.project(model.decode(single.target, memory, single.target_real))[0]
-            words += F.cross_entropy(logits[single.label_places], single.labels, reduction="sum")
+            memory = model.encode(single.source, single.source_mask)
+            logits = model.project(model.decode(single.target, memory, single.target_mask))[0]
+            words += F.cross_entropy(logits[single.label_positions], single.labels, reduction="sum")
             longer = int(pairs.target.lengths[row] - pairs.source.lengths[row])
             lengths += F.cross_entropy(model.length_scores(memory), torch.tensor([longer + 5]))
     assert objective.parts == tuple(loss) == ("translation", "surprise", "length")
@@ -87,11 +87,11 @@ def test_two_readings_without_dropout_agree_and_are_one():
 def test_rounded_shapes_teach_the_same(agreement):
     batch = MaskedPairs(random_pairs(40), 1, 0).batch(np.arange(19))
     objective, found = MaskedTranslationObjective(0.1, agreement), []
-    for each in (batch, batch.on_grid(64)):
+    for each in (batch, batch.padded_to_bucket(64)):
         model = small_mask_predict().double()
         scaled_total(objective(model, each), objective.counts(batch)).backward()
         found.append(gradients_of(model))
-    assert batch.on_grid(64).shape != batch.shape
+    assert batch.padded_to_bucket(64).shape != batch.shape
     assert_close(found[1], found[0], atol=1e-10, rtol=0)
 
 

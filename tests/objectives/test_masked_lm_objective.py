@@ -50,32 +50,32 @@ def update(told, limit=10**9, has_pairs=True):
 
 def padded(batch):
     """Return tokens, segments, real and the labels of every place, a sequence a row."""
-    sizes = batch.bounds.diff().tolist()
+    sizes = batch.cu_seqlens.diff().tolist()
     rows = lambda flat: torch.nn.utils.rnn.pad_sequence(flat.split(sizes), batch_first=True)
     labels = torch.full_like(batch.tokens, NO_LABEL)
-    labels[batch.label_places] = batch.labels
-    real = rows(torch.ones_like(batch.tokens)).bool()
-    return rows(batch.tokens), rows(batch.segments), real, rows(labels).masked_fill(~real, NO_LABEL)
+    labels[batch.label_positions] = batch.labels
+    token_mask = rows(torch.ones_like(batch.tokens)).bool()
+    return rows(batch.tokens), rows(batch.segments), token_mask, rows(labels).masked_fill(~token_mask, NO_LABEL)
 
 
 def test_packed_sequences_have_the_loss_of_padded_ones(told):
     bert, (batch,) = model(told), update(told)
-    assert len(set(batch.bounds.diff().tolist())) > 5
-    tokens, segments, real, labels = padded(batch)
-    hidden = bert.read(tokens, segments, real)
+    assert len(set(batch.cu_seqlens.diff().tolist())) > 5
+    tokens, segments, token_mask, labels = padded(batch)
+    hidden = bert.hidden_states(tokens, segments, token_mask)
     masked = F.cross_entropy(bert.project(hidden).flatten(0, 1), labels.flatten(), ignore_index=-1, reduction="sum")
-    scores = bert.following(bert.pool(hidden[:, 0]))
-    following = F.cross_entropy(scores, batch.following, ignore_index=-1, reduction="sum")
+    scores = bert.next_sentence(bert.pool(hidden[:, 0]))
+    following = F.cross_entropy(scores, batch.is_next, ignore_index=-1, reduction="sum")
     found = MaskedObjective()(bert, batch)
     assert_close(found["masked"].sum, masked, atol=1e-8, rtol=0)
     assert_close(found["next_sentence"].sum, following, atol=1e-8, rtol=0)
     assert found["masked"].count == int((labels != NO_LABEL).sum())
-    assert found["next_sentence"].count == int((batch.following != NO_LABEL).sum())
+    assert found["next_sentence"].count == int((batch.is_next != NO_LABEL).sum())
 
 
 def test_what_fills_up_a_shape_changes_nothing(told):
     bert, (batch,), objective = model(told), update(told), MaskedObjective()
-    grid = batch.on_grid(64)
+    grid = batch.padded_to_bucket(64)
     assert grid.shape[0] > batch.shape[0] and grid.shape[1] > batch.shape[1] and grid.shape[2] > batch.shape[2]
     counts = objective.counts(batch)
     assert objective.counts(grid) == counts

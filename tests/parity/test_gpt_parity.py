@@ -78,7 +78,7 @@ def test_logits_are_equal(both):
         assert expected.std() > 0.5
         assert_close(ours(tokens), expected, atol=1e-4, rtol=0)
         state = ours.start()
-        steps = [ours.project(ours.read(piece, state)) for piece in tokens.split([5, 1, 6], 1)]
+        steps = [ours.project(ours.hidden_states(piece, state)) for piece in tokens.split([5, 1, 6], 1)]
     assert_close(torch.cat(steps, 1), expected, atol=1e-4, rtol=0)
     assert all(isinstance(cache, KeyValueCache) and cache.length == 12 for cache in state.caches)
 

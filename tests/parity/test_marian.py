@@ -21,18 +21,20 @@ def both():
 def test_logits_are_equal(both):
     ours, theirs = both
     source, target = random_tokens(3, 7), random_tokens(3, 6, seed=1)
-    real = torch.arange(7) < torch.tensor([[7], [4], [2]])
+    token_mask = torch.arange(7) < torch.tensor([[7], [4], [2]])
     with torch.no_grad():
-        expected = theirs(input_ids=source, attention_mask=real.long(), decoder_input_ids=target).logits
-        assert_close(ours(source, real, target), expected, atol=1e-4, rtol=0)
+        expected = theirs(input_ids=source, attention_mask=token_mask.long(), decoder_input_ids=target).logits
+        assert_close(ours(source, token_mask, target), expected, atol=1e-4, rtol=0)
 
 
 def test_gradients_are_equal(both):
     ours, theirs = both
     source, target, labels = random_tokens(2, 5), random_tokens(2, 6, seed=1), random_tokens(2, 6, seed=2)
-    real = torch.ones(2, 5, dtype=torch.bool)
-    theirs(input_ids=source, attention_mask=real.long(), decoder_input_ids=target, labels=labels).loss.backward()
-    loss = torch.nn.functional.cross_entropy(ours(source, real, target).view(-1, VOCABULARY), labels.flatten())
+    token_mask = torch.ones(2, 5, dtype=torch.bool)
+    theirs(
+        input_ids=source, attention_mask=token_mask.long(), decoder_input_ids=target, labels=labels
+    ).loss.backward()
+    loss = torch.nn.functional.cross_entropy(ours(source, token_mask, target).view(-1, VOCABULARY), labels.flatten())
     loss.backward()
     order = feature_order(ours.settings)
     assert_close(ours.head.weight.grad[:, order], theirs.model.shared.weight.grad, atol=1e-4, rtol=1e-3)
@@ -50,12 +52,12 @@ def test_greedy_translations_are_equal(both):
 
     ours, theirs = both
     source = random_tokens(4, 6)
-    real = torch.ones(4, 6, dtype=torch.bool)
+    token_mask = torch.ones(4, 6, dtype=torch.bool)
     settings = DecodeSettings(beams=1, max_length_ratio=1, max_length_extra=5)
-    found = decode(ours, source, real, SpecialTokens(2, 3, (0,)), settings)
+    found = decode(ours, source, token_mask, SpecialTokens(2, 3, (0,)), settings)
     generated = theirs.generate(
         input_ids=source,
-        attention_mask=real.long(),
+        attention_mask=token_mask.long(),
         max_new_tokens=11,
         num_beams=1,
         do_sample=False,

@@ -59,7 +59,7 @@ def test_candidates_are_those_of_the_reference(tokenizer, tmp_path):
         for mask, scored in zip(found.masks, expected, strict=True):
             for mine, theirs in zip(mask, scored, strict=True):
                 assert mine.probability == pytest.approx(theirs["score"], abs=1e-5)
-                assert mine.token == tokenizer.pieces([theirs["token"]])[0]
+                assert mine.token == tokenizer.tokens([theirs["token"]])[0]
 
 
 def test_many_texts_are_filled_as_each_alone_in_their_order(encoder):
@@ -108,13 +108,13 @@ def test_vectors_of_many_texts_are_those_of_each_alone(encoder):
 
 def test_vectors_are_made_of_those_of_tokens(encoder):
     for text, found in zip(TEXTS, encoder.tokens(TEXTS, layer=1), strict=True):
-        assert found.tokens[0] == "[CLS]" and found.tokens[-1] == "[SEP]" and not found.is_cut
+        assert found.tokens[0] == "[CLS]" and found.tokens[-1] == "[SEP]" and not found.is_truncated
         np.testing.assert_allclose(encoder.embed(text, "mean", 1), found.vectors.mean(0), atol=1e-5)
         np.testing.assert_allclose(encoder.embed(text, "cls", 1), found.vectors[0], atol=1e-5)
         np.testing.assert_allclose(encoder.embed(text, "max", 1), found.vectors.max(0), atol=1e-5)
         for token, (begin, end) in zip(found.tokens[1:-1], found.offsets[1:-1], strict=True):
             assert text[begin:end].lower() == token.removeprefix("##")
-    lengths = np.linalg.norm(encoder.embed(TEXTS, is_normalised=True), axis=1)
+    lengths = np.linalg.norm(encoder.embed(TEXTS, is_normalized=True), axis=1)
     np.testing.assert_allclose(lengths, 1, atol=1e-5)
 
 
@@ -134,7 +134,7 @@ def test_texts_that_are_too_long_lose_their_ends_and_that_is_told(encoder):
     told = Told()
     text = "the dog and " * 30
     found = encoder.tokens([text, "dog"], progress=told)
-    assert [len(each.tokens) for each in found] == [32, 3] and [each.is_cut for each in found] == [True, False]
+    assert [len(each.tokens) for each in found] == [32, 3] and [each.is_truncated for each in found] == [True, False]
     assert told.told == ["1 of 2 texts have more than 32 tokens, and lost their ends."]
     np.testing.assert_allclose(encoder.embed(text), encoder.embed("the dog and " * 10), atol=1e-5)
 
@@ -294,15 +294,15 @@ def test_models_of_other_families_and_tasks_are_refused(encoder, tmp_path):
 
 
 def reference_vectors(folder, texts):
-    """Return vectors as the page of the model tells: the mean of all tokens, normalised."""
+    """Return vectors as the page of the model tells: the mean of all tokens, normalized."""
     from transformers import AutoModel, AutoTokenizer
 
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
     batch = tokenizer(texts, padding=True, truncation=True, max_length=256, return_tensors="pt")
     with torch.no_grad():
         states = model(**batch).last_hidden_state
-    real = batch["attention_mask"][:, :, None].float()
-    return torch.nn.functional.normalize((states * real).sum(1) / real.sum(1), dim=1)
+    token_mask = batch["attention_mask"][:, :, None].float()
+    return torch.nn.functional.normalize((states * token_mask).sum(1) / token_mask.sum(1), dim=1)
 
 
 def test_minilm_finds_the_similarities_of_the_reference():

@@ -19,8 +19,8 @@ def test_man_is_to_woman_as_king_is_to_queen(golden, metric):
 
 @pytest.mark.parametrize("metric", ["cosine", "dot", "euclidean"])
 def test_apple_is_nearest_to_orange(golden, metric):
-    assert golden.neighbours("orange", metric=metric)[0].word == "apple"
-    assert golden.neighbours("apple", metric=metric)[0].word == "orange"
+    assert golden.neighbors("orange", metric=metric)[0].word == "apple"
+    assert golden.neighbors("apple", metric=metric)[0].word == "orange"
 
 
 def test_values_are_what_the_metric_says(golden):
@@ -32,13 +32,13 @@ def test_values_are_what_the_metric_says(golden):
     }
     for metric, value in expected.items():
         assert golden.similarity("king", "queen", metric) == pytest.approx(value, rel=1e-5)
-        near = {each.word: each.value for each in golden.neighbours("king", 10, metric)}
+        near = {each.word: each.value for each in golden.neighbors("king", 10, metric)}
         assert near["queen"] == pytest.approx(value, rel=1e-5)
         assert "king" not in near and len(near) == 5
 
 
 def test_excluded_words_are_no_answer(golden):
-    assert golden.neighbours("orange", 9, exclude=["apple", "nonsense"])[0].word != "apple"
+    assert golden.neighbors("orange", 9, exclude=["apple", "nonsense"])[0].word != "apple"
     assert golden.analogy("man", "woman", "king", exclude=["queen"])[0].word != "queen"
 
 
@@ -61,13 +61,13 @@ def test_words_are_looked_up_as_in_a_dictionary(golden):
 
 
 def test_a_text_is_one_word_and_not_its_letters(golden):
-    first = golden.neighbours("king", 1)[0].word
-    assert golden.neighbours("king", 1, exclude=first) == golden.neighbours("king", 1, exclude=[first])
-    assert golden.neighbours("king", 1, exclude=first)[0].word != first
+    first = golden.neighbors("king", 1)[0].word
+    assert golden.neighbors("king", 1, exclude=first) == golden.neighbors("king", 1, exclude=[first])
+    assert golden.neighbors("king", 1, exclude=first)[0].word != first
     with pytest.raises(ConfigError, match='"king" is one text; give the words as a list.'):
         golden.odd_one_out("king")
     with pytest.raises(DataError, match="golden: 3 is no word; give it as text."):
-        golden.neighbours(3)
+        golden.neighbors(3)
 
 
 def test_an_unknown_word_is_one_sentence(golden):
@@ -80,7 +80,7 @@ def test_an_unknown_word_is_one_sentence(golden):
     with pytest.raises(DataError, match="it is not one of the 6 words there are"):
         golden.vector("zebra")
     with pytest.raises(ConfigError, match='metric: "manhattan" is not one of cosine, dot, euclidean'):
-        golden.neighbours("man", metric="manhattan")
+        golden.neighbors("man", metric="manhattan")
 
 
 def test_analogies_are_counted_by_section(golden, tmp_path):

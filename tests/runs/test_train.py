@@ -434,7 +434,7 @@ def test_a_run_knows_its_paths(tmp_path):
 def test_the_loss_of_pairs_that_do_not_fit_together_is_the_same(quick_run, monkeypatch):
     translator = load(quick_run.best, "cpu")
     encoded = encode_pairs(translator, list(miniature.pairs("valid", 30)))
-    found = losses.mean_surprise(translator.model, encoded, translator.device, 4096)
+    found = losses.mean_nll(translator.model, encoded, translator.device, 4096)
     whole, limits = losses._mean_surprise, []
 
     def narrow(model, pairs, device, limit):
@@ -444,5 +444,5 @@ def test_the_loss_of_pairs_that_do_not_fit_together_is_the_same(quick_run, monke
         return whole(model, pairs, device, limit)
 
     monkeypatch.setattr(losses, "_mean_surprise", narrow)
-    again = losses.mean_surprise(translator.model, encoded, translator.device, 4096)
+    again = losses.mean_nll(translator.model, encoded, translator.device, 4096)
     assert limits == [4096, 2048, 1024] and again["loss"] == pytest.approx(found["loss"], abs=1e-5)

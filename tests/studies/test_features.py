@@ -95,9 +95,9 @@ def test_sentences_together_are_tagged_as_alone(encoder_path, kind):
     model = new_feature_tagger(FeatureTaggerSettings(kind=kind, width=8), vectors.width, 3, seed=1).eval()
     batch = vectors.batch(np.array([3, 0, 7]))
     with torch.no_grad():
-        together = model(batch.reading, batch.places, batch.offered)
+        together = model(batch.reading, batch.places, batch.candidate_mask)
         each = [vectors.batch(np.array([row])) for row in (3, 0, 7)]
-        alone = torch.cat([model(one.reading, one.places, one.offered) for one in each])
+        alone = torch.cat([model(one.reading, one.places, one.candidate_mask) for one in each])
     assert_close(together, alone, atol=1e-5, rtol=0)
 
 

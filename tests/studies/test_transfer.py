@@ -7,7 +7,7 @@ import pytest
 
 from elmos import elmo_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
-from labelled import write_reviews
+from labeled import write_reviews
 from regard.checkpoint.bundle import write_bundle
 from regard.cli.verbs.transfer import METHODS
 from regard.config.overrides import nested
@@ -89,12 +89,12 @@ def test_what_is_done_is_not_done_again(whole, desk):
 def test_a_transfer_that_was_stopped_goes_on_with_the_same_table(desk, tmp_path, monkeypatch):
     asked = question(desk, methods=("scratch", "vectors-frozen"), sizes=("20",))
     straight = transfer(asked, out=tmp_path / "straight").results["table"]
-    real, stops = course.execute, iter([False, True])
+    token_mask, stops = course.execute, iter([False, True])
 
     def stopping(run, job, progress):
         from dataclasses import replace
 
-        return real(run, replace(job, stop_at=1) if next(stops, False) else job, progress)
+        return token_mask(run, replace(job, stop_at=1) if next(stops, False) else job, progress)
 
     monkeypatch.setattr(course, "execute", stopping)
     stopped = transfer(asked, out=tmp_path / "cut")

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import regard
-from labelled import write_reviews
+from labeled import write_reviews
 from regard import miniature
 from regard.checkpoint.bundle import read_weights
 from regard.errors import ConfigError

@@ -32,7 +32,7 @@ def written(tokenizer, prompt, before, ids, stops=()):
 
 @pytest.mark.parametrize("prompt", ["", "Anna", "Anna had ", "日本"])
 def test_pieces_make_the_whole(tokenizer, prompt):
-    before = [tokenizer.end, *tokenizer.encode(prompt).ids]
+    before = [tokenizer.eos_id, *tokenizer.encode(prompt).ids]
     for ids in (tokenizer.encode(WORDS).ids, tokenizer.encode(WORDS * 9).ids):
         assert "".join(written(tokenizer, prompt, before, ids)) == text_behind(tokenizer, prompt, before, ids)
 
@@ -50,7 +50,7 @@ def test_pieces_of_any_tokens_make_the_whole(tokenizer):
 def test_characters_are_never_shown_in_parts():
     tokenizer = tokenizer_of("bytes")
     ids = tokenizer.encode(WORDS).ids
-    pieces = written(tokenizer, "", [tokenizer.end], ids)
+    pieces = written(tokenizer, "", [tokenizer.eos_id], ids)
     assert "".join(pieces) == WORDS and not any("\N{REPLACEMENT CHARACTER}" in piece for piece in pieces)
     assert "" in pieces  # the first bytes of a character
 
@@ -74,7 +74,7 @@ def test_what_is_shown_ends_before_a_stop_that_spans_tokens(stop):
     for text in (WORDS, WORDS.replace("日本語", "日日語語"), WORDS.replace("\n\n", "\n \n\n")):
         if stop not in text:
             continue
-        pieces = written(tokenizer, "", [tokenizer.end], tokenizer.encode(text).ids, [stop, "nowhere"])
+        pieces = written(tokenizer, "", [tokenizer.eos_id], tokenizer.encode(text).ids, [stop, "nowhere"])
         assert "".join(pieces) == text[: text.index(stop)]
 
 

@@ -52,7 +52,7 @@ def test_every_way_to_begin_says_the_prefix_to_the_letter(tokenizers, kind, text
     for said in found:
         for following in itertools.islice(free, 0, None, 7):
             assert tokenizer.decode([*said, following]).startswith(text), (said, following)
-        assert tokenizer.end not in said and tokenizer.unknown not in said
+        assert tokenizer.eos_id not in said and tokenizer.unk_id not in said
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -41,7 +41,7 @@ def test_training_text_comes_back(changes):
     tokenizer = trained(**changes)
     for line in TEXT:
         encoding = tokenizer.encode(line)
-        assert tokenizer.unknown not in encoding.ids
+        assert tokenizer.unk_id not in encoding.ids
         # WordPiece does not say whether a space stood before ; or :
         decoded = tokenizer.decode(encoding.ids)
         assert (decoded.replace(" ;", ";").replace(" :", ":") if changes["kind"] == "wordpiece" else decoded) == line
@@ -92,12 +92,12 @@ def only_end_of_text() -> Tokenizer:
 
 def test_an_end_of_text_does_the_work_of_special_tokens_that_are_missing(tmp_path):
     tokenizer = only_end_of_text()
-    assert tokenizer.padding == tokenizer.unknown == tokenizer.start == tokenizer.end == 3
-    assert (tokenizer.size, tokenizer.unsaid) == (BYTES.size, ()) and BYTES.unsaid == (0, 1, 2)
+    assert tokenizer.pad_id == tokenizer.unk_id == tokenizer.bos_id == tokenizer.eos_id == 3
+    assert (tokenizer.size, tokenizer.suppressed_ids) == (BYTES.size, ()) and BYTES.suppressed_ids == (0, 1, 2)
     ids = tokenizer.encode("a <|endoftext|> b").ids
     assert 3 not in ids and tokenizer.decode([3, *ids, 3, 3]) == "a <|endoftext|> b"
     tokenizer.save(tmp_path / "tokenizer.json")
-    assert Tokenizer.load(tmp_path / "tokenizer.json").end == 3
+    assert Tokenizer.load(tmp_path / "tokenizer.json").eos_id == 3
 
 
 def test_a_tokenizer_without_special_tokens_is_refused():
@@ -112,9 +112,9 @@ def test_a_tokenizer_without_special_tokens_is_refused():
 def test_golden_a_bpe_keeps_play_as_one_piece_of_all_four_words():
     tokenizer = trained(kind="bpe", size=66)
     for word in ("play", "played", "plays", "playing"):
-        pieces = tokenizer.encode(word).pieces
+        pieces = tokenizer.encode(word).tokens
         assert pieces[0] == "▁play", pieces
-    assert len(tokenizer.encode("playing").pieces) > 1
+    assert len(tokenizer.encode("playing").tokens) > 1
 
 
 def test_golden_an_unseen_word_splits_into_known_pieces():
@@ -127,7 +127,7 @@ def test_golden_an_unseen_word_splits_into_known_pieces():
 def test_offsets_point_into_the_text(changes):
     text = "Die Kinder spielen!"
     encoding = trained(**changes).encode(text)
-    for piece, (start, end) in zip(encoding.pieces, encoding.offsets, strict=True):
+    for piece, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
         letters = piece.lstrip("▁Ġ#")
         assert text[start:end].lstrip() == letters.strip() or piece == "▁"  # a mark alone covers the letter behind it
     assert encoding.offsets[0][0] == 0 and encoding.offsets[-1] == (18, 19)
@@ -136,13 +136,13 @@ def test_offsets_point_into_the_text(changes):
 def test_an_unknown_character_shows_in_the_text():
     tokenizer = trained(kind="bpe", size=160)
     encoding = tokenizer.encode("play ξψ")
-    assert encoding.ids.count(tokenizer.unknown) == 1
+    assert encoding.ids.count(tokenizer.unk_id) == 1
     assert tokenizer.decode(encoding.ids).startswith("play") and "⁇" in tokenizer.decode(encoding.ids)
 
 
 def test_special_tokens_have_fixed_places():
     tokenizer = trained(kind="word", size=50)
-    assert (tokenizer.padding, tokenizer.unknown, tokenizer.start, tokenizer.end) == (0, 1, 2, 3)
+    assert (tokenizer.pad_id, tokenizer.unk_id, tokenizer.bos_id, tokenizer.eos_id) == (0, 1, 2, 3)
     assert tokenizer.decode([2, *tokenizer.encode("play").ids, 3, 0, 0]) == tokenizer.decode(
         tokenizer.encode("play").ids
     )
@@ -162,7 +162,7 @@ def test_dropout_of_nothing_is_plain_bpe():
     for marks in ("spaces", "bytes"):
         tokenizer = trained(kind="bpe", size=400, marks=marks)
         lines = [*TEXT, "unseen ξψ words"]
-        plain = [[*tokenizer.encode(line).ids, tokenizer.end] for line in lines]
+        plain = [[*tokenizer.encode(line).ids, tokenizer.eos_id] for line in lines]
         assert drawn(DropoutCorpus(lines, DropoutEncoder(tokenizer, 0.0)), seed=5) == plain
 
 

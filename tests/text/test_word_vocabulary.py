@@ -9,7 +9,7 @@ from regard.text.word_vocabulary import (
     WordSettings,
     find_phrases,
     join_phrases,
-    neighbours_of,
+    neighbors_of,
     splitter,
     table_tokenizer,
 )
@@ -39,7 +39,7 @@ def test_words_may_be_what_white_space_parts():
 def test_words_of_any_text_come_back_from_the_tokenizer():
     words = splitter(WordSettings(split="spaces"))("a \U0001f98a ß \x1c b ２ \u2028 c")
     tokenizer = table_tokenizer(dict.fromkeys(words))
-    assert tokenizer.end == len(words) and tokenizer.pieces(range(len(words))) == words
+    assert tokenizer.eos_id == len(words) and tokenizer.tokens(range(len(words))) == words
     assert tokenizer.encode(" ".join(words)).ids == list(range(len(words)))
 
 
@@ -71,7 +71,7 @@ def test_pairs_that_stand_together_oftener_than_by_chance_are_phrases():
     flat = [word for part in words for word in part]
     singles, pairs = WordCounter(10**6), WordCounter(10**6)
     singles.add(flat)
-    pairs.add(list(neighbours_of(flat)))
+    pairs.add(list(neighbors_of(flat)))
     assert find_phrases(singles, pairs, WordSettings(phrase_threshold=10.0)) == {"new_york"}
 
 

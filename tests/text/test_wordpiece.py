@@ -23,14 +23,14 @@ def trained(texts=TEXT, **changes) -> Tokenizer:
 
 def test_special_tokens_have_berts_names_and_fixed_places():
     tokenizer = trained()
-    assert tokenizer.pieces(range(5)) == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", MASK]
-    found = tokenizer.padding, tokenizer.unknown, tokenizer.start, tokenizer.end, tokenizer.mask
+    assert tokenizer.tokens(range(5)) == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", MASK]
+    found = tokenizer.pad_id, tokenizer.unk_id, tokenizer.bos_id, tokenizer.eos_id, tokenizer.mask_id
     assert found == (0, 1, 2, 3, 4) and tokenizer.specials == {0, 1, 2, 3, 4}
-    assert train_tokenizer(TEXT, TokenizerSettings(kind="wordpiece", size=250)).mask is None
+    assert train_tokenizer(TEXT, TokenizerSettings(kind="wordpiece", size=250)).mask_id is None
 
 
 def test_capitals_and_accents_are_folded_as_the_settings_say():
-    pieces = lambda text, **changes: "".join(trained(**changes).encode(text).pieces).replace("##", "")
+    pieces = lambda text, **changes: "".join(trained(**changes).encode(text).tokens).replace("##", "")
     assert pieces("Größe Cafés") == "großecafes"
     assert pieces("Größe Cafés", strips_accents=False) == "größecafés"
     assert pieces("Größe Cafés", lowercase=False, size=300) == "GrößeCafés"
@@ -46,7 +46,7 @@ def test_text_comes_back_and_specials_in_a_text_are_letters():
 
 def test_ideographs_and_punctuation_stand_alone():
     tokenizer = trained()
-    assert tokenizer.encode("日本x,a").pieces[:2] == ["日", "本"]
+    assert tokenizer.encode("日本x,a").tokens[:2] == ["日", "本"]
     pieces = set(tokenizer.vocabulary.values())
     assert not pieces & {"##日", "##,", "##.", "##;"} and {"日", ",", "##a"} <= pieces
 
@@ -56,21 +56,21 @@ def test_training_repeats_and_one_file_holds_everything(tmp_path):
     assert json.loads(trained().to_json()) == json.loads(tokenizer.to_json())
     tokenizer.save(tmp_path / "tokenizer.json")
     again = Tokenizer.load(tmp_path / "tokenizer.json")
-    assert again.mask == 4 and again.encode("PLAYED 日本 é") == tokenizer.encode("PLAYED 日本 é")
+    assert again.mask_id == 4 and again.encode("PLAYED 日本 é") == tokenizer.encode("PLAYED 日本 é")
 
 
 def test_the_rarest_characters_stay_unknown(monkeypatch):
     monkeypatch.setattr(training_of_tokenizers, "ALPHABET", 10)
     tokenizer = trained(["abcdefghij"] * 3 + ["abcdefghi k", "l"], size=100, minimum_frequency=1)
-    assert tokenizer.unknown not in tokenizer.encode("abcdefghij").ids
-    assert tokenizer.encode("k l").ids == [tokenizer.unknown] * 2
+    assert tokenizer.unk_id not in tokenizer.encode("abcdefghij").ids
+    assert tokenizer.encode("k l").ids == [tokenizer.unk_id] * 2
     assert {len(piece.removeprefix("##")) for piece in tokenizer.vocabulary.values()} > {1}
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "word", "char"])
 def test_other_kinds_may_have_berts_special_tokens(kind):
     tokenizer = trained(kind=kind, size=120, strips_accents=False)
-    assert (tokenizer.mask, tokenizer.start, tokenizer.decode([2, *tokenizer.encode("the größe").ids, 3])) == (
+    assert (tokenizer.mask_id, tokenizer.bos_id, tokenizer.decode([2, *tokenizer.encode("the größe").ids, 3])) == (
         4,
         2,
         "the größe",

@@ -42,7 +42,7 @@ class EmbedRecord(Record):
     """How texts become vectors unless told."""
 
     pooling: str = "mean"
-    is_normalised: bool = False
+    is_normalized: bool = False
     max_length: Size = 2**31 - 1
 
 
@@ -128,7 +128,7 @@ class AnswerFacts(HeadedFacts):
 
     stride: Size
     longest_answer: Size
-    may_be_silent: bool
+    has_unanswerable: bool
     threshold: Number = 0.0
 
 

@@ -34,7 +34,7 @@ def answer_lines(
         whole = [each for each, is_kept in zip(given, has_text) if is_kept]
         numbers = [line + place for place, is_kept in enumerate(has_text) if is_kept]
         found = pipeline(whole, lines=numbers, progress=reporter)
-        cut += sum(getattr(each, "is_cut", False) for each in found)
+        cut += sum(getattr(each, "is_truncated", False) for each in found)
         answers = iter(found)
         for is_kept in has_text:
             show(next(answers) if is_kept else None)

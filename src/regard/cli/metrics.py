@@ -186,7 +186,7 @@ USES = {
     "language-model": ("generate", "TEXT"),
     "masked-language-model": ("fill", '"A text with a [MASK] in it."'),
     "translate": ("translate", "TEXT"),
-    "vectors": ("vectors neighbours", "WORD"),
+    "vectors": ("vectors neighbors", "WORD"),
 }
 
 

@@ -82,10 +82,10 @@ E = TypeVar("E")
 
 def carve_validation(pairs: Sequence[Pair], share: float, most: int = 2000) -> tuple[list[Pair], list[Pair]]:
     """Return (training, validation) pairs; which is which depends on each source text alone."""
-    return carve(pairs, share, lambda pair: pair.source, most)
+    return hold_out(pairs, share, lambda pair: pair.source, most)
 
 
-def carve(
+def hold_out(
     examples: Sequence[E],
     share: float,
     key: Callable[[E], str],

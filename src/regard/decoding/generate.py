@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.decoding.cuda_graphs.beam import Rules, recorded_beam_search
-from regard.decoding.cuda_graphs.capture import can_record, can_record_passes, forget_recordings
+from regard.decoding.cuda_graphs.capture import forget_recordings, supports_captured_passes, supports_cuda_graphs
 from regard.decoding.cuda_graphs.encoder_decoder import build_stepper
 from regard.decoding.cuda_graphs.mask_predict import recorded_mask_predict
 from regard.decoding.logits.coverage import Coverage
@@ -34,7 +34,7 @@ from regard.text.prefix import Prefix
 def decode(
     models: Any | Sequence[Any],
     source: Tensor,
-    real: Tensor,
+    token_mask: Tensor,
     ends: SpecialTokens,
     settings: AnyDecodeSettings,
     prefixes: Sequence[Prefix | None] | None = None,
@@ -50,7 +50,7 @@ def decode(
     prefixes = prefixes or [None] * len(source)
     lines = range(len(source)) if lines is None else lines
     try:
-        return _decode_together(members, source, real, ends, settings, prefixes, lines)
+        return _decode_together(members, source, token_mask, ends, settings, prefixes, lines)
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
@@ -60,18 +60,18 @@ def decode(
     if len(source) == 1:
         fewer = "length candidates" if isinstance(settings, MaskPredictDecodeSettings) else "beams"
         raise DataError(
-            f"Memory runs out on a single text of {int(real.sum()):,} tokens with {settings.hypotheses} hypotheses; "
-            f"split it, or ask for fewer {fewer}."
+            f"Memory runs out on a single text of {int(token_mask.sum()):,} tokens with {settings.hypotheses} "
+            f"hypotheses; split it, or ask for fewer {fewer}."
         )
     parts = (slice(None, len(source) // 2), slice(len(source) // 2, None))
-    halves = (decode(members, source[p], real[p], ends, settings, prefixes[p], lines[p]) for p in parts)
+    halves = (decode(members, source[p], token_mask[p], ends, settings, prefixes[p], lines[p]) for p in parts)
     return [hypotheses for half in halves for hypotheses in half]
 
 
 def _decode_together(
     members: Sequence[Any],
     source: Tensor,
-    real: Tensor,
+    token_mask: Tensor,
     ends: SpecialTokens,
     settings: AnyDecodeSettings,
     prefixes: Sequence[Prefix | None],
@@ -84,44 +84,52 @@ def _decode_together(
             stack.enter_context(packed(cast(nn.Module, member)))
             stack.enter_context(threads_for(cast(nn.Module, member), rows))
         if isinstance(settings, MaskPredictDecodeSettings):
-            return _fill_in(members[0], source, real, ends, settings)
+            return _fill_in(members[0], source, token_mask, ends, settings)
         assert isinstance(settings, DecodeSettings), "there are two ways"
         bound = min((member.max_positions for member in members if member.max_positions is not None), default=None)
         limits = [
             settings.limit(length, bound, len(prefix.choices) if prefix else 0)
-            for length, prefix in zip(real.sum(1).tolist(), prefixes, strict=True)
+            for length, prefix in zip(token_mask.sum(1).tolist(), prefixes, strict=True)
         ]
-        return _decode(members, source, real, limits, LogitsProcessor(settings, ends, prefixes, source.device), lines)
+        return _decode(
+            members, source, token_mask, limits, LogitsProcessor(settings, ends, prefixes, source.device), lines
+        )
 
 
 def _fill_in(
-    model: ConditionalMaskedLM, source: Tensor, real: Tensor, ends: SpecialTokens, settings: MaskPredictDecodeSettings
+    model: ConditionalMaskedLM,
+    source: Tensor,
+    token_mask: Tensor,
+    ends: SpecialTokens,
+    settings: MaskPredictDecodeSettings,
 ) -> list[list[Hypothesis]]:
-    found = recorded_mask_predict(model, source, real, ends, settings) if can_record_passes(model) else None
-    return mask_predict(model, source, real, ends, settings) if found is None else found
+    found = (
+        recorded_mask_predict(model, source, token_mask, ends, settings) if supports_captured_passes(model) else None
+    )
+    return mask_predict(model, source, token_mask, ends, settings) if found is None else found
 
 
 def _decode(
     members: Sequence[Seq2Seq],
     source: Tensor,
-    real: Tensor,
+    token_mask: Tensor,
     limits: Sequence[int],
     constraints: LogitsProcessor,
     lines: Sequence[int],
 ) -> list[list[Hypothesis]]:
     settings = constraints.settings
     if settings.coverage_penalty:
-        coverage = Coverage(members, real)
+        coverage = Coverage(members, token_mask)
         with coverage.listening():
-            return beam_search(build_stepper(members, source, real), limits, constraints, coverage)
+            return beam_search(build_stepper(members, source, token_mask), limits, constraints, coverage)
     rules = None
-    if settings.method == "beam" and len(members) == 1 and can_record(members[0]):
+    if settings.method == "beam" and len(members) == 1 and supports_cuda_graphs(members[0]):
         rules = Rules.of(constraints, members[0].head.weight.size(0))
     if rules is not None:
-        found = recorded_beam_search(members[0], source, real, limits, constraints, rules)
+        found = recorded_beam_search(members[0], source, token_mask, limits, constraints, rules)
         if found is not None:
             return found
-    stepper = build_stepper(members, source, real)
+    stepper = build_stepper(members, source, token_mask)
     if settings.method == "sample":
         return sample(stepper, limits, constraints, lines)
     return (greedy if settings.beams == 1 else beam_search)(stepper, limits, constraints)

@@ -15,9 +15,9 @@ LOGITS_AT_ONCE = 2**22
 @torch.inference_mode()
 def target_log_probabilities(models: Sequence[Seq2Seq], batch: TranslationBatch) -> Tensor:
     """Return the log probability (N,) of every label of a batch; several models give the mean of probabilities."""
-    places = batch.label_places
+    places = batch.label_positions
     hidden = [
-        model.decode(batch.target, model.encode(batch.source, batch.source_real))
+        model.decode(batch.target, model.encode(batch.source, batch.source_mask))
         .flatten(0, 1)
         .index_select(0, places)
         for model in models
@@ -35,8 +35,8 @@ def target_log_probabilities(models: Sequence[Seq2Seq], batch: TranslationBatch)
 @torch.inference_mode()
 def next_log_probabilities(models: Sequence[Seq2Seq], source: Tensor, target: Tensor) -> Tensor:
     """Return the log probabilities (V,) of what follows one target (T,), start token included, of one source (S,)."""
-    real = torch.ones_like(source, dtype=torch.bool)
-    hidden = [model.decode(target[None], model.encode(source[None], real[None]))[0, -1:] for model in models]
+    token_mask = torch.ones_like(source, dtype=torch.bool)
+    hidden = [model.decode(target[None], model.encode(source[None], token_mask[None]))[0, -1:] for model in models]
     return log_probabilities(models, hidden)[0]
 
 

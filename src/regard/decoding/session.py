@@ -10,7 +10,7 @@ from torch import nn
 
 from regard.decoding.cuda_graphs.decoder_only import build_reader
 from regard.decoding.logits.sampler import TokenSampler
-from regard.decoding.steppers.decoder_only import window_begin
+from regard.decoding.steppers.decoder_only import window_start
 from regard.decoding.steppers.interface import SpecialTokens
 from regard.decoding.steppers.requests import Prompt, RunningSequence
 from regard.decoding.text_settings import GenerateSettings
@@ -31,7 +31,7 @@ class GenerationJob:
     ends: SpecialTokens
     settings: GenerateSettings
     window: int | None = None
-    """Tokens that are looked back on at most (see `window_begin`)."""
+    """Tokens that are looked back on at most (see `window_start`)."""
     tokenizer: Tokenizer | None = None
     """Writes the text while it is said; needed for texts to stop at."""
 
@@ -54,7 +54,7 @@ class GenerationSession:
         self.job, self.prompts = job, prompts
         self.rows = [self._row(prompt, sample) for prompt in prompts for sample in range(job.settings.samples)]
         """The continuations of each prompt side by side, in the order of the prompts."""
-        self._reader = build_reader(job.model, job.ends.end)
+        self._reader = build_reader(job.model, job.ends.eos_id)
         self._choose = TokenSampler(job.settings, job.ends, job.model.head.weight)
         self._under_way = list(self.rows)  # in the order of the model's rows; some may be done, and wait for others
         self._hypotheses = 1
@@ -95,13 +95,13 @@ class GenerationSession:
 
     def _seen(self, ids: Sequence[int]) -> Sequence[int]:
         """Return what is looked back on of a text."""
-        return ids[window_begin(len(ids), self.job.window) :]
+        return ids[window_start(len(ids), self.job.window) :]
 
     def _go_on(self) -> torch.Tensor:
         """Read what was said last; where a window moves, all are read anew, each a text of its own."""
         lengths = {len(row.ids) for row in self._under_way if row.finished_by is None}
         window = self.job.window
-        if any(window_begin(length, window) != window_begin(length - 1, window) for length in lengths):
+        if any(window_start(length, window) != window_start(length - 1, window) for length in lengths):
             self._under_way = [row for row in self._under_way if row.finished_by is None]
             self._hypotheses = 1
             return self._reader.begin([self._seen(row.ids) for row in self._under_way])
@@ -132,7 +132,7 @@ class GenerationSession:
         row.ids.append(token)
         row.log_probabilities.append(log_probability)
         row.piece = ""
-        if token == self.job.ends.end:
+        if token == self.job.ends.eos_id:
             row.finished_by = "end"
         elif row.writer is not None:
             row.piece = row.writer.write(token)

@@ -24,7 +24,7 @@ def label_scores(model: CausalLM, tokens: Tensor, places: Tensor, labels: Tensor
 
     Rows may have anything behind their last place: nobody looks ahead.
     """
-    hidden = model.read(tokens).flatten(0, 1).index_select(0, places)  # (N, D)
+    hidden = model.hidden_states(tokens).flatten(0, 1).index_select(0, places)  # (N, D)
     vocabulary = model.head.weight.size(0)
     chunk = max(1, LOGITS_AT_ONCE // vocabulary)
     found: list[tuple[Tensor, ...]] = []

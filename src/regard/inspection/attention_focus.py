@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from regard.data.encoding.batches import TranslationBatch
-from regard.inspection.record import only_user
+from regard.inspection.record import exclusive
 from regard.models.base.protocols import is_conditional_masked
 from regard.nn.probes.probe import Listener, listening, probes
 
@@ -22,8 +22,8 @@ def attention_focus(model: Any, batch: TranslationBatch) -> float | None:
     alike, 1 a look at one only.
     """
     focuses: list[float] = []
-    lengths = batch.source_real.sum(-1)  # (B,)
-    counts = batch.target_real & (lengths > 1)[:, None]  # (B, T): a single source token leaves no choice
+    lengths = batch.source_mask.sum(-1)  # (B,)
+    counts = batch.target_mask & (lengths > 1)[:, None]  # (B, T): a single source token leaves no choice
 
     def listener(weights: Tensor) -> None:
         entropy = torch.special.entr(weights.float()).sum(-1)  # (B, H, T)
@@ -36,10 +36,10 @@ def attention_focus(model: Any, batch: TranslationBatch) -> float | None:
     }
     if not heads or not counts.any():
         return None
-    with only_user(model), listening(heads):
-        memory = model.encode(batch.source, batch.source_real)
+    with exclusive(model), listening(heads):
+        memory = model.encode(batch.source, batch.source_mask)
         if is_conditional_masked(model):
-            model.decode(batch.target, memory, batch.target_real)
+            model.decode(batch.target, memory, batch.target_mask)
         else:
             model.decode(batch.target, memory)
     return max(focuses)

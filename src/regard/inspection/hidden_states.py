@@ -7,13 +7,17 @@ import torch
 from torch import Tensor
 
 from regard.errors import ConfigError
-from regard.inspection.record import only_user
+from regard.inspection.record import exclusive
 from regard.nn.probes.probe import Listener, Probe, listening
 
 
 @torch.inference_mode()
 def read_layers(
-    model: Any, layers: Sequence[int], tokens: Tensor, segments: Tensor | None = None, real: Tensor | None = None
+    model: Any,
+    layers: Sequence[int],
+    tokens: Tensor,
+    segments: Tensor | None = None,
+    token_mask: Tensor | None = None,
 ) -> list[Tensor]:
     """Return hidden states (R, T, D) behind some layers: 0 is the embeddings, 1 the first block, -1 the last.
 
@@ -28,8 +32,8 @@ def read_layers(
 
     places: dict[int, Probe] = {0: model.embedded} | dict(enumerate(model.hidden, start=1))
     heard = {places[layer]: keep(layer) for layer in set(wanted) if layer != count}
-    with only_user(model), listening(heard):
-        found[count] = model.read(tokens, segments, real)
+    with exclusive(model), listening(heard):
+        found[count] = model.hidden_states(tokens, segments, token_mask)
     return [found[layer] for layer in wanted]
 
 

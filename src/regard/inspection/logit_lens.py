@@ -37,7 +37,7 @@ def record_lens(
     if not isinstance(layered, SupportsLogitLens):
         raise ConfigError("lens: this model has no blocks that write into one stream; a model of the family gpt has.")
     with recording(model, ["hidden.*"]) as hidden:
-        model.read(text[None]) if segments is None else model.read(text[None], segments[None])
+        model.hidden_states(text[None]) if segments is None else model.hidden_states(text[None], segments[None])
     arrays: dict[str, NDArray[np.float32]] = {}
     said = dict(tokens)
     for number in range(len(hidden)):

@@ -19,7 +19,7 @@ from regard.nn.probes.trace import Trace
 _locks: "weakref.WeakKeyDictionary[nn.Module, threading.Lock]" = weakref.WeakKeyDictionary()
 
 
-def only_user(model: nn.Module) -> threading.Lock:
+def exclusive(model: nn.Module) -> threading.Lock:
     """Return the lock of a model: a listener on its probes hears whoever runs it."""
     return _locks.setdefault(model, threading.Lock())
 
@@ -35,9 +35,9 @@ def record_translation(
     """Return what the probes of these names (shell patterns) saw while one source (S,) led to one target (T,)."""
     if not probes(model):
         raise ConfigError("inspect: this model has no attention to look at; one with model.alignment has.")
-    real = torch.ones_like(source, dtype=torch.bool)
+    token_mask = torch.ones_like(source, dtype=torch.bool)
     with recording(model, names) as arrays:
-        model.decode(target[None], model.encode(source[None], real[None]))
+        model.decode(target[None], model.encode(source[None], token_mask[None]))
     return Trace(tokens, arrays)
 
 
@@ -56,7 +56,7 @@ def record_text(
     if not probes(model):
         raise ConfigError("inspect: this model has no attention to look at; a model of the family gpt has.")
     with recording(model, names) as arrays:
-        model.read(text[None]) if segments is None else model.read(text[None], segments[None])
+        model.hidden_states(text[None]) if segments is None else model.hidden_states(text[None], segments[None])
     return Trace(tokens, arrays)
 
 
@@ -80,7 +80,7 @@ def recording(model: Any, names: Sequence[str]) -> Iterator[dict[str, NDArray[np
         raise ConfigError(
             f"inspect: no probe is named {' or '.join(names)}; this model has {', '.join(probes(model))}."
         )
-    with only_user(model), listening(found):
+    with exclusive(model), listening(found):
         was_training = model.training
         model.eval()
         try:

@@ -85,8 +85,8 @@ def read_word_vectors(path: Path, first: int | None = None, progress: Progress =
                 f"fetch it again."
             )
         elif _is_text(file, size[1]):
-            is_cut = _read_text(path, file, rows, min(first or size[0], size[0]), b"", size)
-            if is_cut and (first is None or first > size[0]):
+            is_truncated = _read_text(path, file, rows, min(first or size[0], size[0]), b"", size)
+            if is_truncated and (first is None or first > size[0]):
                 progress.warn(
                     f"{path}: its first line says {size[0]:,} words, but more follow, which are left out; write the "
                     f"right number there."
@@ -131,7 +131,7 @@ def _read_text(
     lines: list[bytes] = [head] if head else []
     width = size[1] if size else None
     done = 0
-    is_cut = is_end = False
+    is_truncated = is_end = False
     while not is_end:
         is_end = not _add_lines(path, file, lines, done + 1 + (size is not None))
         if not lines:
@@ -141,7 +141,7 @@ def _read_text(
             if width < 1:
                 raise DataError(f"{path}: line 1 has no numbers behind its word; name a file of word2vec or GloVe.")
         if first is not None:
-            is_cut = len(lines) > first - done
+            is_truncated = len(lines) > first - done
             lines = lines[: first - done]
         begin = done + 1 + (size is not None)
         parts = [line.rstrip().rsplit(None, width) for line in lines]
@@ -153,7 +153,7 @@ def _read_text(
         lines = []
     if size and done < min(first or size[0], size[0]):
         raise DataError(f"{path}: it ends after {done:,} of {size[0]:,} words, so it is not whole; fetch it again.")
-    return is_cut or bool(file.readline(LONGEST_WORD).strip())
+    return is_truncated or bool(file.readline(LONGEST_WORD).strip())
 
 
 def _add_lines(path: Path, file: BufferedReader, lines: list[bytes], number: int) -> bool:

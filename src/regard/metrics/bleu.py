@@ -55,7 +55,7 @@ class BleuExplanation:
 def explain_bleu(
     hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]], orders: int = 4
 ) -> BleuExplanation:
-    """Return the parts of corpus BLEU for tokenised hypotheses, each with one or more tokenised references."""
+    """Return the parts of corpus BLEU for tokenized hypotheses, each with one or more tokenized references."""
     precisions = tuple(_precision(hypotheses, references, n) for n in range(1, orders + 1))
     closest = [
         min((len(reference) for reference in choices), key=lambda r: (abs(r - len(hypothesis)), r))

@@ -36,13 +36,13 @@ def interval_of(values: Numbers) -> Interval:
 
 
 def p_value(differences: Numbers, found: float) -> float:
-    """Return how often a difference centred on nothing is at least as large as the one found.
+    """Return how often a difference centerd on nothing is at least as large as the one found.
 
-    Both signs count. (sacrebleu and Moses centre absolute differences and count one tail: half as much for clear
+    Both signs count. (sacrebleu and Moses center absolute differences and count one tail: half as much for clear
     differences, and next to nothing for two systems that say the same.)
     """
-    centred = np.abs(differences - differences.mean())
-    at_least = int((centred >= abs(found) - 1e-9).sum())
+    centerd = np.abs(differences - differences.mean())
+    at_least = int((centerd >= abs(found) - 1e-9).sum())
     return (at_least + 1) / (len(differences) + 1)
 
 

@@ -14,7 +14,7 @@ MARKS = {"B": "B", "I": "I", "E": "E", "S": "S", "L": "E", "U": "S", "M": "I"}
 """What the letter before the hyphen means: begin, inside, end, single; BILOU and BMES call some of them otherwise."""
 
 Scheme = Literal["iob1", "iob2", "bioes", "none"]
-"""How a file marks spans: B only between neighbours of one kind, B at every beginning, ends too; or not at all."""
+"""How a file marks spans: B only between neighbors of one kind, B at every beginning, ends too; or not at all."""
 
 
 class Entity(NamedTuple):

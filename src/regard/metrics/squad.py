@@ -14,24 +14,24 @@ ARTICLES = re.compile(r"\b(a|an|the)\b")
 PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def normalised(answer: str) -> str:
+def normalized(answer: str) -> str:
     """Return an answer without case, punctuation, articles and superfluous space."""
     return " ".join(ARTICLES.sub(" ", answer.lower().translate(PUNCTUATION)).split())
 
 
 def exact_match(said: str, right: Sequence[str]) -> float:
     """Return 1 if an answer is one of the right ones, else 0; no right one means that none is to be given."""
-    return float(any(normalised(said) == each for each in _right(right)))
+    return float(any(normalized(said) == each for each in _right(right)))
 
 
 def overlap_f1(said: str, right: Sequence[str]) -> float:
     """Return the best F1 of an answer's words against those of a right one."""
-    return max(_f1(normalised(said).split(), each.split()) for each in _right(right))
+    return max(_f1(normalized(said).split(), each.split()) for each in _right(right))
 
 
 def _right(answers: Sequence[str]) -> list[str]:
     """Return the right answers as they are compared; what is nothing but an article is none."""
-    return [each for each in map(normalised, answers) if each] or [""]
+    return [each for each in map(normalized, answers) if each] or [""]
 
 
 def _f1(said: list[str], right: list[str]) -> float:

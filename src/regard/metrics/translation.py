@@ -40,7 +40,7 @@ def translation_scores(
 def metric_of(name: str, tokenize: str = "13a", lowercase: bool = False) -> Any:
     """Return sacrebleu's object for a metric."""
     if name == "BLEU":
-        # force: text that looks tokenised is the user's own business, and a warning on stderr would not tell more
+        # force: text that looks tokenized is the user's own business, and a warning on stderr would not tell more
         return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
     return CHRF(lowercase=lowercase) if name == "chrF" else TER(case_sensitive=not lowercase)
 
@@ -49,17 +49,17 @@ def paper_scores(hypotheses: Sequence[str], references: Sequence[Sequence[str]])
     """Return BLEU as papers often count it: without case, on tokens; never to be set beside a standard figure.
 
     The first is what multi-bleu.perl gives on text that was lowercased and split by 13a beforehand. The second
-    splits at every mark of punctuation, as some tokenisers do, which makes more tokens and a higher figure.
+    splits at every mark of punctuation, as some tokenizers do, which makes more tokens and a higher figure.
     """
     split = bleu_tokenizer("13a", lowercase=True)
     said = [" ".join(split(hypothesis)) for hypothesis in hypotheses]
     meant = [[" ".join(split(reference)) for reference in choices] for choices in references]
     plain = BLEU(tokenize="none", smooth_method="none", force=True)
     value = float(plain.corpus_score(said, reference_streams(meant)).score)
-    signature = f"{plain.get_signature()} on 13a-tokenised lowercased text"
+    signature = f"{plain.get_signature()} on 13a-tokenized lowercased text"
     (fine,) = translation_scores(hypotheses, references, ["BLEU"], "intl", lowercase=True)
     return [
-        Score("BLEU lowercased, tokenised", value, signature),
+        Score("BLEU lowercased, tokenized", value, signature),
         Score("BLEU lowercased, split at all punctuation", fine.value, fine.signature),
     ]
 

@@ -104,23 +104,25 @@ class Bert(nn.Module):
         self.head = VocabularyHead(output, has_bias=True)
         self.pooler = build_linear(s.width, s.width)
         # Scores over `pool` that the second text follows the first, and that it does not, in the authors' order.
-        self.following = build_linear(s.width, 2) if s.has_next_sentence else None
+        self.next_sentence = build_linear(s.width, 2) if s.has_next_sentence else None
         self.max_positions = s.max_positions
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding | VocabularyHead):
                 nn.init.normal_(module.weight, std=s.initial_spread)
 
-    def read(self, tokens: Tensor, segments: Tensor | None = None, real: Tensor | None = None) -> Tensor:
+    def hidden_states(
+        self, tokens: Tensor, segments: Tensor | None = None, token_mask: Tensor | None = None
+    ) -> Tensor:
         """Return hidden states (R, T, D) of tokens (R, T); `real` is False at the padding behind them.
 
         Padding changes nothing; whatever comes out at padding itself has no meaning. Where there is none, leave
         `real` out: attention without a mask is faster.
         """
-        mask = None if real is None else padding_mask(real)
+        mask = None if token_mask is None else padding_mask(token_mask)
         steps = torch.arange(tokens.size(1), device=tokens.device)
         return self._read(tokens, segments, steps, steps, View(mask))
 
-    def read_packed(
+    def hidden_states_varlen(
         self, tokens: Tensor, segments: Tensor, positions: Tensor, bounds: Tensor, longest: int
     ) -> Tensor:
         """Return hidden states (N, D) of sequences that lie end to end, without any padding.
@@ -129,7 +131,7 @@ class Bert(nn.Module):
         where the last ends, which is N; none is longer than `longest`.
         """
         lay = VarlenLayout(bounds, longest)
-        mask = None if lay.is_full(tokens.numel()) else padding_mask(lay.real())
+        mask = None if lay.is_full(tokens.numel()) else padding_mask(lay.token_mask())
         steps = torch.arange(longest, device=tokens.device)
         return self._read(tokens[None], segments[None], positions[None], steps, View(mask, lay=lay))[0]
 
@@ -159,6 +161,6 @@ class Bert(nn.Module):
         """Return logits (..., V) of the words that were masked."""
         return self.head(self.transform(hidden))
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None, real: Tensor | None = None) -> Tensor:
+    def forward(self, tokens: Tensor, segments: Tensor | None = None, token_mask: Tensor | None = None) -> Tensor:
         """Return logits (B, T, V) of every position."""
-        return self.project(self.read(tokens, segments, real))
+        return self.project(self.hidden_states(tokens, segments, token_mask))

@@ -1,6 +1,6 @@
 """The convolutional encoder-decoder ConvS2S (Gehring et al., 2017): gated convolutions, attention in every layer.
 
-Weights are not normalised (Salimans & Kingma, 2016), as they are in the paper: Adam does without.
+Weights are not normalized (Salimans & Kingma, 2016), as they are in the paper: Adam does without.
 """
 
 import math
@@ -102,14 +102,14 @@ class ConvEncoder(nn.Module):
         self.dropout = Dropout(s.dropout)
         self.share = 1 / (2 * s.decoder_layers)
 
-    def forward(self, source: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, source: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values (B, S, E)."""
         self.embedding.positions.check(source.size(1))
         embedded = self.embedding(source, torch.arange(source.size(1), device=source.device))
         x = self.inner(embedded).to(embedded.dtype)  # under autocast too, sums over layers are made in full precision
         for block in self.blocks:
             # Padding must look like what is beyond the ends of a sentence on its own: nothing.
-            seen = self.dropout(x).masked_fill(~real[:, :, None], 0)
+            seen = self.dropout(x).masked_fill(~token_mask[:, :, None], 0)
             x = (x + block(F.pad(seen, (0, 0, self.reach, self.reach)))) * HALF
         keys = self.outer(x)
         # Every decoder layer sends its gradient here, twice; the encoder learns at its own pace (§3.4).
@@ -186,11 +186,13 @@ class Convolutional(nn.Module):
         positions = build_positions("learned", s.width_of_embedding, 1, 1, s.max_positions, False)
         return TokenEmbedding(table, positions, False, s.embedding_dropout)
 
-    def encode(self, source: Tensor, real: Tensor) -> ConvolutionalMemory:
+    def encode(self, source: Tensor, token_mask: Tensor) -> ConvolutionalMemory:
         """Read source tokens (B, S)."""
-        keys, values = self.encoder(source, real)
-        bias = as_bias(padding_mask(real)[:, 0], torch.float32)  # (B, 1, S)
-        scale = real.sum(1).to(keys.dtype).sqrt()[:, None, None]  # S · √(1/S): a mean of many has little variance
+        keys, values = self.encoder(source, token_mask)
+        bias = as_bias(padding_mask(token_mask)[:, 0], torch.float32)  # (B, 1, S)
+        scale = (
+            token_mask.sum(1).to(keys.dtype).sqrt()[:, None, None]
+        )  # S · √(1/S): a mean of many has little variance
         return ConvolutionalMemory(keys, values, bias, scale)
 
     def start(self) -> ConvolutionalState:
@@ -205,6 +207,6 @@ class Convolutional(nn.Module):
         """Return logits (..., V)."""
         return self.head(hidden)
 
-    def forward(self, source: Tensor, source_real: Tensor, target: Tensor) -> Tensor:
+    def forward(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
         """Return logits (B, T, V) of every target position at once."""
-        return self.project(self.decode(target, self.encode(source, source_real)))
+        return self.project(self.decode(target, self.encode(source, source_mask)))

@@ -71,7 +71,7 @@ def family(name: str) -> Family:
     return FAMILIES[name]
 
 
-def reads_both_ways(name: str) -> bool:
+def is_bidirectional(name: str) -> bool:
     """Tell whether models of a family read texts in both directions."""
     return family(name).kind in READ_BOTH_WAYS
 
@@ -96,7 +96,7 @@ def check_kind(task: str, wanted: Sequence[Kind], name: str, chosen: str | None)
 
 
 def build_model(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> nn.Module:
-    """Return a freshly initialised model, with a head over it where one is asked for."""
+    """Return a freshly initialized model, with a head over it where one is asked for."""
     found = family(settings.family)
     body = found.build(settings, vocabularies)
     return body if head is None else ModelWithHead(body, head, is_encoder=found.kind in READ_BOTH_WAYS)

@@ -37,23 +37,23 @@ class FeatureTagger(nn.Module):
             self.memory = None  # type: ignore[assignment]
         self.output = build_linear(width if settings.kind == "linear" else 2 * settings.width, outputs)
 
-    def read(self, reading: VectorRows) -> Tensor:
+    def hidden_states(self, reading: VectorRows) -> Tensor:
         """Return what is known of every word (R * T, D), padding included."""
         x = self.dropout(reading.vectors)
         if self.memory is not None:
-            lengths = reading.real.sum(1).cpu()
+            lengths = reading.token_mask.sum(1).cpu()
             packed, _ = self.memory(pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False))
-            x, _ = pad_packed_sequence(packed, batch_first=True, total_length=reading.real.size(1))
+            x, _ = pad_packed_sequence(packed, batch_first=True, total_length=reading.token_mask.size(1))
             x = self.dropout(x)
         return x.flatten(0, 1)
 
-    def answer(self, hidden: Tensor, places: Tensor, offered: Tensor) -> Tensor:
+    def head_outputs(self, hidden: Tensor, places: Tensor, candidate_mask: Tensor) -> Tensor:
         """Return scores of tags (W, C) for the words at some places (W, 1), all of which are offered."""
         return self.output(hidden.index_select(0, places.flatten()))
 
-    def forward(self, reading: VectorRows, places: Tensor, offered: Tensor) -> Tensor:
+    def forward(self, reading: VectorRows, places: Tensor, candidate_mask: Tensor) -> Tensor:
         """Return scores of tags (W, C)."""
-        return self.answer(self.read(reading), places, offered)
+        return self.head_outputs(self.hidden_states(reading), places, candidate_mask)
 
 
 def new_feature_tagger(settings: FeatureTaggerSettings, width: int, outputs: int, seed: int) -> FeatureTagger:

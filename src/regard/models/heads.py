@@ -122,7 +122,7 @@ class ModelWithHead(nn.Module):
         """The body's own scores over the vocabulary."""
         return self.body.head
 
-    def read(self, reading: Reading) -> Tensor:
+    def hidden_states(self, reading: Reading) -> Tensor:
         """Return the hidden states (M, D) of all tokens, end to end; those of padding have no meaning.
 
         Where all tokens together stand for a text, it is those of all sequences (R, D).
@@ -130,33 +130,37 @@ class ModelWithHead(nn.Module):
         if not isinstance(reading, VarlenInputs):
             assert self.pooling == "token", "only an encoder's tokens have all seen as much as each other"
             with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
-                return self.body.read(reading.tokens).flatten(0, 1)  # padding is behind, where nobody sees it
+                return self.body.hidden_states(reading.tokens).flatten(
+                    0, 1
+                )  # padding is behind, where nobody sees it
         if self.mix is None and self.reader is None and self.pooling != "max" and not hasattr(self.body, "layers"):
             hidden = self._read_body(reading)
-            return sequence_means(hidden, reading.bounds) if self.pooling == "mean" else hidden
+            return sequence_means(hidden, reading.cu_seqlens) if self.pooling == "mean" else hidden
         rows = self._rows(reading)
         if self.reader is not None:
-            rows = rows.of(self.reader(self.dropout(rows.states), rows.real)[0])
+            rows = rows.of(self.reader(self.dropout(rows.states), rows.token_mask)[0])
         return rows.by_token() if self.pooling == "token" else rows.pooled(self.pooling)
 
     def _read_body(self, reading: VarlenInputs) -> Tensor:
-        where = (reading.segments, reading.positions, reading.bounds, reading.longest)
+        where = (reading.segments, reading.positions, reading.cu_seqlens, reading.max_seqlen)
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
-            return self.body.read_packed(reading.tokens, *where)
+            return self.body.hidden_states_varlen(reading.tokens, *where)
 
     def _rows(self, reading: VarlenInputs) -> WordRows:
         """Return what the body knows, a row each sequence: word by word, where it makes words of its tokens."""
         if not hasattr(self.body, "layers"):
-            return in_rows(self._read_body(reading), reading.bounds)
+            return in_rows(self._read_body(reading), reading.cu_seqlens)
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
-            found = self.body.layers(reading.tokens, reading.bounds)
+            found = self.body.layers(reading.tokens, reading.cu_seqlens)
         states = found.states[-1] if self.mix is None else self.mix(found.states)
         if self.beside is not None:
-            vectors = self.beside(reading.tokens, found.word, found.real.numel()).unflatten(0, found.real.shape)
+            vectors = self.beside(reading.tokens, found.word, found.token_mask.numel()).unflatten(
+                0, found.token_mask.shape
+            )
             states = torch.cat((states, self.beside_dropout(vectors).to(states)), -1)
-        return WordRows(states, found.real, found.word)
+        return WordRows(states, found.token_mask, found.word)
 
-    def answer(self, hidden: Tensor, places: Tensor, offered: Tensor) -> Tensor:
+    def head_outputs(self, hidden: Tensor, places: Tensor, candidate_mask: Tensor) -> Tensor:
         """Return scores of labels or tags (B, C), numbers or cosines (B,), of choices (B, K), or of ends (B, K, 2).
 
         `places` (B, K) are the hidden states (M, D) that are looked at. Those of one label are added before it is
@@ -168,14 +172,16 @@ class ModelWithHead(nn.Module):
         if self.kind == "likeness":
             return F.cosine_similarity(known[:, 0], known[:, 1], dim=1)
         if self.kind in ("choices", "spans"):
-            scores = self.output(self.dropout(known)).masked_fill(~offered[:, :, None], -torch.inf)  # (B, K, 1 or 2)
+            scores = self.output(self.dropout(known)).masked_fill(
+                ~candidate_mask[:, :, None], -torch.inf
+            )  # (B, K, 1 or 2)
             return scores.squeeze(2) if self.kind == "choices" else scores
-        scores = self.output(self.dropout((known * offered[:, :, None]).sum(1)))  # (B, C)
+        scores = self.output(self.dropout((known * candidate_mask[:, :, None]).sum(1)))  # (B, C)
         return scores.squeeze(1) if self.kind == "number" else scores
 
-    def forward(self, reading: Reading, places: Tensor, offered: Tensor) -> Tensor:
+    def forward(self, reading: Reading, places: Tensor, candidate_mask: Tensor) -> Tensor:
         """Return the scores of what is asked for."""
-        return self.answer(self.read(reading), places, offered)
+        return self.head_outputs(self.hidden_states(reading), places, candidate_mask)
 
 
 def sequence_means(hidden: Tensor, bounds: Tensor) -> Tensor:
@@ -192,7 +198,7 @@ def vector_width(body: Any) -> int:
 
 
 @torch.no_grad()
-def take_over(model: Any, weights: Mapping[str, Tensor], new: Sequence[int] = ()) -> None:
+def load_matching_weights(model: Any, weights: Mapping[str, Tensor], new: Sequence[int] = ()) -> None:
     """Fill a model with the weights of another that knows fewer tokens; the vectors of `new` ones are drawn small."""
     places = model.state_dict(keep_vars=True)
     for name, known in weights.items():

@@ -32,13 +32,15 @@ class WordEmbeddings(nn.Module):
         self.head = VocabularyHead(self.table)
         self.dropout = Dropout(settings.dropout)
 
-    def read_packed(
+    def hidden_states_varlen(
         self, tokens: Tensor, segments: Tensor, positions: Tensor, bounds: Tensor, longest: int
     ) -> Tensor:
         """Return the vectors (N, D) of words."""
         return self.dropout(self.table(tokens))
 
-    def read(self, tokens: Tensor, segments: Tensor | None = None, real: Tensor | None = None) -> Tensor:
+    def hidden_states(
+        self, tokens: Tensor, segments: Tensor | None = None, token_mask: Tensor | None = None
+    ) -> Tensor:
         """Return the vectors (R, T, D) of words."""
         return self.dropout(self.table(tokens))
 

@@ -30,13 +30,13 @@ class WordVectorTables(nn.Module):
         nn.init.uniform_(self.words.weight, -0.5 / settings.width, 0.5 / settings.width)
         nn.init.zeros_(self.contexts.weight)
 
-    def forward(self, centres: Tensor, contexts: Tensor) -> Tensor:
+    def forward(self, centers: Tensor, contexts: Tensor) -> Tensor:
         """Return the logits (B, K) that words (B, K) stand near others (B,): the products of their vectors."""
-        return self.score(self.words(centres), contexts)
+        return self.score(self.words(centers), contexts)
 
-    def mean(self, around: Tensor, real: Tensor) -> Tensor:
+    def mean(self, around: Tensor, token_mask: Tensor) -> Tensor:
         """Return the mean vector (B, D) of the words (B, S) around a place; `real` is False where there is none."""
-        shares = real / real.sum(1, keepdim=True).clamp(min=1)
+        shares = token_mask / token_mask.sum(1, keepdim=True).clamp(min=1)
         return torch.einsum("bs,bsd->bd", shares, self.words(around))
 
     def score(self, vectors: Tensor, contexts: Tensor) -> Tensor:

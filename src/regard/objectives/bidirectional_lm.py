@@ -12,12 +12,12 @@ class TwoWayObjective:
     parts = ("forward", "backward")
 
     def counts(self, batch: CharWordBatch) -> dict[str, int]:
-        """Return the number of words that have a neighbour, which is the same on either side."""
+        """Return the number of words that have a neighbor, which is the same on either side."""
         return dict.fromkeys(self.parts, batch.label_count)
 
     def __call__(self, model: Elmo, batch: CharWordBatch) -> Loss:
         """Return the losses of both directions."""
-        states = model.layers(batch.tokens, batch.bounds).states[-1]  # (R, T, 2 D)
+        states = model.layers(batch.tokens, batch.cu_seqlens).states[-1]  # (R, T, 2 D)
         ahead, back = model.dropout(states).chunk(2, -1)
         has_two = batch.words[:, 1:] >= 0  # a word, and then one before it too
         pairs = {

@@ -85,7 +85,7 @@ class _Chunks:
     """The rows of one call, a chunk at a time; sums in fp32 or better whatever the rows are in."""
 
     def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, smoothing: float) -> None:
-        self.real = (labels >= 0).to(hidden.dtype)[:, None]  # (N, 1)
+        self.token_mask = (labels >= 0).to(hidden.dtype)[:, None]  # (N, 1)
         self.hidden, self.raw_labels, self.smoothing = hidden, labels, smoothing
         self.labels = labels.clamp_min(0)[:, None]
         self.weight = weight.to(hidden.dtype)
@@ -110,9 +110,9 @@ class _Chunks:
         # -Σ_v log p_v = V · log Z - Σ_v logit_v, and both terms come cheaper than another pass over (n, V).
         log_z = logits.gather(1, y).squeeze(1) + surprise
         everything = self.V * log_z - (x.to(self.wide) @ self.weight_sum + self.bias_sum)
-        real = self.real[part].squeeze(1)
-        self.plain += (real * surprise).sum()
-        self.smoothed += (real * ((1 - self.smoothing) * surprise + self.other * (everything - surprise))).sum()
+        token_mask = self.token_mask[part].squeeze(1)
+        self.plain += (token_mask * surprise).sum()
+        self.smoothed += (token_mask * ((1 - self.smoothing) * surprise + self.other * (everything - surprise))).sum()
         return log_p
 
     def without_gradients(self) -> None:
@@ -125,12 +125,12 @@ class _Chunks:
         grad_weight = torch.zeros_like(self.weight, dtype=self.wide)
         grad_bias = None if self.bias is None else torch.zeros_like(self.bias, dtype=self.wide)
         for part in self.parts():
-            x, y = self.hidden[part] * self.real[part], self.labels[part]
+            x, y = self.hidden[part] * self.token_mask[part], self.labels[part]
             # d / d logit = p - other, but p - (1 - smoothing) at the label; `other` everywhere follows at the end.
             p = self.log_probabilities(part).exp_()
             p.scatter_add_(1, y, p.new_full(y.shape, self.smoothing + self.other - 1))
             if grad_bias is not None:
-                grad_bias += self.real[part].squeeze(1).to(p.dtype) @ p
+                grad_bias += self.token_mask[part].squeeze(1).to(p.dtype) @ p
             p = p.to(self.hidden.dtype)
             torch.mm(p, self.weight, out=grad_hidden[part])
             if p.dtype == self.wide:
@@ -138,10 +138,10 @@ class _Chunks:
             else:
                 grad_weight += p.T @ x
         grad_hidden -= (self.other * self.weight_sum).to(grad_hidden.dtype)
-        grad_hidden *= self.real
-        grad_weight -= self.other * (self.hidden * self.real).sum(0, dtype=self.wide)
+        grad_hidden *= self.token_mask
+        grad_weight -= self.other * (self.hidden * self.token_mask).sum(0, dtype=self.wide)
         if grad_bias is not None:
-            grad_bias -= self.other * self.real.sum()
+            grad_bias -= self.other * self.token_mask.sum()
         return grad_hidden, grad_weight, grad_bias
 
 

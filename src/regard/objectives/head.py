@@ -36,12 +36,12 @@ class HeadObjective:
 
     def __call__(self, model: ModelWithHead, batch: HeadBatch) -> Loss:
         """Return the loss of the labels and, where it has a weight, that of the tokens."""
-        hidden = model.read(batch.reading)  # (M, D)
-        scores = model.answer(hidden, batch.places, batch.offered)
+        hidden = model.hidden_states(batch.reading)  # (M, D)
+        scores = model.head_outputs(hidden, batch.places, batch.candidate_mask)
         wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
         loss = {"label": LossPart(_wrongness(model.kind, wide, batch.labels), batch.label_count)}
         if self.language_weight:
-            said = hidden.index_select(0, batch.token_places)  # (N, D)
+            said = hidden.index_select(0, batch.lm_positions)  # (N, D)
             sums = cross_entropy(said, model.head.weight, model.head.bias, batch.token_labels)
             loss["language"] = LossPart(sums.smoothed, batch.token_count, self.language_weight)
         return loss

@@ -30,7 +30,7 @@ class LanguageObjective:
 
     def __call__(self, model: CausalLM, batch: WindowBatch) -> Loss:
         """Return the loss to learn from and the surprise (plain negative log probability) to report."""
-        hidden = model.read(batch.tokens).flatten(0, 1)  # (B * T, D)
+        hidden = model.hidden_states(batch.tokens).flatten(0, 1)  # (B * T, D)
         sums = cross_entropy(hidden, model.head.weight, model.head.bias, batch.labels.flatten(), self.label_smoothing)
         count = batch.label_count
         return {"language": LossPart(sums.smoothed, count), "surprise": LossPart(sums.plain, count, weight=0.0)}

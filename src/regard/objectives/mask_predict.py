@@ -36,11 +36,13 @@ class MaskedTranslationObjective:
     def __call__(self, model: ConditionalMaskedLM, batch: MaskPredictBatch) -> Loss:
         """Return the smoothed loss and that of the length to learn from, and the plain surprise to report."""
         readings = 2 if self.agreement else 1
-        memory = model.encode(batch.source.repeat(readings, 1), batch.source_real.repeat(readings, 1))
-        target, real = batch.target.repeat(readings, 1), batch.target_real.repeat(readings, 1)
-        loss = word_parts(model.decode(target, memory, real), model.head, batch, self.label_smoothing, self.agreement)
+        memory = model.encode(batch.source.repeat(readings, 1), batch.source_mask.repeat(readings, 1))
+        target, token_mask = batch.target.repeat(readings, 1), batch.target_mask.repeat(readings, 1)
+        loss = word_parts(
+            model.decode(target, memory, token_mask), model.head, batch, self.label_smoothing, self.agreement
+        )
         reach = model.length_reach
-        longer = (batch.lengths - batch.source_real.sum(1)).clamp(-reach, reach) + reach
+        longer = (batch.lengths - batch.source_mask.sum(1)).clamp(-reach, reach) + reach
         longer = longer.masked_fill(batch.lengths == NO_LABEL, NO_LABEL)
         scores = model.length_scores(memory)  # (readings * B, C)
         wide = scores.to(torch.promote_types(scores.dtype, torch.float32))

@@ -36,25 +36,27 @@ class MaskedObjective:
 
     def __call__(self, model: Bert, batch: MlmBatch) -> Loss:
         """Return the loss of masked tokens and that of next sentences; logits exist for the former alone."""
-        hidden = read_packed(model, batch)  # (N, D)
-        said = model.transform(hidden.index_select(0, batch.label_places))  # (M, D)
+        hidden = hidden_states_varlen(model, batch)  # (N, D)
+        said = model.transform(hidden.index_select(0, batch.label_positions))  # (M, D)
         sums = cross_entropy(said, model.head.weight, model.head.bias, batch.labels)
         loss = {"masked": LossPart(sums.smoothed, batch.label_count)}
         if self.next_sentence_weight:
-            scores = follows(model, hidden, batch.bounds)
-            surprise = F.cross_entropy(scores, batch.following, ignore_index=NO_LABEL, reduction="sum")
+            scores = follows(model, hidden, batch.cu_seqlens)
+            surprise = F.cross_entropy(scores, batch.is_next, ignore_index=NO_LABEL, reduction="sum")
             loss["next_sentence"] = LossPart(surprise, batch.pair_count, self.next_sentence_weight)
         return loss
 
 
-def read_packed(model: Bert, batch: MlmBatch) -> Tensor:
+def hidden_states_varlen(model: Bert, batch: MlmBatch) -> Tensor:
     """Return the hidden states (N, D) of a batch."""
-    return model.read_packed(batch.tokens, batch.segments, batch.positions, batch.bounds, batch.longest)
+    return model.hidden_states_varlen(
+        batch.tokens, batch.segments, batch.positions, batch.cu_seqlens, batch.max_seqlen
+    )
 
 
 def follows(model: Bert, hidden: Tensor, bounds: Tensor) -> Tensor:
     """Return scores (R, 2) of the second text of each sequence following the first, and of its being another."""
-    assert model.following is not None
+    assert model.next_sentence is not None
     first = hidden.index_select(0, bounds[:-1])
-    scores = model.following(model.pool(first))
+    scores = model.next_sentence(model.pool(first))
     return scores.to(torch.promote_types(scores.dtype, torch.float32))

@@ -1,4 +1,4 @@
-"""How far two readings of the same tokens are apart: the regularised dropout of Liang et al. (2021), R-Drop."""
+"""How far two readings of the same tokens are apart: the regularized dropout of Liang et al. (2021), R-Drop."""
 
 from typing import Any
 
@@ -24,7 +24,9 @@ class _Disagreement(torch.autograd.Function):
     """Computes the gradients while both distributions are at hand: a chunk of them at a time, and never twice."""
 
     @staticmethod
-    def forward(ctx: Any, first: Tensor, second: Tensor, weight: Tensor, bias: Tensor | None, real: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, first: Tensor, second: Tensor, weight: Tensor, bias: Tensor | None, token_mask: Tensor
+    ) -> Tensor:
         V, wide = weight.size(0), torch.promote_types(first.dtype, torch.float32)
         is_fused = can_fuse(first)
         more = -V % GOOD_SIZE if is_fused else 0
@@ -37,7 +39,7 @@ class _Disagreement(torch.autograd.Function):
             of_bias = None if bias is None else torch.zeros(len(table), dtype=wide, device=first.device)
             for part in chunk_rows(first, V):
                 ours, theirs = (F.linear(x[part], table, shift) for x in (first, second))  # (n, V)
-                apart, slopes = (_fused_slopes if is_fused else _slopes)(ours, theirs, real[part], V)
+                apart, slopes = (_fused_slopes if is_fused else _slopes)(ours, theirs, token_mask[part], V)
                 total += apart
                 for x, gradient, slope in zip((first, second), gradients, slopes):
                     narrow = slope.to(x.dtype)
@@ -54,20 +56,20 @@ class _Disagreement(torch.autograd.Function):
         return *(None if g is None else g * upstream.to(g.dtype) for g in ctx.saved_tensors), None
 
 
-def _slopes(first: Tensor, second: Tensor, real: Tensor, V: int) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+def _slopes(first: Tensor, second: Tensor, token_mask: Tensor, V: int) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """Return how far rows of logits (n, V) are apart in all, and the gradients in both."""
     wide = torch.promote_types(first.dtype, torch.float32)
     log_p, log_q = (logits.to(wide).log_softmax(1) for logits in (first, second))
     p, q, ratio = log_p.exp(), log_q.exp(), log_p - log_q
     to_second, to_first = (p * ratio).sum(1, keepdim=True), -(q * ratio).sum(1, keepdim=True)  # (n, 1)
-    kept = 0.5 * real.to(wide)[:, None]
+    kept = 0.5 * token_mask.to(wide)[:, None]
     # d KL(p ‖ q) / d (logits of p) = p (log p - log q - KL(p ‖ q)), and d KL(q ‖ p) / d the same = p - q.
     slopes = kept * (p * (ratio - to_second) + p - q), kept * (q * (-ratio - to_first) + q - p)
     return (kept * (to_second + to_first)).sum(), slopes
 
 
-def _fused_slopes(first: Tensor, second: Tensor, real: Tensor, V: int) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+def _fused_slopes(first: Tensor, second: Tensor, token_mask: Tensor, V: int) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """Return the same, in one kernel; the logits become the gradients."""
     from regard.objectives.r_drop_kernel import disagreement_rows_  # the compiler takes a second to load
 
-    return disagreement_rows_(first, second, real, V).sum(), (first, second)
+    return disagreement_rows_(first, second, token_mask, V).sum(), (first, second)

@@ -11,7 +11,7 @@ import triton.language as tl
 from torch import Tensor
 
 EACH = 8
-"""Neighbouring logits of one thread: as many as it reads at once."""
+"""Neighboring logits of one thread: as many as it reads at once."""
 WARPS = 8
 
 

@@ -40,7 +40,7 @@ class TranslationObjective:
     def __call__(self, model: Seq2Seq, batch: TranslationBatch) -> Loss:
         """Return the smoothed loss to learn from and the surprise (plain negative log probability) to report."""
         readings = 2 if self.agreement else 1
-        memory = model.encode(batch.source.repeat(readings, 1), batch.source_real.repeat(readings, 1))
+        memory = model.encode(batch.source.repeat(readings, 1), batch.source_mask.repeat(readings, 1))
         hidden = model.decode(batch.target.repeat(readings, 1), memory)  # (readings * B, T, D)
         return word_parts(hidden, model.head, batch, self.label_smoothing, self.agreement)
 
@@ -50,7 +50,9 @@ def word_parts(
 ) -> Loss:
     """Return what is learned from the words of a batch, for hidden states (readings * B, T, D)."""
     readings, count = 2 if agreement else 1, batch.label_count
-    said = hidden.unflatten(0, (readings, -1)).flatten(1, 2).index_select(1, batch.label_places)  # (readings, N, D)
+    said = (
+        hidden.unflatten(0, (readings, -1)).flatten(1, 2).index_select(1, batch.label_positions)
+    )  # (readings, N, D)
     labels = batch.labels.repeat(readings)
     sums = cross_entropy(said.flatten(0, 1), head.weight, head.bias, labels, label_smoothing)
     loss = {

@@ -18,7 +18,7 @@ from regard.inspection.hidden_states import read_layers
 from regard.inspection.logit_lens import record_lens
 from regard.inspection.record import record_text
 from regard.models.heads import ModelWithHead
-from regard.nn.inference.memory import with_less_at_once
+from regard.nn.inference.memory import retry_smaller
 from regard.nn.inference.prepacked import packed
 from regard.nn.probes.trace import Trace
 from regard.pipelines.encoder_results import MaskCandidate, MaskFilling, TokenVectors, Vectors, WordSimilarity
@@ -93,7 +93,7 @@ class Encoder:
         count = min(top, len(kept))
 
         def make(hidden: Tensor, tokens: Tensor, _: Tensor) -> Sequence[Any]:
-            is_mask = tokens.eq(self.tokenizer.mask or 0)
+            is_mask = tokens.eq(self.tokenizer.mask_id or 0)
             scores = self.model.project(hidden[is_mask]).float().softmax(-1)[:, kept]  # (masks, choices)
             best = scores.topk(count, dim=-1)
             found = zip(kept[best.indices].tolist(), best.values.tolist(), strict=True)
@@ -120,8 +120,8 @@ class Encoder:
             return sorted({*self.tokenizer.specials, *self.tokenizer.vocabulary})
         encoded = self.tokenizer.encode_batch(among)
         for word, ids in zip(among, encoded, strict=True):
-            if len(ids) != 1 or ids[0] == self.tokenizer.unknown:
-                pieces = " ".join(self.tokenizer.pieces(ids))
+            if len(ids) != 1 or ids[0] == self.tokenizer.unk_id:
+                pieces = " ".join(self.tokenizer.tokens(ids))
                 raise ConfigError(f'among: "{word}" is not one token of this model ({pieces}); choose another word.')
         return [ids[0] for ids in encoded]
 
@@ -129,7 +129,7 @@ class Encoder:
         if not is_text(text):
             raise DataError(f"{where} is not UTF-8 text; convert it first.")
         ids = self._around(encode_masked(self.tokenizer, text))
-        if self.tokenizer.mask not in ids:
+        if self.tokenizer.mask_id not in ids:
             raise DataError(f"{where}: there is no {MASK} in it; put one where a word is to be found.")
         if len(ids) > self.max_length:
             raise DataError(
@@ -138,17 +138,17 @@ class Encoder:
         return ids
 
     def _fillers(self, ids: Sequence[int], values: Sequence[float]) -> tuple[MaskCandidate, ...]:
-        return tuple(map(MaskCandidate, self.tokenizer.pieces(ids), ids, values))
+        return tuple(map(MaskCandidate, self.tokenizer.tokens(ids), ids, values))
 
     def _around(self, ids: Sequence[int]) -> list[int]:
-        return [self.tokenizer.start, *ids, self.tokenizer.end]
+        return [self.tokenizer.bos_id, *ids, self.tokenizer.eos_id]
 
     def embed(
         self,
         text: str | Sequence[str],
         pooling: str | None = None,
         layer: int = -1,
-        is_normalised: bool | None = None,
+        is_normalized: bool | None = None,
         *,
         progress: Progress = SILENT,
     ) -> Vectors:
@@ -161,13 +161,13 @@ class Encoder:
         pooling = pooling or defaults.get("pooling", "mean")
         if pooling not in get_args(Pooling):
             raise ConfigError(f'pooling: "{pooling}" is not one of {", ".join(get_args(Pooling))}; choose one.')
-        is_normalised = defaults.get("is_normalised", False) if is_normalised is None else is_normalised
+        is_normalized = defaults.get("is_normalized", False) if is_normalized is None else is_normalized
         texts = [text] if isinstance(text, str) else list(text)
         encoded = self._encode(texts, min(self.max_length, int(defaults.get("max_length", 2**31))), progress)
 
-        def make(hidden: Tensor, tokens: Tensor, real: Tensor) -> Sequence[Any]:
-            found = pooled(hidden.float(), self._counted(tokens, real), pooling)
-            return list((F.normalize(found, dim=1) if is_normalised else found).cpu().numpy())
+        def make(hidden: Tensor, tokens: Tensor, token_mask: Tensor) -> Sequence[Any]:
+            found = pooled(hidden.float(), self._counted(tokens, token_mask), pooling)
+            return list((F.normalize(found, dim=1) if is_normalized else found).cpu().numpy())
 
         found = self._each(encoded, layer, make, progress)
         vectors = np.stack(found) if found else np.zeros((0, self.bundle.settings.width), np.float32)
@@ -190,7 +190,7 @@ class Encoder:
         limit = TOKENS_AT_ONCE.get(self.device.type, TOKENS_AT_ONCE["cpu"])
         longest = int(sequences.lengths.max(initial=1))
         attempt = lambda limit: self._read(sequences, layer, make, limit, progress)
-        return with_less_at_once(attempt, max(limit, longest), longest, self.device)
+        return retry_smaller(attempt, max(limit, longest), longest, self.device)
 
     @torch.inference_mode()
     def _read(self, sequences: Sequences, layer: int, make: Make, limit: int, progress: Progress) -> list[Any]:
@@ -203,10 +203,10 @@ class Encoder:
         layout = packed(self.model) if len(batches) > 1 else nullcontext()
         with progress.bar("read", len(found)) as bar, layout:
             for rows in batches:
-                tokens, real = (each.to(self.device) for each in sequences.padded(rows, self.tokenizer.padding))
+                tokens, token_mask = (each.to(self.device) for each in sequences.padded(rows, self.tokenizer.pad_id))
                 is_whole = lengths[rows].min() == tokens.size(1)
-                (hidden,) = read_layers(self.model, [layer], tokens, None, None if is_whole else real)
-                for row, answer in zip(rows, make(hidden, tokens, real), strict=True):
+                (hidden,) = read_layers(self.model, [layer], tokens, None, None if is_whole else token_mask)
+                for row, answer in zip(rows, make(hidden, tokens, token_mask), strict=True):
                     found[row] = answer
                 bar.advance(len(rows))
         return found
@@ -222,22 +222,22 @@ class Encoder:
         texts = [text] if isinstance(text, str) else list(text)
         encoded = self._encode(texts, self.max_length, progress)
 
-        def make(hidden: Tensor, tokens: Tensor, real: Tensor) -> Sequence[Any]:
-            counted = self._counted(tokens, real)
+        def make(hidden: Tensor, tokens: Tensor, token_mask: Tensor) -> Sequence[Any]:
+            counted = self._counted(tokens, token_mask)
             return [row[own].float().cpu().numpy() for row, own in zip(hidden, counted, strict=True)]
 
         vectors = self._each(encoded, layer, make, progress)
         answers = [self._with_tokens(*each) for each in zip(texts, encoded, vectors, strict=True)]
         return answers[0] if isinstance(text, str) else answers
 
-    def _counted(self, tokens: Tensor, real: Tensor) -> Tensor:
+    def _counted(self, tokens: Tensor, token_mask: Tensor) -> Tensor:
         """Return which tokens (B, T) have a vector of their own."""
-        return real
+        return token_mask
 
     def _with_tokens(self, text: str, ids: Sequence[int], vectors: Vectors) -> TokenVectors:
         offsets = self.tokenizer.encode(text).offsets
         kept = offsets[: len(ids) - 2]
-        pieces = tuple(self.tokenizer.pieces(ids))
+        pieces = tuple(self.tokenizer.tokens(ids))
         return TokenVectors(text, pieces, ((0, 0), *kept, (0, 0)), vectors, len(kept) < len(offsets))
 
     @overload
@@ -247,7 +247,7 @@ class Encoder:
     def similar(self, one: str | Sequence[str], other: str | Sequence[str], **settings: Any) -> float | Vectors:
         """Return the cosine between the vectors of two texts, or of all of some and all of others (N, M)."""
         both = [[each] if isinstance(each, str) else list(each) for each in (one, other)]
-        vectors = self.embed([*both[0], *both[1]], **(settings | {"is_normalised": True}))
+        vectors = self.embed([*both[0], *both[1]], **(settings | {"is_normalized": True}))
         found = np.clip(vectors[: len(both[0])] @ vectors[len(both[0]) :].T, -1, 1)
         return float(found[0, 0]) if isinstance(one, str) and isinstance(other, str) else found
 
@@ -274,12 +274,12 @@ class Encoder:
         """Record what each block would say in the place of every token if it were the last (`record_lens`)."""
         self._check_fills(count)
         row, segments, tokens = self._row("lens", text, second)
-        return record_lens(self.model, row, tokens, self.tokenizer.pieces, count, segments)
+        return record_lens(self.model, row, tokens, self.tokenizer.tokens, count, segments)
 
     def _row(self, name: str, text: str, second: str | None) -> tuple[Tensor, Tensor, dict[str, list[str]]]:
         """Return [CLS] text [SEP] second [SEP] as ids (T,), with their segments, and as pieces."""
         first = self._around(self._ids(text, name))
-        behind = [] if second is None else [*self._ids(second, name), self.tokenizer.end]
+        behind = [] if second is None else [*self._ids(second, name), self.tokenizer.eos_id]
         ids = [*first, *behind]
         if len(ids) > self.model.max_positions:
             raise DataError(
@@ -287,7 +287,7 @@ class Encoder:
                 f"{self.model.max_positions:,} at most; shorten it."
             )
         segments = torch.tensor([0] * len(first) + [1] * len(behind), device=self.device)
-        return torch.tensor(ids, device=self.device), segments, {"text": self.tokenizer.pieces(ids)}
+        return torch.tensor(ids, device=self.device), segments, {"text": self.tokenizer.tokens(ids)}
 
     def _ids(self, text: str, name: str) -> list[int]:
         if not is_text(text):

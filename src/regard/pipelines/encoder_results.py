@@ -46,7 +46,7 @@ class TokenVectors:
     offsets: tuple[tuple[int, int], ...]
     """Begin and end in the text; (0, 0) for the tokens around it."""
     vectors: Vectors  # (T, D)
-    is_cut: bool
+    is_truncated: bool
     """Whether the text was longer than the model reads, and lost its end."""
 
 

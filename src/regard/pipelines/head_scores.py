@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from regard.data.encoding.labeled import HeadBatch
 from regard.data.feeds.sampler import Rows, micro_batches
-from regard.nn.inference.memory import with_less_at_once
+from regard.nn.inference.memory import retry_smaller
 from regard.progress import SILENT, Progress
 
 Scores = NDArray[np.float64]
@@ -32,7 +32,7 @@ class Encoded(Protocol):
         """Return how many answers each row asks for."""
 
 
-def raw_scores(
+def head_outputs(
     model: Any, examples: Encoded, device: torch.device, limit: int, progress: Progress = SILENT
 ) -> list[Scores]:
     """Return what the head says of each row: scores of labels (C,), of what is offered (K,) or (K, 2), or one number;
@@ -42,7 +42,7 @@ def raw_scores(
     """
     longest = int(examples.lengths[1].max()) if len(examples) else 0
     attempt = lambda limit: _scores(model, examples, device, limit, progress)
-    return with_less_at_once(attempt, limit, longest, device)
+    return retry_smaller(attempt, limit, longest, device)
 
 
 @torch.inference_mode()
@@ -53,12 +53,12 @@ def _scores(model: Any, examples: Encoded, device: torch.device, limit: int, pro
     with progress.bar("answer", len(examples)) as bar:
         for rows in micro_batches(np.arange(len(examples)), *examples.lengths, limit):
             batch = examples.batch(rows).to(device)
-            scores = model(batch.reading, batch.places, batch.offered).double().cpu().numpy()
-            offered = batch.offered.sum(1).cpu().numpy()
+            scores = model(batch.reading, batch.places, batch.candidate_mask).double().cpu().numpy()
+            candidate_mask = batch.candidate_mask.sum(1).cpu().numpy()
             if model.kind == "tags":
                 each = np.split(scores, np.cumsum(examples.answers_in(rows))[:-1])
             elif model.kind in ("choices", "spans"):
-                each = [values[:count] for values, count in zip(scores, offered, strict=True)]
+                each = [values[:count] for values, count in zip(scores, candidate_mask, strict=True)]
             else:
                 each = list(scores)
             for row, values in zip(rows, each, strict=True):

@@ -170,7 +170,7 @@ def _answers(pipeline: Any, table: TextTable, progress: Progress) -> list[Any]:
     """Return the answer to each row; None where a text is blank."""
     given: Any = [texts[0] if len(texts) == 1 else texts for texts in table.texts if all(texts)]
     found = pipeline(given, progress=progress)
-    cut = sum(getattr(each, "is_cut", False) for each in found)
+    cut = sum(getattr(each, "is_truncated", False) for each in found)
     if cut:
         progress.warn(f"{cut:,} of the texts are longer than this model reads, and their ends were left out.")
     answers = iter(found)

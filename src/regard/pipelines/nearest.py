@@ -36,7 +36,7 @@ def nearest(
     """Return for each text the `top` most similar of the others, best first."""
     if not others:
         raise DataError("There is nothing to compare with: the other texts are none.")
-    settings |= {"is_normalised": True, "progress": progress}
+    settings |= {"is_normalized": True, "progress": progress}
     ours, theirs = (encoder.embed(list(each), **settings) for each in (texts, others))
     count = min(top, len(others))
     found: list[list[Near]] = []
@@ -55,6 +55,6 @@ def pair_similarities(
     encoder: Encoder, pairs: Sequence[tuple[str, str]], *, progress: Progress = SILENT, **settings: Any
 ) -> NDArray[np.float32]:
     """Return the cosine between the two texts of each pair (N,)."""
-    settings |= {"is_normalised": True, "progress": progress}
+    settings |= {"is_normalized": True, "progress": progress}
     vectors = encoder.embed([text for pair in pairs for text in pair], **settings)
     return (vectors[::2] * vectors[1::2]).sum(1)

@@ -14,13 +14,13 @@ Pooling = Literal["cls", "mean", "max"]
 """The vector of a text: that of its first token, or the mean or the largest values of all its tokens."""
 
 
-def pooled(hidden: Tensor, real: Tensor, pooling: str) -> Tensor:
+def pooled(hidden: Tensor, token_mask: Tensor, pooling: str) -> Tensor:
     """Return the vectors of texts (B, D) for the states of their tokens (B, T, D), padding left out."""
     if pooling == "cls":
         return hidden[:, 0]
     if pooling == "max":
-        return hidden.masked_fill(~real[:, :, None], -torch.inf).amax(1)
-    return (hidden * real[:, :, None]).sum(1) / real.sum(1, keepdim=True)
+        return hidden.masked_fill(~token_mask[:, :, None], -torch.inf).amax(1)
+    return (hidden * token_mask[:, :, None]).sum(1) / token_mask.sum(1, keepdim=True)
 
 
 def cosine(one: Vectors, other: Vectors) -> float:

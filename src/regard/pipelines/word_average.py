@@ -25,7 +25,7 @@ class WordAverageEncoder:
         texts: Sequence[str],
         pooling: str | None = None,
         layer: int = -1,
-        is_normalised: bool = False,
+        is_normalized: bool = False,
         *,
         progress: Progress = SILENT,
     ) -> Vectors:
@@ -44,14 +44,14 @@ class WordAverageEncoder:
         pool = np.max if pooling == "max" else np.mean
         found = [pool(table[row], axis=0) if row else np.zeros(width, np.float32) for row in rows]
         vectors = np.array(found, np.float32).reshape(len(rows), width)
-        if not is_normalised:
+        if not is_normalized:
             return vectors
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
     def similar(self, one: Sequence[str], other: Sequence[str], **settings: Any) -> Vectors:
         """Return the cosines between all of some texts and all of others (N, M)."""
-        vectors = self.embed([*one, *other], **(settings | {"is_normalised": True}))
+        vectors = self.embed([*one, *other], **(settings | {"is_normalized": True}))
         return vectors[: len(one)] @ vectors[len(one) :].T
 
     def similar_words(self, one: tuple[str, str], other: tuple[str, str], layer: int = -1) -> WordSimilarity:

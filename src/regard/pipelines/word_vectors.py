@@ -24,7 +24,7 @@ LOOKED_THROUGH = 20_000
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class Neighbor:
     """A word and how near it is: a cosine or product (large is near), or a distance (small is near)."""
 
     word: str
@@ -111,15 +111,15 @@ class WordVectors:
         check_metric(metric)
         return float(self._values(self.vector(one), self.vectors[self.number(other)][None], metric)[0])
 
-    def neighbours(
+    def neighbors(
         self, word: str, top: int = 10, metric: str = "cosine", exclude: str | Iterable[str] = ()
-    ) -> list[Neighbour]:
+    ) -> list[Neighbor]:
         """Return the words nearest to a word, best first; it is none of them, nor are those excluded."""
         return self.near(self.vector(word), top, metric, [self.number(word), *self._known(exclude)])
 
     def analogy(
         self, a: str, b: str, c: str, top: int = 1, metric: str = "cosine", exclude: str | Iterable[str] = ()
-    ) -> list[Neighbour]:
+    ) -> list[Neighbor]:
         """Return what is to `c` as `b` is to `a`, best first: near b - a + c, and none of the three.
 
         For cosines the three count alike, whatever their lengths (Mikolov et al., 2013).
@@ -135,7 +135,7 @@ class WordVectors:
         given = [words] if isinstance(words, str) else words
         return [number for number in map(self.find, given) if number is not None]
 
-    def odd_one_out(self, words: Sequence[str]) -> tuple[str, list[Neighbour]]:
+    def odd_one_out(self, words: Sequence[str]) -> tuple[str, list[Neighbor]]:
         """Return the word least like the others, and for each the cosine with the mean direction of all."""
         if isinstance(words, str):
             raise ConfigError(f'"{words}" is one text; give the words as a list.')
@@ -143,10 +143,10 @@ class WordVectors:
             raise ConfigError(f"{len(words)} words have no odd one among them; give three or more.")
         table = self.directions[[self.number(word) for word in words]]
         values = self._values(table.mean(0), table, "cosine")
-        found = [Neighbour(word, float(value)) for word, value in zip(words, values, strict=True)]
+        found = [Neighbor(word, float(value)) for word, value in zip(words, values, strict=True)]
         return min(found, key=lambda each: each.value).word, found
 
-    def near(self, vector: Vectors, top: int, metric: str = "cosine", but: Sequence[int] = ()) -> list[Neighbour]:
+    def near(self, vector: Vectors, top: int, metric: str = "cosine", but: Sequence[int] = ()) -> list[Neighbor]:
         """Return the words nearest to a vector, best first; of equals the first in the table."""
         if top < 1:
             raise ConfigError(f"top: {top} words are none; ask for 1 or more.")
@@ -161,7 +161,7 @@ class WordVectors:
         candidates = np.flatnonzero(order <= limit)
         best = candidates[np.argsort(order[candidates], kind="stable")][:count]
         sign = 1.0 if metric == "euclidean" else -1.0
-        return [Neighbour(self.words[place], sign * float(order[place])) for place in best]
+        return [Neighbor(self.words[place], sign * float(order[place])) for place in best]
 
     @staticmethod
     def _values(vector: Vectors, table: Vectors, metric: str) -> Vectors:

@@ -23,7 +23,7 @@ from regard.training.loop import Hooks, Reason, Trainer
 from regard.training.state import LoopState
 from regard.training.device.machine import Machine, prepare_machine
 from regard.training.metrics_log import MetricsLog
-from regard.training.parallel.process_group import ProcessGroup, join_team
+from regard.training.parallel.process_group import ProcessGroup, init_process_group
 from regard.training.settings import TrainSettings
 from regard.version import __version__
 
@@ -66,8 +66,8 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
     """Prepare, train, and score on the test sets."""
     settings = job.resolved.settings
     machine = prepare_machine(settings.machine)
-    with join_team(machine.device) as team, _folder(run, job) if team.is_leader else nullcontext():
-        progress = progress if team.is_leader else SILENT
+    with init_process_group(machine.device) as team, _folder(run, job) if team.is_main else nullcontext():
+        progress = progress if team.is_main else SILENT
         begin = run.checkpoints.resumable() if job.start == "resume" else None
         bundle = read_bundle(begin[0], machine.device) if begin else None
         prepare = job.prepare or task(settings.task).prepare
@@ -93,12 +93,12 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
             if run.record["settings"]["train"].get("micro_batch_tokens") != limit:
                 trainer.state.micro_batch_limit = None  # the user knows better than what was found out before
         team.wait()  # everybody has read what the leader may now change
-        if team.is_leader:
+        if team.is_main:
             if begin:
                 _step_back(run, *begin, trainer.state.step, progress)
             _open(run, job, prepared, _describe(machine, team), counted.steps)
         reason = _train(run, trainer, job.stop_at)
-        if team.is_leader:
+        if team.is_main:
             _close(run, prepared, trainer.state, reason, progress, job.is_scored)
         team.wait()
     return run
@@ -124,13 +124,13 @@ def _folder(run: Run, job: RunSpec) -> Iterator[None]:
 
 
 def _train(run: Run, trainer: Trainer, stop_at: int | None) -> Reason:
-    is_leader = trainer.team.is_leader
-    with MetricsLog(run.path, trainer.state.step, trainer.settings.tensorboard, is_silent=not is_leader) as log:
+    is_main = trainer.team.is_main
+    with MetricsLog(run.path, trainer.state.step, trainer.settings.tensorboard, is_silent=not is_main) as log:
         trainer.hooks = trainer.hooks.recording(log.write, log.forget)
         try:
             return trainer.run(stop_at)
         except RegardError:
-            if is_leader:
+            if is_main:
                 with suppress(OSError):  # a full disk may be the very reason
                     run.note(state="failed")
             raise
@@ -140,7 +140,7 @@ def _hooks(run: Run, prepared: Prepared, settings: TrainSettings, team: ProcessG
     keeping = Keeping(settings.keep_last, settings.keep_best)
 
     def save(state: LoopState, training: TrainingState, value: float | None) -> None:
-        if team.is_leader:
+        if team.is_main:
             run.checkpoints.save(state.step, prepared.bundle, training, value, keeping)
 
     return Hooks(prepared.validate, save, progress=progress)

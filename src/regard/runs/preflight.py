@@ -49,7 +49,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
 """By task; others check their examples themselves while they read them."""
 
 
-def look_over(
+def run_checks(
     material: TranslationData | TextTaskData, is_quick: bool = False, progress: Progress = SILENT
 ) -> list[Finding]:
     """Return what the checks of the data find."""
@@ -65,7 +65,7 @@ def look_over(
 
 def preflight(material: TranslationData | TextTaskData, progress: Progress) -> None:
     """Say what the quick checks find that needs attention; nothing when all is well."""
-    findings = Report(tuple(look_over(material, is_quick=True))).of("warning", "problem")
+    findings = Report(tuple(run_checks(material, is_quick=True))).of("warning", "problem")
     for finding in findings:
         way_out = f" Remedy: {finding.way_out}." if finding.way_out else ""
         kind = "" if finding.severity == "warning" else f"{finding.severity} in "  # that it warns is said anyway

@@ -10,7 +10,7 @@ from regard.progress import SILENT, Progress
 from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import Recipe, find_recipe, resolve_run
 from regard.runs.store.folder import PAIRS, Run, claim
-from regard.training.parallel.process_group import leads
+from regard.training.parallel.process_group import is_main_process
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -40,7 +40,7 @@ def train(
         kept = {"data": {"train": {"path": str(path / PAIRS)}}}
         found = Recipe(found.name, found.origin, {**found.values, **kept})
     resolved = resolve_run(found, overrides or {})
-    run = claim(path, overwrite) if leads() else Run(path)
+    run = claim(path, overwrite) if is_main_process() else Run(path)
     if pairs is not None and not pairs:
         raise DataError("There are no sentence pairs to train on; give at least a few hundred.")
     given = [Pair(*pair) for pair in pairs] if pairs is not None else None

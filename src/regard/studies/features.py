@@ -24,7 +24,7 @@ from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagg
 from regard.models.heads import vector_width
 from regard.objectives.head import HeadObjective
 from regard.pipelines.encoder import Encoder
-from regard.pipelines.head_scores import raw_scores
+from regard.pipelines.head_scores import head_outputs
 from regard.progress import SILENT, Progress
 from regard.tasks.finetune.data import ExampleSets, gather_examples, say_counts
 from regard.tasks.load import load_encoder
@@ -117,10 +117,10 @@ def read_words(encoder: Encoder, encoded: EncodedTags, layers: Sequence[int], pr
     limit = TOKENS_AT_ONCE.get(encoder.device.type, TOKENS_AT_ONCE["cpu"])
     with progress.bar("read", len(encoded)) as bar:
         for rows in micro_batches(np.arange(len(encoded)), *encoded.lengths, limit):
-            tokens, real = (
-                each.to(encoder.device) for each in encoded.sequences.padded(rows, encoder.tokenizer.padding)
+            tokens, token_mask = (
+                each.to(encoder.device) for each in encoded.sequences.padded(rows, encoder.tokenizer.pad_id)
             )
-            hidden = dict(zip(wanted, read_layers(encoder.model, wanted, tokens, None, real), strict=True))
+            hidden = dict(zip(wanted, read_layers(encoder.model, wanted, tokens, None, token_mask), strict=True))
             if ALL in layers:
                 hidden[ALL] = torch.stack([hidden[layer] for layer in range(1, blocks + 1)]).sum(0)
             steps = encoded.steps.select(rows)
@@ -166,7 +166,7 @@ class _Job:
         rows: list[FeatureRow] = []
 
         def validate(model: Any) -> dict[str, float]:
-            scores = raw_scores(model, self.valid, self.machine.device, limit)
+            scores = head_outputs(model, self.valid, self.machine.device, limit)
             answers = shape.say(self.examples, self.valid.encoded, scores, self.facts)
             figures = shape.figures(self.examples, answers, self.facts)
             if not rows or figures["f1"] > rows[0].f1:

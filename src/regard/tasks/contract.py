@@ -80,7 +80,7 @@ TASKS = {
         prepare_elmo,
         ("two-way",),
         score_elmo,
-        lambda data: {},  # the manifest of the tokenised text knows them, and its hash is compared
+        lambda data: {},  # the manifest of the tokenized text knows them, and its hash is compared
         "--text FILE or --text FOLDER",
         InitFrom({"two-way": RATE_OF_GOING_ON}, is_fine_tuning=False),
     ),

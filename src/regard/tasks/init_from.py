@@ -15,7 +15,7 @@ from regard.config.resolve import Layer
 from regard.errors import ConfigError
 from regard.interop.huggingface.read import read as read_hugging_face
 from regard.models.families import KINDS, Kind, family
-from regard.models.heads import take_over
+from regard.models.heads import load_matching_weights
 from regard.tasks.embedding_init import LOOKED_AT, names_vectors
 from regard.tasks.load import load_word_vectors
 
@@ -88,13 +88,13 @@ def body_weights(start: Bundle) -> dict[str, Tensor]:
     return {name.removeprefix(BODY): each for name, each in weights.items() if name.startswith(BODY)}
 
 
-def go_on(model: Any, start: Bundle, settings: Any) -> dict[str, Any]:
+def load_pretrained(model: Any, start: Bundle, settings: Any) -> dict[str, Any]:
     """Give a new model the weights of one that learned the same before, and return the facts of where they are from.
 
     What only one of both has is left as it is.
     """
     kept = model.state_dict().keys()
-    take_over(model, {name: each for name, each in body_weights(start).items() if name in kept})
+    load_matching_weights(model, {name: each for name, each in body_weights(start).items() if name in kept})
     return {"start": {"path": settings.start, "sha256": start_hash(settings.start)}}
 
 
@@ -119,7 +119,7 @@ def model_of(start: str) -> dict[str, Any]:
     return dict(read_config(find_checkpoint(Path(start)))["model"])
 
 
-def begin_with(task: str, beginning: InitFrom, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer | None:
+def init_layer(task: str, beginning: InitFrom, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer | None:
     """Return the layer of settings that a start brings along, if there is one; what contradicts it is refused.
 
     A start named on the command line takes the place of a recipe's own model and tokenizer, and where it goes on

@@ -44,7 +44,7 @@ class DropoutEncoder:
     def split(self, word: str, seed: int) -> list[int]:
         """Return the ids of a word under the merges that this seed leaves."""
         draw = random.Random(f"{seed} {word}").random
-        ids = [self.ids.get(piece, self.tokenizer.unknown) for piece in self._merge(list(word), draw)]
+        ids = [self.ids.get(piece, self.tokenizer.unk_id) for piece in self._merge(list(word), draw)]
         return self._fuse(ids) if self.fuses_unknown else ids
 
     def _merge(self, symbols: list[str], draw: Callable[[], float]) -> list[str]:
@@ -63,7 +63,7 @@ class DropoutEncoder:
         return symbols
 
     def _fuse(self, ids: list[int]) -> list[int]:
-        unknown = self.tokenizer.unknown
+        unknown = self.tokenizer.unk_id
         return [
             number for place, number in enumerate(ids) if number != unknown or ids[place - 1 : place] != [unknown]
         ]
@@ -98,7 +98,7 @@ class DropoutCorpus:
         found: list[int] = []
         for slot in slots.tolist():
             word, variant = divmod(slot, VARIANTS)
-            ids = self.encoder.split(self.spellings[word], variant) if word else [self.encoder.tokenizer.end]
+            ids = self.encoder.split(self.spellings[word], variant) if word else [self.encoder.tokenizer.eos_id]
             self.begins[slot], self.lengths[slot] = len(self.ids) + len(found), len(ids)
             found += ids
         self.ids = np.concatenate([self.ids, np.asarray(found, np.int32)])

@@ -6,10 +6,10 @@ from regard.text.tokenizer import MASK, Tokenizer
 
 def encode_masked(tokenizer: Tokenizer, text: str) -> list[int]:
     """Return the ids of a text, with the mask token wherever it says [MASK]; special tokens around it apart."""
-    if tokenizer.mask is None:
+    if tokenizer.mask_id is None:
         raise ConfigError(f"This model's tokenizer has no {MASK}, so it cannot be told what is missing.")
     first, *others = tokenizer.encode_batch(text.split(MASK))
-    return first + [number for part in others for number in (tokenizer.mask, *part)]
+    return first + [number for part in others for number in (tokenizer.mask_id, *part)]
 
 
 def fill_masks(text: str, pieces: list[str]) -> str:

@@ -46,8 +46,8 @@ def prefix_of(tokenizer: Tokenizer, text: str) -> Prefix:
     choices: list[dict[int, int]] = [{number: state + 1} for state, number in enumerate(before + own)]
     if ends_in_space:
         return Prefix((*choices, dict.fromkeys(_begins_a_word(tokenizer), len(choices) + 1)))
-    if tokenizer.unknown in own:  # an unfinished word that is no piece of its own: only longer ones can say it
-        own, choices = [tokenizer.unknown], [*choices[: len(before)], {}]
+    if tokenizer.unk_id in own:  # an unfinished word that is no piece of its own: only longer ones can say it
+        own, choices = [tokenizer.unk_id], [*choices[: len(before)], {}]
     rest = last
     for state, number in enumerate(own, start=len(before)):
         longer = [each for each, piece in tokenizer.vocabulary.items() if piece.startswith(rest)]
@@ -78,11 +78,11 @@ def _words(tokenizer: Tokenizer, text: str) -> list[str]:
 
 def _check(tokenizer: Tokenizer, text: str, before: list[int], own: list[int]) -> bool:
     """Refuse a text that would come out differently; tell whether it ends in a space that no token stands for."""
-    is_cut = tokenizer.unknown in own
-    said = tokenizer.decode(before if is_cut else before + own)
-    if tokenizer.unknown not in before and (said == text or (is_cut and text.startswith(said))):
+    is_truncated = tokenizer.unk_id in own
+    said = tokenizer.decode(before if is_truncated else before + own)
+    if tokenizer.unk_id not in before and (said == text or (is_truncated and text.startswith(said))):
         return False
-    if tokenizer.unknown not in before and said + " " == text:
+    if tokenizer.unk_id not in before and said + " " == text:
         return True
     raise DataError(f'prefix: "{text}" cannot be said exactly, this model would write "{said}".')
 

@@ -32,7 +32,7 @@ class Encoding:
     """Token ids of a text, the pieces they stand for, and where each lies in the text (start, end)."""
 
     ids: list[int]
-    pieces: list[str]
+    tokens: list[str]
     offsets: list[tuple[int, int]]
 
 
@@ -47,11 +47,11 @@ class Tokenizer:
         backend.no_truncation()
         backend.no_padding()
         names = zip(SPECIAL_TOKENS, BERT_TOKENS)
-        self.padding, self.unknown, self.start, self.end = (self._special(*each) for each in names)
-        self.mask: int | None = backend.token_to_id(MASK)
+        self.pad_id, self.unk_id, self.bos_id, self.eos_id = (self._special(*each) for each in names)
+        self.mask_id: int | None = backend.token_to_id(MASK)
         """The token that stands for a word to be found, where there is one."""
-        masks = () if self.mask is None else (self.mask,)
-        self.specials = frozenset((self.padding, self.unknown, self.start, self.end, *masks))
+        masks = () if self.mask_id is None else (self.mask_id,)
+        self.specials = frozenset((self.pad_id, self.unk_id, self.bos_id, self.eos_id, *masks))
 
     def _special(self, token: str, otherwise: str) -> int:
         for name in (token, otherwise, END_OF_TEXT):
@@ -106,7 +106,7 @@ class Tokenizer:
         """Tell whether there is a token of that name."""
         return self.backend.token_to_id(token) is not None
 
-    def number(self, token: str) -> int:
+    def token_id(self, token: str) -> int:
         """Return the id of a special token of a task."""
         found = self.backend.token_to_id(token)
         if found is None:
@@ -124,9 +124,9 @@ class Tokenizer:
         return 1 + max(self.backend.get_vocab(with_added_tokens=True).values())
 
     @property
-    def unsaid(self) -> tuple[int, ...]:
+    def suppressed_ids(self) -> tuple[int, ...]:
         """The special tokens that no output holds: all but the end, whatever other work that does."""
-        return tuple(sorted(self.specials - {self.end}))
+        return tuple(sorted(self.specials - {self.eos_id}))
 
     @cached_property
     def vocabulary(self) -> dict[int, str]:
@@ -160,7 +160,7 @@ class Tokenizer:
             for number, word in zip(encoding.ids, encoding.word_ids, strict=True):
                 if word is not None:
                     pieces[word].append(number)
-        return [[piece or [self.unknown] for piece in pieces] for pieces in words]
+        return [[piece or [self.unk_id] for piece in pieces] for pieces in words]
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of many texts, on all cores."""
@@ -190,13 +190,13 @@ class Tokenizer:
 
     def decode_batch(self, rows: Iterable[Iterable[int]]) -> list[str]:
         """Return the texts of many rows of ids, on all cores."""
-        hidden = {self.padding, self.start, self.end}
+        hidden = {self.pad_id, self.bos_id, self.eos_id}
         kept = [[number for number in ids if number not in hidden] for ids in rows]
         with explaining("The tokenizer fails on these ids"):
             texts = self.backend.decode_batch(kept, skip_special_tokens=False)
-        unknown = self._pieces[self.unknown]
+        unknown = self._pieces[self.unk_id]
         return [
-            text.replace(unknown, "⁇") if self.unknown in ids else text for text, ids in zip(texts, kept, strict=True)
+            text.replace(unknown, "⁇") if self.unk_id in ids else text for text, ids in zip(texts, kept, strict=True)
         ]
 
     @cached_property
@@ -207,7 +207,7 @@ class Tokenizer:
             pieces[number] = piece
         return pieces
 
-    def pieces(self, ids: Iterable[int]) -> list[str]:
+    def tokens(self, ids: Iterable[int]) -> list[str]:
         """Return the piece each id stands for."""
         return list(map(self._pieces.__getitem__, ids))
 

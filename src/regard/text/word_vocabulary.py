@@ -131,7 +131,7 @@ def find_phrases(words: WordCounter, pairs: WordCounter, settings: WordSettings)
     return frozenset(found)
 
 
-def neighbours_of(words: Sequence[str]) -> Iterable[str]:
+def neighbors_of(words: Sequence[str]) -> Iterable[str]:
     """Yield every two words that stand side by side, with a space between."""
     return map(" ".join, pairwise(words))
 

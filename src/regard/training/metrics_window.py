@@ -75,7 +75,7 @@ class MetricsWindow:
     def from_plain(cls, facts: dict[str, Any], device: torch.device, team: ProcessGroup) -> "MetricsWindow":
         """Read what `plain` wrote; the leader takes over the sums of all."""
         window = cls(device)
-        window.sums = dict(facts["sums"]) if team.is_leader else {}
+        window.sums = dict(facts["sums"]) if team.is_main else {}
         window.counts = dict(facts["counts"])
         window.tokens, window.seconds, window.waited = facts["tokens"], facts["seconds"], facts.get("waited", 0.0)
         return window

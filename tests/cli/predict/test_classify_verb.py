@@ -7,7 +7,7 @@ import json
 import pytest
 
 from commands import bad, call, good
-from labelled import QUICK, reviews, write_reviews
+from labeled import QUICK, reviews, write_reviews
 from regard.runs.train import train
 
 WORDS = [f"{name}={value}" for name, value in QUICK.items()]
@@ -50,7 +50,9 @@ def test_texts_are_labelled_one_a_line_and_blank_lines_stay(runs, tmp_path):
     told = call("classify", runs / "a", "so much to say " * 200, one)
     assert told.stderr.startswith("warning: 1 of the texts are longer than this model reads") and told.exit_code == 0
     found = json.loads(good("classify", runs / "a", one, "--json"))
-    assert set(found) == {"texts", "label", "probabilities", "probability", "is_cut"} and found["texts"] == [one]
+    assert set(found) == {"texts", "label", "probabilities", "probability", "is_truncated"} and found["texts"] == [
+        one
+    ]
 
 
 def test_a_table_comes_back_with_labels_in_its_order(runs, tmp_path):

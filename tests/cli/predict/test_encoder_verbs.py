@@ -76,7 +76,7 @@ def test_vectors_are_printed_a_line_each(run, encoder):
     found = np.array([[float(word) for word in line.split("\t")] for line in lines], np.float32)
     assert np.array_equal(found, encoder.embed(TEXTS))
     assert good("embed", run, "-q", stdin="".join(f"{text}\n" for text in TEXTS)).splitlines() == lines
-    plain = json.loads(good("embed", run, TEXTS[0], "--json", "--pooling", "cls", "--layer", "1", "--normalise"))
+    plain = json.loads(good("embed", run, TEXTS[0], "--json", "--pooling", "cls", "--layer", "1", "--normalize"))
     expected = encoder.embed(TEXTS[0], "cls", 1, True)
     assert plain["text"] == TEXTS[0]
     np.testing.assert_allclose(plain["vector"], expected, atol=1e-6)
@@ -214,7 +214,7 @@ MISTAKES = [
     ),
     (["embed", "RUN", "a", "--pooling", "sum"], 'pooling: "sum" is not one of cls, mean, max; choose one.'),
     (["embed", "RUN", "a", "--layer", "9"], "layer: 9 is out of range; this model has embeddings (0) and 2 blocks"),
-    (["embed", "RUN", "a", "--tokens", "--pooling", "cls"], "--pooling and --normalise make one vector of a text"),
+    (["embed", "RUN", "a", "--tokens", "--pooling", "cls"], "--pooling and --normalize make one vector of a text"),
     (["embed", "RUN", "a", "--text-column", "b"], "--text-column is for tables; give one with --file."),
     (["embed", "RUN", "--file", "none.txt"], "none.txt: there is no such file"),
     (["similar", "RUN", "a"], "One text is like itself; give two, or others with --against."),

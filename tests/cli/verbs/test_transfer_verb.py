@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from commands import bad, call, good
-from labelled import write_reviews
+from labeled import write_reviews
 from regard.cli.verbs.transfer import TransferTable
 from regard.studies.transfer import transfer as course
 
@@ -31,11 +31,13 @@ def test_it_prints_a_table_and_where_the_report_is(words, tmp_path):
 def test_one_that_was_stopped_leaves_with_130_and_goes_on(words, monkeypatch):
     from dataclasses import replace
 
-    real = course.execute
-    monkeypatch.setattr(course, "execute", lambda run, job, progress: real(run, replace(job, stop_at=1), progress))
+    token_mask = course.execute
+    monkeypatch.setattr(
+        course, "execute", lambda run, job, progress: token_mask(run, replace(job, stop_at=1), progress)
+    )
     result = call(*words, "-q")
     assert result.exit_code == 130 and "The same command goes on." in result.stderr
-    monkeypatch.setattr(course, "execute", real)
+    monkeypatch.setattr(course, "execute", token_mask)
     assert "scratch" in good(*words, "-q")
 
 

@@ -19,8 +19,8 @@ def golden(tmp_path):
 
 
 def test_neighbours_of_a_file(golden):
-    assert good("vectors", "neighbours", golden, "orange", "--top", 1) == "orange\tapple\t0.9985\n"
-    found = json.loads(good("vectors", "neighbours", golden, "orange", "--top", 2, "--exclude", "apple", "--json"))
+    assert good("vectors", "neighbors", golden, "orange", "--top", 1) == "orange\tapple\t0.9985\n"
+    found = json.loads(good("vectors", "neighbors", golden, "orange", "--top", 2, "--exclude", "apple", "--json"))
     assert found["words"] == ["orange"] and "apple" not in [each["word"] for each in found["nearest"]]
 
 
@@ -51,14 +51,14 @@ def test_evaluation_says_coverage(golden, tmp_path):
 
 
 def test_mistakes_are_one_sentence(golden, tmp_path):
-    assert 'there is no vector for "quen"; did you mean "queen"?' in bad("vectors", "neighbours", golden, "quen")
-    assert "there is no such file" in bad("vectors", "neighbours", tmp_path / "none.txt", "king")
+    assert 'there is no vector for "quen"; did you mean "queen"?' in bad("vectors", "neighbors", golden, "quen")
+    assert "there is no such file" in bad("vectors", "neighbors", tmp_path / "none.txt", "king")
     assert "analogy takes 3 words, not 2: man woman." in bad("vectors", "analogy", golden, "man", "woman")
     assert "Say what to score on" in bad("vectors", "evaluate", golden)
     assert "0 words make no map" in bad("vectors", "map", golden)
-    assert 'metric: "far" is not one of' in bad("vectors", "neighbours", golden, "king", "--metric", "far")
+    assert 'metric: "far" is not one of' in bad("vectors", "neighbors", golden, "king", "--metric", "far")
     (tmp_path / "empty.bin").write_bytes(b"9 4\nking \x01")
-    assert "it ends inside word 1 of 9" in bad("vectors", "neighbours", tmp_path / "empty.bin", "king")
+    assert "it ends inside word 1 of 9" in bad("vectors", "neighbors", tmp_path / "empty.bin", "king")
 
 
 def test_a_file_is_converted_when_it_is_said_how(tmp_path):

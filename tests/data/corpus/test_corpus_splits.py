@@ -3,8 +3,8 @@
 import pytest
 
 from regard import miniature
-from regard.data.corpus.shards import tokenise
-from regard.data.corpus.splits import carve, tokenise_all
+from regard.data.corpus.shards import tokenize
+from regard.data.corpus.splits import hold_out, tokenize_all
 from regard.data.settings.text import TextData, TextSource
 from regard.errors import DataError
 from regard.progress import Progress
@@ -25,7 +25,7 @@ def corpus_of(tmp_path, tokenizer, texts, shard_tokens=3000, **settings):
     for number, text in enumerate(texts):
         (folder / f"{number:04d}.txt").write_text(text)
     place = TextSource(paths=(str(folder),), **settings)
-    return tokenise(place, tokenizer, folder.with_suffix(".out"), shard_tokens=shard_tokens)
+    return tokenize(place, tokenizer, folder.with_suffix(".out"), shard_tokens=shard_tokens)
 
 
 def documents(corpus, tokenizer):
@@ -34,10 +34,10 @@ def documents(corpus, tokenizer):
 
 def test_whole_documents_are_set_apart_and_nothing_is_lost(tmp_path, tokenizer):
     corpus = corpus_of(tmp_path, tokenizer, ["\n".join(SENTENCES)], documents="lines")
-    train, valid = (documents(part, tokenizer) for part in carve(corpus, 0.05))
+    train, valid = (documents(part, tokenizer) for part in hold_out(corpus, 0.05))
     assert sorted(train + valid) == sorted(SENTENCES)
     assert train == [text for text in SENTENCES if text in set(train)]  # in their order
-    parts = carve(corpus, 0.05)
+    parts = hold_out(corpus, 0.05)
     assert 0.04 * len(corpus) < len(parts[1]) <= max(0.05 * len(corpus), 20_000)
     for name in ("documents", "tokens", "bytes", "words", "lines"):
         assert sum(getattr(part.counts, name) for part in parts) == getattr(corpus.counts, name)
@@ -49,14 +49,14 @@ def test_a_document_stays_on_its_side_in_whatever_order(tmp_path, tokenizer):
     sides = []
     for texts in (SENTENCES, SENTENCES[::-1]):
         corpus = corpus_of(tmp_path, tokenizer, ["\n".join(texts)], documents="lines")
-        sides.append(set(documents(carve(corpus, 0.1)[1], tokenizer)))
+        sides.append(set(documents(hold_out(corpus, 0.1)[1], tokenizer)))
     assert len(sides[0] & sides[1]) >= 0.98 * len(sides[0])  # but for those at the very limit
 
 
 @pytest.mark.parametrize("share", [0.03, 0.05, 0.1])
 def test_copies_of_a_document_stay_together(tmp_path, tokenizer, share):
     corpus = corpus_of(tmp_path, tokenizer, ["\n".join(SENTENCES[:150] * 7)], documents="lines")
-    train, valid = (documents(part, tokenizer) for part in carve(corpus, share))
+    train, valid = (documents(part, tokenizer) for part in hold_out(corpus, share))
     assert valid and not set(train) & set(valid)
 
 
@@ -64,7 +64,7 @@ def test_of_one_long_document_the_last_part_is_set_apart(tmp_path, tokenizer):
     text = "\n".join(SENTENCES)
     for shard_tokens in (3000, 10**6):
         corpus = corpus_of(tmp_path, tokenizer, [text], shard_tokens)
-        train, valid = carve(corpus, 0.1)
+        train, valid = hold_out(corpus, 0.1)
         [first], [last] = documents(train, tokenizer), documents(valid, tokenizer)
         assert first + last == text and first.endswith("\n")
         assert 0.05 < len(valid) / len(corpus) < 0.15
@@ -73,20 +73,20 @@ def test_of_one_long_document_the_last_part_is_set_apart(tmp_path, tokenizer):
 
 def test_documents_too_long_to_be_set_apart_give_the_end_of_the_last(tmp_path, tokenizer):
     texts = ["\n".join(SENTENCES[number::3]) for number in range(3)]
-    train, valid = carve(corpus_of(tmp_path, tokenizer, texts), 0.1)
+    train, valid = hold_out(corpus_of(tmp_path, tokenizer, texts), 0.1)
     assert documents(train, tokenizer)[:2] == texts[:2]
     assert documents(train, tokenizer)[2] + documents(valid, tokenizer)[0] == texts[2]
 
 
 def test_a_handful_of_short_documents_gives_one(tmp_path, tokenizer):
-    train, valid = carve(corpus_of(tmp_path, tokenizer, SENTENCES[:3]), 0.02)
+    train, valid = hold_out(corpus_of(tmp_path, tokenizer, SENTENCES[:3]), 0.02)
     assert documents(train, tokenizer) == SENTENCES[:2] and documents(valid, tokenizer) == SENTENCES[2:3]
 
 
 def test_too_little_text_is_told(tmp_path, tokenizer):
     corpus = corpus_of(tmp_path, tokenizer, ["Yes, yes!"])
     with pytest.raises(DataError) as error:
-        carve(corpus, 0.02)
+        hold_out(corpus, 0.02)
     assert str(error.value) == (
         f"There are only {len(corpus)} tokens to learn from, too few to set some apart for validation; add text, or "
         f"name a validation text with --valid-text (data.valid)."
@@ -104,10 +104,10 @@ def test_the_texts_of_a_run_are_tokenised_side_by_side(tmp_path, tokenizer):
         (tmp_path / f"{name}.txt").write_text("\n".join(SENTENCES[ord(name) - 97 :: 3]))
     place = lambda name: {"paths": [str(tmp_path / f"{name}.txt")], "documents": "lines"}
     data = TextData(train=place("a"), valid=place("b"), test={"held-out": place("c")})
-    found = tokenise_all(data, tokenizer, tmp_path / "out", Listening())
+    found = tokenize_all(data, tokenizer, tmp_path / "out", Listening())
     assert [documents(part, tokenizer) for part in (found.train, found.valid, found.test["held-out"])] == [
         SENTENCES[start::3] for start in range(3)
     ]
     assert said == []
-    carved = tokenise_all(TextData(train=place("a")), tokenizer, tmp_path / "out", Listening())
+    carved = tokenize_all(TextData(train=place("a")), tokenizer, tmp_path / "out", Listening())
     assert said == [f"{len(carved.valid):,} of {len(found.train):,} tokens are set apart for validation."]

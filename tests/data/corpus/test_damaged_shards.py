@@ -1,4 +1,4 @@
-"""Whatever stands in the manifest of tokenised text, nothing outside of its folder is read, and text is made anew."""
+"""Whatever stands in the manifest of tokenized text, nothing outside of its folder is read, and text is made anew."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from regard import miniature
-from regard.data.corpus.shards import tokenise
+from regard.data.corpus.shards import tokenize
 from regard.data.settings.text import TextSource
 from regard.errors import DataError
 from regard.text.settings import TokenizerSettings
@@ -25,7 +25,7 @@ def place(tmp_path) -> TextSource:
 
 @pytest.fixture
 def shards(tmp_path, place):
-    tokenise(place, TOKENIZER, tmp_path / "shards")
+    tokenize(place, TOKENIZER, tmp_path / "shards")
     return tmp_path / "shards"
 
 
@@ -36,20 +36,20 @@ ODD = [None, [], {}, "x", 1.5, -1, 10**30, True, [["x"]], [["../../victim", 0, 1
     "field", ["tokenizer", "reading", "shards", "inputs", "made", "format", "spans", "glance", "limit"]
 )
 def test_a_manifest_of_other_types_is_made_anew(shards, place, field):
-    before = tokenise(place, TOKENIZER, shards).read(0, 50).tolist()
+    before = tokenize(place, TOKENIZER, shards).read(0, 50).tolist()
     whole = (shards / "manifest.json").read_text()
     for value in ODD:
         book = json.loads(whole)
         (book if field in book else next(iter(book["inputs"].values())))[field] = value
         (shards / "manifest.json").write_text(json.dumps(book))
-        assert tokenise(place, TOKENIZER, shards).read(0, 50).tolist() == before
+        assert tokenize(place, TOKENIZER, shards).read(0, 50).tolist() == before
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "[" * 9000, "null", "\ud800"])
 def test_a_manifest_that_is_something_else_is_made_anew(shards, place, text):
-    before = tokenise(place, TOKENIZER, shards).read(0, 50).tolist()
+    before = tokenize(place, TOKENIZER, shards).read(0, 50).tolist()
     (shards / "manifest.json").write_bytes(text.encode("utf-8", "surrogatepass"))
-    assert tokenise(place, TOKENIZER, shards).read(0, 50).tolist() == before
+    assert tokenize(place, TOKENIZER, shards).read(0, 50).tolist() == before
 
 
 @pytest.mark.parametrize("name", ["../../victim", "/tmp/victim", "000000\n"])
@@ -60,7 +60,7 @@ def test_no_shard_lies_outside_of_its_folder(tmp_path, shards, place, name):
     next(iter(book["inputs"].values()))["spans"] = [[name, 0, 1]]
     book["shards"] = {name: 1}
     (shards / "manifest.json").write_text(json.dumps(book))
-    corpus = tokenise(place, TOKENIZER, shards)
+    corpus = tokenize(place, TOKENIZER, shards)
     assert {segment.shard for segment in corpus.segments} == {"000000"} and victim.is_file()
 
 
@@ -69,11 +69,11 @@ def test_shards_of_the_same_size_and_other_contents_are_a_sentence(shards, place
     whole = pieces.read_bytes()
     for contents in (bytes(len(whole)), whole[:128] + b"\xff" * (len(whole) - 128), whole[::-1]):
         pieces.write_bytes(contents)
-        with pytest.raises(DataError, match="this part of the tokenised text is gone or damaged"):
-            tokenise(place, TOKENIZER, shards)
+        with pytest.raises(DataError, match="this part of the tokenized text is gone or damaged"):
+            tokenize(place, TOKENIZER, shards)
 
 
 def test_a_pipe_in_the_place_of_a_manifest_is_never_waited_for(shards, place):
     (shards / "manifest.json").unlink()
     os.mkfifo(shards / "manifest.json")
-    assert len(tokenise(place, TOKENIZER, shards)) > 50
+    assert len(tokenize(place, TOKENIZER, shards)) > 50

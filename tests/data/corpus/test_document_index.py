@@ -5,7 +5,7 @@ import pytest
 
 from marked import drawn_sizes, told_apart
 from regard.data.corpus.document_index import DocumentIndex
-from regard.data.corpus.splits import carve
+from regard.data.corpus.splits import hold_out
 
 
 @pytest.fixture(scope="module", params=[40, 500, 10**7])
@@ -27,14 +27,14 @@ def test_every_place_knows_its_document(corpus):
 
 
 def test_documents_are_found_in_what_others_were_carved_out_of(corpus):
-    for part in carve(corpus, 0.3):
+    for part in hold_out(corpus, 0.3):
         found = DocumentIndex(part).bounds(np.arange(len(part)))
         assert all(np.array_equal(*pair) for pair in zip(found, expected(part), strict=True))
 
 
 def test_a_document_whose_end_was_carved_out_ends_with_the_text(tmp_path):
     corpus, _ = told_apart(tmp_path, [[30] * 500], 300)
-    for part in carve(corpus, 0.1):
+    for part in hold_out(corpus, 0.1):
         found = DocumentIndex(part).bounds(np.array([0, len(part) // 2, len(part) - 1]))
         assert found[0].tolist() == [0, 0, 0] and found[1].tolist() == [len(part)] * 3
 

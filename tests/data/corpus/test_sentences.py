@@ -4,7 +4,7 @@ import pytest
 
 from regard import miniature
 from regard.data.corpus.sentences import LONGEST, SentenceEncoder, split_sentences
-from regard.data.corpus.shards import tokenise
+from regard.data.corpus.shards import tokenize
 from regard.data.settings.text import MarkedSource
 from regard.data.sources.documents import DocumentChunk
 from regard.text.settings import MaskedTextSettings
@@ -48,25 +48,25 @@ def test_marks_stand_behind_sentences_and_nothing_is_lost(tokenizer):
     plain = tokenizer.encode_batch(STORIES)
     marked = encoder([DocumentChunk(text, True, 0) for text in STORIES])
     for text, ids, row in zip(STORIES, plain, marked, strict=True):
-        assert [each for each in row if each != tokenizer.padding] == [*ids, tokenizer.end]
-        assert row.count(tokenizer.padding) == len(list(split_sentences(text))) - 1
+        assert [each for each in row if each != tokenizer.pad_id] == [*ids, tokenizer.eos_id]
+        assert row.count(tokenizer.pad_id) == len(list(split_sentences(text))) - 1
 
 
 def test_a_piece_that_stops_within_a_sentence_has_no_mark_behind_it(tokenizer):
     encoder = SentenceEncoder(tokenizer, "marks")
     halves, whole = encoder([DocumentChunk("Peter went to the", False, 0), DocumentChunk("Peter went.", False, 0)])
-    assert tokenizer.padding not in halves and whole[-1] == tokenizer.padding
+    assert tokenizer.pad_id not in halves and whole[-1] == tokenizer.pad_id
     lines = SentenceEncoder(tokenizer, "lines")(
         [DocumentChunk("Peter. Eva went\nto a city\n", False, 0), DocumentChunk("Eva", True, 0)]
     )
-    assert lines[0].count(tokenizer.padding) == 2 and lines[1][-1] == tokenizer.end
+    assert lines[0].count(tokenizer.pad_id) == 2 and lines[1][-1] == tokenizer.eos_id
 
 
 def test_a_text_without_full_stops_is_cut_into_parts(tokenizer):
     (row,) = SentenceEncoder(tokenizer, "marks")([DocumentChunk("the city and " * 150, True, 0)])
     sizes, size = [], 0
     for each in row:
-        if each in (tokenizer.padding, tokenizer.end):
+        if each in (tokenizer.pad_id, tokenizer.eos_id):
             sizes.append(size)
             size = 0
         else:
@@ -76,8 +76,8 @@ def test_a_text_without_full_stops_is_cut_into_parts(tokenizer):
 
 def test_shards_know_how_they_were_read(tokenizer, tmp_path):
     place = MarkedSource(paths=("miniature:train",), count=20)
-    marked = tokenise(place, tokenizer, tmp_path, sentences="marks")
-    lines = tokenise(place, tokenizer, tmp_path, sentences="lines")
-    plain = tokenise(place, tokenizer, tmp_path)
+    marked = tokenize(place, tokenizer, tmp_path, sentences="marks")
+    lines = tokenize(place, tokenizer, tmp_path, sentences="lines")
+    plain = tokenize(place, tokenizer, tmp_path)
     assert len(plain) < len(lines) < len(marked)  # a title has a line of its own
     assert len({each.fingerprint for each in (marked, lines, plain)}) == 3

@@ -1,4 +1,4 @@
-"""Text is tokenised once: re-used, added to, continued after a kill, and never read half."""
+"""Text is tokenized once: re-used, added to, continued after a kill, and never read half."""
 
 import errno
 import json
@@ -20,7 +20,7 @@ from regard import miniature
 from regard.data.corpus import manifest
 from regard.data.corpus import shards as shards_module
 from regard.data.corpus.corpus import TextCounts
-from regard.data.corpus.shards import tokenise
+from regard.data.corpus.shards import tokenize
 from regard.data.settings.text import TextSource
 from regard.data.sources.documents import PIECE
 from regard.data.sources.text_files import read_documents
@@ -84,12 +84,12 @@ def ids(corpus):
 
 
 def expected(place, tokenizer):
-    return [number for text in read_documents(place) for number in (*tokenizer.encode(text).ids, tokenizer.end)]
+    return [number for text in read_documents(place) for number in (*tokenizer.encode(text).ids, tokenizer.eos_id)]
 
 
 def test_the_stream_is_all_documents_with_an_end_token_each(tmp_path, tokenizer):
     place = folder_of_text(tmp_path)
-    corpus = tokenise(place, tokenizer, tmp_path / "out", shard_tokens=1000)
+    corpus = tokenize(place, tokenizer, tmp_path / "out", shard_tokens=1000)
     assert ids(corpus) == expected(place, tokenizer)
     assert len(list((tmp_path / "out").glob("*.ids.npy"))) > 3
     documents = list(read_documents(place))
@@ -104,7 +104,7 @@ def test_the_stream_is_all_documents_with_an_end_token_each(tmp_path, tokenizer)
 
 
 def test_any_stretch_can_be_read(tmp_path, tokenizer):
-    corpus = tokenise(folder_of_text(tmp_path), tokenizer, tmp_path / "out", shard_tokens=700)
+    corpus = tokenize(folder_of_text(tmp_path), tokenizer, tmp_path / "out", shard_tokens=700)
     whole, draw = ids(corpus), np.random.default_rng(1)
     for begin, end in np.sort(draw.integers(0, len(corpus) + 1, (50, 2))).tolist():
         assert corpus.read(begin, end).tolist() == whole[begin:end]
@@ -117,8 +117,8 @@ def test_cutting_a_document_into_pieces_changes_no_token(tmp_path, settings, gap
     text = gap.join(SENTENCES * 3) + "\n"
     assert len(text) > 5 * PIECE
     (tmp_path / "a.txt").write_text(text)
-    corpus = tokenise(TextSource(paths=(str(tmp_path / "a.txt"),)), tokenizer, tmp_path / "out", shard_tokens=2000)
-    assert ids(corpus) == [*tokenizer.encode(text).ids, tokenizer.end]
+    corpus = tokenize(TextSource(paths=(str(tmp_path / "a.txt"),)), tokenizer, tmp_path / "out", shard_tokens=2000)
+    assert ids(corpus) == [*tokenizer.encode(text).ids, tokenizer.eos_id]
     assert corpus.counts.bytes == len(text) and corpus.counts.words == len(text.split())
     assert corpus.counts.lines == text.count("\n") and list(corpus.documents()) == [(0, len(corpus))]
 
@@ -126,27 +126,27 @@ def test_cutting_a_document_into_pieces_changes_no_token(tmp_path, settings, gap
 def test_odd_text_comes_back_to_the_byte(tmp_path, tokenizer):
     text = "</s> \x00\u2028\U0001f469\u200d\U0001f680 e\u0301\u0335 \u202e﷽\U0010ffff\x85 \r Ω" * 500
     (tmp_path / "a.txt").write_bytes(text.encode())
-    corpus = tokenise(TextSource(paths=(str(tmp_path / "a.txt"),)), tokenizer, tmp_path / "out")
+    corpus = tokenize(TextSource(paths=(str(tmp_path / "a.txt"),)), tokenizer, tmp_path / "out")
     assert tokenizer.decode(corpus.read(0, len(corpus))) == text
     assert corpus.counts.bytes == len(text.encode()) and corpus.counts.documents == 1
 
 
 def test_ids_take_two_bytes_where_they_fit_and_four_where_not(tmp_path, tokenizer):
     place = folder_of_text(tmp_path, 1)
-    assert tokenise(place, tokenizer, tmp_path / "small").shards.ids("000000").dtype == np.uint16
+    assert tokenize(place, tokenizer, tmp_path / "small").shards.ids("000000").dtype == np.uint16
     vast = json.loads(tokenizer.to_json())
     vast["model"]["vocab"]["qqqqq"] = 2**16
     large = Tokenizer.parse(json.dumps(vast), "vast")
-    corpus = tokenise(place, large, tmp_path / "large")
+    corpus = tokenize(place, large, tmp_path / "large")
     assert corpus.shards.ids("000000").dtype == np.uint32 and ids(corpus) == expected(place, tokenizer)
 
 
 def test_nothing_is_read_again_when_nothing_has_changed(tmp_path, tokenizer):
     place = folder_of_text(tmp_path)
     once, again = Counting(), Counting()
-    first = tokenise(place, tokenizer, tmp_path / "out", once)
+    first = tokenize(place, tokenizer, tmp_path / "out", once)
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir() if path.suffix}
-    second = tokenise(place, tokenizer, tmp_path / "out", again)
+    second = tokenize(place, tokenizer, tmp_path / "out", again)
     assert once.read == sum(path.stat().st_size for path in (tmp_path / "text").iterdir()) and again.read == 0
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert ids(first) == ids(second) and first.fingerprint == second.fingerprint
@@ -154,10 +154,10 @@ def test_nothing_is_read_again_when_nothing_has_changed(tmp_path, tokenizer):
 
 def test_a_file_that_was_only_touched_is_not_read_again(tmp_path, tokenizer):
     place = folder_of_text(tmp_path)
-    tokenise(place, tokenizer, tmp_path / "out")
+    tokenize(place, tokenizer, tmp_path / "out")
     os.utime(tmp_path / "text" / "1.txt", (1, 1))
     again = Counting()
-    tokenise(place, tokenizer, tmp_path / "out", again)
+    tokenize(place, tokenizer, tmp_path / "out", again)
     entries = json.loads((tmp_path / "out" / "manifest.json").read_text())["inputs"]
     assert again.read == 0 and entries[str(tmp_path / "text" / "1.txt")]["glance"][1] == 10**9
 
@@ -165,7 +165,7 @@ def test_a_file_that_was_only_touched_is_not_read_again(tmp_path, tokenizer):
 @pytest.mark.parametrize("change", ["a new file", "a changed file", "a file less", "all at once"])
 def test_only_what_changed_is_tokenised_and_the_stream_is_as_from_scratch(tmp_path, tokenizer, change):
     place, text, read = folder_of_text(tmp_path), tmp_path / "text", 0
-    first = tokenise(place, tokenizer, tmp_path / "out", shard_tokens=1500)
+    first = tokenize(place, tokenizer, tmp_path / "out", shard_tokens=1500)
     if change in ("a new file", "all at once"):
         read += write(text / "05.txt", 9).stat().st_size  # sorts into the middle
     if change in ("a changed file", "all at once"):
@@ -173,18 +173,18 @@ def test_only_what_changed_is_tokenised_and_the_stream_is_as_from_scratch(tmp_pa
     if change in ("a file less", "all at once"):
         (text / "2.txt").unlink()
     progress = Counting()
-    added = tokenise(place, tokenizer, tmp_path / "out", progress, shard_tokens=1500)
-    scratch = tokenise(place, tokenizer, tmp_path / "other")
+    added = tokenize(place, tokenizer, tmp_path / "out", progress, shard_tokens=1500)
+    scratch = tokenize(place, tokenizer, tmp_path / "other")
     assert progress.read == read and ids(added) == ids(scratch) == expected(place, tokenizer)
     assert added.counts == scratch.counts and added.fingerprint == scratch.fingerprint != first.fingerprint
 
 
 def test_shards_that_nothing_needs_any_more_are_deleted_and_their_names_not_used_again(tmp_path, tokenizer):
     place = folder_of_text(tmp_path, 1)
-    tokenise(place, tokenizer, tmp_path / "out")
+    tokenize(place, tokenizer, tmp_path / "out")
     (tmp_path / "out" / "123.npy").touch()  # not ours
     write(tmp_path / "text" / "0.txt", 5)
-    tokenise(place, tokenizer, tmp_path / "out")
+    tokenize(place, tokenizer, tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").glob("*.npy")) == [
         "000001.ids.npy",
         "000001.pieces.npy",
@@ -194,25 +194,25 @@ def test_shards_that_nothing_needs_any_more_are_deleted_and_their_names_not_used
 
 def test_another_tokenizer_or_another_way_of_reading_makes_all_anew(tmp_path, tokenizer):
     place = folder_of_text(tmp_path)
-    tokenise(place, tokenizer, tmp_path / "out")
+    tokenize(place, tokenizer, tmp_path / "out")
     other = train_tokenizer(SENTENCES, TokenizerSettings(size=350, marks="bytes"))
-    assert ids(tokenise(place, other, tmp_path / "out")) == expected(place, other)
+    assert ids(tokenize(place, other, tmp_path / "out")) == expected(place, other)
     whole = place.model_copy(update={"documents": "file"})
-    assert ids(tokenise(whole, other, tmp_path / "out")) == expected(whole, other)
+    assert ids(tokenize(whole, other, tmp_path / "out")) == expected(whole, other)
 
 
 def test_count_takes_the_first_documents_and_may_change(tmp_path, tokenizer):
     place = folder_of_text(tmp_path)
     for count in (450, 10, 700, 300, None, 450):
         some = place.model_copy(update={"count": count})
-        corpus = tokenise(some, tokenizer, tmp_path / "out", shard_tokens=1500)
+        corpus = tokenize(some, tokenizer, tmp_path / "out", shard_tokens=1500)
         assert ids(corpus) == expected(some, tokenizer) and corpus.counts.documents == (count or 1200)
 
 
 @pytest.mark.parametrize("damage", ["lost", "cut", "no manifest", "no JSON", "another JSON"])
 def test_what_is_damaged_is_made_anew(tmp_path, tokenizer, damage):
     place, out = folder_of_text(tmp_path), tmp_path / "out"
-    whole = ids(tokenise(place, tokenizer, out, shard_tokens=1500))
+    whole = ids(tokenize(place, tokenizer, out, shard_tokens=1500))
     shard, book = out / "000001.ids.npy", out / "manifest.json"
     if damage == "lost":
         shard.unlink()
@@ -222,17 +222,17 @@ def test_what_is_damaged_is_made_anew(tmp_path, tokenizer, damage):
         book.unlink()
     else:
         book.write_text("{" if damage == "no JSON" else '{"inputs": 3}')
-    assert ids(tokenise(place, tokenizer, out, shard_tokens=1500)) == whole
+    assert ids(tokenize(place, tokenizer, out, shard_tokens=1500)) == whole
 
 
 def test_a_shard_that_is_gone_while_it_is_needed_is_told(tmp_path, tokenizer):
-    corpus = tokenise(folder_of_text(tmp_path), tokenizer, tmp_path / "out")
+    corpus = tokenize(folder_of_text(tmp_path), tokenizer, tmp_path / "out")
     path = tmp_path / "out" / "000000.ids.npy"
     path.unlink()
     with pytest.raises(DataError) as error:
         corpus.read(0, 10)
     assert str(error.value) == (
-        f"{path}: this part of the tokenised text is gone or damaged; delete it and start again, and it is made anew."
+        f"{path}: this part of the tokenized text is gone or damaged; delete it and start again, and it is made anew."
     )
 
 
@@ -249,7 +249,7 @@ def slowly(path, array):
     write(path, array)
 shards.write_array = slowly
 text, tokenizer, out = map(Path, sys.argv[1:])
-shards.tokenise(TextSource(paths=(str(text),)), Tokenizer.load(tokenizer), out, shard_tokens=3000)
+shards.tokenize(TextSource(paths=(str(text),)), Tokenizer.load(tokenizer), out, shard_tokens=3000)
 """
 
 
@@ -273,10 +273,10 @@ def test_killed_halfway_it_goes_on_and_keeps_what_is_finished(tmp_path, tokenize
     times = {name: (out / f"{name}.ids.npy").stat().st_mtime_ns for name in kept}
     (out / ".000077.ids.npy.aside").write_bytes(b"half")
     place = TextSource(paths=(arguments[0],))
-    corpus = tokenise(place, tokenizer, out, shard_tokens=3000)
+    corpus = tokenize(place, tokenizer, out, shard_tokens=3000)
     assert ids(corpus) == expected(place, tokenizer)
     assert {name: (out / f"{name}.ids.npy").stat().st_mtime_ns for name in kept} == times
-    assert corpus.counts == tokenise(place, tokenizer, tmp_path / "other").counts
+    assert corpus.counts == tokenize(place, tokenizer, tmp_path / "other").counts
     assert not list(out.glob(".*.aside"))
 
 
@@ -286,7 +286,7 @@ def test_shards_grow_with_what_is_done(tmp_path, tokenizer, monkeypatch):
     (tmp_path / "a.txt").write_text("\n".join(SENTENCES * 12))
     place = TextSource(paths=(str(tmp_path / "a.txt"),))
     monkeypatch.setattr(shards_module, "BATCH", 1)
-    corpus = tokenise(place, tokenizer, tmp_path / "out", shard_tokens=6000)
+    corpus = tokenize(place, tokenizer, tmp_path / "out", shard_tokens=6000)
     names = sorted(json.loads((tmp_path / "out" / "manifest.json").read_text())["shards"])
     sizes = [len(np.load(tmp_path / "out" / f"{name}.ids.npy")) for name in names]
     piece = 2000  # what a piece of 4,096 characters comes to at most
@@ -308,9 +308,9 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path, tokenizer, monk
 
     monkeypatch.setattr(manifest.os, "fsync", full)
     with pytest.raises(DataError) as error:
-        tokenise(place, tokenizer, out, shard_tokens=1500)
+        tokenize(place, tokenizer, out, shard_tokens=1500)
     assert str(error.value) == (
-        f"{out}: the tokenised text cannot be written (No space left on device); what is finished is kept, so make "
+        f"{out}: the tokenized text cannot be written (No space left on device); what is finished is kept, so make "
         f"room or choose another place, and start again."
     )
     assert not is_reading()
@@ -318,7 +318,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path, tokenizer, monk
     assert len(kept) == 2 and not list(out.glob(".*.aside"))
     monkeypatch.undo()
     progress = Counting()
-    assert ids(tokenise(place, tokenizer, out, progress, shard_tokens=1500)) == expected(place, tokenizer)
+    assert ids(tokenize(place, tokenizer, out, progress, shard_tokens=1500)) == expected(place, tokenizer)
     assert set(kept) <= set(json.loads((out / "manifest.json").read_text())["shards"])
 
 
@@ -327,7 +327,7 @@ def test_a_bad_line_is_told_and_what_was_finished_before_is_kept(tmp_path, token
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join([*good, "{"]))
     with pytest.raises(DataError, match="line 401 is not JSON"):
-        tokenise(TextSource(paths=(str(path),)), tokenizer, tmp_path / "out", shard_tokens=500)
+        tokenize(TextSource(paths=(str(path),)), tokenizer, tmp_path / "out", shard_tokens=500)
     assert not is_reading()
 
 
@@ -338,7 +338,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, tokenizer, mo
     glance, calls = FileInput.glance, []
     monkeypatch.setattr(FileInput, "glance", lambda self: [*glance(self), len(calls.append(1) or calls) // 3])
     with pytest.raises(DataError, match="0.txt: it has changed while it was read; start again when it is at rest."):
-        tokenise(place, tokenizer, tmp_path / "out")
+        tokenize(place, tokenizer, tmp_path / "out")
 
 
 def test_two_processes_make_it_once(tmp_path, tokenizer):
@@ -351,13 +351,13 @@ def test_two_processes_make_it_once(tmp_path, tokenizer):
 
     out.mkdir()
     with manifest.locked(out, Progress()):
-        other = threading.Thread(target=lambda: found.append(tokenise(place, tokenizer, out, Listening())))
+        other = threading.Thread(target=lambda: found.append(tokenize(place, tokenizer, out, Listening())))
         other.start()
         while not said:
             time.sleep(0.01)
         assert not (out / "manifest.json").exists()
     other.join()
-    assert said == [f"{out}: another process is writing the tokenised text; waiting for it."]
+    assert said == [f"{out}: another process is writing the tokenized text; waiting for it."]
     assert ids(found[0]) == expected(place, tokenizer)
 
 
@@ -366,7 +366,7 @@ def test_text_without_text_is_refused(tmp_path, tokenizer):
     place = TextSource(paths=(str(tmp_path / "a.txt"),))
     for _ in range(2):
         with pytest.raises(DataError, match="a.txt: there is no text in it, only white space or nothing"):
-            tokenise(place, tokenizer, tmp_path / "out")
+            tokenize(place, tokenizer, tmp_path / "out")
 
 
 def test_data_sets_are_tokenised_once_too(tmp_path, tokenizer):
@@ -374,9 +374,9 @@ def test_data_sets_are_tokenised_once_too(tmp_path, tokenizer):
 
     datasets.Dataset.from_dict({"text": SENTENCES}).save_to_disk(str(tmp_path / "set"))
     place = TextSource(paths=(f"hf:{tmp_path / 'set'}",))
-    assert ids(tokenise(place, tokenizer, tmp_path / "out")) == expected(place, tokenizer)
+    assert ids(tokenize(place, tokenizer, tmp_path / "out")) == expected(place, tokenizer)
     again = Counting()
-    tokenise(place, tokenizer, tmp_path / "out", again)
+    tokenize(place, tokenizer, tmp_path / "out", again)
     assert again.read == 0
 
 
@@ -384,7 +384,7 @@ MEASURED = """
 import sys
 from pathlib import Path
 from regard.data.feeds.sampler import Position
-from regard.data.corpus.shards import tokenise
+from regard.data.corpus.shards import tokenize
 from regard.data.settings.text import TextSource
 from regard.data.feeds.windows import WindowFeed
 from regard.text.tokenizer import Tokenizer
@@ -394,7 +394,7 @@ def peak():
 
 text, tokenizer, out = map(Path, sys.argv[1:])
 tokenizer, before = Tokenizer.load(tokenizer), peak()
-corpus = tokenise(TextSource(paths=(str(text),)), tokenizer, out, shard_tokens=2**17)
+corpus = tokenize(TextSource(paths=(str(text),)), tokenizer, out, shard_tokens=2**17)
 next(WindowFeed(corpus, 512, 2**14, 2**14, 1).updates(Position(3, 5)))
 print(len(corpus), peak() - before)
 """

@@ -28,7 +28,7 @@ def asked(answer=None, question="x y", context=TEXT):
 
 
 def read(tokenizer, found, row):
-    return " ".join(tokenizer.pieces(found.sequences[row].tolist()))
+    return " ".join(tokenizer.tokens(found.sequences[row].tolist()))
 
 
 def test_the_question_stands_before_the_text_and_the_answer_is_a_span_of_it(tokenizer):
@@ -37,10 +37,10 @@ def test_the_question_stands_before_the_text_and_the_answer_is_a_span_of_it(toke
     batch = found.batch(np.array([0]))
     begin, end = batch.labels[0].tolist()
     tokens = batch.reading.tokens[batch.places[0]]
-    assert tokenizer.pieces(tokens[begin : end + 1].tolist()) == ["d", "e"]
-    assert tokenizer.pieces(tokens.tolist()) == ["[CLS]", *TEXT.split()]
+    assert tokenizer.tokens(tokens[begin : end + 1].tolist()) == ["d", "e"]
+    assert tokenizer.tokens(tokens.tolist()) == ["[CLS]", *TEXT.split()]
     assert batch.reading.segments.tolist() == [0] * 4 + [1] * 13
-    assert not found.is_cut.any()
+    assert not found.is_truncated.any()
 
 
 def test_without_an_answer_both_ends_are_at_the_first_token(tokenizer):
@@ -57,7 +57,7 @@ def test_long_texts_are_read_in_windows_that_overlap(tokenizer):
         "[CLS] z [SEP] a b c [SEP]",
     ]
     assert found.labels.tolist() == [[0, 0], [3, 4], [0, 0], [3, 3]]
-    assert found.owners.tolist() == [0, 0, 0, 1] and found.is_cut.tolist() == [True, False]
+    assert found.owners.tolist() == [0, 0, 0, 1] and found.is_truncated.tolist() == [True, False]
     for row, offsets in enumerate(found.offsets):
         context = (TEXT, "a b c")[found.owners[row]]
         words = windows[row].split("[SEP]")[1].split()
@@ -76,9 +76,9 @@ def test_every_token_is_in_a_window_whatever_the_sizes(tokenizer):
 def test_windows_of_different_lengths_make_one_batch(tokenizer):
     found = encoded(tokenizer, asked("k"), asked("b", context="a b"))
     batch = found.batch(np.array([1, 0]))
-    assert batch.offered.sum(1).tolist() == [3, 13] and batch.labels.tolist() == [[2, 2], [11, 11]]
-    first = batch.reading.tokens[batch.places[1, batch.offered[1]]]
-    assert tokenizer.pieces(first.tolist()) == ["[CLS]", *TEXT.split()]
+    assert batch.candidate_mask.sum(1).tolist() == [3, 13] and batch.labels.tolist() == [[2, 2], [11, 11]]
+    first = batch.reading.tokens[batch.places[1, batch.candidate_mask[1]]]
+    assert tokenizer.tokens(first.tolist()) == ["[CLS]", *TEXT.split()]
 
 
 def test_a_question_that_is_too_long_loses_its_end(tokenizer):

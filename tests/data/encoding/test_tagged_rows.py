@@ -16,7 +16,7 @@ def tokenizer():
 
 
 def pieces(tokenizer, ids):
-    return tokenizer.pieces(int(number) for number in ids)
+    return tokenizer.tokens(int(number) for number in ids)
 
 
 def test_the_first_piece_of_each_word_carries_the_tag(tokenizer):
@@ -38,7 +38,7 @@ def test_a_word_without_pieces_is_unknown_and_keeps_its_place(tokenizer):
     frame = SequenceTemplate.of(tokenizer, is_for_encoder=True)
     found = encode_tagged([("the", "\u200b", "dog")], [[0, 1, 2]], tokenizer, frame, 40)
     assert found.steps[0].tolist() == [1, 2, 3]
-    assert int(found.sequences[0][2]) == tokenizer.unknown
+    assert int(found.sequences[0][2]) == tokenizer.unk_id
 
 
 def test_a_long_sentence_is_read_in_pieces_and_loses_no_word(tokenizer):
@@ -46,7 +46,7 @@ def test_a_long_sentence_is_read_in_pieces_and_loses_no_word(tokenizer):
     words = [tuple(["the", "dog"] * 10), ("the",)]
     labels = [list(range(20)), [99]]
     found = encode_tagged(words, labels, tokenizer, frame, 9)
-    assert found.is_cut.tolist() == [True, False] and set(found.owners.tolist()) == {0, 1}
+    assert found.is_truncated.tolist() == [True, False] and set(found.owners.tolist()) == {0, 1}
     assert (found.sequences.lengths <= 9).all()
     batch = found.batch(np.arange(len(found)))
     assert batch.labels.tolist() == [*range(20), 99]

@@ -14,7 +14,9 @@ WORDS = TEXT.replace(".", " .").replace(",", " ,").replace(";", " ;").split()
 
 
 def stream(*texts):
-    return IdStream(np.array([number for text in texts for number in [*TOKENIZER.encode(text).ids, TOKENIZER.end]]))
+    return IdStream(
+        np.array([number for text in texts for number in [*TOKENIZER.encode(text).ids, TOKENIZER.eos_id]])
+    )
 
 
 def test_words_are_counted_and_numbered_as_they_are_spelled():
@@ -23,14 +25,14 @@ def test_words_are_counted_and_numbered_as_they_are_spelled():
     words = word_tokenizer(count_words(stream(TEXT), 100, 1, 20))
     assert set(words.vocabulary.values()) == set(WORDS)
     first, numbers = WordBook(words, 20)(stream(TEXT).ids)
-    assert words.pieces(numbers) == [*WORDS, "</s>"]
-    assert [TOKENIZER.pieces([stream(TEXT).ids[place]])[0] for place in first] == ["Ġ"] * len(WORDS) + ["</s>"]
+    assert words.tokens(numbers) == [*WORDS, "</s>"]
+    assert [TOKENIZER.tokens([stream(TEXT).ids[place]])[0] for place in first] == ["Ġ"] * len(WORDS) + ["</s>"]
 
 
 def test_a_word_that_is_unknown_or_too_long_is_called_so():
     words = word_tokenizer(["cat", "internationa"])
     _, numbers = WordBook(words, 13)(stream("cat cats internationalisation").ids)
-    assert words.pieces(numbers) == ["cat", "<unk>", "<unk>", "</s>"]
+    assert words.tokens(numbers) == ["cat", "<unk>", "<unk>", "</s>"]
 
 
 @pytest.mark.parametrize("length, limit", [(20, 1000), (33, 70)])
@@ -41,9 +43,9 @@ def test_every_word_is_in_one_window_of_an_epoch_with_all_its_letters(length, li
     found = []
     for batch in fixed_words(whole, book, length, limit):
         rows = [row[row >= 0].tolist() for row in batch.words]
-        for begin, end, row in zip(batch.bounds[:-1], batch.bounds[1:], rows, strict=True):
-            assert words.pieces(row) == words.pieces(book(batch.tokens[begin:end].numpy())[1])
-            found += words.pieces(row)
+        for begin, end, row in zip(batch.cu_seqlens[:-1], batch.cu_seqlens[1:], rows, strict=True):
+            assert words.tokens(row) == words.tokens(book(batch.tokens[begin:end].numpy())[1])
+            found += words.tokens(row)
         assert batch.label_count == sum(len(row) - 1 for row in rows)
     assert found == [*WORDS, "</s>"] * 5
 
@@ -51,7 +53,7 @@ def test_every_word_is_in_one_window_of_an_epoch_with_all_its_letters(length, li
 def test_a_word_longer_than_a_window_is_unknown_and_nothing_breaks():
     words = word_tokenizer(["a"])
     batches = list(fixed_words(stream("a " + "x" * 90 + " a"), WordBook(words, 20), 16, 64))
-    assert sum(int((batch.words == words.unknown).sum()) for batch in batches) >= 1
+    assert sum(int((batch.words == words.unk_id).sum()) for batch in batches) >= 1
 
 
 def test_a_position_finds_the_same_updates_again():

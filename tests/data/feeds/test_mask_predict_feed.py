@@ -16,7 +16,7 @@ def masked_of(pairs, seed, epoch, rows):
     """Return the ids of masked places by row, as sets."""
     batch = MaskedPairs(pairs, seed, epoch).batch(np.asarray(rows))
     width = batch.target.size(1)
-    places = [divmod(place, width) for place in batch.label_places.tolist()]
+    places = [divmod(place, width) for place in batch.label_positions.tolist()]
     return [frozenset(column for row, column in places if row == number) for number in range(len(rows))]
 
 
@@ -24,11 +24,11 @@ def test_a_batch_shows_what_is_known_and_asks_for_the_rest():
     pairs = random_pairs(50)
     rows = np.arange(50)
     batch = MaskedPairs(pairs, 1, 0).batch(rows)
-    said, real = pairs.target.padded(rows, 0)
+    said, token_mask = pairs.target.padded(rows, 0)
     restored = batch.target.clone()
-    restored.view(-1)[batch.label_places] = batch.labels
-    assert torch.equal(restored, said) and torch.equal(batch.target_real, real)
-    assert (batch.target.view(-1)[batch.label_places] == pairs.start).all()
+    restored.view(-1)[batch.label_positions] = batch.labels
+    assert torch.equal(restored, said) and torch.equal(batch.target_mask, token_mask)
+    assert (batch.target.view(-1)[batch.label_positions] == pairs.start).all()
     assert (batch.target == pairs.start).sum() == batch.label_count == len(batch.labels)
     assert batch.lengths.tolist() == pairs.target.lengths.tolist() and batch.length_count == 50
 
@@ -76,19 +76,19 @@ def test_an_update_is_masked_the_same_however_it_is_cut_and_from_wherever_it_is_
 def test_a_target_without_words_has_nothing_to_mask():
     pairs = EncodedPairs(Sequences.of([[5, 3], [5, 3]]), Sequences.of([[3], [6, 3]]), 0, 0, 2)
     batch = MaskedPairs(pairs, 1, 0).batch(np.arange(2))
-    assert batch.label_places.tolist() == [2] and batch.labels.tolist() == [6] and batch.lengths.tolist() == [1, 2]
+    assert batch.label_positions.tolist() == [2] and batch.labels.tolist() == [6] and batch.lengths.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(("limit", "width"), [(None, 12), (11, 11)])
 def test_rounded_shapes_add_no_label_and_no_length(limit, width):
     pairs = random_pairs(60)
     batch = MaskedPairs(pairs, 1, 0).batch(np.flatnonzero(pairs.target.lengths <= 11)[:19])
-    grown = batch.on_grid(limit)
+    grown = batch.padded_to_bucket(limit)
     B, _, T, N = grown.shape
     assert (20, width) == (B, T) and batch.label_count <= N
     assert grown.lengths.tolist() == [*batch.lengths.tolist(), NO_LABEL]
     asked = grown.labels != NO_LABEL
     assert grown.labels[asked].tolist() == batch.labels.tolist()
-    assert (grown.target.view(-1)[grown.label_places[asked]] == 2).all()
-    assert grown.target_real.any(1).all() and grown.source_real.any(1).all()
+    assert (grown.target.view(-1)[grown.label_positions[asked]] == 2).all()
+    assert grown.target_mask.any(1).all() and grown.source_mask.any(1).all()
     assert (grown.label_count, grown.length_count) == (batch.label_count, 19)

@@ -40,16 +40,16 @@ def rows(update):
     """Return each sequence of an update, with what is to be guessed in it, in an order of their own."""
     found = []
     for batch in update.micro_batches:
-        bounds = batch.bounds.tolist()
+        bounds = batch.cu_seqlens.tolist()
         for row, (begin, end) in enumerate(itertools.pairwise(bounds)):
-            inside = (batch.label_places >= begin) & (batch.label_places < end)
+            inside = (batch.label_positions >= begin) & (batch.label_positions < end)
             found.append(
                 (
                     batch.tokens[begin:end].tolist(),
                     batch.segments[begin:end].tolist(),
-                    (batch.label_places[inside] - begin).tolist(),
+                    (batch.label_positions[inside] - begin).tolist(),
                     batch.labels[inside].tolist(),
-                    int(batch.following[row]),
+                    int(batch.is_next[row]),
                 )
             )
     return sorted(found)
@@ -123,7 +123,7 @@ def test_workers_change_nothing(told):
 def test_short_sequences_come_first_and_then_long_ones(told, early):
     both = lambda: feed(told, ((24, early), (64, None)))
     whole = firsts(both(), early + 6)
-    longest = [max(batch.longest for batch in update.micro_batches) for update in whole]
+    longest = [max(batch.max_seqlen for batch in update.micro_batches) for update in whole]
     assert max(longest[:early]) <= 24 < min(longest[early:])
     assert whole[early - 1].following.index == 0  # a stage that ends, ends its epoch
     for place in range(early - 1, early + 4):
@@ -156,22 +156,22 @@ def test_evaluation_is_always_the_same(told):
 def test_rounding_up_adds_sequences_of_their_own_without_labels(told):
     (update,) = firsts(feed(told, tokens=2000), 1)
     batch = update.micro_batches[0]
-    grid = batch.on_grid(512)
+    grid = batch.padded_to_bucket(512)
     N, R, M, _ = batch.shape
     assert grid.shape[0] >= N and grid.shape[1] >= R and grid.shape[3] == 64
-    sizes = grid.bounds.diff()
-    assert int(grid.bounds[-1]) == grid.tokens.numel() == grid.positions.numel() and sizes.min() >= 1
-    assert sizes.max() <= grid.longest and torch.equal(grid.bounds[: R + 1], batch.bounds)
-    assert grid.positions[N:].max() < 64 and (grid.positions[grid.bounds[:-1].long()] == 0).all()
-    assert (grid.labels[M:] == NO_LABEL).all() and (grid.following[R:] == NO_LABEL).all()
+    sizes = grid.cu_seqlens.diff()
+    assert int(grid.cu_seqlens[-1]) == grid.tokens.numel() == grid.positions.numel() and sizes.min() >= 1
+    assert sizes.max() <= grid.max_seqlen and torch.equal(grid.cu_seqlens[: R + 1], batch.cu_seqlens)
+    assert grid.positions[N:].max() < 64 and (grid.positions[grid.cu_seqlens[:-1].long()] == 0).all()
+    assert (grid.labels[M:] == NO_LABEL).all() and (grid.is_next[R:] == NO_LABEL).all()
     assert (grid.label_count, grid.pair_count) == (batch.label_count, batch.pair_count)
-    assert grid.on_grid(512).shape == grid.shape  # what is on the grid stays as it is
-    assert batch.on_grid(40).longest == batch.longest
+    assert grid.padded_to_bucket(512).shape == grid.shape  # what is on the grid stays as it is
+    assert batch.padded_to_bucket(40).max_seqlen == batch.max_seqlen
 
 
 def test_few_shapes_occur(told):
     each = feed(told, tokens=2000)
-    shapes = {update.micro_batches[0].on_grid(512).shape for update in firsts(each, 60)}
+    shapes = {update.micro_batches[0].padded_to_bucket(512).shape for update in firsts(each, 60)}
     assert len(shapes) < 25
 
 

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from marked import drawn_sizes, told_apart
 from regard import miniature
-from regard.data.corpus.shards import tokenise
+from regard.data.corpus.shards import tokenize
 from regard.data.counter_rng import key_of, keys_at, uniform
 from regard.data.feeds.masking import Masker, MaskingSettings
 from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
@@ -21,7 +21,7 @@ def told(tmp_path_factory):
     stories = list(miniature.documents("train", 1000))
     tokenizer = train_tokenizer(stories, MaskedTextSettings(size=120))  # small: most words have several pieces
     place = MarkedSource(paths=("miniature:train",), count=1000)
-    return tokenise(place, tokenizer, tmp_path_factory.mktemp("masks"), sentences="marks"), tokenizer
+    return tokenize(place, tokenizer, tmp_path_factory.mktemp("masks"), sentences="marks"), tokenizer
 
 
 def rows_of(told, key=1, count=400):
@@ -40,12 +40,12 @@ def test_shares_are_as_they_are_set(told, settings):
     assert len(found.places) / text.sum() == pytest.approx(wanted.share, rel=0.03)
     now = found.tokens[found.places]
     count = len(now)
-    assert (now == told[1].mask).mean() == pytest.approx(wanted.masked, abs=4 * 0.5 / count**0.5)
+    assert (now == told[1].mask_id).mean() == pytest.approx(wanted.masked, abs=4 * 0.5 / count**0.5)
     stays = 1 - wanted.masked - wanted.random + wanted.random / len(told[1].vocabulary)
     assert (now == found.labels).mean() == pytest.approx(stays, abs=4 * 0.5 / count**0.5)
     # each sequence has its share of its own
-    per_row = np.diff(np.searchsorted(found.places, rows.bounds))
-    lengths = np.add.reduceat(text, rows.bounds[:-1])
+    per_row = np.diff(np.searchsorted(found.places, rows.cu_seqlens))
+    lengths = np.add.reduceat(text, rows.cu_seqlens[:-1])
     slack = 8 if wanted.whole_words else 0.51
     assert (np.abs(per_row - np.maximum(1, wanted.share * lengths)) <= slack).all() and per_row.min() >= 1
 
@@ -57,7 +57,7 @@ def test_nothing_but_the_chosen_changes_and_frames_are_never_chosen(told):
     others = np.setdiff1d(np.arange(len(rows.tokens)), found.places)
     assert np.array_equal(found.tokens[others], rows.tokens[others])
     assert not set(found.labels.tolist()) & told[1].specials
-    assert set(found.tokens[found.places].tolist()) & told[1].specials == {told[1].mask}
+    assert set(found.tokens[found.places].tolist()) & told[1].specials == {told[1].mask_id}
 
 
 def test_every_token_is_chosen_as_often_as_others(told):
@@ -79,9 +79,9 @@ def test_whole_words_are_chosen_whole(told):
     found = Masker(MaskingSettings(whole_words=True), told[1])(rows)
     chosen = np.zeros(len(rows.tokens), bool)
     chosen[found.places] = True
-    pieces = told[1].pieces(rows.tokens.tolist())
+    pieces = told[1].tokens(rows.tokens.tolist())
     inside = np.array([piece.startswith("##") for piece in pieces])
-    inside[1:] &= rows.tokens[:-1] != told[1].start  # a text that was cut may begin within a word
+    inside[1:] &= rows.tokens[:-1] != told[1].bos_id  # a text that was cut may begin within a word
     assert inside.mean() > 0.2
     assert np.array_equal(chosen[1:][inside[1:]], chosen[:-1][inside[1:]])
     apart = Masker(MaskingSettings(), told[1])(rows)
@@ -98,8 +98,8 @@ def test_masks_follow_from_keys_alone(told):
     order = np.array([7, 3])
     some = masker(rows.select(order))
     for place, row in enumerate(order.tolist()):
-        here = slice(*some.rows.bounds[place : place + 2])
-        there = slice(*rows.bounds[row : row + 2])
+        here = slice(*some.rows.cu_seqlens[place : place + 2])
+        there = slice(*rows.cu_seqlens[row : row + 2])
         assert np.array_equal(some.tokens[here], one.tokens[there])
 
 
@@ -119,5 +119,5 @@ def test_draws_are_uniform_and_each_can_be_had_alone():
     assert 0 <= found.min() < 0.001 and 0.999 < found.max() < 1
     assert np.histogram(found, 10, (0, 1))[0] == pytest.approx(2000, abs=5 * 2000**0.5)
     assert uniform(keys_at(key_of(1, 2), np.array([777])))[0] == found[777]
-    neighbours = np.corrcoef(found[1:], found[:-1])[0, 1]
-    assert abs(neighbours) < 0.03
+    neighbors = np.corrcoef(found[1:], found[:-1])[0, 1]
+    assert abs(neighbors) < 0.03

@@ -67,11 +67,11 @@ def test_a_batch_is_padded_shifted_and_marked():
     pairs = EncodedPairs(Sequences.of([[5, 6, 3], [7, 3]]), Sequences.of([[8, 3], [9, 10, 11, 3]]), 0, 0, 2)
     batch = pairs.batch(np.array([0, 1]))
     assert batch.source.tolist() == [[5, 6, 3], [7, 3, 0]]
-    assert batch.source_real.tolist() == [[True] * 3, [True, True, False]]
+    assert batch.source_mask.tolist() == [[True] * 3, [True, True, False]]
     assert batch.target.tolist() == [[2, 8, 3, 0], [2, 9, 10, 11]]
-    assert batch.target_real.tolist() == [[True, True, False, False], [True] * 4]
+    assert batch.target_mask.tolist() == [[True, True, False, False], [True] * 4]
     assert batch.labels.tolist() == [8, 3, 9, 10, 11, 3]
-    assert batch.label_places.tolist() == [0, 1, 4, 5, 6, 7]
+    assert batch.label_positions.tolist() == [0, 1, 4, 5, 6, 7]
 
 
 def firsts(feed, position, count):

@@ -41,10 +41,12 @@ def is_stretch(found):
 def test_texts_are_stretches_of_documents_and_pairs_are_what_they_are_called(told, length):
     corpus, tokenizer = told
     rows, where = windows(SentencePairSampler(corpus, Marks.of(tokenizer), length, True)), whereabouts(tokenizer)
-    assert np.diff(rows.bounds).max() <= length
-    assert np.array_equal(rows.positions, np.concatenate([np.arange(size) for size in np.diff(rows.bounds).tolist()]))
+    assert np.diff(rows.cu_seqlens).max() <= length
+    assert np.array_equal(
+        rows.positions, np.concatenate([np.arange(size) for size in np.diff(rows.cu_seqlens).tolist()])
+    )
     kinds = {FOLLOWS: 0, IS_OTHER: 0, NO_LABEL: 0}
-    for (first, second), label in zip(texts_of(rows, tokenizer), rows.following.tolist(), strict=True):
+    for (first, second), label in zip(texts_of(rows, tokenizer), rows.is_next.tolist(), strict=True):
         one, other = places(first, where), places(second, where)
         assert is_stretch(one) and is_stretch(other) and (one or first)
         kinds[label] += 1
@@ -67,7 +69,7 @@ def test_another_text_is_as_long_as_the_one_it_stands_for(tmp_path):
         label: np.mean(
             [
                 len(second)
-                for (_, second), kind in zip(texts_of(rows, tokenizer), rows.following.tolist(), strict=True)
+                for (_, second), kind in zip(texts_of(rows, tokenizer), rows.is_next.tolist(), strict=True)
                 if kind == label
             ]
         )
@@ -92,18 +94,18 @@ def test_every_sentence_begins_in_one_window(told, offset):
 def test_without_pairs_sequences_are_full_and_go_on_across_documents(told):
     corpus, tokenizer = told
     rows = windows(SentencePairSampler(corpus, Marks.of(tokenizer), 64, False))
-    assert (rows.following == NO_LABEL).all() and not rows.segments.any()
-    inside = [first for first, _ in texts_of(rows, tokenizer) if tokenizer.end in first]
-    assert len(inside) > 0.3 * len(rows.keys) and all(first[-1] != tokenizer.end for first in inside)
-    assert np.median(np.diff(rows.bounds)) > 50
-    assert tokenizer.padding not in rows.tokens
+    assert (rows.is_next == NO_LABEL).all() and not rows.segments.any()
+    inside = [first for first, _ in texts_of(rows, tokenizer) if tokenizer.eos_id in first]
+    assert len(inside) > 0.3 * len(rows.keys) and all(first[-1] != tokenizer.eos_id for first in inside)
+    assert np.median(np.diff(rows.cu_seqlens)) > 50
+    assert tokenizer.pad_id not in rows.tokens
 
 
 def test_without_pairs_each_sequence_may_hold_one_document_and_no_label(told):
     corpus, tokenizer = told
     apart = SentencePairSampler(corpus, Marks.of(tokenizer), 64, False, is_apart=True)
     rows, where = windows(apart), whereabouts(tokenizer)
-    assert set(rows.following.tolist()) == {NO_LABEL} and np.diff(rows.bounds).max() <= 64
+    assert set(rows.is_next.tolist()) == {NO_LABEL} and np.diff(rows.cu_seqlens).max() <= 64
     documents = [{place[0] for place in places(first, where)} for first, _ in texts_of(rows, tokenizer)]
     assert all(len(each) <= 1 for each in documents)
     assert set().union(*documents) == {each[0] for each in where if each is not None}
@@ -120,7 +122,9 @@ def test_a_document_that_fits_is_never_cut(tmp_path):
 
 def test_some_sequences_are_cut_short(tmp_path):
     corpus, tokenizer = told_apart(tmp_path, [[8] * 400], 10**7)
-    sizes = lambda share: np.diff(windows(SentencePairSampler(corpus, Marks.of(tokenizer), 64, False, share)).bounds)
+    sizes = lambda share: np.diff(
+        windows(SentencePairSampler(corpus, Marks.of(tokenizer), 64, False, share)).cu_seqlens
+    )
     assert (sizes(0.0) < 50).mean() < 0.05 < 0.2 < (sizes(0.5) < 50).mean()
 
 
@@ -130,7 +134,7 @@ def test_what_a_window_holds_does_not_depend_on_the_others(told):
     whole = windows(maker, 7)
     alone = [windows(maker, 7, some=np.array([number])) for number in range(10)]
     count = sum(len(each.keys) for each in alone)
-    assert np.array_equal(np.concatenate([each.tokens for each in alone]), whole.tokens[: whole.bounds[count]])
+    assert np.array_equal(np.concatenate([each.tokens for each in alone]), whole.tokens[: whole.cu_seqlens[count]])
     other = windows(maker, 7, key=2)
     assert not np.array_equal(other.tokens[:200], whole.tokens[:200])
 
@@ -138,7 +142,7 @@ def test_what_a_window_holds_does_not_depend_on_the_others(told):
 def test_one_document_has_nothing_to_be_mixed_with(tmp_path):
     corpus, tokenizer = told_apart(tmp_path, [[8] * 100], 10**7)
     rows = windows(SentencePairSampler(corpus, Marks.of(tokenizer), 64, True))
-    assert (rows.following == NO_LABEL).all() and rows.segments.any()
+    assert (rows.is_next == NO_LABEL).all() and rows.segments.any()
 
 
 def test_rows_are_selected_in_order(told):

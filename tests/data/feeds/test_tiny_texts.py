@@ -53,7 +53,7 @@ def test_an_update_whose_windows_hold_no_sentence_takes_the_next_one(tmp_path):
     corpus, tokenizer = told_apart(tmp_path, [[20, 20]] * 12, 10**6)
     maker = SentencePairSampler(corpus, Marks.of(tokenizer), 48, True)
     nothing = maker.rows(np.array([len(corpus) - 1]), np.zeros(1, np.uint64))
-    assert len(nothing.keys) == 0 and nothing.bounds.tolist() == [0] and len(nothing.tokens) == 0
+    assert len(nothing.keys) == 0 and nothing.cu_seqlens.tolist() == [0] and len(nothing.tokens) == 0
 
 
 def test_a_text_without_a_word_that_is_known_is_told_apart(tmp_path):
@@ -90,11 +90,11 @@ TOKENIZER = spelling_tokenizer()
     st.integers(0, 9),
 )
 def test_windows_of_spelled_words_are_whole_whatever_their_length(words, length, tokens, seed):
-    stream = IdStream(np.array([*TOKENIZER.encode(" ".join(words)).ids, TOKENIZER.end]))
+    stream = IdStream(np.array([*TOKENIZER.encode(" ".join(words)).ids, TOKENIZER.eos_id]))
     book = WordBook(word_tokenizer(["a", "the"]), 20)
     for update in first_updates(CharWordFeed(stream, book, length, tokens, 100, seed)):
         for batch in update.micro_batches:
-            assert batch.words.shape[0] == len(batch.bounds) - 1 and (batch.words[:, 0] >= 0).all()
+            assert batch.words.shape[0] == len(batch.cu_seqlens) - 1 and (batch.words[:, 0] >= 0).all()
 
 
 @settings(max_examples=30, deadline=None)

@@ -126,9 +126,9 @@ def test_a_stream_of_any_size_is_drawn_from_at_once():
 
 def test_rounding_up_adds_no_label():
     batch = WindowBatch(torch.ones(17, 6, dtype=torch.long), torch.ones(17, 6, dtype=torch.long), 102)
-    grid = batch.on_grid()
+    grid = batch.padded_to_bucket()
     assert grid.shape == (18, 8) and grid.label_count == 102
-    assert int((grid.labels != NO_LABEL).sum()) == 102 and batch.on_grid(6).shape == (18, 6)
+    assert int((grid.labels != NO_LABEL).sum()) == 102 and batch.padded_to_bucket(6).shape == (18, 6)
     assert set(grid.to(torch.device("cpu")).tensors) == {"tokens", "labels"}
 
 

@@ -8,7 +8,7 @@ from regard.data.settings.examples import ChoiceSource, LabelSource, QuestionSou
 from regard.data.settings.pairs import PairSource
 from regard.data.settings.text import TextSource
 from regard.data.sources.conll import read_tagged
-from regard.data.sources.labeled import read_labelled
+from regard.data.sources.labeled import read_labeled
 from regard.data.sources.multiple_choice import read_choices
 from regard.data.sources.pairs import read_pairs
 from regard.data.sources.squad import read_questions
@@ -32,19 +32,19 @@ def test_labels_that_are_missing_or_out_of_range_are_none(tmp_path):
         text=datasets.Value("string"),
         label=datasets.ClassLabel(names=["no", "yes"]),
     )
-    assert [each.label for each in read_labelled(LabelSource(path=path))] == ["yes", "", ""]
+    assert [each.label for each in read_labeled(LabelSource(path=path))] == ["yes", "", ""]
 
 
 def test_a_label_that_is_a_list_is_refused(tmp_path):
     path = saved(tmp_path, {"text": ["a"], "label": [["x", "y"]]})
     with pytest.raises(DataError, match='record 1 has a list under "label", where one text or number is needed'):
-        read_labelled(LabelSource(path=path))
+        read_labeled(LabelSource(path=path))
 
 
 def test_a_date_is_no_label(tmp_path):
     path = saved(tmp_path, {"text": ["a"], "label": [datetime.datetime(2020, 1, 1)]})
     with pytest.raises(DataError, match='record 1 has a value of type datetime under "label"'):
-        read_labelled(LabelSource(path=path))
+        read_labeled(LabelSource(path=path))
 
 
 def test_tags_by_name_and_answers_as_squad_has_them(tmp_path):
@@ -80,8 +80,8 @@ ODD = [
 def test_odd_features_are_read_or_refused(tmp_path, columns):
     path = saved(tmp_path, columns)
     for read in (
-        lambda: read_labelled(LabelSource(path=path)),
-        lambda: read_labelled(LabelSource(path=path), is_number=True),
+        lambda: read_labeled(LabelSource(path=path)),
+        lambda: read_labeled(LabelSource(path=path), is_number=True),
         lambda: read_choices(ChoiceSource(path=path)),
         lambda: read_questions(QuestionSource(path=path)),
         lambda: read_tagged(TagSource(path=path)),

@@ -12,7 +12,7 @@ from regard.data.settings.pairs import PairSource
 from regard.data.settings.text import TextSource
 from regard.data.sources.cells import integer_in, parse_list
 from regard.data.sources.conll import read_tagged
-from regard.data.sources.labeled import read_labelled
+from regard.data.sources.labeled import read_labeled
 from regard.data.sources.multiple_choice import read_choices
 from regard.data.sources.pairs import read_pairs
 from regard.data.sources.squad import GoldAnswer, read_questions
@@ -35,8 +35,8 @@ def written(tmp_path, name, text):
 def readers(path):
     """Return every reader of tables of examples, on one file."""
     return [
-        lambda: read_labelled(LabelSource(path=path)),
-        lambda: read_labelled(LabelSource(path=path), is_number=True),
+        lambda: read_labeled(LabelSource(path=path)),
+        lambda: read_labeled(LabelSource(path=path), is_number=True),
         lambda: read_choices(ChoiceSource(path=path)),
         lambda: read_questions(QuestionSource(path=path)),
         lambda: read_tagged(TagSource(path=path)),
@@ -156,27 +156,27 @@ def test_a_label_that_is_a_list_or_an_object_is_refused(tmp_path, value):
     with pytest.raises(
         DataError, match=r'record 1 has (a list|a JSON object) under "label", where one text or number'
     ):
-        read_labelled(LabelSource(path=path))
+        read_labeled(LabelSource(path=path))
 
 
 def test_a_label_that_is_no_number_is_none_and_odd_ones_are_refused(tmp_path):
     path = written(tmp_path, "a.jsonl", '{"text": "a", "label": NaN}\n{"text": "b", "label": null}\n')
-    assert [each.label for each in read_labelled(LabelSource(path=path))] == ["", ""]
+    assert [each.label for each in read_labeled(LabelSource(path=path))] == ["", ""]
     path = written(tmp_path, "b.jsonl", '{"text": "a", "label": "\\ud800"}\n')
     with pytest.raises(
         DataError, match=r'record 1 has half a character \(a lone surrogate\) under "label"; write it'
     ):
-        read_labelled(LabelSource(path=path))
+        read_labeled(LabelSource(path=path))
     path = written(tmp_path, "c.csv", "text,score\na b,²\n")
     with pytest.raises(DataError, match=r'line 2 has "²" under "score", which is no number'):
-        read_labelled(LabelSource(path=path), is_number=True)
+        read_labeled(LabelSource(path=path), is_number=True)
 
 
 @pytest.mark.parametrize(
     "name, text, read",
     [
-        ("a.csv", "Text,label,text\na,b,c\n", lambda path: read_labelled(LabelSource(path=path))),
-        ("a.tsv", "text\tlabel\ttext\na\tb\tc\n", lambda path: read_labelled(LabelSource(path=path))),
+        ("a.csv", "Text,label,text\na,b,c\n", lambda path: read_labeled(LabelSource(path=path))),
+        ("a.tsv", "text\tlabel\ttext\na\tb\tc\n", lambda path: read_labeled(LabelSource(path=path))),
         ("a.csv", "context,text,text,label\na,b,c,1\n", lambda path: read_choices(ChoiceSource(
             path=path, context_column="context", choice_columns=("text", "label"), label_column="label"))),
         ("a.csv", "context,question,text,answer,text\na,b,c,d,e\n", None),
@@ -197,14 +197,14 @@ def test_a_column_that_is_read_has_a_name_of_its_own(tmp_path, name, text, read)
 
 def test_a_column_that_is_not_read_may_share_its_name(tmp_path):
     path = written(tmp_path, "a.csv", "text,label,note,note\na b,x,1,2\nc d,y,1,2\n")
-    assert [each.label for each in read_labelled(LabelSource(path=path))] == ["x", "y"]
+    assert [each.label for each in read_labeled(LabelSource(path=path))] == ["x", "y"]
 
 
 def test_a_key_that_comes_twice_is_refused(tmp_path):
     for name in ("a.jsonl", "a.json"):
         path = written(tmp_path, name, '{"text": "a", "label": "x", "label": "y"}')
         with pytest.raises(DataError, match=re.escape('is not JSON (the key "label" comes twice in one object)')):
-            read_labelled(LabelSource(path=path))
+            read_labeled(LabelSource(path=path))
 
 
 def test_a_text_column_that_is_named_twice_is_said(tmp_path):
@@ -212,12 +212,12 @@ def test_a_text_column_that_is_named_twice_is_said(tmp_path):
     with pytest.raises(
         DataError, match='the text column "text" is named twice; name it once, or two columns for pai'
     ):
-        read_labelled(LabelSource(path=path, text_column="text", second_column="Text"))
+        read_labeled(LabelSource(path=path, text_column="text", second_column="Text"))
 
 
 def test_long_cells_and_nul_characters_are_text(tmp_path):
     path = written(tmp_path, "a.csv", f"text,label\n{'word ' * 40_000},x\na\x00b,y\n")
-    first, second = read_labelled(LabelSource(path=path))
+    first, second = read_labeled(LabelSource(path=path))
     assert len(first.texts[0]) == 199_999 and second.texts == ("a\x00b",)
 
 
@@ -296,7 +296,7 @@ def test_a_number_too_large_to_learn_from_is_refused(tmp_path, value):
     with pytest.raises(
         DataError, match=rf'line 3 has {value} under "score", too large to learn from \(1e\+30 at most'
     ):
-        read_labelled(LabelSource(path=path), is_number=True)
+        read_labeled(LabelSource(path=path), is_number=True)
 
 
 def test_a_text_column_named_twice_is_said_where_one_is_read(tmp_path):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from labelled import Telling
+from labeled import Telling
 from regard import miniature
 from regard.data.settings.examples import TagSource
 from regard.data.sources.conll import read_tagged

@@ -3,10 +3,10 @@ import json
 
 import pytest
 
-from labelled import Telling
+from labeled import Telling
 from regard.config.resolve import Layer, resolve
 from regard.data.settings.examples import ChoiceSource, ExampleData, LabelSource
-from regard.data.sources.labeled import LabeledRow, read_labelled, read_labelled_with_columns
+from regard.data.sources.labeled import LabeledRow, read_labeled, read_labeled_with_columns
 from regard.errors import ConfigError, DataError
 
 
@@ -33,7 +33,7 @@ def written(folder, name, text):
 def test_columns_are_guessed_from_their_names_and_said(tmp_path, header, texts):
     path = written(tmp_path, "a.csv", f"{header}\n{','.join(texts)},yes\n")
     telling = Telling()
-    assert read_labelled(LabelSource(path=path), telling) == [LabeledRow(texts, "yes")]
+    assert read_labeled(LabelSource(path=path), telling) == [LabeledRow(texts, "yes")]
     *names, label = header.split(",")
     shown = " and ".join(f'"{name}"' for name in names)
     assert telling.said == [f'{path}: the text is in column {shown}, the label in "{label}".']
@@ -41,7 +41,7 @@ def test_columns_are_guessed_from_their_names_and_said(tmp_path, header, texts):
 
 def test_other_columns_do_not_matter_and_blank_rows_have_neither_text_nor_label(tmp_path):
     path = written(tmp_path, "a.tsv.gz", "id\tlabel\ttext\n1\tno\ta, b\n\n2\t\tc\n")
-    assert read_labelled(LabelSource(path=path)) == [
+    assert read_labeled(LabelSource(path=path)) == [
         LabeledRow(("a, b",), "no"),
         LabeledRow(("",), ""),
         LabeledRow(("c",), ""),
@@ -50,9 +50,9 @@ def test_other_columns_do_not_matter_and_blank_rows_have_neither_text_nor_label(
 
 def test_the_one_column_that_is_left_is_the_other_one(tmp_path):
     path = written(tmp_path, "a.csv", "Kommentar,label\na,x\n")
-    assert read_labelled(LabelSource(path=path, label_column="label")) == [LabeledRow(("a",), "x")]
+    assert read_labeled(LabelSource(path=path, label_column="label")) == [LabeledRow(("a",), "x")]
     path = written(tmp_path, "b.csv", "text,Urteil\na,x\n")
-    assert read_labelled(LabelSource(path=path, text_column="TEXT")) == [LabeledRow(("a",), "x")]
+    assert read_labeled(LabelSource(path=path, text_column="TEXT")) == [LabeledRow(("a",), "x")]
 
 
 def test_among_several_columns_the_one_that_holds_texts_or_repeats_itself_is_taken(tmp_path):
@@ -60,9 +60,9 @@ def test_among_several_columns_the_one_that_holds_texts_or_repeats_itself_is_tak
     lines = "".join(f"{n},{text},{verdict},{stars}\n" for n, text, verdict, stars in rows)
     wanted = [LabeledRow((text,), verdict) for _, text, verdict, _ in rows]
     for header in "Id,Review Text,Verdict,points", "Id,Kommentar,label,points", "id,text,Urteil,points":
-        assert read_labelled(LabelSource(path=written(tmp_path, "a.csv", f"{header}\n{lines}"))) == wanted
+        assert read_labeled(LabelSource(path=written(tmp_path, "a.csv", f"{header}\n{lines}"))) == wanted
     path = written(tmp_path, "a.csv", f"Id,text,Verdict,points\n{lines}")
-    numbers = read_labelled(LabelSource(path=path), is_number=True)
+    numbers = read_labeled(LabelSource(path=path), is_number=True)
     assert numbers == [LabeledRow((text,), str(points)) for _, text, _, points in rows]
 
 
@@ -71,13 +71,13 @@ def test_among_several_columns_the_one_that_holds_texts_or_repeats_itself_is_tak
 )
 def test_a_first_example_with_a_known_word_in_it_is_no_header(tmp_path, first):
     path = written(tmp_path, "a.csv", f"{first}\nsomething else,{first.rpartition(',')[2]}\n")
-    assert len(read_labelled(LabelSource(path=path))) == 2
+    assert len(read_labeled(LabelSource(path=path))) == 2
 
 
 def test_without_names_the_column_that_repeats_itself_is_the_label(tmp_path):
     path = written(tmp_path, "a.csv", "no,a\nyes,b\nno,c\n")
     telling = Telling()
-    assert read_labelled(LabelSource(path=path), telling)[0] == LabeledRow(("a",), "no")
+    assert read_labeled(LabelSource(path=path), telling)[0] == LabeledRow(("a",), "no")
     assert telling.said == [
         f'{path}: the text is in column "1", the label in "0" (numbers from 0: the first row is taken for an '
         "example, not for names)."
@@ -87,16 +87,16 @@ def test_without_names_the_column_that_repeats_itself_is_the_label(tmp_path):
 def test_columns_are_named_or_numbered_by_the_user(tmp_path):
     path = written(tmp_path, "a.csv", "x,y,z\na,b,no\n")
     place = LabelSource(path=path, text_column="x", second_column="y", label_column="z")
-    assert read_labelled(place) == [LabeledRow(("a", "b"), "no")]
+    assert read_labeled(place) == [LabeledRow(("a", "b"), "no")]
     place = LabelSource(path=path, text_column=1, label_column=2)
-    assert read_labelled(place) == [LabeledRow(("y",), "z"), LabeledRow(("b",), "no")]
+    assert read_labeled(place) == [LabeledRow(("y",), "z"), LabeledRow(("b",), "no")]
 
 
 def test_json_lines_have_labels_of_any_kind(tmp_path):
     rows = [{"data": {"text": " a "}, "label": 1}, {"data": {"text": "b"}, "label": True}]
     rows.append({"data": {"text": "c"}, "label": None})
     path = written(tmp_path, "a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    found = read_labelled(LabelSource(path=path, text_column="data.text"))
+    found = read_labeled(LabelSource(path=path, text_column="data.text"))
     assert found == [LabeledRow(("a",), "1"), LabeledRow(("b",), "true"), LabeledRow(("c",), "")]
 
 
@@ -108,7 +108,7 @@ def test_a_datasets_set_names_its_classes(tmp_path):
     )
     found = datasets.Dataset.from_dict({"text": ["a", "b", "c"], "label": [1, 0, -1]}, features=features)
     found.save_to_disk(tmp_path / "set")
-    assert read_labelled(LabelSource(path=f"hf:{tmp_path / 'set'}")) == [
+    assert read_labeled(LabelSource(path=f"hf:{tmp_path / 'set'}")) == [
         LabeledRow(("a",), "yes"),
         LabeledRow(("b",), "no"),
         LabeledRow(("c",), ""),
@@ -118,13 +118,13 @@ def test_a_datasets_set_names_its_classes(tmp_path):
 def test_only_the_first_examples_are_taken_and_that_is_said(tmp_path):
     path = written(tmp_path, "a.csv", "text,label\na,x\nb,y\n")
     telling = Telling()
-    assert len(read_labelled(LabelSource(path=path, count=1), telling)) == 1
+    assert len(read_labeled(LabelSource(path=path, count=1), telling)) == 1
     assert telling.said[-1] == f"{path}: the first 1 of 2 examples are used (count)."
 
 
 def test_stories_of_the_miniature_world_are_labelled_by_their_plots():
-    found = read_labelled(LabelSource(path="miniature:valid", count=40))
-    assert found == read_labelled(LabelSource(path="miniature:valid", count=40))
+    found = read_labeled(LabelSource(path="miniature:valid", count=40))
+    assert found == read_labeled(LabelSource(path="miniature:valid", count=40))
     assert {each.label for each in found} <= {"lost", "lent", "gift", "errand", "swapped", "passed on", "found"}
     assert len({each.label for each in found}) > 3
 
@@ -194,7 +194,7 @@ WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, 
 def test_what_cannot_be_read_is_said_in_a_sentence(tmp_path, name, text, place, sentence):
     path = written(tmp_path, name, text)
     with pytest.raises(DataError) as error:
-        read_labelled(LabelSource(path=path, **place))
+        read_labeled(LabelSource(path=path, **place))
     assert str(error.value) == f"{path}: {sentence}"
 
 
@@ -230,19 +230,19 @@ def test_settings_that_contradict_each_other_are_refused(schema, values, sentenc
 
 
 def test_other_sets_of_the_miniature_world_have_their_own_labels():
-    reviews = read_labelled(LabelSource(path="miniature:reviews/valid", count=40))
+    reviews = read_labeled(LabelSource(path="miniature:reviews/valid", count=40))
     assert {each.label for each in reviews} == {"positive", "negative"}
-    pairs = read_labelled(LabelSource(path="miniature:paraphrases/valid", count=40))
+    pairs = read_labeled(LabelSource(path="miniature:paraphrases/valid", count=40))
     assert {each.label for each in pairs} == {"yes", "no"} and all(len(each.texts) == 2 for each in pairs)
-    assert len(read_labelled(LabelSource(path="miniature:plots/test", count=3))) == 3
+    assert len(read_labeled(LabelSource(path="miniature:plots/test", count=3))) == 3
     with pytest.raises(DataError) as raised:
-        read_labelled(LabelSource(path="miniature:poems/valid", count=40))
+        read_labeled(LabelSource(path="miniature:poems/valid", count=40))
     assert str(raised.value).startswith('miniature:poems/valid: "poems" is not one of plots, reviews, paraphrases, ')
 
 
 def test_numbers_are_found_among_texts(tmp_path):
     (tmp_path / "a.csv").write_text("A man sings.,A man is singing.,4.5\n2 men.,Two men.,5\n")
-    found = read_labelled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)
+    found = read_labeled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)
     assert found == [
         LabeledRow(("A man sings.", "A man is singing."), "4.5"),
         LabeledRow(("2 men.", "Two men."), "5"),
@@ -251,18 +251,18 @@ def test_numbers_are_found_among_texts(tmp_path):
 
 def test_numbers_have_names_of_their_own(tmp_path):
     (tmp_path / "a.csv").write_text("sentence1,sentence2,label,score\na,b,x,0.5\n")
-    assert read_labelled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)[0].label == "0.5"
-    assert read_labelled(LabelSource(path=str(tmp_path / "a.csv")))[0].label == "x"
+    assert read_labeled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)[0].label == "0.5"
+    assert read_labeled(LabelSource(path=str(tmp_path / "a.csv")))[0].label == "x"
 
 
 def test_what_is_no_number_is_named(tmp_path):
     (tmp_path / "a.csv").write_text("text,score\na,0.5\nb,much\n")
     with pytest.raises(DataError, match='line 3 has "much" under "score", which is no number'):
-        read_labelled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)
+        read_labeled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)
 
 
 def test_pairs_of_the_miniature_world_have_scores():
-    found = read_labelled(LabelSource(path="miniature:test", count=60), is_number=True)
+    found = read_labeled(LabelSource(path="miniature:test", count=60), is_number=True)
     assert {each.label for each in found} == {"0", "1", "2", "3", "4", "5"}
     assert all(len(each.texts) == 2 for each in found)
 
@@ -271,27 +271,27 @@ def test_pairs_of_the_miniature_world_have_scores():
 def test_a_csv_with_other_separators(tmp_path, separator):
     text = 'text;label\n"a; b, c";x\nd, e;y\n'.replace(";", separator)
     wanted = [LabeledRow((f"a{separator} b, c",), "x"), LabeledRow(("d, e",), "y")]
-    assert read_labelled(LabelSource(path=written(tmp_path, "a.csv", text))) == wanted
+    assert read_labeled(LabelSource(path=written(tmp_path, "a.csv", text))) == wanted
 
 
 def test_a_json_list_of_objects(tmp_path):
     path = written(tmp_path, "a.json", '[{"id": 1, "text": "a", "label": 1}, {"text": "b", "label": null}]')
-    assert read_labelled(LabelSource(path=path)) == [LabeledRow(("a",), "1"), LabeledRow(("b",), "")]
+    assert read_labeled(LabelSource(path=path)) == [LabeledRow(("a",), "1"), LabeledRow(("b",), "")]
 
 
 def test_the_columns_of_a_training_set_are_looked_for_first(tmp_path):
     path = written(tmp_path, "a.csv", "text,Left,Right,label,gold\na,b,c,d,e\n")
     place, telling = LabelSource(path=path), Telling()
     usual = {"text_column": "left", "second_column": "right", "label_column": "gold"}
-    found, columns = read_labelled_with_columns(place, telling, usual=usual)
+    found, columns = read_labeled_with_columns(place, telling, usual=usual)
     assert found == [LabeledRow(("b", "c"), "e")]
     assert columns == {"text_column": "Left", "second_column": "Right", "label_column": "gold"}
     assert 'column "Left" and "Right", the label in "gold"' in telling.said[0]
     said = LabelSource(path=path, text_column="text", label_column="label")
-    assert read_labelled_with_columns(said, usual=usual)[0] == [LabeledRow(("a",), "d")]
+    assert read_labeled_with_columns(said, usual=usual)[0] == [LabeledRow(("a",), "d")]
     other = {"text_column": "body", "label_column": 3}
-    assert read_labelled_with_columns(place, usual=other)[0] == [LabeledRow(("a",), "d")]
+    assert read_labeled_with_columns(place, usual=other)[0] == [LabeledRow(("a",), "d")]
     path = written(tmp_path, "b.csv", "1,one text,x\n2,other text,y\n")
     usual = {"text_column": 1, "label_column": 2}
-    found, columns = read_labelled_with_columns(LabelSource(path=path), usual=usual)
+    found, columns = read_labeled_with_columns(LabelSource(path=path), usual=usual)
     assert found[0] == LabeledRow(("one text",), "x") and columns == usual

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from labelled import Telling
+from labeled import Telling
 from regard.data.settings.examples import ChoiceSource
 from regard.data.sources.multiple_choice import MultipleChoiceRow, read_choices, read_choices_with_columns
 from regard.errors import DataError

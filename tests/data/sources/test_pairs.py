@@ -118,12 +118,12 @@ def test_files_of_different_length_are_told_with_both_counts_and_the_likely_plac
     place = aligned(tmp_path, "a\nb\nc\nd\n", "x\n\ny\nz\nw\n")
     assert message(place) == (
         f"{tmp_path / 'a.de'} has 4 lines but {tmp_path / 'a.en'} has 5, and line 2 is blank in {tmp_path / 'a.en'} "
-        "only, so the shift may begin there; each line must be the translation of its neighbour."
+        "only, so the shift may begin there; each line must be the translation of its neighbor."
     )
     place = aligned(tmp_path, "a\nb\n", "x\n")
     assert message(place) == (
         f"{tmp_path / 'a.de'} has 2 lines but {tmp_path / 'a.en'} has 1; each line must be the translation of its "
-        "neighbour."
+        "neighbor."
     )
 
 

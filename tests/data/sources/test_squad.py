@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from labelled import Telling
+from labeled import Telling
 from regard.data.settings.examples import QuestionSource
 from regard.data.sources.squad import GoldAnswer, read_questions
 from regard.errors import DataError

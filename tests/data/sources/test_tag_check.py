@@ -5,7 +5,7 @@ import json
 import pytest
 
 from commands import bad
-from labelled import Telling
+from labeled import Telling
 from regard.data.settings.examples import TagSource
 from regard.data.sources.conll import read_tagged
 from regard.errors import DataError

@@ -25,9 +25,9 @@ BOUNDS = {"max_length_ratio": 1, "max_length_extra": 12}
 def decoded(monkeypatch, kind, model, **settings):
     """Decode by a kind of stepper, or by the search that is recorded whole."""
     monkeypatch.setattr(recorded, "stepper_kind", lambda model, members: kind)
-    monkeypatch.setattr(decoding, "can_record", lambda model: kind == "whole")
-    source, real = sources(LENGTHS)
-    return decode(model, source, real, ENDS, DecodeSettings(**BOUNDS, **settings))
+    monkeypatch.setattr(decoding, "supports_cuda_graphs", lambda model: kind == "whole")
+    source, token_mask = sources(LENGTHS)
+    return decode(model, source, token_mask, ENDS, DecodeSettings(**BOUNDS, **settings))
 
 
 def assert_same(found, expected):
@@ -132,11 +132,11 @@ def test_powers_of_two():
 @pytest.mark.parametrize("settings", [{"beams": 1}, {"beams": 4}, {"method": "sample", "samples": 3}])
 def test_graphs_change_nothing(monkeypatch, settings):
     model = ending_model().cuda()
-    source, real = (each.cuda() for each in sources(LENGTHS))
+    source, token_mask = (each.cuda() for each in sources(LENGTHS))
     asked = DecodeSettings(**BOUNDS, **settings)
-    found = [decode(model, source, real, ENDS, asked) for _ in range(2)]  # recorded, and replayed
+    found = [decode(model, source, token_mask, ENDS, asked) for _ in range(2)]  # recorded, and replayed
     monkeypatch.setattr(recorded, "stepper_kind", lambda model, members: ModelStepper)
-    monkeypatch.setattr(decoding, "can_record", lambda model: False)
-    plain = decode(model, source, real, ENDS, asked)
+    monkeypatch.setattr(decoding, "supports_cuda_graphs", lambda model: False)
+    plain = decode(model, source, token_mask, ENDS, asked)
     for each in found:
         assert_same(each, plain)

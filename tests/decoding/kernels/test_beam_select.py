@@ -32,9 +32,9 @@ for min_length in (1, 3):
             names = ("found", "so_far", "order", "tokens", "said")
             found.append([getattr(recording, name).clone().float() for name in names])
         for plain, fused in zip(*found):
-            real = ~plain.isinf()
+            token_mask = ~plain.isinf()
             assert (plain.isinf() == fused.isinf()).all()
-            torch.testing.assert_close(fused[real], plain[real], atol=1e-5, rtol=1e-5)
+            torch.testing.assert_close(fused[token_mask], plain[token_mask], atol=1e-5, rtol=1e-5)
 """
 
 

@@ -13,14 +13,14 @@ module = sys.modules["regard.decoding.search.mask_predict"]
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 for dtype in (torch.float32, torch.bfloat16) if device.type == "cuda" else (torch.float32,):
     model = small_mask_predict().to(device, dtype).eval()
-    source, real = (each.to(device) for each in sources([9, 3, 7, 5, 1, 8]))
+    source, token_mask = (each.to(device) for each in sources([9, 3, 7, 5, 1, 8]))
     for passes in (1, 4, 7):
         filling = Filling.of(ENDS, MaskPredictDecodeSettings(passes=passes))
         found = []
         for is_fused in (False, True):
             module.can_fuse = lambda *_: is_fused
             with torch.inference_mode():
-                memory = model.encode(source, real)
+                memory = model.encode(source, token_mask)
                 lengths, _ = likely_lengths(model, memory, 3)
                 memory = model.ready(memory).select(candidate_rows(lengths))
                 width, never = int(lengths.max()) + 1, filling.struck_out(device)

@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.decoding.logits.counter_uniforms import draw, uniforms
+from regard.decoding.logits.counter_uniforms import counter_uniforms, draw
 from regard.decoding.logits.filters import (
     allow_only,
     forbid_repeated_ngrams,
@@ -68,7 +68,7 @@ def test_only_some_tokens_are_allowed():
 
 def test_draws_follow_the_probabilities():
     count = 40_000
-    chances = uniforms(7, np.arange(count), np.zeros(count, np.int64), 3)
+    chances = counter_uniforms(7, np.arange(count), np.zeros(count, np.int64), 3)
     assert chances.min() >= 0 and chances.max() < 1
     log_p = rows([0.5, 0.0, 0.2, 0.3]).expand(count, -1)
     share = torch.bincount(draw(log_p, torch.from_numpy(chances)), minlength=4) / count
@@ -77,11 +77,13 @@ def test_draws_follow_the_probabilities():
 
 def test_a_draw_depends_on_all_that_it_is_for():
     lines, samples = np.array([5, 6, 5]), np.array([0, 0, 1])
-    base = uniforms(1, lines, samples, 0)
+    base = counter_uniforms(1, lines, samples, 0)
     assert len(set(base)) == 3
-    assert not set(base) & set(uniforms(2, lines, samples, 0)) and not set(base) & set(uniforms(1, lines, samples, 1))
-    assert uniforms(1, lines[1:2], samples[1:2], 0)[0] == base[1]
-    steps = np.stack([uniforms(1, np.arange(1000), np.zeros(1000, np.int64), step) for step in range(2)])
+    assert not set(base) & set(counter_uniforms(2, lines, samples, 0)) and not set(base) & set(
+        counter_uniforms(1, lines, samples, 1)
+    )
+    assert counter_uniforms(1, lines[1:2], samples[1:2], 0)[0] == base[1]
+    steps = np.stack([counter_uniforms(1, np.arange(1000), np.zeros(1000, np.int64), step) for step in range(2)])
     assert abs(np.corrcoef(steps)[0, 1]) < 0.1
 
 

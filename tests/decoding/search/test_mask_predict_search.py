@@ -10,7 +10,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from regard.decoding import generate as decoding
 from regard.decoding.cuda_graphs.capture import recordings_of
-from regard.decoding.cuda_graphs.mask_predict import FillingRecording, SourceRecording, on_grid
+from regard.decoding.cuda_graphs.mask_predict import FillingRecording, SourceRecording, padded_to_bucket
 from regard.decoding.generate import decode
 from regard.decoding.search.mask_predict import (
     MaskPredictState,
@@ -49,16 +49,16 @@ def by_hand(model, source, settings):
     found = []
     for longer in sorted(chances, key=lambda each: -chances[each])[: settings.length_candidates]:
         words = lengths[longer] - 1
-        said, sure = [ENDS.start] * words, [float("-inf")] * words
+        said, sure = [ENDS.bos_id] * words, [float("-inf")] * words
         for number in range(settings.passes):
             count = max(1, words * (settings.passes - number) // settings.passes)
             worst = sorted(range(words), key=lambda place: sure[place])[:count]
             for place in worst:
-                said[place] = ENDS.start
-            target = torch.tensor([[*said, ENDS.end]])
+                said[place] = ENDS.bos_id
+            target = torch.tensor([[*said, ENDS.eos_id]])
             logits = model.project(model.decode(target, memory, torch.ones_like(target, dtype=torch.bool)))[0]
             log_p = logits.log_softmax(-1)
-            log_p[:, [*ENDS.never, ENDS.end]] = -torch.inf
+            log_p[:, [*ENDS.never, ENDS.eos_id]] = -torch.inf
             for place in worst:
                 sure[place], said[place] = log_p[place].max().item(), int(log_p[place].argmax())
         found.append(((sum(sure) + chances[longer]) / (words + 1), said))
@@ -69,8 +69,8 @@ def by_hand(model, source, settings):
 @torch.no_grad()
 def test_it_does_what_the_paper_says(settings):
     model, asked = small_mask_predict(), MaskPredictDecodeSettings(**settings)
-    source, real = sources(LENGTHS)
-    found = decode(model, source, real, ENDS, asked)
+    source, token_mask = sources(LENGTHS)
+    found = decode(model, source, token_mask, ENDS, asked)
     for row, length in enumerate(LENGTHS):
         expected = by_hand(model, source[row, :length], asked)
         assert [each.ids for each in found[row]] == [said for _, said in expected]
@@ -79,19 +79,19 @@ def test_it_does_what_the_paper_says(settings):
 
 def test_a_batch_says_what_each_source_alone_does():
     model, settings = small_mask_predict(), MaskPredictDecodeSettings()
-    source, real = sources(LENGTHS)
-    together = decode(model, source, real, ENDS, settings)
+    source, token_mask = sources(LENGTHS)
+    together = decode(model, source, token_mask, ENDS, settings)
     for row, length in enumerate(LENGTHS):
-        alone = decode(model, source[row : row + 1, :length], real[row : row + 1, :length], ENDS, settings)
+        alone = decode(model, source[row : row + 1, :length], token_mask[row : row + 1, :length], ENDS, settings)
         assert_same(alone, together[row : row + 1])
 
 
 def test_each_pass_fills_in_the_least_sure_words():
     model, passes = small_mask_predict(), []
-    source, real = sources([9, 5])
+    source, token_mask = sources([9, 5])
     settings = MaskPredictDecodeSettings(passes=3, length_candidates=1)
     lengths = torch.tensor([[10], [5]])
-    found = mask_predict(model, source, real, ENDS, settings, passes.append, lengths)
+    found = mask_predict(model, source, token_mask, ENDS, settings, passes.append, lengths)
     assert [each.masked.sum(1).tolist() for each in passes] == [[9, 4], [6, 2], [3, 1]]
     for before, after in pairwise(passes):
         kept = ~after.masked
@@ -104,18 +104,18 @@ def test_each_pass_fills_in_the_least_sure_words():
             assert redone.max() <= stayed.min()
     assert [each[0].ids for each in found] == [passes[-1].tokens[0, :9].tolist(), passes[-1].tokens[1, :4].tolist()]
     said = [token for each in found for token in each[0].ids]
-    assert not {*ENDS.never, ENDS.end} & set(said)
+    assert not {*ENDS.never, ENDS.eos_id} & set(said)
 
 
 def test_more_passes_change_the_output():
-    model, (source, real) = small_mask_predict(), sources(LENGTHS)
-    one, four = (decode(model, source, real, ENDS, MaskPredictDecodeSettings(passes=each)) for each in (1, 4))
+    model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
+    one, four = (decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings(passes=each)) for each in (1, 4))
     assert ids(one) != ids(four)
 
 
 def test_the_surest_output_wins_in_the_mean():
-    model, (source, real) = small_mask_predict(), sources(LENGTHS)
-    for hypotheses in decode(model, source, real, ENDS, MaskPredictDecodeSettings(length_candidates=5)):
+    model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
+    for hypotheses in decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings(length_candidates=5)):
         scores = [each.score for each in hypotheses]
         assert scores == sorted(scores, reverse=True) and len({len(each.ids) for each in hypotheses}) > 1
         for each in hypotheses:
@@ -123,21 +123,21 @@ def test_the_surest_output_wins_in_the_mean():
 
 
 def test_lengths_stay_within_reach_and_bounds():
-    model, (source, real) = small_mask_predict(positions="learned", max_positions=9), sources(LENGTHS)
+    model, (source, token_mask) = small_mask_predict(positions="learned", max_positions=9), sources(LENGTHS)
     with torch.no_grad():
-        lengths, chances = likely_lengths(model, model.encode(source, real), 20)
+        lengths, chances = likely_lengths(model, model.encode(source, token_mask), 20)
     assert lengths.shape == (9, 11) and lengths.min() == 2 and lengths.max() == 9
     assert (chances.exp().sum(1) - 1).abs().max() < 1e-5 and (
         chances.diff(dim=1)[chances[:, 1:] > -torch.inf] <= 0
     ).all()
-    found = decode(model, source, real, ENDS, MaskPredictDecodeSettings())
+    found = decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings())
     assert max(len(each.ids) for each in chain.from_iterable(found)) <= 8
 
 
 def test_repeats_are_merged_if_that_is_asked_for():
-    model, (source, real) = small_mask_predict(), sources(LENGTHS)
+    model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
     plain, merged = (
-        decode(model, source, real, ENDS, MaskPredictDecodeSettings(length_candidates=1, merges_repeats=merges))
+        decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings(length_candidates=1, merges_repeats=merges))
         for merges in (False, True)
     )
     assert ids(plain) != ids(merged)
@@ -147,16 +147,16 @@ def test_repeats_are_merged_if_that_is_asked_for():
 
 
 def test_weights_that_are_no_numbers_give_nothing():
-    model, (source, real) = small_mask_predict(), sources([4])
+    model, (source, token_mask) = small_mask_predict(), sources([4])
     with torch.no_grad():
         model.head.weight.fill_(torch.nan)
-    assert decode(model, source, real, ENDS, MaskPredictDecodeSettings()) == [[]]
+    assert decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings()) == [[]]
 
 
 def test_memory_that_runs_out_means_fewer_at_once(monkeypatch):
-    model, (source, real) = small_mask_predict(), sources(LENGTHS)
+    model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
     settings, sizes = MaskPredictDecodeSettings(), []
-    expected = decode(model, source, real, ENDS, settings)
+    expected = decode(model, source, token_mask, ENDS, settings)
 
     def short(model, source, *others):
         sizes.append(len(source))
@@ -165,11 +165,11 @@ def test_memory_that_runs_out_means_fewer_at_once(monkeypatch):
         return mask_predict(model, source, *others)
 
     monkeypatch.setattr(decoding, "mask_predict", short)
-    assert_same(decode(model, source, real, ENDS, settings), expected)
+    assert_same(decode(model, source, token_mask, ENDS, settings), expected)
     assert sizes[0] == 9 and min(sizes) == 1
     monkeypatch.setattr(decoding, "mask_predict", lambda *_: (_ for _ in ()).throw(MemoryError()))
     with pytest.raises(DataError) as error:
-        decode(model, source[:1], real[:1], ENDS, settings)
+        decode(model, source[:1], token_mask[:1], ENDS, settings)
     assert str(error.value) == (
         "Memory runs out on a single text of 9 tokens with 3 hypotheses; split it, or ask for fewer length "
         "candidates."
@@ -180,13 +180,13 @@ def test_memory_that_runs_out_means_fewer_at_once(monkeypatch):
 @pytest.mark.parametrize("settings", [{}, {"passes": 2, "length_candidates": 1}], ids=str)
 def test_fixed_places_change_nothing(monkeypatch, positions, settings):
     model, asked = small_mask_predict(positions=positions), MaskPredictDecodeSettings(**settings)
-    source, real = sources(LENGTHS)
-    plain = decode(model, source, real, ENDS, asked)
-    monkeypatch.setattr(decoding, "can_record_passes", lambda model: True)
-    assert_same(decode(model, source, real, ENDS, asked), plain)
+    source, token_mask = sources(LENGTHS)
+    plain = decode(model, source, token_mask, ENDS, asked)
+    monkeypatch.setattr(decoding, "supports_captured_passes", lambda model: True)
+    assert_same(decode(model, source, token_mask, ENDS, asked), plain)
     assert recordings_of(model).shapes == []  # what comes once is not worth it
     for rows in (slice(None), slice(2, 9), slice(None)):
-        assert_same(decode(model, source[rows], real[rows], ENDS, asked), plain[rows])
+        assert_same(decode(model, source[rows], token_mask[rows], ENDS, asked), plain[rows])
         if rows == slice(None):
             kinds = {type(each) for each in recordings_of(model)._kept.values()}
             assert kinds == {SourceRecording, FillingRecording}
@@ -194,19 +194,19 @@ def test_fixed_places_change_nothing(monkeypatch, positions, settings):
 
 def test_recordings_do_not_grow_past_the_last_place(monkeypatch):
     model, asked = small_mask_predict(positions="learned", max_positions=9), MaskPredictDecodeSettings()
-    source, real = sources(LENGTHS)
-    plain = decode(model, source, real, ENDS, asked)
-    monkeypatch.setattr(decoding, "can_record_passes", lambda model: True)
+    source, token_mask = sources(LENGTHS)
+    plain = decode(model, source, token_mask, ENDS, asked)
+    monkeypatch.setattr(decoding, "supports_captured_passes", lambda model: True)
     for _ in range(2):
-        assert_same(decode(model, source, real, ENDS, asked), plain)
+        assert_same(decode(model, source, token_mask, ENDS, asked), plain)
     assert {shape.length for shape in recordings_of(model).shapes} == {9}
 
 
 def test_a_model_and_its_recordings_go_together(monkeypatch):
-    monkeypatch.setattr(decoding, "can_record_passes", lambda model: True)
-    model, (source, real) = small_mask_predict(), sources(LENGTHS)
+    monkeypatch.setattr(decoding, "supports_captured_passes", lambda model: True)
+    model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
     for _ in range(2):
-        decode(model, source, real, ENDS, MaskPredictDecodeSettings())
+        decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings())
     assert recordings_of(model).shapes
     gone = weakref.ref(model)
     del model
@@ -215,8 +215,19 @@ def test_a_model_and_its_recordings_go_together(monkeypatch):
 
 
 def test_sizes_lie_on_a_grid():
-    assert [on_grid(size) for size in (1, 4, 5, 9, 13, 17, 31, 33, 41, 65)] == [8, 8, 8, 16, 16, 24, 32, 40, 48, 80]
-    assert [on_grid(size, finest=1) for size in (1, 3, 7, 9, 60, 64, 65)] == [1, 3, 7, 10, 64, 64, 80]
+    assert [padded_to_bucket(size) for size in (1, 4, 5, 9, 13, 17, 31, 33, 41, 65)] == [
+        8,
+        8,
+        8,
+        16,
+        16,
+        24,
+        32,
+        40,
+        48,
+        80,
+    ]
+    assert [padded_to_bucket(size, finest=1) for size in (1, 3, 7, 9, 60, 64, 65)] == [1, 3, 7, 10, 64, 64, 80]
 
 
 def test_nothing_between_the_passes_depends_on_values():
@@ -240,10 +251,10 @@ def test_nothing_between_the_passes_depends_on_values():
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_recorded_passes_say_what_the_model_says():
-    model, (source, real) = small_mask_predict(), sources(LENGTHS)
+    model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
     asked = MaskPredictDecodeSettings()
-    plain = decode(model, source, real, ENDS, asked)
-    model, source, real = model.cuda(), source.cuda(), real.cuda()
+    plain = decode(model, source, token_mask, ENDS, asked)
+    model, source, token_mask = model.cuda(), source.cuda(), token_mask.cuda()
     for rows in (slice(None), slice(None), slice(2, 9), slice(2, 9), slice(None)):
-        assert_same(decode(model, source[rows], real[rows], ENDS, asked), plain[rows])
+        assert_same(decode(model, source[rows], token_mask[rows], ENDS, asked), plain[rows])
     assert all(each._graphs for each in recordings_of(model)._kept.values())

@@ -126,7 +126,11 @@ def test_what_is_read_gives_their_logits_and_goes_back(kind, changes, tmp_path):
     write_bundle(tmp_path / "checkpoint", bundle)
     again = read_bundle(tmp_path / "checkpoint")
     assert (again.settings, again.facts) == (bundle.settings, bundle.facts)
-    assert again.tokenizers["tokenizer"].end == bundle.tokenizers["tokenizer"].end == bundle.vocabularies.target - 1
+    assert (
+        again.tokenizers["tokenizer"].eos_id
+        == bundle.tokenizers["tokenizer"].eos_id
+        == bundle.vocabularies.target - 1
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -141,22 +145,22 @@ def test_greedy_continuations_are_equal_token_for_token(
     generate = {"temperature": 0.0, "tokens": 16, "begins_text": begins_text}
     bundle = small_language_bundle(tokenizer, generate, **(FORMS[form] | {"embeddings": "separate"}))
     prompts = ["The dog", "the cat plays", "שלום 🙂", " ", "\n\n"]
-    first = [tokenizer.end] if begins_text else []
+    first = [tokenizer.eos_id] if begins_text else []
     begun = [[*first, *ids] for ids in tokenizer.encode_batch(prompts)]
-    never_ending = greedy(bundle.model, begun[0], -1, 16, tokenizer.unsaid)
+    never_ending = greedy(bundle.model, begun[0], -1, 16, tokenizer.suppressed_ids)
     with torch.no_grad():  # where this token was said, the text now ends
-        bundle.model.head.weight[tokenizer.end] = 1.001 * bundle.model.head.weight[never_ending[-8]]
+        bundle.model.head.weight[tokenizer.eos_id] = 1.001 * bundle.model.head.weight[never_ending[-8]]
     write(bundle, tmp_path / "hf")
     theirs, spelling = loaded(tmp_path / "hf"), AutoTokenizer.from_pretrained(tmp_path / "hf")
     generator = regard.load(f"hf:{tmp_path / 'hf'}", "cpu")
     lengths = set()
     for prompt, ids in zip(prompts, begun, strict=True):
-        found = greedy(bundle.model, ids, tokenizer.end, 16, tokenizer.unsaid)
+        found = greedy(bundle.model, ids, tokenizer.eos_id, 16, tokenizer.suppressed_ids)
         expected = theirs.generate(**spelling(prompt, return_tensors="pt"))[0].tolist()
         assert expected == [*ids, *found]
         assert generator(prompt).ids == tuple(found)
         assert spelling.decode(expected, skip_special_tokens=True) == tokenizer.decode(expected)
-        lengths.add((len(found), found[-1] == tokenizer.end))
+        lengths.add((len(found), found[-1] == tokenizer.eos_id))
     assert len(lengths) > 1 and any(has_ended for _, has_ended in lengths)
     # A batch of prompts of different lengths has its padding in front.
     given = spelling(prompts[:3], return_tensors="pt", padding=True)
@@ -175,7 +179,7 @@ def test_their_greedy_continuations_are_ours(gpt2):
         given = spelling(prompt, return_tensors="pt")
         expected = theirs.generate(**given, max_new_tokens=20, pad_token_id=0)[0].tolist()
         ids = tokenizer.encode(prompt).ids
-        assert [*ids, *greedy(bundle.model, ids, tokenizer.end, 20)] == expected
+        assert [*ids, *greedy(bundle.model, ids, tokenizer.eos_id, 20)] == expected
         assert [*ids, *Generator(bundle)(prompt, temperature=0, tokens=20).ids] == expected
 
 
@@ -220,7 +224,7 @@ def test_other_ways_to_save_the_same_model_are_read(change, gpt2, tmp_path):
     assert_the_same(bundle.model, gpt2[1])
     tokenizer = bundle.tokenizers["tokenizer"]
     assert tokenizer.encode_batch(TEXTS) == read(gpt2[0]).tokenizers["tokenizer"].encode_batch(TEXTS)
-    assert tokenizer.specials == {bundle.vocabularies.target - 1} and tokenizer.unsaid == ()
+    assert tokenizer.specials == {bundle.vocabularies.target - 1} and tokenizer.suppressed_ids == ()
     assert bundle.facts == {"window": 32, "generate": {"begins_text": False}}
 
 

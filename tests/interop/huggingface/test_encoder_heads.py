@@ -35,7 +35,7 @@ KINDS = {
         "answer",
         "BertForQuestionAnswering",
         2,
-        {"stride": 8, "longest_answer": 5, "may_be_silent": True, "threshold": 0.5},
+        {"stride": 8, "longest_answer": 5, "has_unanswerable": True, "threshold": 0.5},
     ),
     "choices": ("choose", "BertForMultipleChoice", 1, {}),
 }
@@ -60,16 +60,18 @@ def headed_bundle(tokenizer, kind, **facts):
 def pairs(size, rows=4, length=18):
     draw = torch.Generator().manual_seed(3)
     tokens = torch.randint(5, size, (rows, length), generator=draw)
-    real = torch.arange(length) < torch.tensor([length, 7, 13, 5])[:, None]
-    return torch.where(real, tokens, 0), (torch.arange(length) >= 4).long().expand(rows, -1), real
+    token_mask = torch.arange(length) < torch.tensor([length, 7, 13, 5])[:, None]
+    return torch.where(token_mask, tokens, 0), (torch.arange(length) >= 4).long().expand(rows, -1), token_mask
 
 
-def scores(model, tokens, segments, real):
+def scores(model, tokens, segments, token_mask):
     """Return what our head gives: for each row, for each token, or for pairs of rows that are choices."""
-    lengths = real.sum(1)
+    lengths = token_mask.sum(1)
     bounds = torch.cat((torch.zeros(1, dtype=torch.long), lengths.cumsum(0)))
     positions = torch.arange(tokens.size(1)).expand_as(tokens)
-    reading = VarlenInputs(tokens[real], segments[real], positions[real], bounds.int(), tokens.size(1))
+    reading = VarlenInputs(
+        tokens[token_mask], segments[token_mask], positions[token_mask], bounds.int(), tokens.size(1)
+    )
     if model.kind in ("labels", "number"):
         places = bounds[:-1, None]
     elif model.kind == "choices":
@@ -78,20 +80,20 @@ def scores(model, tokens, segments, real):
         places = torch.arange(int(bounds[-1]))[:, None]
     else:
         places = (bounds[:-1, None] + torch.arange(tokens.size(1))).clamp_max(int(bounds[-1]) - 1)
-    offered = real if model.kind == "spans" else torch.ones_like(places, dtype=torch.bool)
+    candidate_mask = token_mask if model.kind == "spans" else torch.ones_like(places, dtype=torch.bool)
     with torch.no_grad():
-        return model(reading, places, offered)
+        return model(reading, places, candidate_mask)
 
 
-def their_scores(theirs, tokens, segments, real, kind):
-    inputs = {"input_ids": tokens, "token_type_ids": segments, "attention_mask": real.long()}
+def their_scores(theirs, tokens, segments, token_mask, kind):
+    inputs = {"input_ids": tokens, "token_type_ids": segments, "attention_mask": token_mask.long()}
     if kind == "choices":
         inputs = {name: value.view(2, 2, -1) for name, value in inputs.items()}
     with torch.no_grad():
         found = theirs(**inputs)
     if kind == "spans":
         return torch.stack((found.start_logits, found.end_logits), 2)
-    return found.logits[real] if kind == "tags" else found.logits
+    return found.logits[token_mask] if kind == "tags" else found.logits
 
 
 def assert_the_same(bundle, theirs, kind):

@@ -37,7 +37,7 @@ def assert_the_same(tokenizer, theirs, texts=NASTY_WORDS):
     for one, other, ids, segments in zip(
         ours, tokenizer.encode_batch(seconds), both["input_ids"], both["token_type_ids"]
     ):
-        first, second = [tokenizer.start, *one, tokenizer.end], [*other, tokenizer.end]
+        first, second = [tokenizer.bos_id, *one, tokenizer.eos_id], [*other, tokenizer.eos_id]
         assert ids == first + second and segments == [0] * len(first) + [1] * len(second)
 
 
@@ -47,7 +47,7 @@ def test_what_is_written_splits_alike_there(settings, tmp_path):
     write(small_encoder_bundle(tokenizer), tmp_path / "hf")
     theirs = theirs_in(tmp_path / "hf")
     assert type(theirs).__name__ == "BertTokenizer" and theirs.model_max_length == 32
-    assert theirs.mask_token_id == tokenizer.mask and theirs.pad_token_id == tokenizer.padding
+    assert theirs.mask_token_id == tokenizer.mask_id and theirs.pad_token_id == tokenizer.pad_id
     assert_the_same(tokenizer, theirs)
     lines = (tmp_path / "hf" / "vocab.txt").read_text(encoding="utf-8").split("\n")
     assert lines[:5] == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", MASK] and len(lines) == tokenizer.size + 1

@@ -36,8 +36,8 @@ def pairs(size, rows=3, length=20):
     """Return tokens, segments and what is no padding."""
     draw = torch.Generator().manual_seed(3)
     tokens = torch.randint(5, size, (rows, length), generator=draw)
-    real = torch.arange(length) < torch.tensor([length, 7, 13])[:, None]
-    return torch.where(real, tokens, 0), (torch.arange(length) >= 5).long().expand(rows, -1), real
+    token_mask = torch.arange(length) < torch.tensor([length, 7, 13])[:, None]
+    return torch.where(token_mask, tokens, 0), (torch.arange(length) >= 5).long().expand(rows, -1), token_mask
 
 
 def every_layer(model, *inputs):
@@ -45,30 +45,30 @@ def every_layer(model, *inputs):
     seen = []
     found = [probe for name, probe in probes(model).items() if name == "embedded" or name.startswith("hidden.")]
     with torch.no_grad(), listening(dict.fromkeys(found, seen.append)):
-        model.read(*inputs)
+        model.hidden_states(*inputs)
     return seen
 
 
 def assert_the_same(ours, theirs, atol=1e-5):
     """Compare hidden states of every layer, and whatever heads theirs has."""
-    tokens, segments, real = pairs(theirs.config.vocab_size)
+    tokens, segments, token_mask = pairs(theirs.config.vocab_size)
     with torch.no_grad():
         found = theirs(
-            input_ids=tokens, token_type_ids=segments, attention_mask=real.long(), output_hidden_states=True
+            input_ids=tokens, token_type_ids=segments, attention_mask=token_mask.long(), output_hidden_states=True
         )
-        layers = every_layer(ours, tokens, segments, real)
+        layers = every_layer(ours, tokens, segments, token_mask)
         assert len(layers) == len(found.hidden_states) and found.hidden_states[-1].std() > 0.3
         for mine, expected in zip(layers, found.hidden_states):
-            assert_close(mine[real], expected[real], atol=atol, rtol=0)
-        hidden = ours.read(tokens, segments, real)
+            assert_close(mine[token_mask], expected[token_mask], atol=atol, rtol=0)
+        hidden = ours.hidden_states(tokens, segments, token_mask)
         if getattr(found, "pooler_output", None) is not None:
             assert_close(ours.pool(hidden[:, 0]), found.pooler_output, atol=atol, rtol=0)
         words = found.get("prediction_logits", found.get("logits"))
         if words is not None and words.dim() == 3:
-            assert_close(ours.project(hidden)[real], words[real], atol=10 * atol, rtol=0)
+            assert_close(ours.project(hidden)[token_mask], words[token_mask], atol=10 * atol, rtol=0)
         follows = found.get("seq_relationship_logits", found.get("logits"))
         if follows is not None and follows.dim() == 2:
-            assert_close(ours.following(ours.pool(hidden[:, 0])), follows, atol=atol, rtol=0)
+            assert_close(ours.next_sentence(ours.pool(hidden[:, 0])), follows, atol=atol, rtol=0)
 
 
 def loaded(folder, missing=()):
@@ -214,7 +214,7 @@ def test_another_tokenizer_goes_along_too(kind, tmp_path):
     write(small_encoder_bundle(tokenizer), tmp_path / "hf")
     theirs = AutoTokenizer.from_pretrained(tmp_path / "hf")
     for text in WORDS:
-        assert theirs(text)["input_ids"] == [tokenizer.start, *tokenizer.encode(text).ids, tokenizer.end]
+        assert theirs(text)["input_ids"] == [tokenizer.bos_id, *tokenizer.encode(text).ids, tokenizer.eos_id]
     assert read(tmp_path / "hf").tokenizers["tokenizer"].encode(WORDS[0]) == tokenizer.encode(WORDS[0])
 
 
@@ -224,9 +224,9 @@ def test_minilm_gives_the_hidden_states_of_the_reference():
     folder = minilm()
     bundle = read(folder)
     assert bundle.facts["untrained"] == ["masked words"]
-    assert bundle.facts["embed"] == {"pooling": "mean", "is_normalised": True, "max_length": 256}
+    assert bundle.facts["embed"] == {"pooling": "mean", "is_normalized": True, "max_length": 256}
     theirs = AutoModel.from_pretrained(folder).eval()
     assert_the_same(bundle.model, theirs)
     tokens = torch.tensor([[101, *bundle.tokenizers["tokenizer"].encode(text).ids[:40], 102] for text in WORDS[:1]])
     with torch.no_grad():
-        assert_close(bundle.model.read(tokens), theirs(tokens).last_hidden_state, atol=1e-5, rtol=0)
+        assert_close(bundle.model.hidden_states(tokens), theirs(tokens).last_hidden_state, atol=1e-5, rtol=0)

@@ -61,9 +61,9 @@ def test_logits_are_equal_there_and_back(form, changes, tokenizer, tmp_path):
     assert write(bundle, tmp_path / "hf").name == form
     theirs, report = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "hf", output_loading_info=True)
     assert type(theirs).__name__.startswith(form) and not any(report.values())
-    source, real, target = tokens(bundle)
+    source, token_mask, target = tokens(bundle)
     with torch.no_grad():
-        found = theirs.eval()(input_ids=source, attention_mask=real.long(), decoder_input_ids=target).logits
+        found = theirs.eval()(input_ids=source, attention_mask=token_mask.long(), decoder_input_ids=target).logits
     assert_close(found, logits(bundle), atol=1e-4, rtol=0)
     back = read(tmp_path / "hf")
     assert_close(logits(back), logits(bundle), atol=0, rtol=0)
@@ -122,14 +122,14 @@ def test_the_tokenizer_spells_the_same_there(settings, pairs, tmp_path):
     texts = [pair.source for pair in pairs[:5]] + ["Ja,  nein </s> <pad> ü🙂."]
     for kind in (AutoTokenizer, PreTrainedTokenizerFast):
         theirs = kind.from_pretrained(tmp_path / "hf")
-        assert theirs(texts)["input_ids"] == [[*ids, ours.end] for ids in ours.encode_batch(texts)]
+        assert theirs(texts)["input_ids"] == [[*ids, ours.eos_id] for ids in ours.encode_batch(texts)]
         assert "token_type_ids" not in theirs(texts)
         assert (theirs.pad_token_id, theirs.unk_token_id, theirs.bos_token_id, theirs.eos_token_id) == (0, 1, 2, 3)
         for text in (pair.target for pair in pairs[:40]):
             ids = ours.encode(text).ids
-            if ours.unknown in ids:  # shown as ⁇ here and dropped there, and never said by a model
+            if ours.unk_id in ids:  # shown as ⁇ here and dropped there, and never said by a model
                 continue
-            assert theirs.decode([*ids, ours.end], skip_special_tokens=True) == ours.decode(ids)
+            assert theirs.decode([*ids, ours.eos_id], skip_special_tokens=True) == ours.decode(ids)
 
 
 def test_two_vocabularies_are_two_tokenizers(pairs, tmp_path):
@@ -142,9 +142,9 @@ def test_two_vocabularies_are_two_tokenizers(pairs, tmp_path):
     bundle = small_bundle(tokenizers, embeddings="target")
     write(bundle, tmp_path / "hf")
     theirs = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "hf").eval()
-    source, real, target = tokens(bundle)
+    source, token_mask, target = tokens(bundle)
     with torch.no_grad():
-        found = theirs(input_ids=source, attention_mask=real.long(), decoder_input_ids=target).logits
+        found = theirs(input_ids=source, attention_mask=token_mask.long(), decoder_input_ids=target).logits
     assert_close(found, logits(bundle), atol=1e-4, rtol=0)
     for side, folder in (("source", tmp_path / "hf"), ("target", tmp_path / "hf" / "target_tokenizer")):
         assert len(AutoTokenizer.from_pretrained(folder)) == tokenizers[side].size
@@ -267,13 +267,13 @@ def test_marian_s_own_form_is_read(their_own):
     assert bundle.settings.activation == "silu" and bundle.settings.embeddings == "shared"
     assert bundle.facts["decode"] == {"beams": 3, "length_penalty": "average", "length_alpha": 1.0}
     (tokenizer,) = bundle.tokenizers.values()
-    assert (tokenizer.start, tokenizer.size) == (33, 34)
+    assert (tokenizer.bos_id, tokenizer.size) == (33, 34)
     source = torch.randint(2, 32, (2, 5), generator=torch.Generator().manual_seed(0))
     target = torch.tensor([[32, 4, 5], [32, 9, 2]])
-    real = torch.ones(2, 5, dtype=torch.bool)
+    token_mask = torch.ones(2, 5, dtype=torch.bool)
     with torch.no_grad():
         expected = theirs(input_ids=source, decoder_input_ids=target).logits
-        found = bundle.model(source, real, target.masked_fill(target == 32, tokenizer.start))
+        found = bundle.model(source, token_mask, target.masked_fill(target == 32, tokenizer.bos_id))
     assert_close(found[..., :33], expected, atol=1e-4, rtol=0)
     texts = ["w3 w7 w1", "w4 w4", "w9 w20 w11 w12 w2"]
     for text in texts:

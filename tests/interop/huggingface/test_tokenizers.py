@@ -46,7 +46,9 @@ def assert_spelled_alike(ours, theirs):
     for text in MIXED:
         ids = ours.encode(text).ids
         assert ours.decode(ids) == theirs.decode(ids) == text
-        assert ours.decode([*ids, ours.end]) == theirs.decode([*ids, ours.end], skip_special_tokens=True) == text
+        assert (
+            ours.decode([*ids, ours.eos_id]) == theirs.decode([*ids, ours.eos_id], skip_special_tokens=True) == text
+        )
 
 
 def test_their_tokenizer_json_spells_the_same_here(gpt2):
@@ -54,8 +56,8 @@ def test_their_tokenizer_json_spells_the_same_here(gpt2):
 
     ours, theirs = tokenizer_of(gpt2), AutoTokenizer.from_pretrained(gpt2)
     assert_spelled_alike(ours, theirs)
-    assert ours.size == len(theirs) == 400 and ours.end == theirs.eos_token_id == 399
-    assert {ours.padding, ours.unknown, ours.start} == {399}
+    assert ours.size == len(theirs) == 400 and ours.eos_id == theirs.eos_token_id == 399
+    assert {ours.pad_id, ours.unk_id, ours.bos_id} == {399}
 
 
 def test_their_vocabulary_and_merges_spell_the_same_here(pieces):
@@ -63,7 +65,7 @@ def test_their_vocabulary_and_merges_spell_the_same_here(pieces):
 
     ours, theirs = tokenizer_of(pieces), GPT2Tokenizer.from_pretrained(pieces)
     assert_spelled_alike(ours, theirs)
-    assert ours.size == 400 and ours.end == theirs.eos_token_id == 399
+    assert ours.size == 400 and ours.eos_id == theirs.eos_token_id == 399
     (pieces / "merges.txt").write_bytes((pieces / "merges.txt").read_bytes().replace(b"\n", b"\r\n"))
     assert tokenizer_of(pieces).encode_batch(MIXED) == ours.encode_batch(MIXED)
 
@@ -91,7 +93,7 @@ def test_tokens_that_were_added_are_read(pieces, tmp_path):
     for name in ("config.json", "model.safetensors"):
         shutil.copy(tmp_path / "grown" / name, pieces / name)
     ours, theirs = tokenizer_of(pieces), GPT2Tokenizer.from_pretrained(pieces, pad_token="<pad>")
-    assert (ours.padding, ours.start, ours.end, ours.unsaid) == (theirs.pad_token_id, 399, 399, (400,))
+    assert (ours.pad_id, ours.bos_id, ours.eos_id, ours.suppressed_ids) == (theirs.pad_token_id, 399, 399, (400,))
 
 
 @pytest.mark.parametrize("kind", ["AutoTokenizer", "PreTrainedTokenizerFast", "GPT2Tokenizer"])
@@ -138,7 +140,9 @@ def test_what_stands_before_a_text_stands_there_too(gpt2, tmp_path):
         folder = tmp_path / f"{number}"
         write(small_language_bundle(ours, {"begins_text": True}), folder)
         theirs = AutoTokenizer.from_pretrained(folder)
-        assert [theirs(text)["input_ids"] for text in MIXED] == [[ours.end, *ids] for ids in ours.encode_batch(MIXED)]
+        assert [theirs(text)["input_ids"] for text in MIXED] == [
+            [ours.eos_id, *ids] for ids in ours.encode_batch(MIXED)
+        ]
         back = read(folder)
         assert back.facts["generate"]["begins_text"] is True
         assert json.loads(back.tokenizers["tokenizer"].to_json())["post_processor"] is None
@@ -147,7 +151,7 @@ def test_what_stands_before_a_text_stands_there_too(gpt2, tmp_path):
 def test_an_end_that_a_text_happens_to_hold_ends_nothing(gpt2):
     ours = tokenizer_of(gpt2)
     text = f"a {END} b{END}"
-    assert ours.end not in ours.encode(text).ids and ours.decode(ours.encode(text).ids) == text
+    assert ours.eos_id not in ours.encode(text).ids and ours.decode(ours.encode(text).ids) == text
 
 
 def test_the_first_gpt_s_vocabulary_has_no_end(tmp_path):
@@ -173,7 +177,7 @@ def test_the_first_gpt_s_vocabulary_has_no_end(tmp_path):
     for ours in (as_pieces, tokenizer_of(folder)):
         assert ours.encode_batch(texts) == [theirs(text)["input_ids"] for text in texts]
         assert ours.size == len(theirs) and ours.specials == {theirs.unk_token_id}
-        assert ours.end in ours.encode(texts[2]).ids and ours.unknown == ours.end
+        assert ours.eos_id in ours.encode(texts[2]).ids and ours.unk_id == ours.eos_id
         known = ours.encode(texts[0]).ids
         assert ours.decode(known) == theirs.decode(known)
 
@@ -190,7 +194,7 @@ def test_an_end_of_another_name_does_the_work_of_what_is_missing(tmp_path):
         tokenizer_object=backend, unk_token="<unk>", bos_token="<s>", eos_token="</s>"
     ).save_pretrained(folder)
     ours = tokenizer_of(folder)
-    assert (ours.padding, ours.unknown, ours.start, ours.end) == (2, 0, 1, 2) and ours.unsaid == (0, 1)
+    assert (ours.pad_id, ours.unk_id, ours.bos_id, ours.eos_id) == (2, 0, 1, 2) and ours.suppressed_ids == (0, 1)
     assert (ours.encode("a c b").ids, ours.size) == ([3, 0, 4], 5)
     write(read(folder), tmp_path / "again")
     assert transformers.AutoTokenizer.from_pretrained(tmp_path / "again").eos_token_id == 2

@@ -26,7 +26,7 @@ def elmo(**changes):
 
 
 def packed(*texts):
-    rows = [[TOKENIZER.start, *TOKENIZER.encode(text).ids, TOKENIZER.end] for text in texts]
+    rows = [[TOKENIZER.bos_id, *TOKENIZER.encode(text).ids, TOKENIZER.eos_id] for text in texts]
     bounds = torch.tensor([0, *(len(row) for row in rows)]).cumsum(0).int()
     return torch.tensor([number for row in rows for number in row]), bounds
 
@@ -40,7 +40,7 @@ def test_words_are_spelled_between_their_marks_and_long_ones_lose_their_ends():
     tokens, _ = packed("No internationalisation")
     characters = spell(tokens, 8).characters
     letters = lambda word: TOKENIZER.encode(word).ids[1:]
-    rows = [[TOKENIZER.start], letters("No"), letters("intern"), [TOKENIZER.end]]
+    rows = [[TOKENIZER.bos_id], letters("No"), letters("intern"), [TOKENIZER.eos_id]]
     for row, inside in zip(characters.tolist(), rows, strict=True):
         assert row == [BEGIN, *inside, END] + [0] * (6 - len(inside))
 
@@ -68,14 +68,14 @@ def test_the_word_before_the_first_layer_knows_its_letters_alone():
 
 def test_padding_and_the_company_of_others_change_nothing():
     model, texts = elmo(), ("A bank lends.", "the river, the old bank, and internationalisation", "x")
-    together = model.read_packed(*packed(*texts)[:1], None, None, packed(*texts)[1], 0)
-    alone = torch.cat([model.read(packed(text)[0][None])[0] for text in texts])
+    together = model.hidden_states_varlen(*packed(*texts)[:1], None, None, packed(*texts)[1], 0)
+    alone = torch.cat([model.hidden_states(packed(text)[0][None])[0] for text in texts])
     assert_close(together, alone, atol=1e-6, rtol=1e-5)
     tokens, bounds = packed(*texts)
     rows = [tokens[begin:end] for begin, end in pairwise(bounds)]
     padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-    real = torch.nn.utils.rnn.pad_sequence([torch.ones_like(row).bool() for row in rows], batch_first=True)
-    assert_close(model.read(padded, None, real)[real], alone, atol=1e-6, rtol=1e-5)
+    token_mask = torch.nn.utils.rnn.pad_sequence([torch.ones_like(row).bool() for row in rows], batch_first=True)
+    assert_close(model.hidden_states(padded, None, token_mask)[token_mask], alone, atol=1e-6, rtol=1e-5)
 
 
 def test_more_padding_behind_the_letters_changes_no_word():

@@ -84,14 +84,14 @@ def test_every_parameter_learns(variant):
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_listeners_see_attention_and_change_nothing(variant):
     model = small_gpt(**variant)
-    tokens, real = padded_in_front(random_tokens(2, 6), [6, 4])
+    tokens, token_mask = padded_in_front(random_tokens(2, 6), [6, 4])
     found = {name: probe for name, probe in probes(model).items() if name.endswith(".weights")}
     assert list(found) == [f"blocks.{number}.attention.weights" for number in range(2)]
-    for known in (None, real):
+    for known in (None, token_mask):
         seen = []
         with torch.no_grad(), listening(dict.fromkeys(found.values(), seen.append)):
-            heard = model.read(tokens, None, known)
-        assert_close(heard, model.read(tokens, None, known), atol=1e-9, rtol=0)
+            heard = model.hidden_states(tokens, None, known)
+        assert_close(heard, model.hidden_states(tokens, None, known), atol=1e-9, rtol=0)
         for weights in seen:
             assert weights.shape == (2, 4, 6, 6) and not weights.triu(1).any()
             assert_close(weights.sum(-1), torch.ones(2, 4, 6, dtype=torch.double))
@@ -163,17 +163,22 @@ def test_learned_positions_are_a_bound_and_others_are_none():
 
 def test_going_past_the_last_position_is_refused_and_padding_has_none():
     model = small_gpt(max_positions=6)
-    tokens, real = padded_in_front(random_tokens(2, 8), [4, 5])
+    tokens, token_mask = padded_in_front(random_tokens(2, 8), [4, 5])
     with pytest.raises(DataError, match="A sequence of 8 tokens goes past the 6 positions this model has learned"):
-        model.read(tokens)
+        model.hidden_states(tokens)
     with torch.no_grad():
-        assert_close(model.read(tokens, None, real)[0, 4:], model.read(tokens[:1, 4:])[0], atol=1e-9, rtol=0)
+        assert_close(
+            model.hidden_states(tokens, None, token_mask)[0, 4:],
+            model.hidden_states(tokens[:1, 4:])[0],
+            atol=1e-9,
+            rtol=0,
+        )
         state = model.start()
-        model.read(tokens, state, real)
-        model.read(tokens[:, :1], state)
+        model.hidden_states(tokens, state, token_mask)
+        model.hidden_states(tokens[:, :1], state)
         with pytest.raises(DataError, match="A sequence of 7 tokens goes past the 6 positions"):
-            model.read(tokens[:, :1], state)
-        model.read(tokens[:1, :1], state.select(torch.tensor([0]), torch.tensor([0])))
+            model.hidden_states(tokens[:, :1], state)
+        model.hidden_states(tokens[:1, :1], state.select(torch.tensor([0]), torch.tensor([0])))
 
 
 def test_every_dropout_acts_in_training_and_only_there():
@@ -188,9 +193,9 @@ def test_odd_widths_are_refused_where_features_come_in_pairs():
 
 def test_a_row_of_padding_alone_begins_with_what_follows():
     model = small_gpt()
-    real = torch.tensor([[True] * 3, [False] * 3])
+    token_mask = torch.tensor([[True] * 3, [False] * 3])
     tokens, more = random_tokens(2, 3), random_tokens(2, 2, seed=1)
     with torch.no_grad():
         state = model.start()
-        model.read(tokens, state, real)
-        assert_close(model.read(more, state)[1:], model.read(more[1:]), atol=1e-9, rtol=0)
+        model.hidden_states(tokens, state, token_mask)
+        assert_close(model.hidden_states(more, state)[1:], model.hidden_states(more[1:]), atol=1e-9, rtol=0)

@@ -23,12 +23,12 @@ VARIANTS = {
 def test_fixed_steps_are_plain_reading(name):
     model = small_language_model(GptSettings(**SIZES | VARIANTS[name]))
     lengths = [6, 2, 4]
-    tokens, real = padded_in_front(random_tokens(3, 6), lengths)
+    tokens, token_mask = padded_in_front(random_tokens(3, 6), lengths)
     more = random_tokens(3, 9, seed=1)
     with torch.inference_mode():
         state, plain = model.start(), model.start()
-        model.read(tokens, state, real)
-        model.read(tokens, plain, real)
+        model.hidden_states(tokens, state, token_mask)
+        model.hidden_states(tokens, plain, token_mask)
         fixed = model.fixed_text(4, 10)  # a row and a few slots more than are needed at first
         used = fixed.load(state, torch.arange(3))
         assert used == 6
@@ -40,7 +40,7 @@ def test_fixed_steps_are_plain_reading(name):
             padded = torch.cat((more[:, step], torch.zeros(1, dtype=torch.long)))
             found = fixed.step(padded)[:3]
             used += 1
-            wanted = model.project(model.read(more[:, step : step + 1], plain)[:, 0]).float()
+            wanted = model.project(model.hidden_states(more[:, step : step + 1], plain)[:, 0]).float()
             assert_close(found, wanted, atol=1e-5, rtol=1e-5)
 
 
@@ -48,7 +48,7 @@ def test_a_text_may_be_loaded_into_several_rows():
     model = small_language_model(GptSettings(**SIZES))
     with torch.inference_mode():
         state = model.start()
-        model.read(random_tokens(2, 5), state)
+        model.hidden_states(random_tokens(2, 5), state)
         fixed = model.fixed_text(4, 8)
         fixed.load(state, torch.tensor([0, 0, 1, 1]))
         logits = fixed.step(torch.tensor([5, 5, 5, 5]))
@@ -69,13 +69,13 @@ for changes in ({}, {"positions": "rotary", "activation": "relu"}, {"has_bias": 
     settings = GptSettings(width=16, heads=2, layers=2, feed_forward_width=24, max_positions=40, **changes)
     model = small_language_model(settings).float().to(device)
     for rows in (3, 12):  # few rows, and more
-        tokens, real = padded_in_front(random_tokens(rows, 6), [6, 2, 4] * (rows // 3))
+        tokens, token_mask = padded_in_front(random_tokens(rows, 6), [6, 2, 4] * (rows // 3))
         found = []
         for is_fused in (False, True):
             gpt_fixed.can_fuse = lambda *_: is_fused
             with torch.inference_mode():
                 state = model.start()
-                model.read(tokens.to(device), state, real.to(device))
+                model.hidden_states(tokens.to(device), state, token_mask.to(device))
                 fixed = model.fixed_text(rows, 80)
                 fixed.load(state, torch.arange(rows, device=device))
                 found.append(torch.stack([fixed.step(torch.full((rows,), t, device=device)) for t in (3, 5, 7, 4)]))
@@ -88,7 +88,7 @@ for changes in ({}, {"positions": "rotary", "activation": "relu"}, {"has_bias": 
         gpt_fixed.can_fuse = lambda *_: dtype == torch.bfloat16
         with torch.inference_mode():
             state = exact.float().start()
-            exact.read(tokens.to(device), state)
+            exact.hidden_states(tokens.to(device), state)
             fixed = exact.to(dtype).fixed_text(3, 80)
             fixed.load(state, torch.arange(3, device=device))
             found.append(torch.stack([fixed.step(torch.full((3,), t, device=device)) for t in (3, 5, 7, 4)]))

@@ -64,20 +64,20 @@ def test_every_parameter_learns(variant):
 def test_padding_in_front_changes_no_gradient(cell):
     model = small_model(cell=cell, layers=2)
     tokens = random_tokens(1, 5)
-    padded, real = padded_in_front(torch.cat((random_tokens(1, 3, seed=1), tokens), 1), [5])
+    padded, token_mask = padded_in_front(torch.cat((random_tokens(1, 3, seed=1), tokens), 1), [5])
     parameters = list(model.parameters())
-    found = torch.autograd.grad(model(padded, real)[:, 3:].square().sum(), parameters)
+    found = torch.autograd.grad(model(padded, token_mask)[:, 3:].square().sum(), parameters)
     assert_close(found, torch.autograd.grad(model(tokens).square().sum(), parameters), atol=1e-7, rtol=1e-9)
 
 
 def test_a_row_of_padding_alone_begins_with_what_follows():
     model = small_model(cell="lstm", layers=2)
-    real = torch.tensor([[True] * 3, [False] * 3])
+    token_mask = torch.tensor([[True] * 3, [False] * 3])
     tokens, more = random_tokens(2, 3), random_tokens(2, 2, seed=1)
     with torch.no_grad():
         state = model.start()
-        model.read(tokens, state, real)
-        assert_close(model.read(more, state)[1:], model.read(more[1:]), atol=1e-9, rtol=0)
+        model.hidden_states(tokens, state, token_mask)
+        assert_close(model.hidden_states(more, state)[1:], model.hidden_states(more[1:]), atol=1e-9, rtol=0)
 
 
 def test_a_window_learns_from_itself_and_begins_where_the_last_one_ended():
@@ -87,10 +87,10 @@ def test_a_window_learns_from_itself_and_begins_where_the_last_one_ended():
     model(first).square().sum().backward()
     alone = model.embedding.table.weight.grad.clone()
     model.zero_grad()
-    model.project(model.read(first, state)).square().sum().backward()
+    model.project(model.hidden_states(first, state)).square().sum().backward()
     assert_close(model.embedding.table.weight.grad, alone)
     model.zero_grad()
-    model.project(model.read(second, state)).square().sum().backward()  # the first one's graph is gone
+    model.project(model.hidden_states(second, state)).square().sum().backward()  # the first one's graph is gone
     assert model.embedding.table.weight.grad.any()
 
 

@@ -10,7 +10,7 @@ from regard.models.transformer import static_cache as transformer_fixed
 device = "cuda" if torch.cuda.is_available() else "cpu"
 for changes in ({}, {"positions": "rotary"}, {"has_bias": False, "positions": "alibi", "has_output_bias": True}):
     model = small_transformer(norm_order="pre", **changes).to(device)
-    source, real = (each.to(device) for each in sources([9, 3, 7]))
+    source, token_mask = (each.to(device) for each in sources([9, 3, 7]))
     for hypotheses, steps in ((2, 3), (5, 16)):  # few rows, and more; more slots than a block has
         found = []
         for is_fused in (False, True):
@@ -18,7 +18,7 @@ for changes in ({}, {"positions": "rotary"}, {"has_bias": False, "positions": "a
             torch.manual_seed(0)
             with torch.inference_mode():
                 fixed = model.fixed(3, 9, hypotheses, steps)
-                fixed.begin(source, real)
+                fixed.begin(source, token_mask)
                 logits = []
                 for step in range(steps):
                     tokens = torch.randint(3, 20, (3 * hypotheses,)).to(device)

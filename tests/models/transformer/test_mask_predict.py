@@ -38,15 +38,17 @@ def test_padding_changes_nothing(positions):
     source, target = random_tokens(1, 5), random_tokens(1, 4, seed=1)
     wider = torch.cat((source, random_tokens(1, 3, seed=2)), 1)  # whatever stands in the padding
     longer = torch.cat((target, random_tokens(1, 2, seed=3)), 1)
-    real, target_real = torch.arange(8)[None] < 5, torch.arange(6)[None] < 4
+    token_mask, target_mask = torch.arange(8)[None] < 5, torch.arange(6)[None] < 4
     with torch.no_grad():
         assert_close(
-            model(wider, real, longer, target_real)[:, :4],
+            model(wider, token_mask, longer, target_mask)[:, :4],
             model(source, everything(1, 5), target, everything(1, 4)),
             atol=1e-5,
             rtol=0,
         )
-        lengths = [model.length_scores(model.encode(*each)) for each in ((wider, real), (source, everything(1, 5)))]
+        lengths = [
+            model.length_scores(model.encode(*each)) for each in ((wider, token_mask), (source, everything(1, 5)))
+        ]
     assert_close(*lengths, atol=1e-5, rtol=0)
 
 
@@ -60,10 +62,10 @@ def test_the_length_is_told_from_the_whole_source():
 
 
 def test_a_memory_made_ready_serves_every_pass():
-    model, source, real = small_mask_predict(), random_tokens(2, 6), torch.arange(6) < torch.tensor([[6], [4]])
+    model, source, token_mask = small_mask_predict(), random_tokens(2, 6), torch.arange(6) < torch.tensor([[6], [4]])
     target, rows = random_tokens(4, 5, seed=1), torch.tensor([0, 0, 1, 1])
     with torch.no_grad():
-        memory = model.encode(source, real)
+        memory = model.encode(source, token_mask)
         plain = model.decode(target, memory.select(rows), everything(4, 5))
         ready = model.decode(target, model.ready(memory).select(rows), everything(4, 5))
     assert_close(ready, plain, atol=1e-5, rtol=0)

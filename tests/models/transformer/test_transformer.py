@@ -45,14 +45,14 @@ def test_decoding_with_a_cache_equals_decoding_without(variant):
 def test_selected_rows_go_on_as_if_they_had_always_been_there():
     model = small_transformer()
     source, target = random_tokens(3, 6), random_tokens(3, 5, seed=1)
-    real = everything(3, 6)
+    token_mask = everything(3, 6)
     rows = torch.tensor([2, 0, 2])
     with torch.no_grad():
-        memory, state = model.encode(source, real), model.start()
+        memory, state = model.encode(source, token_mask), model.start()
         model.decode(target[:, :3], memory, state)
         memory, state = memory.select(rows), state.select(rows, rows)
         chosen = model.project(model.decode(target[rows, 3:], memory, state))
-        whole = model(source, real, target)[rows, 3:]
+        whole = model(source, token_mask, target)[rows, 3:]
     assert_close(chosen, whole, atol=1e-4, rtol=0)
 
 

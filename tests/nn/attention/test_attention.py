@@ -44,15 +44,15 @@ def test_golden_three_heads_of_width_512_at_width_512():
 
 
 def views(T, S):
-    real = torch.ones(2, S, dtype=torch.bool)
-    real[1, S - 2 :] = False
+    token_mask = torch.ones(2, S, dtype=torch.bool)
+    token_mask[1, S - 2 :] = False
     bias = torch.randn(4, T, S)
     yield "plain", View()
-    yield "padding", View(padding_mask(real))
+    yield "padding", View(padding_mask(token_mask))
     yield "causal", View(is_causal=True)
-    yield "causal and padding", View(padding_mask(real), is_causal=True)
+    yield "causal and padding", View(padding_mask(token_mask), is_causal=True)
     yield "bias", View(bias=bias)
-    yield "bias, causal and padding", View(padding_mask(real), is_causal=True, bias=bias)
+    yield "bias, causal and padding", View(padding_mask(token_mask), is_causal=True, bias=bias)
 
 
 @pytest.mark.parametrize("T, S", [(6, 6), (2, 6), (1, 6)])
@@ -66,8 +66,8 @@ def test_the_fused_path_equals_the_visible_one(T, S):
 
 def test_weights_are_zero_where_the_mask_forbids_a_look():
     query, key = torch.randn(2, 2, 1, 4, 8)
-    real = torch.tensor([[True, True, False, False], [True, True, True, True]])
-    weights = attention_weights(query, key, View(padding_mask(real)))
+    token_mask = torch.tensor([[True, True, False, False], [True, True, True, True]])
+    weights = attention_weights(query, key, View(padding_mask(token_mask)))
     assert (weights[0, :, :, 2:] == 0).all() and (weights[1] > 0).all()
 
 
@@ -82,12 +82,12 @@ def test_self_attention_equals_torch_multihead_attention():
         theirs.out_proj.weight.copy_(ours.output.weight)
         theirs.out_proj.bias.copy_(ours.output.bias)
     x = torch.randn(3, 7, 16)
-    real = torch.arange(7) < torch.tensor([[7], [4], [2]])
-    expected, weights = theirs(x, x, x, key_padding_mask=~real, average_attn_weights=False)
-    assert_close(ours(x, View(padding_mask(real))), expected, atol=1e-5, rtol=0)
+    token_mask = torch.arange(7) < torch.tensor([[7], [4], [2]])
+    expected, weights = theirs(x, x, x, key_padding_mask=~token_mask, average_attn_weights=False)
+    assert_close(ours(x, View(padding_mask(token_mask))), expected, atol=1e-5, rtol=0)
     seen = {}
     ours.weights.listener = lambda value: seen.update(weights=value)
-    assert_close(ours(x, View(padding_mask(real))), expected, atol=1e-5, rtol=0)
+    assert_close(ours(x, View(padding_mask(token_mask))), expected, atol=1e-5, rtol=0)
     assert_close(seen["weights"], weights, atol=1e-5, rtol=0)
 
 
@@ -120,14 +120,14 @@ def test_switching_a_head_off_removes_its_part_of_the_output():
 def test_probes_on_a_whole_model_do_not_change_its_output():
     model = small_transformer()
     source, target = random_tokens(2, 6), random_tokens(2, 5, seed=1)
-    real = torch.arange(6) < torch.tensor([[6], [4]])
+    token_mask = torch.arange(6) < torch.tensor([[6], [4]])
     with torch.no_grad():
-        fused = model(source, real, target)
+        fused = model(source, token_mask, target)
         seen = {}
         for name, module in model.named_modules():
             if name.endswith(".weights"):
                 module.listener = lambda value, name=name: seen.update({name: value})
-        visible = model(source, real, target)
+        visible = model(source, token_mask, target)
     assert_close(fused, visible, atol=1e-5, rtol=0)
     assert len(seen) == 2 + 2 * 2
     assert all(math.isclose(weights.sum(-1).mean().item(), 1, rel_tol=1e-5) for weights in seen.values())

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from generators import FAMILIES, settings_of
 from language import small_language_model
 from regard.errors import ConfigError
-from regard.nn.inference.int8 import HALF, Int8Weight, can_multiply_int8, drop_int8, hold_int8, own_weights
+from regard.nn.inference.int8 import HALF, Int8Weight, can_multiply_int8, drop_int8, own_weights, quantize_int8
 from regard.nn.inference.prepacked import packed
 from small import random_tokens
 
@@ -92,7 +92,7 @@ def test_a_model_holds_them_and_lets_go(family):
     names = list(model.state_dict())
     with torch.inference_mode():
         plain = model(tokens)
-        hold_int8(model)
+        quantize_int8(model)
         held = model(tokens)
         assert 0 < (held - plain).norm() < 0.03 * plain.norm()  # the rounding of weights, and ...
         assert (held - by_definition(model, tokens)).norm() < 1e-3 * plain.norm()  # ... hardly anything else

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.nn.inference.prepacked import can_pack, forget_packed, packed
+from regard.nn.inference.prepacked import can_pack, drop_prepacked, packed
 from small import random_tokens, small_transformer
 
 pytestmark = pytest.mark.skipif(not can_pack(), reason="this build of torch does not pack weights")
@@ -62,7 +62,7 @@ def test_weights_that_changed_are_packed_again():
     assert not torch.allclose(before, after, atol=1e-3)
     assert_close(after, logits(model), atol=1e-5, rtol=0)
     model.head.weight.data.mul_(2)  # this leaves no trace in the tensor's version ...
-    forget_packed(model)  # ... so who may have done it says so
+    drop_prepacked(model)  # ... so who may have done it says so
     with packed(model):
         assert_close(logits(model), logits(small_copy(model)), atol=1e-5, rtol=0)
 

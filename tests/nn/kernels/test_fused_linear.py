@@ -7,7 +7,7 @@ from own_kernels import complaint, needs_kernels
 CODE = """
 import torch
 from torch.nn import functional as F
-from regard.nn.kernels.fused_linear import rows_linear
+from regard.nn.kernels.fused_linear import fused_linear
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 torch.manual_seed(1)
@@ -17,8 +17,8 @@ norm = torch.nn.LayerNorm(24, device=device)
 torch.nn.init.normal_(norm.weight)
 torch.nn.init.normal_(norm.bias)
 with torch.inference_mode():
-    plain = rows_linear(x, weight)
-    whole = rows_linear(x, weight, bias, norm, "relu", residual)
+    plain = fused_linear(x, weight)
+    whole = fused_linear(x, weight, bias, norm, "relu", residual)
 torch.testing.assert_close(plain, x @ weight.T, atol=1e-4, rtol=1e-4)
 torch.testing.assert_close(whole, residual + F.relu(F.linear(norm(x), weight, bias)), atol=1e-4, rtol=1e-4)
 """

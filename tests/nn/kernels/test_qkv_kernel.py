@@ -12,7 +12,7 @@ on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA 
 CODE = """
 import torch
 from torch.nn import functional as F
-from regard.nn.attention.qkv import heads_apart
+from regard.nn.attention.qkv import split_qkv
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 torch.manual_seed(0)
@@ -24,7 +24,7 @@ def plainly(x, weight, bias):
     return [part.unflatten(-1, (4, 80)).transpose(1, 2) for part in packed.chunk(3, -1)]
 
 def fused(x, weight, bias):
-    return heads_apart(F.linear(x, weight, bias.detach()), bias, 80)
+    return split_qkv(F.linear(x, weight, bias.detach()), bias, 80)
 
 def attended(way):
     def attend(*leaves):

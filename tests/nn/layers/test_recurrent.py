@@ -108,12 +108,12 @@ def test_the_three_ways_to_join_two_directions():
 
 
 def test_turning_a_sentence_twice_gives_it_back_and_so_does_its_gradient():
-    x, real = torch.randn(3, 5, 2, dtype=torch.double, requires_grad=True), real_of([5, 3, 1], 5)
-    places = turned_places(real)
+    x, token_mask = torch.randn(3, 5, 2, dtype=torch.double, requires_grad=True), real_of([5, 3, 1], 5)
+    places = turned_places(token_mask)
     assert places.tolist() == [[4, 3, 2, 1, 0], [2, 1, 0, 3, 4], [0, 1, 2, 3, 4]]
     assert_close(turned(turned(x, places), places), x)
     assert torch.autograd.gradcheck(lambda each: turned(each, places), x)
-    assert_close(last_real(x, real), torch.stack((x[0, 4], x[1, 2], x[2, 0])))
+    assert_close(last_real(x, token_mask), torch.stack((x[0, 4], x[1, 2], x[2, 0])))
 
 
 def test_a_repeated_product_has_the_gradients_of_its_steps():

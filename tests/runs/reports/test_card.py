@@ -12,7 +12,7 @@ from regard.errors import RunError
 from regard.progress import Progress
 from regard.runs.reports.card import leave_card, repeat_command
 from regard.runs.reports.curves import draw_curves, panel_lines
-from regard.runs.scores.evaluate import measure
+from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.store.folder import Run
 from regard.runs.train import train
 
@@ -114,7 +114,7 @@ def test_a_run_from_pairs_repeats_from_the_pairs_it_kept(tmp_path, monkeypatch, 
 
 
 def test_a_card_follows_later_evaluations(run):
-    measure(run.path, only="test", device="cpu", beams=2)
+    evaluate_sets(run.path, only="test", device="cpu", beams=2)
     assert "test.beams=2" not in (run.path / "README.md").read_text()
     path = run.card()
     assert path == run.path / "README.md"

@@ -11,7 +11,7 @@ from regard.errors import ConfigError, DataError, RunError
 from regard.metrics.translation import translation_scores
 from regard.progress import Progress
 from regard.runs.scores.compare import compare
-from regard.runs.scores.evaluate import measure
+from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.scores.passport import read_passport
 from regard.runs.store.folder import Run
 from regard.runs.train import train
@@ -63,7 +63,7 @@ def test_training_leaves_a_passport_for_each_test_set(quick_run):
 
 
 def test_a_passport_says_everything_that_makes_figures_comparable(run, place):
-    (outcome,) = measure(run.path, place, device="cpu")
+    (outcome,) = evaluate_sets(run.path, place, device="cpu")
     facts = json.loads((run.path / "scores" / "t.de-t.en.json").read_text())
     assert outcome.files == (run.path / "scores" / "t.de-t.en.json",)
     assert facts["test_set"] == {"sources": sha256(Path(place.source)), "references": [sha256(Path(place.target))]}
@@ -72,7 +72,7 @@ def test_a_passport_says_everything_that_makes_figures_comparable(run, place):
     )
     assert all("version:" in score["signature"] for score in facts["scores"])
     assert [score["name"] for score in facts["paper_scores"]] == [
-        "BLEU lowercased, tokenised",
+        "BLEU lowercased, tokenized",
         "BLEU lowercased, split at all punctuation",
     ]
     assert facts["seed"] == 1 and facts["regard"] == __version__ and facts["date"].endswith("+00:00")
@@ -86,7 +86,7 @@ def test_a_passport_says_everything_that_makes_figures_comparable(run, place):
 
 def test_the_hash_of_a_checkpoint_follows_its_model_alone(run, place, tmp_path):
     def found(path):
-        return measure(path, place, device="cpu", out=tmp_path / "x.json")[0].passport.facts["checkpoint"]["sha256"]
+        return evaluate_sets(path, place, device="cpu", out=tmp_path / "x.json")[0].passport.facts["checkpoint"]["sha256"]
 
     shutil.copytree(run.best, tmp_path / "moved")
     shutil.rmtree(tmp_path / "moved" / "training", ignore_errors=True)
@@ -100,16 +100,16 @@ def test_the_hash_of_a_checkpoint_follows_its_model_alone(run, place, tmp_path):
 
 
 def test_the_test_set_is_hashed_as_read(run, place, tmp_path):
-    (plain,) = measure(run.path, place, device="cpu")
+    (plain,) = evaluate_sets(run.path, place, device="cpu")
     windows = tmp_path / "w.de"
     windows.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(SOURCES).encode())
-    (same,) = measure(run.path, place.model_copy(update={"source": str(windows)}), device="cpu")
+    (same,) = evaluate_sets(run.path, place.model_copy(update={"source": str(windows)}), device="cpu")
     assert same.passport.facts["test_set"] == plain.passport.facts["test_set"]
 
 
 def test_several_references_raise_the_score_and_are_in_the_signature(run, place):
-    (one,) = measure(run.path, place, device="cpu")
-    (two,) = measure(run.path, two_references(place), device="cpu")
+    (one,) = evaluate_sets(run.path, place, device="cpu")
+    (two,) = evaluate_sets(run.path, two_references(place), device="cpu")
     assert two.evaluation.scores[0].signature.startswith("nrefs:2")
     assert two.evaluation.scores[1].value >= one.evaluation.scores[1].value
     assert len(two.passport.facts["test_set"]["references"]) == 2
@@ -126,14 +126,14 @@ def test_a_recipe_s_test_set_may_have_several_references(tmp_path, pairs, place)
     run = train(pairs, small | test, out=tmp_path / "two")
     assert run.scores["mine"]["scores"][0]["signature"].startswith("nrefs:2")
     assert str(tmp_path / "o.en") in run.record["data"]["files"]
-    (again,) = measure(run.path, device="cpu")
+    (again,) = evaluate_sets(run.path, device="cpu")
     assert again.passport.facts["test_set"] == run.scores["mine"]["test_set"]
 
 
 def test_other_decoding_has_a_passport_of_its_own(run, place):
-    (outcome,) = measure(run.path, place, device="cpu", beams=1)
+    (outcome,) = evaluate_sets(run.path, place, device="cpu", beams=1)
     assert outcome.files == (run.path / "scores" / "t.de-t.en.beams=1.json",)
-    (outcome,) = measure(run.path, place, device="cpu", beams=5)  # the run's own setting
+    (outcome,) = evaluate_sets(run.path, place, device="cpu", beams=5)  # the run's own setting
     assert outcome.files == (run.path / "scores" / "t.de-t.en.json",)
 
 
@@ -142,19 +142,19 @@ def test_sets_of_the_same_file_name_do_not_overwrite_each_other(run, place, tmp_
     for side in (place.source, place.target):
         Path(tmp_path / "elsewhere" / Path(side).name).write_text(Path(side).read_text() + "x\n")
     other = PairSource(source=str(tmp_path / "elsewhere" / "t.de"), target=str(tmp_path / "elsewhere" / "t.en"))
-    (one,) = measure(run.path, place, device="cpu")
-    (two,) = measure(run.path, other, device="cpu")
+    (one,) = evaluate_sets(run.path, place, device="cpu")
+    (two,) = evaluate_sets(run.path, other, device="cpu")
     assert one.files != two.files and two.files[0].name.startswith("t.de-t.en-")
 
 
 def test_out_takes_a_file_or_a_folder(run, place, tmp_path):
-    (outcome,) = measure(run.path, place, device="cpu", out=tmp_path / "deep" / "mine.json")
+    (outcome,) = evaluate_sets(run.path, place, device="cpu", out=tmp_path / "deep" / "mine.json")
     assert outcome.files[0] == tmp_path / "deep" / "mine.json" and len(outcome.files) == 2
     assert read_passport(outcome.files[0]).hypotheses == read_passport(outcome.files[1]).hypotheses
-    measure(run.path, only="test", device="cpu", out=tmp_path / "folder")
+    evaluate_sets(run.path, only="test", device="cpu", out=tmp_path / "folder")
     assert (tmp_path / "folder" / "test.json").exists() and (tmp_path / "folder" / "test.hyp.txt").exists()
     with pytest.raises(ConfigError) as error:
-        measure(run.path, out=tmp_path / "all.json")
+        evaluate_sets(run.path, out=tmp_path / "all.json")
     assert str(error.value) == (
         f"--out {tmp_path / 'all.json'} holds one passport, but there are 4 sets (test, unseen-pairs, unseen-cases, "
         "unseen-depth); name a folder, or choose one with --set."
@@ -163,21 +163,21 @@ def test_out_takes_a_file_or_a_folder(run, place, tmp_path):
 
 def test_where_no_passport_can_be_written_it_is_said(run, place):
     telling = Telling()
-    (outcome,) = measure(run.best, place, device="cpu", progress=telling)
+    (outcome,) = evaluate_sets(run.best, place, device="cpu", progress=telling)
     assert outcome.files == ()
     assert telling.said[-1] == (
         f"{run.best}: this is a checkpoint, not a run, so no passport was written; name a file with --out."
     )
     shutil.rmtree(run.path / "scores")
     (run.path / "scores").write_text("in the way")
-    (outcome,) = measure(run.path, place, device="cpu", progress=telling)
+    (outcome,) = evaluate_sets(run.path, place, device="cpu", progress=telling)
     assert outcome.files == ()
     assert telling.said[-1].startswith(f"{run.path}: no passport could be written here (")
     assert telling.said[-1].endswith("); name a place with --out.")
 
 
 def test_a_run_against_itself_cannot_be_told_apart(run, place):
-    (outcome,) = measure(run.path, place, against=run.path, device="cpu")
+    (outcome,) = evaluate_sets(run.path, place, against=run.path, device="cpu")
     assert outcome.comparison is not None
     assert outcome.comparison.words()[0] == (
         f"BLEU: {run.path} and {run.path} cannot be told apart (difference +0.00, 95 % interval +0.00 to +0.00, "
@@ -186,12 +186,12 @@ def test_a_run_against_itself_cannot_be_told_apart(run, place):
 
 
 def test_against_a_passport_and_against_hypotheses(run, place, tmp_path):
-    measure(run.path, place, device="cpu", beams=1, out=tmp_path / "first.json")
-    (second,) = measure(run.path, place, device="cpu", against=tmp_path / "first.json")
+    evaluate_sets(run.path, place, device="cpu", beams=1, out=tmp_path / "first.json")
+    (second,) = evaluate_sets(run.path, place, device="cpu", against=tmp_path / "first.json")
     assert second.comparison.words()[-1] == "Their decoding differs too: beams 5 and 1."
     perfect = tmp_path / "perfect.txt"
     perfect.write_text("".join(target + "\n" for target in TARGETS))
-    (third,) = measure(run.path, place, device="cpu", against=perfect)
+    (third,) = evaluate_sets(run.path, place, device="cpu", against=perfect)
     assert [difference.second for difference in third.comparison.differences] == pytest.approx([100, 100, 0])
     assert third.comparison.words()[1].startswith(f"chrF: {perfect} is better than {run.path} (difference -")
     assert third.comparison.decoding == {} and third.plain()["against"]["set"] == place.name
@@ -200,14 +200,14 @@ def test_against_a_passport_and_against_hypotheses(run, place, tmp_path):
 
 
 def test_a_passport_chooses_its_set_among_the_run_s_own(run):
-    (outcome,) = measure(run.path, device="cpu", against=run.path / "scores" / "unseen-cases.json", beams=1)
+    (outcome,) = evaluate_sets(run.path, device="cpu", against=run.path / "scores" / "unseen-cases.json", beams=1)
     assert outcome.evaluation.name == "unseen-cases"
 
 
 def test_what_cannot_be_compared_is_refused(run, place, tmp_path):
     passport = run.path / "scores" / "test.json"
     with pytest.raises(DataError) as error:
-        measure(run.path, place, against=passport, device="cpu")
+        evaluate_sets(run.path, place, against=passport, device="cpu")
     mine, its = sha256(Path(place.source))[:12], json.loads(passport.read_text())["test_set"]["sources"][:12]
     assert str(error.value) == (
         f"{run.path} and {passport} cannot be compared: the sources of their test sets differ (SHA-256 {mine} and "
@@ -218,7 +218,7 @@ def test_what_cannot_be_compared_is_refused(run, place, tmp_path):
     new = facts["scores"][0]["signature"] = old.replace("tok:13a", "tok:zh")
     passport.write_text(json.dumps(facts))
     with pytest.raises(DataError) as error:
-        measure(run.path, against=passport, device="cpu")
+        evaluate_sets(run.path, against=passport, device="cpu")
     assert str(error.value) == (
         f"{run.path} and {passport} cannot be compared: BLEU was computed as {old} and as {new}; evaluate both with "
         "the same version."
@@ -228,7 +228,7 @@ def test_what_cannot_be_compared_is_refused(run, place, tmp_path):
 def test_mistakes_with_the_other_system_are_said(run, place, tmp_path):
     def said(**options):
         with pytest.raises((ConfigError, DataError, RunError)) as error:
-            measure(run.path, device="cpu", **options)
+            evaluate_sets(run.path, device="cpu", **options)
         return str(error.value)
 
     missing, lines, other = tmp_path / "nothing", tmp_path / "h.txt", tmp_path / "no.json"

@@ -84,12 +84,12 @@ def test_tight_memory_is_told_with_a_smaller_batch(bench, sound, monkeypatch):
 
 def test_a_batch_that_does_not_fit_is_halved_until_it_does(bench, sound, monkeypatch):
     ready = bench(sound, train__tokens_per_update=8000)
-    real = Trial.update
+    token_mask = Trial.update
 
     def full(self, batches, rate):
         if batches[0].source.numel() + batches[0].target.numel() > 3000:
             raise torch.OutOfMemoryError
-        return real(self, batches, rate)
+        return token_mask(self, batches, rate)
 
     monkeypatch.setattr(Trial, "update", full)
     (finding,) = memory_findings(ready)

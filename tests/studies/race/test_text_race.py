@@ -122,7 +122,7 @@ def test_losses_by_position_are_those_of_the_model(family):
     assert [(each["shortest"], each["longest"]) for each in found] == [(1, 1), (2, 3), (4, 9)]
     tokens = torch.from_numpy(some)
     with torch.no_grad():
-        logits = model.project(model.read(tokens[:, :-1]))
+        logits = model.project(model.hidden_states(tokens[:, :-1]))
     losses = torch.nn.functional.cross_entropy(logits.transpose(1, 2), tokens[:, 1:], reduction="none").mean(0)
     assert found[1]["loss"] == pytest.approx(float(losses[1:3].mean()), abs=1e-5)
     assert found[2]["loss"] == pytest.approx(float(losses[3:].mean()), abs=1e-5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import regard
-from labelled import QUICK, write_reviews
+from labeled import QUICK, write_reviews
 from regard import miniature
 from regard.progress import Progress
 from regard.studies.doctor import speed

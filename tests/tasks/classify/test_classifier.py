@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from labelled import reviews, word_tokenizer
+from labeled import reviews, word_tokenizer
 from regard.checkpoint.bundle import Bundle, read_bundle, write_bundle
 from regard.data.encoding.templates import FRAME_TOKENS
 from regard.errors import ConfigError, DataError
@@ -47,7 +47,7 @@ def test_an_answer_names_its_label_and_the_probability_of_every_one():
     found = Classifier(bundle("classify"))(TEXTS[0])
     assert list(found.probabilities) == ["a", "b", "c"] and sum(found.probabilities.values()) == pytest.approx(1)
     assert found.probability == max(found.probabilities.values()) == found.probabilities[found.label]
-    assert not found.is_cut
+    assert not found.is_truncated
 
 
 def test_white_space_around_a_text_changes_nothing_and_the_end_of_a_long_one_is_not_read():
@@ -55,7 +55,7 @@ def test_white_space_around_a_text_changes_nothing_and_the_end_of_a_long_one_is_
     assert classifier(f"  {TEXTS[0]}\n").probabilities == classifier(TEXTS[0]).probabilities
     long = " ".join(["film"] * 50)
     found = classifier(long)
-    assert found.is_cut and found.probabilities == classifier(long + " bad").probabilities
+    assert found.is_truncated and found.probabilities == classifier(long + " bad").probabilities
 
 
 def test_a_pair_is_one_example_and_both_orders_make_no_difference():
@@ -143,13 +143,13 @@ def test_memory_that_runs_out_makes_smaller_batches(monkeypatch):
     expected = classifier(TEXTS)
     plain, sizes = classifier.model.forward, []
 
-    def short(reading, places, offered):
+    def short(reading, places, candidate_mask):
         sizes.append(len(places))
         if len(places) > 8:
             raise MemoryError
-        return plain(reading, places, offered)
+        return plain(reading, places, candidate_mask)
 
     monkeypatch.setattr(classifier.model, "forward", short)
-    monkeypatch.setattr(type(classifier), "tokens_at_once", 1200)
+    monkeypatch.setattr(type(classifier), "batch_tokens", 1200)
     found = classifier(TEXTS)
     assert [each.label for each in found] == [each.label for each in expected] and max(sizes) > 8 >= min(sizes)

@@ -6,7 +6,7 @@ import torch
 
 import regard
 from elmos import elmo_bundle
-from labelled import write_reviews
+from labeled import write_reviews
 from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.errors import ConfigError
 from regard.runs.planning.recipes import find_recipe
@@ -77,7 +77,7 @@ def test_a_file_of_word_vectors_is_taken_over(desk, frozen):
     (desk / "glove.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
     run = tune(desk, "classify", "reviews.csv", {"start": str(desk / "glove.txt"), "frozen": frozen})
     bundle = read_bundle(run.best)
-    known = bundle.model.body.table.weight[[bundle.tokenizers["tokenizer"].number(word) for word in words]]
+    known = bundle.model.body.table.weight[[bundle.tokenizers["tokenizer"].token_id(word) for word in words]]
     given = torch.tensor(vectors, dtype=torch.float32)
     assert torch.equal(known, given) == frozen
     torch.testing.assert_close(known[3], given[3], atol=1e-3, rtol=0)  # what does not occur only decays

@@ -8,7 +8,7 @@ import torch
 import regard
 from elmos import elmo_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
-from labelled import Telling
+from labeled import Telling
 from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.errors import RegardError
 from regard.runs.planning.recipes import find_recipe

@@ -4,7 +4,7 @@ import json
 import pytest
 
 import regard
-from labelled import QUICK, SMALL_GPT, Telling, reviews, write_reviews
+from labeled import QUICK, SMALL_GPT, Telling, reviews, write_reviews
 from language_folders import their_folder
 from regard.checkpoint.bundle import read_bundle
 from regard.checkpoint.identity import model_hash
@@ -89,7 +89,7 @@ def test_a_model_of_hugging_face_is_fine_tuned(kind, files, tmp_path):
     bundle = read_bundle(run.best)
     assert bundle.settings.width == 16 and bundle.facts["start"]["path"] == start
     assert bundle.facts["start"]["sha256"] == model_hash(start)
-    new = bundle.tokenizers["tokenizer"].number("<|extract|>")
+    new = bundle.tokenizers["tokenizer"].token_id("<|extract|>")
     assert new + 1 == bundle.vocabularies.target >= theirs.config.vocab_size
     with pytest.raises(ConfigError, match=f"model.layers: 9 contradicts {start}, where it is 2; leave it out."):
         resolve_run(find_recipe("classify"), changes | {"model.layers": 9})

@@ -17,17 +17,17 @@ def lines(*rows):
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def labelled(count, **fields):
+def labeled(count, **fields):
     return lines(*({"text": f"t {i}", "label": i % 2} | {k: v(i) for k, v in fields.items()} for i in range(count)))
 
 
 TINY = {
     "classify": [
-        labelled(2),
-        labelled(4, text=lambda i: "\u200b" * (i + 1)),
-        labelled(4, label=lambda i: "²①"[i % 2]),
+        labeled(2),
+        labeled(4, text=lambda i: "\u200b" * (i + 1)),
+        labeled(4, label=lambda i: "²①"[i % 2]),
     ],
-    "regress": [labelled(4, label=lambda i: i * 2e29), labelled(4, label=lambda i: i * 5e-324)],
+    "regress": [labeled(4, label=lambda i: i * 2e29), labeled(4, label=lambda i: i * 5e-324)],
     "choose": [lines(*({"context": f"a{i}", "choices": ["b", "c"][: 2 + i], "label": i} for i in range(2)))],
     "tag": ["a O\n\nb B-X\n", "\n\n".join(f"{'x' * 900}{i} {'O' if i % 2 else 'B-X'}" for i in range(4)) + "\n"],
     "answer": [lines(*({"context": f"a b {i}", "question": "q", "answers": ["a"]} for i in range(2)))],
@@ -63,7 +63,7 @@ def test_a_model_without_room_for_a_text_is_refused(tmp_path, task):
 
 
 def test_labels_of_thousands_of_digits_are_texts(tmp_path):
-    text = labelled(6, label=lambda i: "19"[i % 2] * 5000)
+    text = labeled(6, label=lambda i: "19"[i % 2] * 5000)
     try:
         train("classify", SMALL | written(tmp_path, "classify", text), out=tmp_path / "run")
     except RegardError as error:

@@ -8,7 +8,7 @@ import pytest
 
 import regard
 from encoder_folders import bert_tokenizer, small_encoder_bundle
-from labelled import Telling, write_reviews
+from labeled import Telling, write_reviews
 from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.data.settings.examples import LabelSource, TagSource
 from regard.errors import ConfigError, DataError
@@ -28,7 +28,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def labelled(folder):
+def labeled(folder):
     place = {"data.train.path": str(write_reviews(folder / "reviews.csv"))}
     return train("classify", BERT | place, out=folder / "labels")
 
@@ -51,13 +51,13 @@ def answering(folder):
     return train("answer", BERT | MORE | place, out=folder / "answers")
 
 
-def test_an_encoder_learns_to_label_with_a_tokenizer_of_its_own(labelled):
-    found, bundle = labelled.record["scores"]["valid"], read_bundle(labelled.best)
+def test_an_encoder_learns_to_label_with_a_tokenizer_of_its_own(labeled):
+    found, bundle = labeled.record["scores"]["valid"], read_bundle(labeled.best)
     assert found["accuracy"] > 0.9 and found["matthews"] > 0.8
     low, high = found["intervals"]["accuracy"]
     assert low <= found["accuracy"] <= high
-    assert bundle.tokenizers["tokenizer"].mask is not None and bundle.settings.family == "bert"
-    lines = [json.loads(line) for line in (labelled.path / "metrics.jsonl").read_text().splitlines()]
+    assert bundle.tokenizers["tokenizer"].mask_id is not None and bundle.settings.family == "bert"
+    lines = [json.loads(line) for line in (labeled.path / "metrics.jsonl").read_text().splitlines()]
     assert "language" not in lines[0]
 
 
@@ -87,7 +87,7 @@ def test_an_encoder_learns_to_answer_and_when_not_to(answering):
     found = answering.record["scores"]["valid"]
     assert found["f1"] > 0.9 and found["answerable_f1"] > 0.85 and found["unanswerable_exact"] > 0.7
     answerer = regard.load(answering.path)
-    assert answerer.may_be_silent and answerer.threshold == found["threshold"]
+    assert answerer.has_unanswerable and answerer.threshold == found["threshold"]
     first = next(each for each in asked(20, seed=5) if each["answers"])
     reply = answerer(first["question"], first["context"], count=3)
     assert reply.text == first["answers"][0]["text"] and len(reply.others) == 2
@@ -120,11 +120,11 @@ def test_many_at_once_are_answered_as_one_by_one(rated, tagging, answering):
                 assert alone.number == pytest.approx(answer.number, abs=1e-3)
 
 
-def test_a_fine_tuned_model_is_a_start_for_another_task(labelled, folder, tmp_path):
-    place = {"data.train.path": write_tagged(tmp_path / "a.conll", 60), "start": str(labelled.path)}
+def test_a_fine_tuned_model_is_a_start_for_another_task(labeled, folder, tmp_path):
+    place = {"data.train.path": write_tagged(tmp_path / "a.conll", 60), "start": str(labeled.path)}
     quick = {"train.steps": 3, "train.warmup": 1, "train.validate_every": 3}
     run = train("tag", place | quick, out=tmp_path / "run")
-    before, after = read_bundle(labelled.best), read_bundle(run.best)
+    before, after = read_bundle(labeled.best), read_bundle(run.best)
     assert after.head.kind == "tags" and after.settings == before.settings
     assert run.record["settings"]["train"]["learning_rate"] == pytest.approx(3e-5 * 768 / 32)
     drift = before.model.body.embedding.table.weight - after.model.body.embedding.table.weight
@@ -139,8 +139,8 @@ def test_as_much_is_read_as_the_start_has_learned_to_read_unless_told(folder, tm
     assert read_bundle(run.best).facts["max_length"] == read
 
 
-def test_fine_tuning_takes_three_epochs_unless_told(labelled, folder):
-    place = {"data.train.path": str(folder / "reviews.csv"), "start": str(labelled.path)}
+def test_fine_tuning_takes_three_epochs_unless_told(labeled, folder):
+    place = {"data.train.path": str(folder / "reviews.csv"), "start": str(labeled.path)}
     settings = resolve_run(find_recipe("classify"), place).settings
     train_settings = settings.train.planned(10)
     assert (train_settings.steps, train_settings.warmup, train_settings.validate_every) == (30, 3, 3)
@@ -181,7 +181,7 @@ def test_resuming_changes_nothing(task, tmp_path):
     assert verify_resume(find_recipe(task), changes, 4).is_exact
 
 
-def test_every_set_has_a_passport_and_two_models_are_compared(tagging, labelled, folder, tmp_path):
+def test_every_set_has_a_passport_and_two_models_are_compared(tagging, labeled, folder, tmp_path):
     facts = json.loads((tagging.path / "scores" / "test.json").read_text())
     assert facts["set"] == "test" and facts["scores"][0]["signature"] == "60 sentences|conlleval"
     lines = (tagging.path / "scores" / "test.hyp.txt").read_text().splitlines()
@@ -198,14 +198,14 @@ def test_every_set_has_a_passport_and_two_models_are_compared(tagging, labelled,
         place = TagSource(path=str(folder / "words.conll"))
         measure_labels(tagging.path, place, against=worse.path / "scores" / "test.json")
     with pytest.raises(ConfigError, match='its task is "classify", and only models of the same task'):
-        measure_labels(tagging.path, against=labelled.path)
+        measure_labels(tagging.path, against=labeled.path)
     with pytest.raises(ConfigError, match="--set other: this run has no such test set"):
         measure_labels(tagging.path, only="other")
 
 
-def test_cards_show_figures_intervals_and_mistakes(labelled, rated, tagging, answering):
-    card = (labelled.path / "README.md").read_text()
-    assert "confusion-valid.png" in card and (labelled.path / "confusion-valid.png").stat().st_size > 1000
+def test_cards_show_figures_intervals_and_mistakes(labeled, rated, tagging, answering):
+    card = (labeled.path / "README.md").read_text()
+    assert "confusion-valid.png" in card and (labeled.path / "confusion-valid.png").stat().st_size > 1000
     assert "95 % interval" in card and "Matthews" in card
     assert "its largest errors" in (rated.path / "README.md").read_text()
     card = (tagging.path / "README.md").read_text()

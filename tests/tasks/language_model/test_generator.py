@@ -40,7 +40,7 @@ def test_a_list_comes_back_in_its_order_and_equals_single_calls(tokenizers, fami
     for settings in ({"temperature": 0}, {"samples": 2, "top_p": 0.9, "seed": 4}):
         together = generator(PROMPTS, tokens=30, **settings)
         for place, (prompt, answer) in enumerate(zip(PROMPTS, together, strict=True)):
-            alone = generator(prompt, tokens=30, first_line=place + 1, **settings)
+            alone = generator(prompt, tokens=30, first_row=place + 1, **settings)
             assert alone.prompt == answer.prompt == prompt and alone.text == answer.text
             assert alone.ids == answer.ids and alone.finished_by == answer.finished_by
             assert alone.log_probabilities == pytest.approx(answer.log_probabilities, abs=1e-4)
@@ -94,10 +94,10 @@ def test_samples_are_those_of_their_numbers(generator):
 
 
 def test_an_empty_prompt_begins_after_the_end_token(generator):
-    ids = [generator.tokenizer.end]
+    ids = [generator.tokenizer.eos_id]
     with torch.no_grad():
         log_p = generator.model(torch.tensor([ids]))[0, -1].log_softmax(-1)
-    log_p[[generator.tokenizer.padding, generator.tokenizer.start, generator.tokenizer.unknown]] = -torch.inf
+    log_p[[generator.tokenizer.pad_id, generator.tokenizer.bos_id, generator.tokenizer.unk_id]] = -torch.inf
     for begins_text in (True, False):
         answer = generator("", tokens=1, temperature=0, begins_text=begins_text)
         assert answer.ids == (int(log_p.argmax()),)
@@ -105,7 +105,7 @@ def test_an_empty_prompt_begins_after_the_end_token(generator):
 
 def test_a_prompt_may_be_taken_from_the_middle_of_a_text(generator):
     ids = generator.tokenizer.encode("Anna went").ids
-    for begins_text, front in ((True, [generator.tokenizer.end]), (False, [])):
+    for begins_text, front in ((True, [generator.tokenizer.eos_id]), (False, [])):
         answer = generator("Anna went", tokens=1, temperature=0, begins_text=begins_text)
         with torch.no_grad():
             log_p = generator.model(torch.tensor([[*front, *ids]]))[0, -1].log_softmax(-1)
@@ -127,7 +127,7 @@ def test_a_text_s_score_is_what_generation_gave_it(tokenizers, family):
 def test_scores_are_the_model_s_own(generator):
     texts = ["Anna had a dog.", "größer 😀", "The dog"]
     scores = generator.score(texts, alternatives=3)
-    end = generator.tokenizer.end
+    end = generator.tokenizer.eos_id
     for text, score in zip(texts, scores, strict=True):
         ids = generator.tokenizer.encode(text).ids
         with torch.no_grad():
@@ -142,7 +142,7 @@ def test_scores_are_the_model_s_own(generator):
         for row, choices in zip(log_p, score.alternatives):
             assert [choice.id for choice in choices] == row.topk(3).indices.tolist()
             assert [choice.probability for choice in choices] == pytest.approx(row.exp().topk(3).values.tolist())
-            assert choices[0].token == generator.tokenizer.pieces([choices[0].id])[0]
+            assert choices[0].token == generator.tokenizer.tokens([choices[0].id])[0]
     count = sum(len(score.ids) for score in scores)
     total = sum(score.log_probability for score in scores)
     assert perplexity(scores) == pytest.approx(math.exp(-total / count))
@@ -161,7 +161,7 @@ def test_scores_are_the_model_s_own(generator):
 def test_long_texts_are_scored_in_windows(generator, stride):
     """By hand: a window begins a stride after the one before, the last one is whole, and no token counts twice."""
     text = " ".join(STORIES[:2])
-    ids = [generator.tokenizer.end, *generator.tokenizer.encode(text).ids]
+    ids = [generator.tokenizer.eos_id, *generator.tokenizer.encode(text).ids]
     step, window, expected = stride or 12, 24, {}
     last = len(ids) - 1 - window
     for begin in [*range(0, last, step), last]:

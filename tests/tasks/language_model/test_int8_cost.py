@@ -79,7 +79,7 @@ def test_without_its_text_stories_are_read_instead(run, tmp_path):
     heard = Heard()
     found = measure_weights_cost(moved, load_generator(moved, "cpu", weights="int8"), heard)
     assert found.text == "stories of the miniature world" and found.cost.tokens == LOOKED_AT
-    assert heard.warnings == [f"{tmp_path / 'gone'}: the tokenised text of {moved} is not here any more."]
+    assert heard.warnings == [f"{tmp_path / 'gone'}: the tokenized text of {moved} is not here any more."]
     assert not (tmp_path / "gone").exists()
 
 

@@ -129,7 +129,7 @@ def test_what_is_added_is_tokenised_alone(tmp_path, text, monkeypatch):
     assert (tmp_path / "corpus" / "tokenizer.json").read_bytes() == made
     assert told.said[0] == (
         f"{tmp_path / 'corpus' / 'tokenizer.json'}: made of 119 of these 121 inputs before, and kept, so that only "
-        f"the others are tokenised; delete it to have one made of all."
+        f"the others are tokenized; delete it to have one made of all."
     )
     (text / "big.txt").write_text("Something else entirely.\n" * 3000, encoding="utf-8")
     regard.train("language-model", settings, out=tmp_path / "third", progress=told)

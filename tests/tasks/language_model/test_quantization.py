@@ -48,7 +48,7 @@ def test_batched_is_single_and_streamed_is_whole(tokenizer, family):
     for settings in ({"temperature": 0}, {"samples": 2, "top_p": 0.9, "seed": 4}):
         together = generator(PROMPTS, tokens=16, **settings)
         for place, (prompt, answer) in enumerate(zip(PROMPTS, together, strict=True)):
-            alone = generator(prompt, tokens=16, first_line=place + 1, **settings)
+            alone = generator(prompt, tokens=16, first_row=place + 1, **settings)
             assert alone.ids == answer.ids
             assert alone.log_probabilities == pytest.approx(answer.log_probabilities, abs=CLOSE)
     for prompt in PROMPTS[:2]:
@@ -60,7 +60,7 @@ def test_batched_is_single_and_streamed_is_whole(tokenizer, family):
 def test_cached_is_uncached(tokenizer, family):
     generator = generator_of(tokenizer, family)
     for answer in generator(["Anna", "The dog"], tokens=12, temperature=0):
-        ids = [tokenizer.end, *tokenizer.encode_batch([answer.prompt])[0], *answer.ids]
+        ids = [tokenizer.eos_id, *tokenizer.encode_batch([answer.prompt])[0], *answer.ids]
         with torch.inference_mode():
             whole = generator.model(torch.tensor([ids[:-1]]))[0].log_softmax(-1)
         said = whole[-len(answer.ids) :].gather(1, torch.tensor(answer.ids)[:, None])[:, 0]

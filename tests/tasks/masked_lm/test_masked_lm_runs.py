@@ -220,14 +220,14 @@ def test_a_folder_without_heads_goes_on_with_new_ones(tmp_path, text):
     changes |= {"train": SMALL["train"] | {"steps": 4, "warmup": 1}, "model.has_next_sentence": True}
     run = regard.train("masked-language-model", changes, out=tmp_path / "run")
     found = read_bundle(run.best)
-    assert found.model.following is not None and "untrained" not in found.facts
+    assert found.model.next_sentence is not None and "untrained" not in found.facts
     theirs = transformers.AutoModel.from_pretrained(tmp_path / "theirs")
     table = found.model.embedding.table.weight
     assert table.shape == theirs.embeddings.word_embeddings.weight.shape
     assert run.scores["valid"]["pairs"] > 0
     del changes["model.has_next_sentence"]
     alone = regard.train("masked-language-model", changes, out=tmp_path / "alone")
-    assert alone.scores["valid"]["pairs"] == 0 and read_bundle(alone.best).model.following is None
+    assert alone.scores["valid"]["pairs"] == 0 and read_bundle(alone.best).model.next_sentence is None
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_padding_does_not_change_focus():
     short = rows[[int(np.argmin(pairs.source.lengths[rows]))]]
     long = rows[[int(np.argmax(pairs.source.lengths[rows]))]]
     batch = pairs.batch(np.concatenate([short, long]))
-    batch.target_real[1] = False  # only the short one counts, beside a long one
+    batch.target_mask[1] = False  # only the short one counts, beside a long one
     assert abs(attention_focus(model, batch) - attention_focus(model, pairs.batch(short))) < 1e-5
 
 

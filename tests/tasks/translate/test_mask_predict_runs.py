@@ -20,7 +20,7 @@ from regard.studies.race.entrants import Lineup
 from regard.studies.race.figures import timing
 from regard.studies.race.race import race
 from regard.tasks.translate.evaluate import encode_pairs
-from regard.tasks.translate.losses import mean_surprise
+from regard.tasks.translate.losses import mean_nll
 from regard.tasks.translate.prepare import prepare_translation
 from regard.training.device.machine import prepare_machine
 
@@ -52,11 +52,11 @@ def test_the_loss_is_always_that_of_the_same_words(masked_run, pairs):
     translator = regard.load(masked_run.best, device="cpu")
     encoded = encode_pairs(translator, pairs[:40])
     whole, again, cut = (
-        mean_surprise(translator.model, encoded, translator.device, limit) for limit in (10_000, 10_000, 100)
+        mean_nll(translator.model, encoded, translator.device, limit) for limit in (10_000, 10_000, 100)
     )
     assert whole == again and cut == pytest.approx(whole, rel=1e-5)
     blank = encode_pairs(translator, [Pair("Ja.", "")])
-    assert np.isnan(mean_surprise(translator.model, blank, translator.device, 100)["loss"])
+    assert np.isnan(mean_nll(translator.model, blank, translator.device, 100)["loss"])
 
 
 def test_resuming_changes_nothing(tmp_path):

@@ -93,10 +93,10 @@ def test_the_loop_says_how_far_training_is(tmp_path):
     kind = type(build_model(family("recurrent").settings(width=4), Vocabularies(9, 9, True)))
     encode = kind.encode
 
-    def listening(self, source, real):
+    def listening(self, source, token_mask):
         if self.training:
             shares.append(float(self.progress))
-        return encode(self, source, real)
+        return encode(self, source, token_mask)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kind, "encode", listening)

@@ -85,7 +85,7 @@ def test_what_is_recorded_is_what_the_model_does(translator):
     trace = translator.inspect(SENTENCES[0], "The dog.", probes=["decoder.blocks.0.cross.*"])
     weights = torch.tensor(trace.arrays["decoder.blocks.0.cross.weights"])
     heads = torch.tensor(trace.arrays["decoder.blocks.0.cross.heads"])
-    ids = [*translator.source_tokenizer.encode(SENTENCES[0]).ids, translator.source_tokenizer.end]
+    ids = [*translator.source_tokenizer.encode(SENTENCES[0]).ids, translator.source_tokenizer.eos_id]
     with torch.no_grad():
         memory = model.encode(torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.bool))
         _, value = model.decoder.blocks[0].cross.project(memory.states)
@@ -157,7 +157,7 @@ def test_prefixes_that_cannot_be_are_told(translator):
 def test_a_draw_depends_on_the_line_and_not_on_the_neighbours(translator):
     together = translator(SENTENCES, method="sample", seed=4, temperature=0.9)
     for place, sentence in enumerate(SENTENCES):
-        alone = translator(sentence, method="sample", seed=4, temperature=0.9, first_line=place + 1)
+        alone = translator(sentence, method="sample", seed=4, temperature=0.9, first_row=place + 1)
         assert alone.text == together[place].text and abs(alone.score - together[place].score) < 1e-4
     assert translator(SENTENCES, method="sample", seed=5, temperature=0.9) != together
 
@@ -245,7 +245,7 @@ def test_a_line_of_twenty_thousand_tokens_is_refused_before_memory_is_taken(tran
         )
     assert tokens >= 20_000
     with pytest.raises(DataError, match="line 1,002 has"):
-        translator(["Ja.", line], first_line=1001)
+        translator(["Ja.", line], first_row=1001)
     assert translator("sehr " * 100, beams=2, max_length=20).text  # long but not too long
 
 

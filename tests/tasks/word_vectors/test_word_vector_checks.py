@@ -22,7 +22,7 @@ def look(tmp_path, monkeypatch):
 def test_too_few_words_and_words_without_vectors_are_found_with_a_way_out(look):
     report = look("vectors", {"text.minimum_count": 40})
     (few,), (rare,) = report.find("few-words"), report.find("left-out-words")
-    assert few.severity == "warning" and "too few for neighbours that are more than chance" in few.sentence
+    assert few.severity == "warning" and "too few for neighbors that are more than chance" in few.sentence
     assert rare.severity == "warning" and rare.way_out == "take rarer words too: text.minimum_count=20"
     assert rare.figures["share"] > 0.1
     (kept,) = look("vectors", {"text.minimum_count": 1}).find("left-out-words")

@@ -49,9 +49,9 @@ def test_a_run_learns_and_is_asked(book):
     assert losses[-1] < losses[0]
     vectors = regard.load(run.path)
     word = vectors.words[5]
-    assert len(vectors.neighbours(word)) == 10 and vectors.width == 16
-    assert good("vectors", "neighbours", run.path, word, "--top", 1).startswith(f"{word}\t")
-    assert "regard vectors neighbours" in (run.path / "README.md").read_text()
+    assert len(vectors.neighbors(word)) == 10 and vectors.width == 16
+    assert good("vectors", "neighbors", run.path, word, "--top", 1).startswith(f"{word}\t")
+    assert "regard vectors neighbors" in (run.path / "README.md").read_text()
     for form, ending in (("word2vec", ".txt"), ("word2vec-binary", ".bin"), ("glove", ".glove.txt")):
         good("convert", run.path, "--to", form)
         again = regard.load(run.path.with_name(run.path.name + ending))
@@ -178,7 +178,7 @@ def test_a_text_of_one_word_is_refused(book):
 
 
 def test_the_doctor_says_whether_there_is_enough(book):
-    assert "too few for neighbours that are more than chance" in good("doctor", "vectors", "--text", book)
+    assert "too few for neighbors that are more than chance" in good("doctor", "vectors", "--text", book)
 
 
 def test_vectors_go_on_with_those_of_a_run_and_of_a_file(book):

@@ -17,17 +17,17 @@ sys.path[:0] = [{tests!r}, str(Path({tests!r}) / "training")]
 import torch
 from scene import CPU, Scene
 from test_oom import Narrow
-from regard.training.parallel.process_group import join_team
+from regard.training.parallel.process_group import init_process_group
 torch.set_num_threads(1)
-with join_team(CPU.device) as team:
+with init_process_group(CPU.device) as team:
     for room, name in ((10**9, "plain"), (70, "narrow")):
         scene = Scene(limit=150, dropout=0.0, dtype=torch.float64, steps=20)
         scene.trainer.team = team
         gradients = scene.trainer.gradients
-        gradients.objective = Narrow(gradients.objective, 10**9 if team.is_leader else room)
+        gradients.objective = Narrow(gradients.objective, 10**9 if team.is_main else room)
         scene.trainer.run()
         assert (scene.trainer.state.micro_batch_limit is None) == (name == "plain")
-        if team.is_leader:
+        if team.is_main:
             import safetensors.torch
             safetensors.torch.save_file(scene.weights(), {out!r} + "/" + name)
 """

@@ -94,8 +94,8 @@ def test_a_step_is_the_gradient_of_the_reference(engine, algorithm):
     learner.close()
     assert pairs == 2
     told = 0.0
-    for centre, context in ((0, 1), (1, 0)):
-        first, second = (context, centre) if algorithm == "cbow" else (centre, context)
+    for center, context in ((0, 1), (1, 0)):
+        first, second = (context, center) if algorithm == "cbow" else (center, context)
         logits = reference(torch.tensor([first]), torch.tensor([[second, 2]]))
         step = negative_sampling_loss(logits, torch.tensor([[True, False]]), torch.ones(1, 2))
         gradients = torch.autograd.grad(step, list(reference.parameters()))
@@ -159,7 +159,7 @@ def sentences(count=6000, seed=0):
 
 
 def reference_loss(model, ids):
-    """The loss of neighbours against words drawn once for all."""
+    """The loss of neighbors against words drawn once for all."""
     pairs = torch.tensor([(a, b) for a, b in pairwise(ids[:4000]) if a < 16 and b < 16])
     drawn = draw_negatives(noise_bounds(torch.ones(16), 0.75), (len(pairs), 5), torch.Generator().manual_seed(5))
     targets = torch.cat([pairs[:, 1:], drawn], 1)

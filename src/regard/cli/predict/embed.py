@@ -27,9 +27,9 @@ def embed(
     tokens: Annotated[bool, typer.Option("--tokens", help="A vector for every token instead of one a text.")] = False,
     pooling: Pooling = None,
     layer: Layer = -1,
-    normalise: Annotated[
+    normalize: Annotated[
         bool | None,
-        typer.Option("--normalise/--as-is", help="Make every vector one long; unset: as the model's folder says."),
+        typer.Option("--normalize/--as-is", help="Make every vector one long; unset: as the model's folder says."),
     ] = None,
     text_column: Annotated[
         str | None, typer.Option(help="Column of a table (name, or number from 0) with the text.")
@@ -55,7 +55,7 @@ def embed(
     use_threads(threads)
     encoder = load_encoder(run, device or "auto", precision=precision)
     settings: dict[str, Any] = {"layer": layer, "progress": progress(quiet)}
-    settings |= {} if tokens else {"pooling": pooling, "is_normalised": normalise}
+    settings |= {} if tokens else {"pooling": pooling, "is_normalized": normalize}
     made = encoder.tokens if tokens else encoder.embed
     if is_table(file):
         table = read_texts(encoder, file, text_column, settings["progress"])
@@ -86,8 +86,8 @@ def _check(flags: dict[str, Any]) -> None:
 
     if flags["texts"] and flags["file"]:
         raise ConfigError("Give either texts or --file, not both.")
-    if flags["tokens"] and (flags["pooling"] or flags["normalise"] is not None):
-        raise ConfigError("--pooling and --normalise make one vector of a text; leave them out with --tokens.")
+    if flags["tokens"] and (flags["pooling"] or flags["normalize"] is not None):
+        raise ConfigError("--pooling and --normalize make one vector of a text; leave them out with --tokens.")
     if flags["text_column"] and not is_table(flags["file"]):
         raise ConfigError("--text-column is for tables; give one with --file.")
     if flags["out"] is not None:

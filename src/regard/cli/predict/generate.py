@@ -145,9 +145,9 @@ def _go_on(generator: Any, given: Iterable[list[str]], settings: dict[str, Any],
     line = 1
     for chunk in given:
         if streams and len(chunk) == 1:
-            _print_pieces(generator.stream(chunk[0], first_line=line, **settings), line > 1)
+            _print_pieces(generator.stream(chunk[0], first_row=line, **settings), line > 1)
         else:
-            for number, answer in enumerate(generator(chunk, first_line=line, progress=reporter, **settings), line):
+            for number, answer in enumerate(generator(chunk, first_row=line, progress=reporter, **settings), line):
                 _print_answer(answer, number > 1, json)
         sys.stdout.flush()
         line += len(chunk)

@@ -176,7 +176,7 @@ def _print_lens(trace: Any, tokenizer: Any, json: bool) -> None:
             [
                 [
                     {"token": piece, "probability": round(float(share), 6)}
-                    for piece, share in zip(tokenizer.pieces([int(each) for each in row]), chances, strict=True)
+                    for piece, share in zip(tokenizer.tokens([int(each) for each in row]), chances, strict=True)
                 ]
                 for row, chances in zip(ids, shares, strict=True)
             ]

@@ -124,7 +124,7 @@ def translate(
     reporter = progress(quiet)
     line = 1
     for chunk in chunks(texts, file):
-        for answer in translator(chunk, prefix=prefix, first_line=line, progress=reporter, **decoding):
+        for answer in translator(chunk, prefix=prefix, first_row=line, progress=reporter, **decoding):
             _print_answer(answer, n_best, json)
         sys.stdout.flush()
         line += len(chunk)

@@ -72,11 +72,11 @@ def delete(
     from regard.cli.console import print_json, print_line
     from regard.errors import RunError
     from regard.runs.store.folder import Run
-    from regard.runs.store.listing import check_deletable, delete_run, summarise
+    from regard.runs.store.listing import check_deletable, delete_run, summarize
 
     check_deletable(Run(run), force)
     if not yes:
-        about = summarise(Run(run))
+        about = summarize(Run(run))
         score = f", {about.score.metric} {about.score.value:.2f}" if about.score else ""
         try:
             question = f"Delete {run} ({about.task}, {about.state}{score}, {size(about.bytes)})?"

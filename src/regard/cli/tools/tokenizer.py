@@ -53,7 +53,7 @@ def train(
     words = sum(len(line.split()) for line in lines)
     encoded = tokenizer.encode_batch(lines)
     pieces = sum(map(len, encoded))
-    unknown = sum(ids.count(tokenizer.unknown) for ids in encoded)
+    unknown = sum(ids.count(tokenizer.unk_id) for ids in encoded)
     if json:
         print_json({"path": out, "size": tokenizer.size, "pieces_per_word": pieces / words, "unknown": unknown})
         return
@@ -80,7 +80,7 @@ def show(
         return
     rows = [
         (piece, str(number), f"{start}-{end}", repr(text[start:end]))
-        for piece, number, (start, end) in zip(encoding.pieces, encoding.ids, encoding.offsets, strict=True)
+        for piece, number, (start, end) in zip(encoding.tokens, encoding.ids, encoding.offsets, strict=True)
     ]
     print_table(("piece", "id", "offsets", "text"), rows, right=[1])
     print_line(f"decoded: {decoded}")

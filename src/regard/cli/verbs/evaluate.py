@@ -107,9 +107,9 @@ def _pairs(flags: dict[str, Any]) -> Any:
 def _evaluate_pairs(flags: dict[str, Any], place: Any) -> None:
     from regard.cli.console import print_json, print_line, progress
     from regard.cli.metrics import print_comparison, print_scores
-    from regard.runs.scores.evaluate import measure
+    from regard.runs.scores.evaluate import evaluate_sets
 
-    outcomes = measure(
+    outcomes = evaluate_sets(
         flags["run"],
         place,
         device=flags["device"] or "auto",
@@ -184,7 +184,7 @@ def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:
     run = flags["run"]
     if any(flags[name] for name in ("text", "stride", "beams", "passes")):
         raise ConfigError(f"{run}: examples with labels are named with --data alone; leave the other flags out.")
-    place = _labelled(task, flags["data"], flags["text_column"], flags["label_column"])
+    place = _labeled(task, flags["data"], flags["text_column"], flags["label_column"])
     found = measure_labels(
         run,
         place,
@@ -204,7 +204,7 @@ def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:
             print_comparison(each.comparison)
 
 
-def _labelled(task: str, data: str | None, text_column: list[str] | None, label_column: str | None) -> Any:
+def _labeled(task: str, data: str | None, text_column: list[str] | None, label_column: str | None) -> Any:
     """Return where other examples are, if they were named."""
     from regard.config.resolve import Layer, resolve
     from regard.errors import ConfigError

@@ -62,7 +62,7 @@ def train(
     threads: Threads = None,
     deterministic: Annotated[bool, typer.Option(help="Refuse operations that may differ from run to run.")] = False,
     dry_run: Annotated[
-        bool, typer.Option(help="Read the data, tokenise text, say what would be done, start no run.")
+        bool, typer.Option(help="Read the data, tokenize text, say what would be done, start no run.")
     ] = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -79,7 +79,7 @@ def train(
     from regard.runs.planning.recipes import find_recipe, resolve_run
     from regard.runs.resume import resume as resume_run
     from regard.runs.train import train as train_run
-    from regard.training.parallel.process_group import leads
+    from regard.training.parallel.process_group import is_main_process
 
     words = list(settings or [])
     if recipe is not None and "=" in recipe:  # with --resume there is no recipe, only settings
@@ -98,7 +98,7 @@ def train(
             print_plan(plan_run(resolve_run(find_recipe(recipe), overrides).settings, reporter), json)
             return
         run = train_run(recipe, overrides, out=out, overwrite=overwrite, progress=reporter)
-    if leads():
+    if is_main_process():
         print_run(run, json)
 
 

@@ -48,7 +48,7 @@ def transfer(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Compare beginnings on the same labelled texts; Ctrl-C saves, and the same command goes on.
+    """Compare beginnings on the same labeled texts; Ctrl-C saves, and the same command goes on.
 
     Example: regard transfer --data reviews.csv --methods scratch,bert-tuned --bert runs/bert --sizes 100,all
     """

@@ -12,7 +12,7 @@ from regard.cli.verb import Verbs
 from regard.cli.verbs.vectors_study import evaluate, map_
 
 app = Verbs(
-    help="Look at word vectors: neighbours, similarity, analogies, the odd one out; evaluate and draw them.",
+    help="Look at word vectors: neighbors, similarity, analogies, the odd one out; evaluate and draw them.",
     no_args_is_help=True,
 )
 app.command("evaluate")(evaluate)
@@ -101,8 +101,8 @@ def _load(path: str, first: int | None, quiet: bool) -> Any:
     return load_word_vectors(path, first, progress(quiet))
 
 
-@app.command("neighbours")
-def neighbours(
+@app.command("neighbors")
+def neighbors(
     run: Vectors,
     words: Words = None,
     file: Batch = None,
@@ -115,8 +115,8 @@ def neighbours(
 ) -> None:
     """List the words nearest to each word, best first."""
     vectors = _load(run, first, quiet)
-    make = lambda given: {"nearest": vectors.neighbours(given[0], top, metric, exclude or ())}
-    _answer(vectors, _questions(words, file, 1, "neighbours"), make, _show_near, json, quiet)
+    make = lambda given: {"nearest": vectors.neighbors(given[0], top, metric, exclude or ())}
+    _answer(vectors, _questions(words, file, 1, "neighbors"), make, _show_near, json, quiet)
 
 
 @app.command("similarity")

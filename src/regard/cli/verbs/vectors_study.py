@@ -70,7 +70,7 @@ def map_(
     words: Annotated[list[str] | None, typer.Argument(metavar="[WORD]...", help="Words to draw.")] = None,
     top: Annotated[int | None, typer.Option(min=3, help="Draw so many of the most frequent words too.")] = None,
     method: Annotated[
-        str, typer.Option(help="pca (straight lines stay straight) or tsne (neighbours stay together).")
+        str, typer.Option(help="pca (straight lines stay straight) or tsne (neighbors stay together).")
     ] = "pca",
     out: Annotated[
         Path | None,

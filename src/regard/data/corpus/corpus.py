@@ -1,4 +1,4 @@
-"""Tokenised text on disk, seen as one long stream of ids; only what is asked for is in memory."""
+"""Tokenized text on disk, seen as one long stream of ids; only what is asked for is in memory."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -77,7 +77,7 @@ class Shards:
 def damaged(path: Path) -> DataError:
     """Return what to say about a part of a corpus that is not what was written."""
     return DataError(
-        f"{path}: this part of the tokenised text is gone or damaged; delete it and start again, and it is made anew."
+        f"{path}: this part of the tokenized text is gone or damaged; delete it and start again, and it is made anew."
     )
 
 

@@ -113,7 +113,7 @@ class Manifest:
 
 def read_manifest(folder: Path, tokenizer: str, reading: dict[str, Any]) -> Manifest:
     """Return the manifest of a folder with what is still whole; an empty one if other things made its shards."""
-    path, what = folder / MANIFEST, "the manifest of tokenised text"
+    path, what = folder / MANIFEST, "the manifest of tokenized text"
     try:
         found = read_json(path, DataError, what, decoding="surrogateescape")
         record = check_record(found, path, CorpusManifest, DataError, what)
@@ -189,6 +189,6 @@ def locked(folder: Path, progress: Progress) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress.say(f"{folder}: another process is writing the tokenised text; waiting for it.")
+            progress.say(f"{folder}: another process is writing the tokenized text; waiting for it.")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -28,7 +28,7 @@ def split_sentences(text: str) -> Iterator[str]:
 
     A sentence ends with a full stop (or its like in other scripts, and quotes or brackets it closes) before white
     space, unless a small letter follows, or the stop may belong to an abbreviation, an initial or an ordinal: behind
-    a single letter, a capitalised word of up to three, or a number of up to two digits. A blank line always ends one.
+    a single letter, a capitalized word of up to three, or a number of up to two digits. A blank line always ends one.
     """
     begin = 0
     for found in _END.finditer(text):
@@ -86,10 +86,10 @@ class SentenceEncoder:
             for _ in texts:
                 for part in _parts(next(ids)):
                     row += part
-                    row.append(self.tokenizer.padding)
+                    row.append(self.tokenizer.pad_id)
             if row and (piece.is_last or not self._ends_sentence(piece.text)):
                 row.pop()
-            rows.append([*row, self.tokenizer.end] if piece.is_last else row)
+            rows.append([*row, self.tokenizer.eos_id] if piece.is_last else row)
         return rows
 
     def _ends_sentence(self, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Running text tokenised once, into memory-mapped shards that are re-used, added to, and whole or absent."""
+"""Running text tokenized once, into memory-mapped shards that are re-used, added to, and whole or absent."""
 
 import hashlib
 import time
@@ -56,7 +56,9 @@ class PieceEncoder:
     def __call__(self, pieces: Sequence[DocumentChunk]) -> list[list[int]]:
         """Return the ids of each piece; behind the last of a document stands the end token."""
         rows = self.tokenizer.encode_batch([piece.text for piece in pieces])
-        return [[*ids, self.tokenizer.end] if piece.is_last else ids for piece, ids in zip(pieces, rows, strict=True)]
+        return [
+            [*ids, self.tokenizer.eos_id] if piece.is_last else ids for piece, ids in zip(pieces, rows, strict=True)
+        ]
 
 
 class Work(NamedTuple):
@@ -70,19 +72,19 @@ class Work(NamedTuple):
     """Bytes of the input read since the work before."""
 
 
-def tokenise(
+def tokenize(
     place: TextSource,
     tokenizer: Tokenizer,
     folder: Path,
     progress: Progress = SILENT,
-    title: str = "tokenise",
+    title: str = "tokenize",
     shard_tokens: int = SHARD,
     sentences: SentenceRule | None = None,
     encoder: DocumentEncoder | None = None,
 ) -> Corpus:
     """Return the text of a place as ids, an end token behind each document, out of a folder kept for it.
 
-    Only what is new or changed since the last time is tokenised. A second process waits for the first. Where it is
+    Only what is new or changed since the last time is tokenized. A second process waits for the first. Where it is
     said how to tell sentences apart, they are marked (see `SentenceEncoder`); another `encoder` has its own ways.
     """
     inputs = find_inputs(place)
@@ -99,14 +101,14 @@ def tokenise(
                 raise nothing_in(place)
     except OSError as error:  # what goes wrong while reading says so itself
         raise DataError(
-            f"{folder}: the tokenised text cannot be written ({error.strerror}); what is finished is kept, so make "
+            f"{folder}: the tokenized text cannot be written ({error.strerror}); what is finished is kept, so make "
             f"room or choose another place, and start again."
         ) from None
     return corpus
 
 
 def _corpus(folder: Path, book: Manifest, inputs: list[Input]) -> Corpus:
-    """Return the stream of all inputs in their order, whatever the order in which they were tokenised."""
+    """Return the stream of all inputs in their order, whatever the order in which they were tokenized."""
     shards = Shards(folder)
     entries = [book.inputs[each.name] for each in inputs if each.name in book.inputs]
     segments: list[Segment] = []
@@ -138,7 +140,7 @@ class _Build:
         self.ended: list[Entry] = []
 
     def run(self, encoder: DocumentEncoder, progress: Progress, title: str) -> None:
-        """Tokenise what is missing."""
+        """Tokenize what is missing."""
         book, folder, tokenizer = self.book, self.folder, encoder.tokenizer
         glances = {name: entry.glance for name, entry in book.inputs.items()}
         found = {each.name: self._known(each) for each in self.inputs}

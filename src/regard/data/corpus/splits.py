@@ -1,4 +1,4 @@
-"""The texts of a run, tokenised; where there is none to validate on, some is set apart, always the same."""
+"""The texts of a run, tokenized; where there is none to validate on, some is set apart, always the same."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from regard.data.corpus.corpus import Corpus, Ids
-from regard.data.corpus.shards import tokenise
+from regard.data.corpus.shards import tokenize
 from regard.data.settings.text import MarkedTextData, TextData
 from regard.data.sources.text_files import FileInput, find_inputs, read_documents
 from regard.errors import DataError
@@ -35,27 +35,27 @@ class TextSplits:
 
 
 def check_held_out(data: TextData) -> None:
-    """Read the files to validate and to test on once: a fault there is reported before a large text is tokenised."""
+    """Read the files to validate and to test on once: a fault there is reported before a large text is tokenized."""
     for place in (data.valid, *data.test.values()):
         if place is not None and all(isinstance(each, FileInput) for each in find_inputs(place)):
             deque(read_documents(place), maxlen=0)
 
 
-def tokenise_all(data: TextData, tokenizer: Tokenizer, folder: Path, progress: Progress = SILENT) -> TextSplits:
+def tokenize_all(data: TextData, tokenizer: Tokenizer, folder: Path, progress: Progress = SILENT) -> TextSplits:
     """Return the texts of a run, each kept in a folder of its own inside `folder`."""
     sentences = data.sentences if isinstance(data, MarkedTextData) else None
-    made = lambda place, name, title: tokenise(place, tokenizer, folder / name, progress, title, sentences=sentences)
-    train = made(data.train, "train", "tokenise")
+    made = lambda place, name, title: tokenize(place, tokenizer, folder / name, progress, title, sentences=sentences)
+    train = made(data.train, "train", "tokenize")
     if data.valid is None:
-        train, valid = carve(train, data.valid_share)
+        train, valid = hold_out(train, data.valid_share)
         progress.say(f"{len(valid):,} of {len(train) + len(valid):,} tokens are set apart for validation.")
     else:
-        valid = made(data.valid, "valid", "tokenise valid")
-    test = {name: made(place, f"test-{name}", f"tokenise {name}") for name, place in data.test.items()}
+        valid = made(data.valid, "valid", "tokenize valid")
+    test = {name: made(place, f"test-{name}", f"tokenize {name}") for name, place in data.test.items()}
     return TextSplits(train, valid, test)
 
 
-def carve(corpus: Corpus, share: float) -> tuple[Corpus, Corpus]:
+def hold_out(corpus: Corpus, share: float) -> tuple[Corpus, Corpus]:
     """Return (training, validation) text: whole documents chosen by a hash of their beginnings.
 
     Where every document is longer than what is to be set apart, it is the end of the last one.

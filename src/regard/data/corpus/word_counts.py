@@ -16,7 +16,7 @@ from regard.text.word_vocabulary import (
     WordSettings,
     find_phrases,
     join_phrases,
-    neighbours_of,
+    neighbors_of,
     splitter,
 )
 
@@ -39,7 +39,7 @@ def count_words(place: TextSource, settings: WordSettings, progress: Progress = 
         singles, pairs = WordCounter(settings.counted), WordCounter(settings.counted)
         for words in _each(place, split, phrases.__contains__, number, progress, f"phrases, pass {number + 1}"):
             singles.add(words)
-            pairs.add(list(neighbours_of(words)))
+            pairs.add(list(neighbors_of(words)))
         phrases |= find_phrases(singles, pairs, settings)
     counter = WordCounter(settings.counted)
     for words in _each(place, split, phrases.__contains__, settings.phrases, progress, "count words"):
@@ -107,4 +107,4 @@ class WordEncoder:
     def _row(self, piece: DocumentChunk) -> list[int]:
         numbers = self.numbers
         row = [numbers[word] for word in self.words(piece.text) if word in numbers]
-        return [*row, self.tokenizer.end] if piece.is_last else row
+        return [*row, self.tokenizer.eos_id] if piece.is_last else row

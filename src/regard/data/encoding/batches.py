@@ -21,10 +21,10 @@ class TranslationBatch:
     """Padded sentence pairs; `real` is True where a token is no padding."""
 
     source: Tensor  # (B, S) ends with the end token
-    source_real: Tensor  # (B, S)
+    source_mask: Tensor  # (B, S)
     target: Tensor  # (B, T) begins with the start token: what the decoder reads
-    target_real: Tensor  # (B, T)
-    label_places: Tensor  # (N,) places in the flat (B * T) that have a label
+    target_mask: Tensor  # (B, T)
+    label_positions: Tensor  # (N,) places in the flat (B * T) that have a label
     labels: Tensor  # (N,) what the decoder is to say there
     label_count: int
     """How many of the labels are one."""
@@ -45,7 +45,7 @@ class TranslationBatch:
         moved: dict[str, Any] = {name: on_device(value, device) for name, value in self.tensors.items()}
         return replace(self, **moved)
 
-    def on_grid(self, limit: int | None = None) -> Self:
+    def padded_to_bucket(self, limit: int | None = None) -> Self:
         """Return the same examples with all sizes rounded up, so that few different shapes occur.
 
         Added rows have one token on each side and no label: they cost a little time and change nothing. No sequence
@@ -54,27 +54,27 @@ class TranslationBatch:
         B, _, T, N = self.shape
         rows = rounded_up(B) - B
         wider = lambda x: F.pad(x, (0, columns_to_add(x.size(1), limit), 0, rows))
-        source_real, target_real = wider(self.source_real), wider(self.target_real)
-        source_real[B:, 0] = True  # attention to nothing at all has no value
-        places = self.label_places // T * target_real.size(1) + self.label_places % T
+        source_mask, target_mask = wider(self.source_mask), wider(self.target_mask)
+        source_mask[B:, 0] = True  # attention to nothing at all has no value
+        places = self.label_positions // T * target_mask.size(1) + self.label_positions % T
         more = rounded_up(N) - N
         return replace(
             self,
             source=wider(self.source),
-            source_real=source_real,
+            source_mask=source_mask,
             target=wider(self.target),
-            target_real=target_real,
-            label_places=F.pad(places, (0, more)),
+            target_mask=target_mask,
+            label_positions=F.pad(places, (0, more)),
             labels=F.pad(self.labels, (0, more), value=NO_LABEL),
         )
 
 
 def on_device(value: Tensor, device: torch.device) -> Tensor:
     """Return a tensor on a device, which need not be done with its work so far."""
-    return staged(value, device).to(device, non_blocking=True)
+    return pinned(value, device).to(device, non_blocking=True)
 
 
-def staged(value: Tensor, device: torch.device) -> Tensor:
+def pinned(value: Tensor, device: torch.device) -> Tensor:
     """Return a tensor as a GPU can fetch it in its own time: from other memory, the processor has to wait for it."""
     return value.pin_memory() if device.type == "cuda" and value.device.type == "cpu" else value
 
@@ -122,12 +122,12 @@ class EncodedPairs:
 
     def batch(self, rows: NDArray[np.int64]) -> TranslationBatch:
         """Return some of the pairs as one batch."""
-        source, source_real = self.source.padded(rows, self.source_padding)
-        said, real = self.target.padded(rows, self.target_padding)  # (B, T)
+        source, source_mask = self.source.padded(rows, self.source_padding)
+        said, token_mask = self.target.padded(rows, self.target_padding)  # (B, T)
         # Teacher forcing: the decoder reads what it should have said before.
         target = F.pad(said[:, :-1], (1, 0), value=self.start)
-        places = np.flatnonzero(real.numpy())  # several times as fast as nonzero of torch
+        places = np.flatnonzero(token_mask.numpy())  # several times as fast as nonzero of torch
         labels = said.numpy().reshape(-1)[places]
         return TranslationBatch(
-            source, source_real, target, real, torch.from_numpy(places), torch.from_numpy(labels), len(places)
+            source, source_mask, target, token_mask, torch.from_numpy(places), torch.from_numpy(labels), len(places)
         )

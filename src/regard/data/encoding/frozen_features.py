@@ -54,7 +54,7 @@ class VectorRows(Tensors):
     """Vectors of words, a row a sentence, padded behind."""
 
     vectors: Tensor  # (R, T, D)
-    real: Tensor  # (R, T)
+    token_mask: Tensor  # (R, T)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -114,14 +114,14 @@ class FrozenFeatures:
     def batch(self, rows: NDArray[np.int64]) -> HeadBatch:
         """Return some of the sentences as one batch: each word is an answer of its own."""
         starts, lengths = self.encoded.steps.starts[rows], self.encoded.steps.lengths[rows]
-        real = np.arange(lengths.max()) < lengths[:, None]  # (R, T)
-        words = (starts[:, None] + np.arange(real.shape[1]))[real]
-        vectors = np.zeros((*real.shape, self.width), np.float32)
-        vectors[real] = self.of(words)
-        places = np.flatnonzero(real)
+        token_mask = np.arange(lengths.max()) < lengths[:, None]  # (R, T)
+        words = (starts[:, None] + np.arange(token_mask.shape[1]))[token_mask]
+        vectors = np.zeros((*token_mask.shape, self.width), np.float32)
+        vectors[token_mask] = self.of(words)
+        places = np.flatnonzero(token_mask)
         nothing = torch.zeros(0, dtype=torch.int64)
         return HeadBatch(
-            VectorRows(torch.from_numpy(vectors), torch.from_numpy(real)),
+            VectorRows(torch.from_numpy(vectors), torch.from_numpy(token_mask)),
             torch.from_numpy(places)[:, None],
             torch.ones(len(places), 1, dtype=torch.bool),
             torch.from_numpy(self.encoded.labels.ids[words].astype(np.int64)),

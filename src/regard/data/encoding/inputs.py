@@ -49,7 +49,7 @@ class PaddedInputs(Tensors):
     """Sequences a row each, padded behind; `real` is True where a token is no padding."""
 
     tokens: Tensor  # (R, T)
-    real: Tensor  # (R, T)
+    token_mask: Tensor  # (R, T)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -62,11 +62,11 @@ class PaddedInputs(Tensors):
         rows, length = self.shape
         return np.arange(rows) * length
 
-    def on_grid(self, limit: int | None = None) -> "PaddedInputs":
+    def padded_to_bucket(self, limit: int | None = None) -> "PaddedInputs":
         """Return the same sequences with rows and columns of padding added; none grows past `limit` tokens."""
         rows, length = self.shape
         grown = (0, columns_to_add(length, limit), 0, rounded_up(rows) - rows)
-        return PaddedInputs(F.pad(self.tokens, grown), F.pad(self.real, grown))
+        return PaddedInputs(F.pad(self.tokens, grown), F.pad(self.token_mask, grown))
 
     def moved(self, places: Tensor, grown: "PaddedInputs") -> Tensor:
         """Return where the same tokens are among the places of rows that were made longer."""
@@ -81,21 +81,21 @@ class VarlenInputs(Tensors):
     tokens: Tensor  # (N,)
     segments: Tensor  # (N,)
     positions: Tensor  # (N,)
-    bounds: Tensor  # (R + 1,) int32: where each sequence begins, and where the last ends
-    longest: int
+    cu_seqlens: Tensor  # (R + 1,) int32: where each sequence begins, and where the last ends
+    max_seqlen: int
     """No sequence is longer."""
 
     @property
     def shape(self) -> tuple[int, ...]:
         """N, R and the longest."""
-        return self.tokens.numel(), self.bounds.numel() - 1, self.longest
+        return self.tokens.numel(), self.cu_seqlens.numel() - 1, self.max_seqlen
 
     @property
     def begins(self) -> NDArray[np.int64]:
         """Where each sequence begins among all places."""
-        return self.bounds[:-1].numpy().astype(np.int64)
+        return self.cu_seqlens[:-1].numpy().astype(np.int64)
 
-    def on_grid(self, limit: int | None = None) -> "VarlenInputs":
+    def padded_to_bucket(self, limit: int | None = None) -> "VarlenInputs":
         """Return the same sequences with all sizes rounded up, so that few different shapes occur.
 
         Further sequences of padding, one token long or longer, fill up the tokens, so that each belongs to one. None
@@ -103,7 +103,7 @@ class VarlenInputs(Tensors):
         """
         size, rows, longest = self.shape
         longest = -(-longest // LENGTHS) * LENGTHS
-        longest = longest if limit is None else max(self.longest, min(longest, limit))
+        longest = longest if limit is None else max(self.max_seqlen, min(longest, limit))
         more = rounded_up(rows) - rows
         bits = FINE if size >= MANY else 4
         tokens = rounded_up(size + more, bits) - size
@@ -116,7 +116,7 @@ class VarlenInputs(Tensors):
             F.pad(self.tokens, (0, tokens)),
             F.pad(self.segments, (0, tokens)),
             torch.cat((self.positions, torch.from_numpy(steps))),
-            torch.cat((self.bounds, torch.from_numpy(ends[1:].astype(np.int32)))),
+            torch.cat((self.cu_seqlens, torch.from_numpy(ends[1:].astype(np.int32)))),
             longest,
         )
 

@@ -1,4 +1,4 @@
-"""Labelled examples as ids: each one or several framed sequences, and one label."""
+"""Labeled examples as ids: each one or several framed sequences, and one label."""
 
 import hashlib
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ class HeadBatch(Tensors):
 
     reading: Any  # a Reading, or vectors where words come as those
     places: Tensor  # (B, K) which tokens are looked at, among those of all sequences
-    offered: Tensor  # (B, K) False where an answer has fewer of them than others
+    candidate_mask: Tensor  # (B, K) False where an answer has fewer of them than others
     labels: Tensor  # (B,) the right answers, of spans (B, 2); NO_LABEL (NaN) where one only fills up a shape
-    token_places: Tensor  # (N,) the tokens that have a next one which is to be said
+    lm_positions: Tensor  # (N,) the tokens that have a next one which is to be said
     token_labels: Tensor  # (N,) that token
     label_count: int
     token_count: int
@@ -41,28 +41,28 @@ class HeadBatch(Tensors):
     @property
     def shape(self) -> tuple[int, ...]:
         """What is read, B, K and N."""
-        return (*self.reading.shape, *self.offered.shape, self.token_labels.numel())
+        return (*self.reading.shape, *self.candidate_mask.shape, self.token_labels.numel())
 
-    def on_grid(self, limit: int | None = None) -> "HeadBatch":
+    def padded_to_bucket(self, limit: int | None = None) -> "HeadBatch":
         """Return the same examples with all sizes rounded up, so that few different shapes occur.
 
         Added answers have no label. No sequence grows past `limit` tokens, where a model has no place for more.
         """
-        (B, K), N = self.offered.shape, self.token_labels.numel()
+        (B, K), N = self.candidate_mask.shape, self.token_labels.numel()
         more = (0, rounded_up(K) - K, 0, rounded_up(B) - B)
         longer = (0, rounded_up(N) - N)
-        grown = self.reading.on_grid(limit)
-        offered = F.pad(self.offered, more)
-        offered[B:, 0] = True  # a choice among nothing has no probability
+        grown = self.reading.padded_to_bucket(limit)
+        candidate_mask = F.pad(self.candidate_mask, more)
+        candidate_mask[B:, 0] = True  # a choice among nothing has no probability
         nothing = float("nan") if self.labels.is_floating_point() else NO_LABEL
         moved = lambda places: self.reading.moved(places, grown)
         return replace(
             self,
             reading=grown,
             places=F.pad(moved(self.places), more),
-            offered=offered,
+            candidate_mask=candidate_mask,
             labels=F.pad(self.labels, (*[0, 0] * (self.labels.dim() - 1), 0, more[3]), value=nothing),
-            token_places=F.pad(moved(self.token_places), longer),
+            lm_positions=F.pad(moved(self.lm_positions), longer),
             token_labels=F.pad(self.token_labels, longer, value=NO_LABEL),
         )
 
@@ -73,7 +73,7 @@ class Framed:
 
     frame: SequenceTemplate
     sequences: Sequences
-    seconds: NDArray[np.int64]
+    segment_starts: NDArray[np.int64]
 
     @classmethod
     def of(cls, frame: SequenceTemplate, texts: Sequence[Sequence[Sequence[int]]]) -> "Framed":
@@ -84,8 +84,8 @@ class Framed:
     def reading(self, rows: NDArray[np.int64]) -> Reading:
         """Return some sequences as their model reads them."""
         if self.frame.is_for_encoder:
-            return end_to_end(self.sequences, rows, self.seconds)
-        return as_rows(self.sequences, rows, self.frame.padding)
+            return end_to_end(self.sequences, rows, self.segment_starts)
+        return as_rows(self.sequences, rows, self.frame.pad_id)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Pieces:
 
     framed: Framed
     owners: NDArray[np.int64]
-    is_cut: NDArray[np.bool_]
+    is_truncated: NDArray[np.bool_]
     """Which texts were too long to be read in one piece."""
 
     def __len__(self) -> int:
@@ -127,7 +127,7 @@ class EncodedExamples:
     framed: Framed
     firsts: NDArray[np.int64]
     labels: NDArray[np.int64] | NDArray[np.float64]
-    is_cut: NDArray[np.bool_]
+    is_truncated: NDArray[np.bool_]
     """Which examples were too long, and lost a part."""
     looks_at_all: bool = False
     """Whether a sequence is looked at as a whole, by its number, and not by the place of one token."""
@@ -157,18 +157,18 @@ class EncodedExamples:
     def batch(self, rows: NDArray[np.int64]) -> HeadBatch:
         """Return some of the examples as one batch."""
         counts = self.firsts[rows + 1] - self.firsts[rows]
-        offered = np.arange(counts.max()) < counts[:, None]  # (B, K)
-        chosen = (self.firsts[rows, None] + np.arange(offered.shape[1]))[offered]
+        candidate_mask = np.arange(counts.max()) < counts[:, None]  # (B, K)
+        chosen = (self.firsts[rows, None] + np.arange(candidate_mask.shape[1]))[candidate_mask]
         reading = self.framed.reading(chosen)
         # An encoder's first token has seen all others; a language model's last one has.
         steps = 0 if self.framed.frame.is_for_encoder else self.sequences.lengths[chosen] - 1
-        places = np.zeros(offered.shape, np.int64)
-        places[offered] = np.arange(len(chosen)) if self.looks_at_all else reading.begins + steps
-        said = next_places(reading.real.numpy()) if isinstance(reading, PaddedInputs) else np.zeros(0, np.int64)
+        places = np.zeros(candidate_mask.shape, np.int64)
+        places[candidate_mask] = np.arange(len(chosen)) if self.looks_at_all else reading.begins + steps
+        said = next_places(reading.token_mask.numpy()) if isinstance(reading, PaddedInputs) else np.zeros(0, np.int64)
         return HeadBatch(
             reading,
             torch.from_numpy(places),
-            torch.from_numpy(offered),
+            torch.from_numpy(candidate_mask),
             torch.from_numpy(self.labels[rows]),
             torch.from_numpy(said),
             reading.tokens.flatten()[said + 1],
@@ -177,10 +177,10 @@ class EncodedExamples:
         )
 
 
-def next_places(real: NDArray[np.bool_]) -> NDArray[np.int64]:
+def next_places(token_mask: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the places in the flat (R * T) behind which another token stands."""
-    has_next = np.zeros_like(real)
-    has_next[:, :-1] = real[:, 1:]
+    has_next = np.zeros_like(token_mask)
+    has_next[:, :-1] = token_mask[:, 1:]
     return np.flatnonzero(has_next)
 
 

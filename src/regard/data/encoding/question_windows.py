@@ -42,14 +42,14 @@ class EncodedQuestions(Pieces):
         reading = self.framed.reading(rows)
         counts = np.fromiter((1 + len(self.offsets[row]) for row in rows), np.int64, count=len(rows))
         number = np.arange(counts.max())
-        offered = number < counts[:, None]  # (R, K)
-        steps = np.where(number == 0, 0, self.framed.seconds[rows, None] + number - 1)
-        places = np.where(offered, reading.begins[:, None] + steps, 0)
+        candidate_mask = number < counts[:, None]  # (R, K)
+        steps = np.where(number == 0, 0, self.framed.segment_starts[rows, None] + number - 1)
+        places = np.where(candidate_mask, reading.begins[:, None] + steps, 0)
         nothing = torch.zeros(0, dtype=torch.int64)
         return HeadBatch(
             reading,
             torch.from_numpy(places),
-            torch.from_numpy(offered),
+            torch.from_numpy(candidate_mask),
             torch.from_numpy(self.labels[rows]),
             nothing,
             nothing,

@@ -57,10 +57,10 @@ class Sequences:
         starts = self.starts[rows]
         lengths = self.starts[rows + 1] - starts
         steps = np.arange(lengths.max(initial=0))
-        real = steps < lengths[:, None]  # (B, T)
+        token_mask = steps < lengths[:, None]  # (B, T)
         places = np.minimum(starts[:, None] + steps, len(self.ids) - 1)
-        tokens = np.where(real, self.ids[places], padding)
-        return torch.from_numpy(tokens.astype(np.int64)), torch.from_numpy(real)
+        tokens = np.where(token_mask, self.ids[places], padding)
+        return torch.from_numpy(tokens.astype(np.int64)), torch.from_numpy(token_mask)
 
 
 def encode(
@@ -71,6 +71,6 @@ def encode(
     with progress.bar(title, len(texts)) as bar:
         for start in range(0, len(texts), CHUNK):
             chunk = texts[start : start + CHUNK]
-            ids += [[*encoded, tokenizer.end] for encoded in tokenizer.encode_batch(chunk)]
+            ids += [[*encoded, tokenizer.eos_id] for encoded in tokenizer.encode_batch(chunk)]
             bar.advance(len(chunk))
     return Sequences.of(ids)

@@ -16,7 +16,7 @@ class SequenceTemplate:
     start: int
     delimiter: int
     extract: int
-    padding: int
+    pad_id: int
     is_for_encoder: bool = False
     """Whether it is read in both directions, so that the first token knows of all others, and not only the last."""
 
@@ -24,9 +24,9 @@ class SequenceTemplate:
     def of(cls, tokenizer: Tokenizer, is_for_encoder: bool = False) -> "SequenceTemplate":
         """Return the frame that a tokenizer has tokens for: an encoder's begin and end texts anyway."""
         if is_for_encoder:
-            return cls(tokenizer.start, tokenizer.end, tokenizer.end, tokenizer.padding, True)
-        start, delimiter, extract = (tokenizer.number(token) for token in FRAME_TOKENS)
-        return cls(start, delimiter, extract, tokenizer.padding)
+            return cls(tokenizer.bos_id, tokenizer.eos_id, tokenizer.eos_id, tokenizer.pad_id, True)
+        start, delimiter, extract = (tokenizer.token_id(token) for token in FRAME_TOKENS)
+        return cls(start, delimiter, extract, tokenizer.pad_id)
 
     @staticmethod
     def size(texts: int) -> int:

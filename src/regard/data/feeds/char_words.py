@@ -30,7 +30,7 @@ class CharWordBatch(Tensors):
     """Rows of spelled words, end to end, and the number of each word."""
 
     tokens: Tensor  # (N,)
-    bounds: Tensor  # (R + 1,) int32: where each row begins, and where the last ends
+    cu_seqlens: Tensor  # (R + 1,) int32: where each row begins, and where the last ends
     words: Tensor  # (R, T) NO_LABEL where a row has fewer words than others
     label_count: int
     """Words that have another before them in their row; as many have one behind them."""
@@ -85,10 +85,10 @@ class WordBook:
     """The numbers of words by their spellings."""
 
     def __init__(self, words: Tokenizer, longest: int) -> None:
-        self.longest, self.unknown = longest, words.unknown
+        self.longest, self.unknown = longest, words.unk_id
         known = sorted((word.encode("utf-8"), number) for number, word in words.vocabulary.items())
         self.spelled = np.array([word for word, _ in known] or [b""], f"S{longest}")
-        self.numbers = np.array([number for _, number in known] or [words.unknown], np.int64)
+        self.numbers = np.array([number for _, number in known] or [words.unk_id], np.int64)
 
     def __call__(self, ids: Ids) -> tuple[Ids, Ids]:
         """Return where words begin among ids, and their numbers; a special token keeps its own."""

@@ -27,14 +27,14 @@ class MaskPredictBatch(TranslationBatch):
     length_count: int
     """How many of the lengths are one."""
 
-    def on_grid(self, limit: int | None = None) -> Self:
+    def padded_to_bucket(self, limit: int | None = None) -> Self:
         """Return the same examples with all sizes rounded up, so that few different shapes occur."""
-        grown = super().on_grid(limit)
-        grown.target_real[self.source.size(0) :, 0] = True  # attention to nothing at all has no value
+        grown = super().padded_to_bucket(limit)
+        grown.target_mask[self.source.size(0) :, 0] = True  # attention to nothing at all has no value
         more = _rounded_up(grown.labels.numel()) - grown.labels.numel()
         return replace(
             grown,
-            label_places=F.pad(grown.label_places, (0, more)),
+            label_positions=F.pad(grown.label_positions, (0, more)),
             labels=F.pad(grown.labels, (0, more), value=NO_LABEL),
             lengths=F.pad(grown.lengths, (0, grown.source.size(0) - grown.lengths.numel()), value=NO_LABEL),
         )
@@ -60,16 +60,16 @@ class MaskedPairs:
 
     def batch(self, rows: NDArray[np.int64]) -> MaskPredictBatch:
         """Return some of the pairs as one batch."""
-        source, source_real = self.pairs.source.padded(rows, self.pairs.source_padding)
-        said, real = self.pairs.target.padded(rows, self.pairs.target_padding)  # (B, T)
-        masked = self._masked(rows, real.size(1))
+        source, source_mask = self.pairs.source.padded(rows, self.pairs.source_padding)
+        said, token_mask = self.pairs.target.padded(rows, self.pairs.target_padding)  # (B, T)
+        masked = self._masked(rows, token_mask.size(1))
         places = np.flatnonzero(masked)
         labels = said.numpy().reshape(-1)[places]
         return MaskPredictBatch(
             source,
-            source_real,
+            source_mask,
             said.masked_fill(torch.from_numpy(masked), self.pairs.start),
-            real,
+            token_mask,
             torch.from_numpy(places),
             torch.from_numpy(labels),
             len(places),

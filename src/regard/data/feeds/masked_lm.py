@@ -34,11 +34,11 @@ class MlmBatch:
     tokens: Tensor  # (N,)
     segments: Tensor  # (N,)
     positions: Tensor  # (N,)
-    bounds: Tensor  # (R + 1,) int32: where each sequence begins, and where the last ends
-    label_places: Tensor  # (M,) where a token is to be guessed
+    cu_seqlens: Tensor  # (R + 1,) int32: where each sequence begins, and where the last ends
+    label_positions: Tensor  # (M,) where a token is to be guessed
     labels: Tensor  # (M,) that token
-    following: Tensor  # (R,) whether the second text follows the first (0) or not (1); NO_LABEL where there is none
-    longest: int
+    is_next: Tensor  # (R,) whether the second text follows the first (0) or not (1); NO_LABEL where there is none
+    max_seqlen: int
     """No sequence is longer."""
     label_count: int
     pair_count: int
@@ -51,47 +51,49 @@ class MlmBatch:
     @property
     def shape(self) -> tuple[int, ...]:
         """N, R, M and the longest."""
-        return self.tokens.numel(), self.following.numel(), self.labels.numel(), self.longest
+        return self.tokens.numel(), self.is_next.numel(), self.labels.numel(), self.max_seqlen
 
     def to(self, device: torch.device) -> "MlmBatch":
         """Return the same batch on another device."""
         moved: dict[str, Any] = {name: on_device(value, device) for name, value in self.tensors.items()}
         return replace(self, **moved)
 
-    def on_grid(self, limit: int | None = None) -> "MlmBatch":
+    def padded_to_bucket(self, limit: int | None = None) -> "MlmBatch":
         """Return the same sequences with all sizes rounded up, by further ones of padding, which have no labels.
 
         None is longer than `limit` tokens, where a model has no place for more.
         """
-        read = VarlenInputs(self.tokens, self.segments, self.positions, self.bounds, self.longest).on_grid(limit)
+        read = VarlenInputs(
+            self.tokens, self.segments, self.positions, self.cu_seqlens, self.max_seqlen
+        ).padded_to_bucket(limit)
         _, R, M, _ = self.shape
         more = rounded_up(M) - M
-        grown: dict[str, Any] = {**read.tensors, "longest": read.longest}
+        grown: dict[str, Any] = {**read.tensors, "max_seqlen": read.max_seqlen}
         return replace(
             self,
             **grown,
-            label_places=F.pad(self.label_places, (0, more)),
+            label_positions=F.pad(self.label_positions, (0, more)),
             labels=F.pad(self.labels, (0, more), value=NO_LABEL),
-            following=F.pad(self.following, (0, read.bounds.numel() - 1 - R), value=NO_LABEL),
+            is_next=F.pad(self.is_next, (0, read.cu_seqlens.numel() - 1 - R), value=NO_LABEL),
         )
 
 
 def packed_batch(masked: Masked, first: int, last: int) -> MlmBatch:
     """Return the sequences from `first` to before `last` as one batch."""
     rows = masked.rows
-    begin, end = int(rows.bounds[first]), int(rows.bounds[last])
+    begin, end = int(rows.cu_seqlens[first]), int(rows.cu_seqlens[last])
     some = slice(*np.searchsorted(masked.places, [begin, end]).tolist())
-    following = rows.following[first:last]
+    following = rows.is_next[first:last]
     tensor = lambda array: torch.from_numpy(np.ascontiguousarray(array))
     return MlmBatch(
         tokens=tensor(masked.tokens[begin:end]),
         segments=tensor(rows.segments[begin:end]),
         positions=tensor(rows.positions[begin:end]),
-        bounds=tensor((rows.bounds[first : last + 1] - begin).astype(np.int32)),
-        label_places=tensor(masked.places[some] - begin),
+        cu_seqlens=tensor((rows.cu_seqlens[first : last + 1] - begin).astype(np.int32)),
+        label_positions=tensor(masked.places[some] - begin),
         labels=tensor(masked.labels[some]),
-        following=tensor(following),
-        longest=int(np.diff(rows.bounds[first : last + 1]).max()),
+        is_next=tensor(following),
+        max_seqlen=int(np.diff(rows.cu_seqlens[first : last + 1]).max()),
         label_count=some.stop - some.start,
         pair_count=int((following != NO_LABEL).sum()),
     )
@@ -187,9 +189,9 @@ class MaskedFeed:
         masked = self._masked(
             stage, epoch, offset, order, index * size, order.count if is_rest else (index + 1) * size
         )
-        parts = self._micro_batches(masked.rows.bounds, world)
+        parts = self._micro_batches(masked.rows.cu_seqlens, world)
         following = Position(epoch + is_last, 0 if is_last else index + 1)
-        bounds = masked.rows.bounds
+        bounds = masked.rows.cu_seqlens
         divisible = max((int(bounds[last] - bounds[first]) for first, last in parts if last - first > 1), default=0)
         batches = [packed_batch(masked, *part) for part in parts[rank::world]]
         return Update(batches, following, divisible, int(bounds[-1]))
@@ -205,9 +207,9 @@ class MaskedFeed:
             windows = order[np.arange(first, last) % order.count]
             rows = stage.pairs.rows(windows * stage.pairs.window - offset, keys_at(key, windows))
             if len(rows.keys):
-                longest_first = np.argsort(-np.diff(rows.bounds), kind="stable")
+                longest_first = np.argsort(-np.diff(rows.cu_seqlens), kind="stable")
                 found = self.masker(rows.select(longest_first))
-                if len(found.places) or (rows.following != NO_LABEL).any():
+                if len(found.places) or (rows.is_next != NO_LABEL).any():
                     return found
             first, last = last, last + 1
         if found is None:
@@ -246,7 +248,7 @@ def fixed_batches(
         if not len(rows.keys):
             continue
         masked = masker(rows)
-        for part in cut_rows(np.diff(rows.bounds), limit):
+        for part in cut_rows(np.diff(rows.cu_seqlens), limit):
             yield packed_batch(masked, *part)
 
 

@@ -52,12 +52,12 @@ class Masker:
     """Chooses tokens and replaces them, by the keys of their sequences alone."""
 
     def __init__(self, settings: MaskingSettings, tokenizer: Tokenizer) -> None:
-        if tokenizer.mask is None:
+        if tokenizer.mask_id is None:
             raise ConfigError(
                 "text.tokenizer: this tokenizer has no [MASK], so no word can be masked; leave it out, or name "
                 "another."
             )
-        self.settings, self.mask = settings, tokenizer.mask
+        self.settings, self.mask = settings, tokenizer.mask_id
         self.ordinary = np.array(sorted(tokenizer.vocabulary), np.int64)
         if not len(self.ordinary):
             raise DataError(
@@ -70,7 +70,7 @@ class Masker:
 
     def __call__(self, rows: SentencePairBatch) -> Masked:
         """Return the sequences as they are to be read."""
-        sizes = np.diff(rows.bounds)
+        sizes = np.diff(rows.cu_seqlens)
         keys = keys_at(np.repeat(keys_at(rows.keys, FOR_MASKS), sizes), rows.positions)  # (N,)
         text = np.flatnonzero(~self._is_special[rows.tokens])
         owner = np.repeat(np.arange(len(sizes)), sizes)[text]

@@ -37,7 +37,7 @@ class Marks:
     @classmethod
     def of(cls, tokenizer: Tokenizer) -> "Marks":
         """Return those of a tokenizer."""
-        return cls(tokenizer.start, tokenizer.end, tokenizer.padding, tokenizer.end)
+        return cls(tokenizer.bos_id, tokenizer.eos_id, tokenizer.pad_id, tokenizer.eos_id)
 
 
 class SentencePairBatch(NamedTuple):
@@ -46,17 +46,17 @@ class SentencePairBatch(NamedTuple):
     tokens: Ids  # (N,)
     segments: Ids  # (N,)
     positions: Ids  # (N,)
-    bounds: Ids  # (R + 1,) where each begins, and the last ends
-    following: Ids  # (R,) FOLLOWS, IS_OTHER, or NO_LABEL where there is no second text
+    cu_seqlens: Ids  # (R + 1,) where each begins, and the last ends
+    is_next: Ids  # (R,) FOLLOWS, IS_OTHER, or NO_LABEL where there is no second text
     keys: Keys  # (R,)
 
     def select(self, order: Ids) -> "SentencePairBatch":
         """Return some of the sequences, in some order."""
-        sizes = np.diff(self.bounds)[order]
-        places = ragged(self.bounds[order], sizes)
+        sizes = np.diff(self.cu_seqlens)[order]
+        places = ragged(self.cu_seqlens[order], sizes)
         bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         flat = (self.tokens[places], self.segments[places], self.positions[places])
-        return SentencePairBatch(*flat, bounds, self.following[order], self.keys[order])
+        return SentencePairBatch(*flat, bounds, self.is_next[order], self.keys[order])
 
 
 class _Stretches(NamedTuple):
@@ -132,12 +132,12 @@ class SentencePairSampler:
     def tokens_in_window(self) -> float:
         """How many tokens the sequences of a window have, on average over some of them."""
         windows, rows = self._sample
-        return max(1.0, int(rows.bounds[-1]) / windows)
+        return max(1.0, int(rows.cu_seqlens[-1]) / windows)
 
     @property
     def pair_share(self) -> float:
         """The share of sequences that are pairs, among those of some windows."""
-        following = self._sample[1].following
+        following = self._sample[1].is_next
         return int((following != NO_LABEL).sum()) / max(1, len(following))
 
     def rows(self, begins: Ids, keys: Keys) -> SentencePairBatch:
@@ -266,8 +266,10 @@ class SentencePairSampler:
         """
         room = np.full(len(keys), self.window, np.int64)
         least = max(2, self.window // 8)
-        is_cut = uniform(keys_at(keys, 3)) < self.cut_share
-        room[is_cut] = least + (uniform(keys_at(keys[is_cut], 4)) * (self.window - least)).astype(np.int64)
+        is_truncated = uniform(keys_at(keys, 3)) < self.cut_share
+        room[is_truncated] = least + (uniform(keys_at(keys[is_truncated], 4)) * (self.window - least)).astype(
+            np.int64
+        )
         (begin_a, size_a), (begin_b, size_b) = first, second
         half = np.where(size_b > 0, room // 2, room)
         a = np.where(size_a <= half, size_a, np.maximum(half, room - size_b))

@@ -65,7 +65,7 @@ class WindowBatch:
         moved: dict[str, Any] = {name: on_device(value, device) for name, value in self.tensors.items()}
         return replace(self, **moved)
 
-    def on_grid(self, limit: int | None = None) -> "WindowBatch":
+    def padded_to_bucket(self, limit: int | None = None) -> "WindowBatch":
         """Return the same windows with all sizes rounded up, so that few different shapes occur.
 
         Added rows and columns have no label. No window grows past `limit` tokens, where a model has no place for
@@ -154,7 +154,7 @@ def slide(count: int, window: int, stride: int) -> Iterator[tuple[int, int, int]
 def sliding_windows(stream: Stream, start: int, length: int, stride: int, limit: int) -> Iterator[WindowBatch]:
     """Yield batches in which every token of the stream is a label once, read from its beginning to its end.
 
-    A window begins `stride` tokens after the one before, and only what that one has not said is labelled: past the
+    A window begins `stride` tokens after the one before, and only what that one has not said is labeled: past the
     first window, a label has `length - stride` + 1 tokens before it at least. The token `start` (the end token, as
     between documents) stands before the first.
     """

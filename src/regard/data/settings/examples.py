@@ -1,4 +1,4 @@
-"""What can be said about labelled examples in a recipe."""
+"""What can be said about labeled examples in a recipe."""
 
 from typing import Annotated, Generic, Literal, TypeVar
 
@@ -87,7 +87,7 @@ S = TypeVar("S", bound=ExampleSource)
 
 
 class ExampleData(Settings, Generic[S]):
-    """The data of a run on labelled examples."""
+    """The data of a run on labeled examples."""
 
     train: S
     """What is learned from."""

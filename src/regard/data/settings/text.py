@@ -44,7 +44,7 @@ class TextData(Settings):
     test: dict[str, TextSource] = Field(default_factory=dict)
     """Named sets scored once, at the end."""
     folder: str | None = None
-    """Where the tokenised text is kept; unset: a folder of its own in corpora/, by what is read and how."""
+    """Where the tokenized text is kept; unset: a folder of its own in corpora/, by what is read and how."""
 
     @model_validator(mode="after")
     def _watches_other_text(self) -> "TextData":

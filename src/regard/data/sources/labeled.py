@@ -55,22 +55,22 @@ class LabelColumns(NamedTuple):
         return {name: column if has_header else int(column) for name, column in found.items() if column is not None}
 
 
-def read_labelled(place: LabelSource, progress: Progress = SILENT, is_number: bool = False) -> list[LabeledRow]:
+def read_labeled(place: LabelSource, progress: Progress = SILENT, is_number: bool = False) -> list[LabeledRow]:
     """Return all examples of a place, in order; their labels may have to be numbers."""
-    return read_labelled_with_columns(place, progress, is_number)[0]
+    return read_labeled_with_columns(place, progress, is_number)[0]
 
 
-def read_labelled_with_columns(
+def read_labeled_with_columns(
     place: LabelSource, progress: Progress = SILENT, is_number: bool = False, usual: Usual = NOTHING
 ) -> tuple[list[LabeledRow], dict[str, str | int]]:
     """Return all examples of a place, and the columns they are in; `usual` are those to look for first."""
     if place.path.startswith(MINIATURE):
-        return make_labelled(place.path.removeprefix(MINIATURE), place.count, progress, is_number), {}
+        return make_labeled(place.path.removeprefix(MINIATURE), place.count, progress, is_number), {}
     table = read_rows(place.path, place.config, place.split, lambda row: _is_header(row, place, is_number, usual))
     if not table.rows:
         raise DataError(f"{place.name}: there are no examples in it; name another file.")
     columns = find_columns(table, _with_usual(place, table, usual), is_number)
-    assert columns.label is not None, "only what is to be labelled has none"
+    assert columns.label is not None, "only what is to be labeled has none"
     if place.text_column is None or place.label_column is None:
         _say(table, columns, progress)
     rows = table.rows[: place.count]
@@ -195,7 +195,7 @@ def _say(table: Table, columns: LabelColumns, progress: Progress) -> None:
     progress.say(f'{table.origin}: the text is in column {texts}, the label in "{columns.label}"{header}.')
 
 
-def make_labelled(
+def make_labeled(
     name: str, count: int | None, progress: Progress = SILENT, is_number: bool = False
 ) -> list[LabeledRow]:
     """Return examples of the miniature world, made on the spot: stories with their plots, or pairs with a score."""
@@ -228,8 +228,8 @@ def _opinions(split: str, count: int | None) -> tuple[Iterator[LabeledRow], int]
 
 def _paraphrases(split: str, count: int | None) -> tuple[Iterator[LabeledRow], int]:
     pairs = miniature.paraphrases(split, count)
-    labelled = (LabeledRow((pair.first, pair.second), "yes" if pair.is_same else "no") for pair in pairs)
-    return labelled, _size(split, count)
+    labeled = (LabeledRow((pair.first, pair.second), "yes" if pair.is_same else "no") for pair in pairs)
+    return labeled, _size(split, count)
 
 
 def _likeness(split: str, count: int | None) -> tuple[Iterator[LabeledRow], int]:

@@ -79,7 +79,7 @@ def check_same_length(source: Path, target: Path, sources: Sequence[str], target
     if len(sources) != len(targets):
         raise DataError(
             f"{source} has {len(sources):,} lines but {target} has {len(targets):,}"
-            f"{_shift(source, target, sources, targets)}; each line must be the translation of its neighbour."
+            f"{_shift(source, target, sources, targets)}; each line must be the translation of its neighbor."
         )
 
 

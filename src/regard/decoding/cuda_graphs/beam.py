@@ -30,8 +30,8 @@ class Rules:
     """What decides which candidates there are; few enough that a recording for each is affordable."""
 
     beams: int
-    start: int
-    end: int
+    bos_id: int
+    eos_id: int
     never: tuple[int, ...]
     min_length: int
 
@@ -43,7 +43,7 @@ class Rules:
         are_enough = 2 * settings.beams + len(ends.never) < vocabulary
         if has_others or settings.coverage_penalty or settings.beams == 1 or not are_enough:
             return None
-        return cls(settings.beams, ends.start, ends.end, ends.never, settings.min_length)
+        return cls(settings.beams, ends.bos_id, ends.eos_id, ends.never, settings.min_length)
 
 
 def candidates(logits: Tensor, so_far: Tensor, said: Tensor, never: Tensor, rules: Rules) -> tuple[Tensor, ...]:
@@ -51,7 +51,7 @@ def candidates(logits: Tensor, so_far: Tensor, said: Tensor, never: Tensor, rule
     count, B = 2 * rules.beams, so_far.size(0)
     log_p = logits.log_softmax(1).index_fill_(1, never, -torch.inf)  # (B * H, V)
     if rules.min_length > 1:
-        log_p[:, rules.end].masked_fill_(said + 1 < rules.min_length, -torch.inf)
+        log_p[:, rules.eos_id].masked_fill_(said + 1 < rules.min_length, -torch.inf)
     values, tokens = log_p.topk(count, dim=1)  # no hypothesis can have more among the best of its sentence
     totals, places = (values.view(B, -1, count) + so_far[:, :, None]).flatten(1).topk(count, dim=1)
     return totals, places // count, tokens.view(B, -1).gather(1, places)
@@ -71,7 +71,7 @@ class BeamRecording(CapturedGraph):
         B, beams, count = shape.sentences, rules.beams, 2 * rules.beams
         self.rules = rules
         self.source = torch.zeros(B, shape.length, dtype=torch.long, device=device)
-        self.real = torch.ones(B, shape.length, dtype=torch.bool, device=device)
+        self.token_mask = torch.ones(B, shape.length, dtype=torch.bool, device=device)
         self.never = torch.tensor(rules.never, dtype=torch.long, device=device)
         self.so_far = torch.zeros(B, beams, device=device)
         self.said = torch.zeros((), dtype=torch.long, device=device)
@@ -88,31 +88,31 @@ class BeamRecording(CapturedGraph):
         """What is recorded, by name, in the order in which it is done."""
         return {"begin": self._begin, "step": self._step}
 
-    def take(self, source: Tensor, real: Tensor) -> None:
+    def take(self, source: Tensor, token_mask: Tensor) -> None:
         """Take in sources (b, S); the rows without one see something, so that they hold numbers."""
         b, S = source.shape
-        self.real.zero_()
-        self.real[b:, 0] = True
-        self.real[:b, :S] = real
+        self.token_mask.zero_()
+        self.token_mask[b:, 0] = True
+        self.token_mask[:b, :S] = token_mask
         self.source[:b, :S] = source
         self.run("begin")
 
     def _begin(self) -> None:
         """Read the sources; of each sentence's hypotheses only the first may be gone on from."""
-        self.fixed.begin(self.source, self.real)
-        self.tokens.fill_(self.rules.start)
+        self.static_state.begin(self.source, self.token_mask)
+        self.tokens.fill_(self.rules.bos_id)
         self.order.copy_(self.identity)
         self.so_far.fill_(-torch.inf)
         self.so_far[:, 0] = 0
         self.said.zero_()
 
     def _step(self) -> None:
-        logits = self.fixed.step(self.tokens, self.order)
+        logits = self.static_state.step(self.tokens, self.order)
         if can_fuse(logits):
             from regard.decoding.kernels.beam_select import Books, select  # the compiler takes a second to load
 
             books = Books(self.so_far, self.said, self.never, self.order, self.tokens, self.found)
-            select(logits, books, self.rules.end, self.rules.min_length)
+            select(logits, books, self.rules.eos_id, self.rules.min_length)
         else:
             self._select(logits)
         self.said += 1
@@ -122,7 +122,7 @@ class BeamRecording(CapturedGraph):
         beams = self.rules.beams
         totals, origins, tokens = candidates(logits, self.so_far, self.said, self.never, self.rules)
         self.found.copy_(torch.stack((totals, origins.float(), tokens.float()), dim=1))
-        is_end = tokens == self.rules.end
+        is_end = tokens == self.rules.eos_id
         chosen = (is_end * len(self.ranks) + self.ranks).topk(beams, dim=1, largest=False).indices
         self.so_far.copy_(totals.masked_fill(is_end, -torch.inf).gather(1, chosen))
         self.order.view(-1, beams).copy_(self.first + origins.gather(1, chosen))
@@ -130,12 +130,12 @@ class BeamRecording(CapturedGraph):
 
 
 def recorded_beam_search(
-    model: Any, source: Tensor, real: Tensor, limits: Sequence[int], constraints: LogitsProcessor, rules: Rules
+    model: Any, source: Tensor, token_mask: Tensor, limits: Sequence[int], constraints: LogitsProcessor, rules: Rules
 ) -> list[list[Hypothesis]] | None:
     """Return what `beam_search` would; None if memory is too short for recordings."""
     ledger = BeamState(limits, constraints)
     search = _Search(model, source, ledger, rules)
-    return ledger.finished if search.run(source, real, max(limits)) else None
+    return ledger.finished if search.run(source, token_mask, max(limits)) else None
 
 
 class _Search:
@@ -151,12 +151,12 @@ class _Search:
         self.underway: deque[int] = deque()
         self.uncovered = np.zeros((len(source), rules.beams))
 
-    def run(self, source: Tensor, real: Tensor, limit: int) -> bool:
+    def run(self, source: Tensor, token_mask: Tensor, limit: int) -> bool:
         """Search to the end; False if memory was too short to begin."""
         now = self._recording(len(source))
         if now is None:
             return False
-        now.take(source, real)
+        now.take(source, token_mask)
         self.left = now.shape.steps
         while self.ledger.alive:
             must_move = not self.left or now.shape.is_too_large_for(len(self.rows))
@@ -199,7 +199,7 @@ class _Search:
         """Go on in another recording, with room for more steps or fewer sentences."""
         beams, count = self.rules.beams, len(self.rows)
         rows = torch.from_numpy(self.rows).to(self.device)
-        memory, state = now.fixed.unload(rows, self.since)
+        memory, state = now.static_state.unload(rows, self.since)
         own = now.order.view(-1, beams)[rows] % beams
         state = state.select((torch.arange(count, device=self.device)[:, None] * beams + own).flatten())
         tokens, so_far, said = now.tokens.view(-1, beams)[rows], now.so_far[rows], now.said.clone()
@@ -210,6 +210,6 @@ class _Search:
         other.so_far[:count] = so_far
         other.said.copy_(said)
         other.order.copy_(other.identity)
-        self.left = other.fixed.load(memory, state)
+        self.left = other.static_state.load(memory, state)
         self.rows, self.since = np.arange(count), 0
         return other

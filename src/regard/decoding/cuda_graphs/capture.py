@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from regard.models.base.protocols import StaticState, SupportsCudaGraphs
-from regard.nn.inference.memory import nothing_collected
+from regard.nn.inference.memory import gc_paused
 from regard.nn.probes.probe import probes
 
 SHORTEST_SOURCE = 16
@@ -59,7 +59,9 @@ class CapturedGraph:
 
     def __init__(self, model: SupportsCudaGraphs, shape: GraphKey, device: torch.device) -> None:
         self.shape: Any = shape
-        self.fixed: StaticState = model.fixed(shape.sentences, shape.length, shape.hypotheses, shape.steps)
+        self.static_state: StaticState = model.static_state(
+            shape.sentences, shape.length, shape.hypotheses, shape.steps
+        )
         rows = shape.sentences * shape.hypotheses
         self.tokens = torch.zeros(rows, dtype=torch.long, device=device)
         self.identity = torch.arange(rows, device=device)
@@ -70,7 +72,7 @@ class CapturedGraph:
     @property
     def size(self) -> int:
         """Bytes held."""
-        return self.fixed.size
+        return self.static_state.size
 
     def record(self) -> None:
         """Do everything once, which sets up what must not be set up in a recording, and then record it."""
@@ -81,7 +83,7 @@ class CapturedGraph:
             for name, part in self.parts.items():
                 graph = torch.cuda.CUDAGraph()
                 with (
-                    nothing_collected(),
+                    gc_paused(),
                     torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"),
                 ):
                     part()
@@ -100,7 +102,7 @@ class CapturedGraph:
             self.parts[part]()
 
     def _step(self) -> None:
-        self.logits = self.fixed.step(self.tokens, self.order)
+        self.logits = self.static_state.step(self.tokens, self.order)
 
 
 Kind = TypeVar("Kind", bound=CapturedGraph)
@@ -192,15 +194,12 @@ def forget_recordings(model: Any) -> None:
     _recordings.pop(model, None)
 
 
-def can_record(model: Any) -> bool:
+def supports_cuda_graphs(model: Any) -> bool:
     """Tell whether the steps of a model are recorded: on a CUDA device, unless someone listens."""
-    return (
-        isinstance(model, SupportsCudaGraphs)
-        and next(model.parameters()).is_cuda
-        and not recordings_of(model).is_heard
-    )  # type: ignore[attr-defined]
+    is_on_gpu = isinstance(model, SupportsCudaGraphs) and next(model.parameters()).is_cuda  # type: ignore[attr-defined]
+    return is_on_gpu and not recordings_of(model).is_heard
 
 
-def can_record_passes(model: Any) -> bool:
+def supports_captured_passes(model: Any) -> bool:
     """Tell whether the passes of a model over its outputs are recorded: on a CUDA device, unless someone listens."""
     return next(model.parameters()).is_cuda and not recordings_of(model).is_heard

@@ -29,14 +29,14 @@ class TextRecording(CapturedGraph):
 
     def __init__(self, model: RecordableText, shape: TextGraphKey, device: torch.device, number: int = 0) -> None:
         self.shape = shape
-        self.fixed: Any = model.fixed_text(shape.rows, shape.slots)
+        self.static_state: Any = model.fixed_text(shape.rows, shape.slots)
         self.tokens = torch.zeros(shape.rows, dtype=torch.long, device=device)
         self.logits = torch.zeros(0)  # (R, V)
         self.owner: weakref.ref[RecordedReader] | None = None
         self._graphs = {}
 
     def _step(self) -> None:
-        self.logits = self.fixed.step(self.tokens)
+        self.logits = self.static_state.step(self.tokens)
 
 
 class RecordedReader(DecoderOnlyStepper):
@@ -93,7 +93,7 @@ class RecordedReader(DecoderOnlyStepper):
             self._is_plain = True
             super().select(self._rows, self._rows)
             return
-        self._used = now.fixed.load(state, texts)
+        self._used = now.static_state.load(state, texts)
         self._now, self._rows = now, list(range(len(self._rows)))
         self._state = self.model.start()  # its memory can go
 
@@ -101,7 +101,7 @@ class RecordedReader(DecoderOnlyStepper):
         larger = self._free_recording(now.shape.rows, 2 * now.shape.slots)
         if larger is None:
             raise torch.OutOfMemoryError(f"No memory for {now.shape.rows} texts of {2 * now.shape.slots} tokens.")
-        larger.fixed.take(now.fixed, self._used)
+        larger.static_state.take(now.static_state, self._used)
         now.owner = None
         self._now = larger
 
@@ -121,7 +121,7 @@ class RecordedReader(DecoderOnlyStepper):
 
 def build_reader(model: CausalLM, padding: int) -> DecoderOnlyStepper:
     """Return the reader that suits a model: recorded on a CUDA device, unless someone listens."""
-    can_record = isinstance(model, RecordableText) and model.head.weight.is_cuda
-    return (RecordedReader if can_record and not recordings_of(model).is_heard else DecoderOnlyStepper)(
+    supports_cuda_graphs = isinstance(model, RecordableText) and model.head.weight.is_cuda
+    return (RecordedReader if supports_cuda_graphs and not recordings_of(model).is_heard else DecoderOnlyStepper)(
         model, padding
     )

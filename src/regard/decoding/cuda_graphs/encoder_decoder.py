@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.decoding.cuda_graphs.capture import CapturedGraph, GraphKey, can_record, recordings_of
+from regard.decoding.cuda_graphs.capture import CapturedGraph, GraphKey, recordings_of, supports_cuda_graphs
 from regard.decoding.steppers.interface import EnsembleStepper, ModelStepper, Stepper
 from regard.models.base.protocols import Seq2Seq
 
@@ -14,8 +14,8 @@ from regard.models.base.protocols import Seq2Seq
 class CudaGraphStepper:
     """Steps of one model: the first as it comes, all further ones from recordings."""
 
-    def __init__(self, model: Any, source: Tensor, real: Tensor) -> None:
-        self._plain = ModelStepper(model, source, real)
+    def __init__(self, model: Any, source: Tensor, token_mask: Tensor) -> None:
+        self._plain = ModelStepper(model, source, token_mask)
         self._recordings = recordings_of(model)
         self._sentences, self._length = source.shape
         self._device = source.device
@@ -69,21 +69,21 @@ class CudaGraphStepper:
         if self._now is None:
             return None
         self._since = 0
-        self._left = self._now.fixed.load(self._plain.memory, self._plain.state)
+        self._left = self._now.static_state.load(self._plain.memory, self._plain.state)
         self._rows = torch.arange(self._sentences, device=self._device)
         return self._now
 
     def _unload(self, now: CapturedGraph) -> None:
-        self._plain.memory, self._plain.state = now.fixed.unload(self._rows, self._since)
+        self._plain.memory, self._plain.state = now.static_state.unload(self._rows, self._since)
         self._now = None
 
 
-def build_stepper(models: Sequence[Seq2Seq], source: Tensor, real: Tensor) -> Stepper:
+def build_stepper(models: Sequence[Seq2Seq], source: Tensor, token_mask: Tensor) -> Stepper:
     """Return the stepper over sources (B, S) of one model or an ensemble."""
-    steppers = [stepper_kind(model, models)(model, source, real) for model in models]
+    steppers = [stepper_kind(model, models)(model, source, token_mask) for model in models]
     return steppers[0] if len(steppers) == 1 else EnsembleStepper(steppers)
 
 
 def stepper_kind(model: Any, members: Sequence[Any]) -> type[ModelStepper] | type[CudaGraphStepper]:
     """Return how the steps of a model are taken; one that is there twice cannot share its recordings."""
-    return CudaGraphStepper if can_record(model) and members.count(model) == 1 else ModelStepper
+    return CudaGraphStepper if supports_cuda_graphs(model) and members.count(model) == 1 else ModelStepper

@@ -41,7 +41,7 @@ class MaskShape:
     """Of the outputs, where these are recorded too."""
 
 
-def on_grid(size: int, finest: int = FINEST) -> int:
+def padded_to_bucket(size: int, finest: int = FINEST) -> int:
     """Return the next size with at most three significant bits, a whole multiple of the finest step."""
     step = max(finest, 1 << max(0, size.bit_length() - 3))
     return -(-size // step) * step
@@ -56,7 +56,7 @@ class SourceRecording(CapturedGraph):
         self.shape, self.candidates, self._model = shape, candidates, weakref.ref(model)
         self.source = torch.zeros(B, S, dtype=torch.long, device=device)
         self.tokens = self.source
-        self.real = torch.ones(B, S, dtype=torch.bool, device=device)
+        self.token_mask = torch.ones(B, S, dtype=torch.bool, device=device)
         self.memory: Any = None
         self.lengths = self.chances = torch.zeros(0)  # (B, candidates)
         self._graphs = {}
@@ -71,19 +71,19 @@ class SourceRecording(CapturedGraph):
         """What is recorded."""
         return {"read": self._read}
 
-    def take(self, source: Tensor, real: Tensor) -> None:
+    def take(self, source: Tensor, token_mask: Tensor) -> None:
         """Read sources (b, S); the rows without one see something, so that they hold numbers."""
         b, S = source.shape
-        self.real.zero_()
-        self.real[b:, 0] = True
-        self.real[:b, :S] = real
+        self.token_mask.zero_()
+        self.token_mask[b:, 0] = True
+        self.token_mask[:b, :S] = token_mask
         self.source[:b, :S] = source
         self.run("read")
 
     def _read(self) -> None:
         model = self._model()
         assert model is not None, "whoever decodes holds it"
-        memory = model.encode(self.source, self.real, is_alone=True)
+        memory = model.encode(self.source, self.token_mask, is_alone=True)
         self.lengths, self.chances = likely_lengths(model, memory, self.candidates)
         self.memory = model.ready(memory).select(candidate_rows(self.lengths))
 
@@ -128,21 +128,25 @@ class FillingRecording(CapturedGraph):
 
 
 def recorded_mask_predict(
-    model: ConditionalMaskedLM, source: Tensor, real: Tensor, ends: SpecialTokens, settings: MaskPredictDecodeSettings
+    model: ConditionalMaskedLM,
+    source: Tensor,
+    token_mask: Tensor,
+    ends: SpecialTokens,
+    settings: MaskPredictDecodeSettings,
 ) -> list[list[Hypothesis]] | None:
     """Return what `mask_predict` would; None where a shape is new, too large, or memory too short to record it."""
     recordings = recordings_of(model)
     (B, S), bound = source.shape, model.max_positions
-    most = on_grid(S) if bound is None else min(on_grid(S), bound)
-    shape = MaskShape(on_grid(B, finest=1), most)
+    most = padded_to_bucket(S) if bound is None else min(padded_to_bucket(S), bound)
+    shape = MaskShape(padded_to_bucket(B, finest=1), most)
     rows = shape.sentences * settings.length_candidates
     if rows * shape.length > LARGEST or recordings.is_new((shape, settings)):
         return None
     sources = recordings.of(SourceRecording, shape, settings.length_candidates)
     if sources is None:
         return None
-    sources.take(source, real)
-    width = on_grid(int(sources.lengths[:B].max()))
+    sources.take(source, token_mask)
+    width = padded_to_bucket(int(sources.lengths[:B].max()))
     shape = MaskShape(shape.sentences, shape.length, width if bound is None else min(width, bound))
     if rows * shape.width > LARGEST:
         return None

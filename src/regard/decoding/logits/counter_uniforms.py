@@ -10,7 +10,9 @@ from regard.data.shuffle import mixed
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def uniforms(seed: int, lines: NDArray[np.int64], samples: NDArray[np.int64], step: int) -> NDArray[np.float64]:
+def counter_uniforms(
+    seed: int, lines: NDArray[np.int64], samples: NDArray[np.int64], step: int
+) -> NDArray[np.float64]:
     """Return one number in [0, 1) for each (line, sample) at a step."""
     state = np.full(lines.shape, seed, np.uint64)
     for part in (lines, samples, np.full(lines.shape, step)):

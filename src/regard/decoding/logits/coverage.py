@@ -17,7 +17,7 @@ FAINTEST = 1e-9
 class Coverage:
     """The sum over steps of the cross-attention (R, S) of every hypothesis: the mean of all heads and layers."""
 
-    def __init__(self, models: Sequence[Any], real: Tensor) -> None:
+    def __init__(self, models: Sequence[Any], token_mask: Tensor) -> None:
         self.listened = [
             probe for model in models for name, probe in probes(model).items() if name.endswith(".cross.weights")
         ]
@@ -25,8 +25,8 @@ class Coverage:
             raise ConfigError(
                 "coverage_penalty: this model has no cross-attention to measure coverage by; leave it out."
             )
-        self.real = real  # (B, S)
-        self.total = torch.zeros(real.shape, device=real.device)  # (R, S)
+        self.token_mask = token_mask  # (B, S)
+        self.total = torch.zeros(token_mask.shape, device=token_mask.device)  # (R, S)
         self._step: list[Tensor] = []
 
     @contextmanager
@@ -46,11 +46,11 @@ class Coverage:
 
     def penalty(self, weight: float) -> Tensor:
         """Return the penalty (R,): the weight times the sum of log min(coverage, 1) over the source."""
-        share = self.total.clamp(FAINTEST, 1).log().unflatten(0, (self.real.size(0), -1))  # (B, hypotheses, S)
-        return weight * share.masked_fill(~self.real[:, None], 0).sum(-1).flatten()
+        share = self.total.clamp(FAINTEST, 1).log().unflatten(0, (self.token_mask.size(0), -1))  # (B, hypotheses, S)
+        return weight * share.masked_fill(~self.token_mask[:, None], 0).sum(-1).flatten()
 
     def reorder(self, hypotheses: Tensor, sentences: Tensor | None = None) -> None:
         """Go on with these rows."""
         self.total = self.total.index_select(0, hypotheses)
         if sentences is not None:
-            self.real = self.real.index_select(0, sentences)
+            self.token_mask = self.token_mask.index_select(0, sentences)

@@ -21,7 +21,7 @@ class LogitsProcessor:
     ) -> None:
         self.settings, self.ends, self.prefixes, self.device = settings, ends, prefixes, device
         self.never = torch.tensor(ends.never, dtype=torch.long, device=device)
-        self.never_yet = torch.tensor((*ends.never, ends.end), dtype=torch.long, device=device)
+        self.never_yet = torch.tensor((*ends.never, ends.eos_id), dtype=torch.long, device=device)
         self.prefix_steps = max((len(prefix.choices) for prefix in prefixes if prefix), default=0)
 
     @property
@@ -35,7 +35,7 @@ class LogitsProcessor:
         What may not be said is struck out of `log_p` itself: it is large.
         """
         settings, length = self.settings, past.shape[1]
-        end = log_p[:, self.ends.end].clone() if settings.no_repeat_ngram else None
+        end = log_p[:, self.ends.eos_id].clone() if settings.no_repeat_ngram else None
         log_p.index_fill_(1, self.never_yet if length + 1 < settings.min_length else self.never, -torch.inf)
         allowed = log_p
         if length and (settings.repetition_penalty > 1 or end is not None):
@@ -46,7 +46,7 @@ class LogitsProcessor:
                 allowed = forbid_repeated_ngrams(allowed, said, settings.no_repeat_ngram)
                 # Where nothing else is left to say, the end may come, however early.
                 is_stuck = allowed.amax(1) == -torch.inf
-                allowed[:, self.ends.end] = torch.where(is_stuck, end, allowed[:, self.ends.end])
+                allowed[:, self.ends.eos_id] = torch.where(is_stuck, end, allowed[:, self.ends.eos_id])
         return self._begun(allowed, log_p, past, sentences) if length < self.prefix_steps else allowed
 
     def _begun(self, allowed: Tensor, log_p: Tensor, past: NDArray[np.int64], sentences: NDArray[np.int64]) -> Tensor:

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.decoding.logits.counter_uniforms import draw, uniforms
+from regard.decoding.logits.counter_uniforms import counter_uniforms, draw
 from regard.decoding.logits.filters import forbid_repeated_ngrams, keep_min_p, penalise_repetition
-from regard.decoding.search.rollout import narrowed
+from regard.decoding.search.rollout import warp_logits
 from regard.decoding.steppers.interface import SpecialTokens
 from regard.decoding.steppers.requests import RunningSequence
 from regard.decoding.text_settings import GenerateSettings
@@ -21,9 +21,9 @@ class TokenSampler:
 
     def __init__(self, settings: GenerateSettings, ends: SpecialTokens, weight: Tensor) -> None:
         self.settings, self.ends, self.device = settings, ends, weight.device
-        never = [token for token in ends.never if token != ends.end and token < weight.size(0)]
+        never = [token for token in ends.never if token != ends.eos_id and token < weight.size(0)]
         self.never = torch.tensor(never, dtype=torch.long, device=self.device)
-        self.never_yet = torch.tensor([*never, ends.end], dtype=torch.long, device=self.device)
+        self.never_yet = torch.tensor([*never, ends.eos_id], dtype=torch.long, device=self.device)
 
     def __call__(self, logits: Tensor, rows: Sequence[RunningSequence], step: int) -> list[tuple[int, float]]:
         """Return the token that follows each row, and its log probability as the model has it."""
@@ -37,7 +37,7 @@ class TokenSampler:
 
     def _allowed(self, log_p: Tensor, rows: Sequence[RunningSequence], step: int) -> Tensor:
         """Return the log probabilities (R, V) under all constraints."""
-        settings, end = self.settings, self.ends.end
+        settings, end = self.settings, self.ends.eos_id
         allowed = log_p.index_fill(1, self.never_yet if step + 1 < settings.min_tokens else self.never, -torch.inf)
         if settings.repetition_penalty > 1:
             allowed = self._by_past(
@@ -56,7 +56,7 @@ class TokenSampler:
         self, log_p: Tensor, rows: Sequence[RunningSequence], constrain: Callable[[Tensor, Tensor], Tensor]
     ) -> Tensor:
         """Return the log probabilities constrained by what was read and said, rows of one length at a time."""
-        pasts = [[token for token in row.ids if token != self.ends.end] for row in rows]
+        pasts = [[token for token in row.ids if token != self.ends.eos_id] for row in rows]
         lengths = np.array([len(past) for past in pasts])
         found = log_p.clone()
         for length in np.unique(lengths[lengths > 0]):
@@ -71,10 +71,10 @@ class TokenSampler:
         settings = self.settings
         if settings.temperature == 0:
             return allowed.argmax(1)
-        allowed = narrowed(allowed, settings)
+        allowed = warp_logits(allowed, settings)
         if settings.min_p is not None:
             allowed = keep_min_p(allowed, settings.min_p)
         lines = np.array([row.prompt.line for row in rows], np.int64)
         samples = np.array([row.sample for row in rows], np.int64)
-        chances = torch.from_numpy(uniforms(settings.seed, lines, samples, step)).to(self.device)
+        chances = torch.from_numpy(counter_uniforms(settings.seed, lines, samples, step)).to(self.device)
         return draw(allowed, chances).clamp_max(allowed.size(1) - 1)  # where there are no numbers, a draw is past all

@@ -18,7 +18,7 @@ def beam_search(
     """Return up to `beams` hypotheses of each sentence, best first; a sentence may take as many tokens as its limit.
 
     Hypotheses that end compete with those that run on. A sentence leaves the batch when no running hypothesis is
-    better than its worst finished one, or at its own length limit: none depends on its neighbours.
+    better than its worst finished one, or at its own length limit: none depends on its neighbors.
     """
     ledger = BeamState(limits, constraints)
     search = _Search(stepper, ledger, constraints, coverage)
@@ -36,7 +36,7 @@ class _Search:
         self.stepper, self.ledger, self.constraints, self.coverage = stepper, ledger, constraints, coverage
         self.settings, self.device = constraints.settings, constraints.device
         sentences = len(ledger.alive)
-        self.tokens = torch.full((sentences,), constraints.ends.start, device=self.device)  # (R,) said last
+        self.tokens = torch.full((sentences,), constraints.ends.bos_id, device=self.device)  # (R,) said last
         self.so_far = torch.zeros(sentences, 1, device=self.device)  # (R, 1) totals, beside the model
 
     def step(self) -> None:
@@ -82,7 +82,7 @@ class _Search:
         origins = places_found // size
         surprises = together[:, :count]
         if self.constraints.changes_values:
-            before = np.take_along_axis(self.ledger.surprises, origins, axis=1)
+            before = np.take_along_axis(self.ledger.log_probabilities, origins, axis=1)
             surprises = before + together[:, 2 * count : 3 * count]
         covered = together[:, -hypotheses:] if self.coverage is not None else np.zeros((sentences, hypotheses))
         return Candidates(together[:, :count], surprises, origins, places_found % size, covered)

@@ -35,7 +35,7 @@ class Candidates:
 
     totals: Floats
     """Log probability, and repetition penalty where asked for, so far."""
-    surprises: Floats
+    log_probabilities: Floats
     """Log probability alone."""
     origins: Places
     """The hypothesis of the sentence that each goes on from."""
@@ -61,9 +61,9 @@ class BeamState:
     def __init__(self, limits: Sequence[int], constraints: LogitsProcessor) -> None:
         self._sentences = [BeamSequence(place, limit) for place, limit in enumerate(limits)]
         self.alive = list(self._sentences)
-        self.settings, self.end = constraints.settings, constraints.ends.end
+        self.settings, self.eos_id = constraints.settings, constraints.ends.eos_id
         self.totals = np.zeros((len(limits), 1))  # one hypothesis each to begin with
-        self.surprises = np.zeros((len(limits), 1))
+        self.log_probabilities = np.zeros((len(limits), 1))
         self.past: Places = np.zeros((len(limits), 1, 0), np.int64)  # (sentences, hypotheses, length)
         self._limits = np.array(limits)
         # Of each sentence, the score that a hypothesis must beat to be kept: all `beams` places are taken.
@@ -80,17 +80,17 @@ class BeamState:
         Returns None when all are done.
         """
         beams = self.settings.beams
-        is_end = found.tokens == self.end
+        is_end = found.tokens == self.eos_id
         if is_end.any():
             self._finish(found, *np.nonzero(is_end[:, :beams]))  # only those among the best `beams` count
             running = is_end.argsort(axis=1, kind="stable")[:, :beams]  # the best that do not end
             rows = np.arange(len(self.alive))[:, None]
             origins, tokens, totals = (each[rows, running] for each in (found.origins, found.tokens, found.totals))
             self.totals = np.where(is_end[rows, running], -np.inf, totals)
-            self.surprises = found.surprises[rows, running]
+            self.log_probabilities = found.log_probabilities[rows, running]
         else:
             origins, tokens = found.origins[:, :beams], found.tokens[:, :beams]
-            self.totals, self.surprises = found.totals[:, :beams], found.surprises[:, :beams]
+            self.totals, self.log_probabilities = found.totals[:, :beams], found.log_probabilities[:, :beams]
         before = self.past[np.arange(len(self.alive))[:, None], origins]
         self.past = np.concatenate((before, tokens[..., None]), axis=2)
         return self._go_on(origins, tokens, found)
@@ -103,7 +103,7 @@ class BeamState:
         for place in np.flatnonzero((totals > -np.inf) & (scores > self._worst[rows])).tolist():
             row, score = int(rows[place]), float(scores[place])
             ids = self.past[row, origins[place]].tolist()
-            surprise = float(found.surprises[row, ranks[place]])
+            surprise = float(found.log_probabilities[row, ranks[place]])
             self.alive[row].finish(Hypothesis(ids, surprise, score, True), self.settings.beams)
         for row in set(rows.tolist()):
             kept = self.alive[row].finished
@@ -122,7 +122,7 @@ class BeamState:
                 self._cut_off(row, found.coverage[row, origins[row]])
             self.alive = [self.alive[row] for row in staying]
             self.past, self._limits, self._worst = self.past[staying], self._limits[staying], self._worst[staying]
-            self.totals, self.surprises = self.totals[staying], self.surprises[staying]
+            self.totals, self.log_probabilities = self.totals[staying], self.log_probabilities[staying]
             origins, tokens = origins[staying], tokens[staying]
         return Moves(staying, origins, tokens, has_left) if len(staying) else None
 
@@ -132,5 +132,5 @@ class BeamState:
         for place, total in enumerate(self.totals[row].tolist()):
             if len(sentence.finished) < self.settings.beams and total > -np.inf:
                 score = total / length_penalty(self.settings, length) + float(covered[place])
-                ids, surprise = self.past[row, place].tolist(), float(self.surprises[row, place])
+                ids, surprise = self.past[row, place].tolist(), float(self.log_probabilities[row, place])
                 sentence.finish(Hypothesis(ids, surprise, score, False), self.settings.beams)

@@ -42,7 +42,7 @@ class Outputs:
 
     tokens: Tensor  # (R, T)
     sure: Tensor  # (R, T)
-    real: Tensor  # (R, T) False behind the end
+    token_mask: Tensor  # (R, T) False behind the end
     words: Tensor  # (R,) without the end
 
 
@@ -50,9 +50,9 @@ class Outputs:
 class MaskPredictState:
     """What decides how outputs are filled in."""
 
-    start: int
+    bos_id: int
     """What stands for a masked word."""
-    end: int
+    eos_id: int
     never: tuple[int, ...]
     passes: int
 
@@ -63,14 +63,14 @@ class MaskPredictState:
     @classmethod
     def of(cls, ends: SpecialTokens, settings: MaskPredictDecodeSettings) -> "MaskPredictState":
         """Return the rules that the settings ask for; the length alone says where an output ends."""
-        return cls(ends.start, ends.end, tuple(sorted({*ends.never, ends.end})), settings.passes)
+        return cls(ends.bos_id, ends.eos_id, tuple(sorted({*ends.never, ends.eos_id})), settings.passes)
 
 
 @torch.inference_mode()
 def mask_predict(
     model: ConditionalMaskedLM,
     source: Tensor,
-    real: Tensor,
+    token_mask: Tensor,
     ends: SpecialTokens,
     settings: MaskPredictDecodeSettings,
     watch: Callable[[MaskPredictStep], None] | None = None,
@@ -80,7 +80,7 @@ def mask_predict(
 
     `watch` sees all passes; `lengths` (B, candidates), end token included, are tried in place of the most probable.
     """
-    memory = model.encode(source, real)
+    memory = model.encode(source, token_mask)
     if lengths is None:
         lengths, chances = likely_lengths(model, memory, settings.length_candidates)  # (B, candidates)
     else:
@@ -101,7 +101,7 @@ def likely_lengths(model: ConditionalMaskedLM, memory: Any, count: int) -> tuple
     """Return the most probable lengths (B, count) of outputs, end token included, and their log probabilities."""
     scores = model.length_scores(memory).float()  # (B, C)
     longer = torch.arange(scores.size(1), device=scores.device) - model.length_reach
-    lengths = memory.real.sum(1)[:, None] + longer
+    lengths = memory.token_mask.sum(1)[:, None] + longer
     longest = torch.iinfo(torch.long).max if model.max_positions is None else model.max_positions
     possible = scores.masked_fill((lengths < SHORTEST) | (lengths > longest), -torch.inf).log_softmax(1)
     best = possible.topk(min(count, possible.size(1)), dim=1)
@@ -124,25 +124,25 @@ def fill_in(
     """
     places = torch.arange(width, device=lengths.device)
     words = lengths - 1
-    real, is_word = places < lengths[:, None], places < words[:, None]  # (R, T)
-    tokens = torch.full_like(real, filling.end, dtype=torch.long)
-    sure = torch.full_like(real, torch.inf, dtype=torch.float32).masked_fill(is_word, -torch.inf)
+    token_mask, is_word = places < lengths[:, None], places < words[:, None]  # (R, T)
+    tokens = torch.full_like(token_mask, filling.eos_id, dtype=torch.long)
+    sure = torch.full_like(token_mask, torch.inf, dtype=torch.float32).masked_fill(is_word, -torch.inf)
     is_fused = is_alone and watch is None and can_fuse(tokens, model.head.weight)
     for left in range(filling.passes, 0, -1):
         most = max(1, (width - 1) * left // filling.passes)
         if is_fused:
-            _go_over(model, memory, Outputs(tokens, sure, real, words), left, most, filling, never)
+            _go_over(model, memory, Outputs(tokens, sure, token_mask, words), left, most, filling, never)
             continue
         counts = (words * left // filling.passes).clamp_min(1)
         chosen = sure.sort(stable=True, dim=1).indices[:, :most]  # (R, most) the least sure ones first
         masked = places[:most] < counts[:, None]
-        tokens = tokens.scatter(1, chosen, tokens.gather(1, chosen).masked_fill(masked, filling.start))
-        hidden = _at(model.decode(tokens, memory, real, is_alone), chosen)  # (R, most, D)
+        tokens = tokens.scatter(1, chosen, tokens.gather(1, chosen).masked_fill(masked, filling.bos_id))
+        hidden = _at(model.decode(tokens, memory, token_mask, is_alone), chosen)  # (R, most, D)
         best, values = most_probable(model, hidden, never)
         tokens = tokens.scatter(1, chosen, torch.where(masked, best, tokens.gather(1, chosen)))
         sure = sure.scatter(1, chosen, torch.where(masked, values, sure.gather(1, chosen)))
         if watch is not None:
-            watch(MaskPredictStep(tokens, sure, torch.zeros_like(real).scatter(1, chosen, masked)))
+            watch(MaskPredictStep(tokens, sure, torch.zeros_like(token_mask).scatter(1, chosen, masked)))
     return tokens, sure
 
 
@@ -164,8 +164,8 @@ def _go_over(
     from regard.decoding.kernels.mask_update import mask_least_sure, say_masked  # the compiler takes a second to load
 
     tokens, sure, words = outputs.tokens, outputs.sure, outputs.words
-    chosen = mask_least_sure(tokens, sure, words, filling.start, left, filling.passes, most)
-    logits = model.project(_at(model.decode(tokens, memory, outputs.real, is_alone=True), chosen))
+    chosen = mask_least_sure(tokens, sure, words, filling.bos_id, left, filling.passes, most)
+    logits = model.project(_at(model.decode(tokens, memory, outputs.token_mask, is_alone=True), chosen))
     say_masked(logits, never, chosen, words, tokens, sure, left, filling.passes)
 
 

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.decoding.logits.counter_uniforms import draw, uniforms
+from regard.decoding.logits.counter_uniforms import counter_uniforms, draw
 from regard.decoding.logits.filters import keep_top_k, keep_top_p
 from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.settings import length_penalty
@@ -24,7 +24,7 @@ def greedy(stepper: Stepper, limits: Sequence[int], constraints: LogitsProcessor
     def most_probable(log_p: Tensor, places: NDArray[np.int64], step: int) -> Tensor:
         return log_p.argmax(1)
 
-    return [[found] for found in roll_out(stepper, limits, constraints, most_probable)]
+    return [[found] for found in rollout(stepper, limits, constraints, most_probable)]
 
 
 def sample(
@@ -32,7 +32,7 @@ def sample(
 ) -> list[list[Hypothesis]]:
     """Return `samples` hypotheses of each sentence, best first, drawn token by token.
 
-    A draw follows from the seed, the sentence's own line number, the sample's number and the step: neighbours in
+    A draw follows from the seed, the sentence's own line number, the sample's number and the step: neighbors in
     the batch have no part in it.
     """
     settings = constraints.settings
@@ -46,10 +46,10 @@ def sample(
     numbers = np.tile(np.arange(count), len(limits))
 
     def drawn(log_p: Tensor, places: NDArray[np.int64], step: int) -> Tensor:
-        chances = torch.from_numpy(uniforms(settings.seed, owners[places], numbers[places], step)).to(device)
-        return draw(narrowed(log_p, settings), chances)
+        chances = torch.from_numpy(counter_uniforms(settings.seed, owners[places], numbers[places], step)).to(device)
+        return draw(warp_logits(log_p, settings), chances)
 
-    found = roll_out(stepper, np.repeat(limits, count).tolist(), constraints, drawn, sentences)
+    found = rollout(stepper, np.repeat(limits, count).tolist(), constraints, drawn, sentences)
     by_sentence = [found[place : place + count] for place in range(0, len(found), count)]
     return [sorted(each, key=lambda hypothesis: -hypothesis.score) for each in by_sentence]
 
@@ -70,7 +70,7 @@ class SamplingParams(Protocol):
         """The share of the probability that the tokens that stay hold."""
 
 
-def narrowed(log_p: Tensor, settings: SamplingParams) -> Tensor:
+def warp_logits(log_p: Tensor, settings: SamplingParams) -> Tensor:
     """Return what is drawn from: log probabilities over the temperature, and only the top of them."""
     if settings.temperature != 1:
         log_p = log_p / settings.temperature
@@ -79,7 +79,7 @@ def narrowed(log_p: Tensor, settings: SamplingParams) -> Tensor:
     return log_p if settings.top_p is None else keep_top_p(log_p, settings.top_p)
 
 
-def roll_out(
+def rollout(
     stepper: Stepper,
     limits: Sequence[int],
     constraints: LogitsProcessor,
@@ -87,14 +87,14 @@ def roll_out(
     sentences: NDArray[np.int64] | None = None,
 ) -> list[Hypothesis]:
     """Return one hypothesis a row; rows that end leave the batch. Row i belongs to sentence sentences[i]."""
-    settings, end = constraints.settings, constraints.ends.end
+    settings, end = constraints.settings, constraints.ends.eos_id
     bounds = np.asarray(limits, np.int64)
     places = np.arange(len(bounds))  # of the rows that are not done
     sentences = places if sentences is None else sentences
     past = np.zeros((len(bounds), 0), np.int64)
     totals = np.zeros((2, len(bounds)))  # with penalties, and as the model has it
     found: list[Hypothesis | None] = [None] * len(bounds)
-    tokens = torch.full((len(bounds),), constraints.ends.start, device=constraints.device)
+    tokens = torch.full((len(bounds),), constraints.ends.bos_id, device=constraints.device)
     step = 0
     while len(places):
         log_p = stepper.step(tokens).log_softmax(-1)  # (R, V)

@@ -27,8 +27,8 @@ class Hypothesis:
 class SpecialTokens:
     """The token every output starts with and the one that ends it, and those that are never said."""
 
-    start: int
-    end: int
+    bos_id: int
+    eos_id: int
     never: tuple[int, ...]
 
 
@@ -45,9 +45,9 @@ class Stepper(Protocol):
 class ModelStepper:
     """Steps of one model."""
 
-    def __init__(self, model: Seq2Seq, source: Tensor, real: Tensor) -> None:
+    def __init__(self, model: Seq2Seq, source: Tensor, token_mask: Tensor) -> None:
         self.model = model
-        self.memory: Memory = model.encode(source, real)
+        self.memory: Memory = model.encode(source, token_mask)
         self.state: DecoderState = model.start()
 
     def step(self, tokens: Tensor) -> Tensor:

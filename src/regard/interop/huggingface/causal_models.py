@@ -84,7 +84,7 @@ def write_language_model(bundle: Bundle, settings: GptSettings, folder: Path, pr
         write_json(aside / CONFIG, config)
         write_json(aside / GENERATION, generation)
         write_tensors(aside, tensors)
-        put_first = [tokenizer.end] if GenerateSettings(**generate).begins_text else []
+        put_first = [tokenizer.eos_id] if GenerateSettings(**generate).begins_text else []
         write_tokenizer(aside, tokenizer, window, put_first)
 
     write_whole(folder, write)

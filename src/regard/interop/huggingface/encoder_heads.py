@@ -23,7 +23,7 @@ REMEMBERED = {
     "classify": ("texts", "pairs", "max_length", "columns"),
     "regress": ("texts", "pairs", "max_length", "columns"),
     "tag": ("max_length", "columns"),
-    "answer": ("max_length", "stride", "longest_answer", "may_be_silent", "threshold"),
+    "answer": ("max_length", "stride", "longest_answer", "has_unanswerable", "threshold"),
     "choose": ("max_length", "columns"),
 }
 """What a model of a task remembers that has no place in a config.json, and goes along in a file of its own."""
@@ -68,7 +68,7 @@ def read_head(config: dict[str, Any], kind: str, where: str) -> tuple[HeadSettin
     if kind == "number":
         facts |= {"center": 0.0, "spread": 1.0}
     if kind == "spans":
-        facts |= {"stride": 128, "longest_answer": 30, "may_be_silent": False, "threshold": 0.0}
+        facts |= {"stride": 128, "longest_answer": 30, "has_unanswerable": False, "threshold": 0.0}
     return HeadSettings(kind=kind, outputs=outputs, dropout=dropout), facts
 
 
@@ -113,7 +113,7 @@ def headed_form(bundle: Bundle) -> EncoderForm:
 def vectors_alone(bundle: Bundle) -> Bundle:
     """Return a model that says how alike two texts are as what it is: an encoder that gives each text a vector."""
     assert bundle.head is not None
-    embed = {"pooling": bundle.head.pooling, "is_normalised": True, "max_length": int(bundle.facts["max_length"])}
+    embed = {"pooling": bundle.head.pooling, "is_normalized": True, "max_length": int(bundle.facts["max_length"])}
     facts = {"embed": embed, "untrained": [POOLER, MASKED_WORDS]}
     return replace(bundle, task=TASK, model=bundle.model.body, facts=facts, head=None)
 

@@ -109,8 +109,8 @@ def write_encoder_tokenizer(folder: Path, tokenizer: Tokenizer, positions: int) 
     definition = json.loads(tokenizer.to_json())
     definition["post_processor"] = _around(tokenizer)
     write_json(folder / FILE, definition)
-    specials = tokenizer.padding, tokenizer.unknown, tokenizer.start, tokenizer.end, tokenizer.mask
-    written = {name: tokenizer.pieces([number])[0] for name, number in zip(NAMES, specials) if number is not None}
+    specials = tokenizer.pad_id, tokenizer.unk_id, tokenizer.bos_id, tokenizer.eos_id, tokenizer.mask_id
+    written = {name: tokenizer.tokens([number])[0] for name, number in zip(NAMES, specials) if number is not None}
     settings = {
         **written,
         "model_max_length": positions,
@@ -143,7 +143,7 @@ def _is_berts(definition: dict[str, Any], names: dict[str, str]) -> bool:
 
 def _around(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return what puts [CLS] before a text and [SEP] behind it, and behind a second one of the other segment."""
-    start, end = tokenizer.pieces((tokenizer.start, tokenizer.end))
+    start, end = tokenizer.tokens((tokenizer.bos_id, tokenizer.eos_id))
 
     def special(name: str, kind: int) -> dict[str, Any]:
         return {"SpecialToken": {"id": name, "type_id": kind}}
@@ -151,7 +151,7 @@ def _around(tokenizer: Tokenizer) -> dict[str, Any]:
     def text(name: str, kind: int) -> list[dict[str, Any]]:
         return [{"Sequence": {"id": name, "type_id": kind}}, special(end, kind)]
 
-    numbers = {start: tokenizer.start, end: tokenizer.end}
+    numbers = {start: tokenizer.bos_id, end: tokenizer.eos_id}
     return {
         "type": "TemplateProcessing",
         "single": [special(start, 0), *text("A", 0)],

@@ -33,7 +33,7 @@ PARTS = {
         "transform.dense": "cls.predictions.transform.dense",
         "transform.norm": "cls.predictions.transform.LayerNorm",
     },
-    NEXT_SENTENCE: {"following": "cls.seq_relationship"},
+    NEXT_SENTENCE: {"next_sentence": "cls.seq_relationship"},
 }
 """Layers of ours that a folder may have or not, and theirs; the pooler stands below the prefix."""
 

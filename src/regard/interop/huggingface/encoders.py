@@ -117,7 +117,7 @@ def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress
         bundle = vectors_alone(bundle)
     form, parts = _form(bundle, settings)
     tokenizer = bundle.tokenizers["tokenizer"]
-    config = encoder_config(settings, bundle.vocabularies.target, form) | {"pad_token_id": tokenizer.padding}
+    config = encoder_config(settings, bundle.vocabularies.target, form) | {"pad_token_id": tokenizer.pad_id}
     for name in lost_in_encoder(settings):
         progress.warn(f"model.{name}: {getattr(settings, name)} is not written, BERT has no such setting.")
     weights = {name: tensor.float().cpu() for name, tensor in bundle.model.state_dict().items()}

@@ -36,17 +36,17 @@ def generation_config(
         "max_length": positions,
         **special_tokens(tokenizer),
         # What regard never says; the probabilities of the other tokens stay as they are.
-        "suppress_tokens": list(tokenizer.unsaid),
+        "suppress_tokens": list(tokenizer.suppressed_ids),
     }
 
 
 def special_tokens(tokenizer: Tokenizer) -> dict[str, int]:
     """Return the special tokens of a target by their names in a config."""
     return {
-        "pad_token_id": tokenizer.padding,
-        "bos_token_id": tokenizer.start,
-        "eos_token_id": tokenizer.end,
-        DECODER_START: tokenizer.start,
+        "pad_token_id": tokenizer.pad_id,
+        "bos_token_id": tokenizer.bos_id,
+        "eos_token_id": tokenizer.eos_id,
+        DECODER_START: tokenizer.bos_id,
     }
 
 
@@ -83,7 +83,7 @@ def language_generation(generate: dict[str, Any], tokenizer: Tokenizer, progress
         found |= {name: value for name, value in told.items() if value is not None}
         found |= {"top_k": settings.top_k or 0, "num_return_sequences": settings.samples}
     found |= {name: number for name, number in special_tokens(tokenizer).items() if name != DECODER_START}
-    return found | ({"suppress_tokens": list(tokenizer.unsaid)} if tokenizer.unsaid else {})
+    return found | ({"suppress_tokens": list(tokenizer.suppressed_ids)} if tokenizer.suppressed_ids else {})
 
 
 def generating_of(generation: dict[str, Any]) -> dict[str, Any]:

@@ -98,19 +98,19 @@ def _with_start(tables: Weights, config: dict[str, Any], source: Tokenizer, targ
     with <pad>) gets that token's row there, as a new last one where its vocabulary has no <s>.
     """
     first, end = config.get("decoder_start_token_id"), config.get("eos_token_id")
-    if end != target.end:
-        raise CheckpointError(f"{where}: eos_token_id is {end}, but </s> of the tokenizer is {target.end}.")
+    if end != target.eos_id:
+        raise CheckpointError(f"{where}: eos_token_id is {end}, but </s> of the tokenizer is {target.eos_id}.")
     if not isinstance(first, int) or not 0 <= first < len(tables["target"]):
         raise CheckpointError(f"{where}: decoder_start_token_id is {first}, which is no token of the target.")
     found: Weights = {}
     for role, table in tables.items():
         tokenizer = source if role == "source" else target
-        if len(table) + 1 == tokenizer.size and tokenizer.start == len(table):
+        if len(table) + 1 == tokenizer.size and tokenizer.bos_id == len(table):
             table = torch.cat((table, table.new_zeros(1, table.size(1))))
         check_numbers(tokenizer, len(table), where, f" for its {role}")
-        if tokenizer is target and first != target.start:
+        if tokenizer is target and first != target.bos_id:
             table = table.clone()
-            table[target.start] = table[first]
+            table[target.bos_id] = table[first]
         found[role] = table
     return found
 

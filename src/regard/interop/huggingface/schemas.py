@@ -216,7 +216,7 @@ class Embed(Record):
     """How vectors of texts are made."""
 
     pooling: str = "mean"
-    is_normalised: bool = False
+    is_normalized: bool = False
     max_length: Length = LARGEST_SIZE
 
 
@@ -244,5 +244,5 @@ class Own(Record):
     columns: HubColumns | None = None
     stride: Size | None = None
     longest_answer: Size | None = None
-    may_be_silent: bool | None = None
+    has_unanswerable: bool | None = None
     threshold: Number | None = None

@@ -34,14 +34,14 @@ def sentence_facts(folder: Path) -> dict[str, Any]:
     else:
         place = folder / modules[kinds.index("Pooling")].path / "config.json"
         found = {"pooling": _pooling(read_object(place, Pooling))}
-    found["is_normalised"] = "Normalize" in kinds
+    found["is_normalized"] = "Normalize" in kinds
     length = read_object(folder / LENGTH, SentenceLength).get("max_seq_length")
     return {"embed": found | ({"max_length": length} if length else {})}
 
 
 def write_sentence_modules(folder: Path, width: int, embed: dict[str, Any]) -> None:
     """Write beside a BERT how it makes vectors of sentences, so that `sentence-transformers` makes the same."""
-    kinds = KNOWN if embed["is_normalised"] else KNOWN[:2]
+    kinds = KNOWN if embed["is_normalized"] else KNOWN[:2]
     modules = [
         {
             "idx": number,

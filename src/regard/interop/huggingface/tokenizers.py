@@ -28,11 +28,11 @@ def write_tokenizer(
     folder.mkdir(exist_ok=True)
     definition = json.loads(tokenizer.to_json())
     # regard puts tokens around a text outside the tokenizer.
-    before, behind = ([], [tokenizer.end]) if put_first is None else (put_first, [])
+    before, behind = ([], [tokenizer.eos_id]) if put_first is None else (put_first, [])
     definition["post_processor"] = _around(tokenizer, before, behind)
     write_json(folder / FILE, definition)
-    specials = (tokenizer.padding, tokenizer.unknown, tokenizer.start, tokenizer.end)
-    padding, unknown, start, end = tokenizer.pieces(specials)
+    specials = (tokenizer.pad_id, tokenizer.unk_id, tokenizer.bos_id, tokenizer.eos_id)
+    padding, unknown, start, end = tokenizer.tokens(specials)
     write_json(
         folder / "tokenizer_config.json",
         {
@@ -56,12 +56,12 @@ def _around(tokenizer: Tokenizer, before: Sequence[int], behind: Sequence[int]) 
         return None
 
     def each(ids: Sequence[int]) -> list[dict[str, Any]]:
-        return [{"SpecialToken": {"id": name, "type_id": 0}} for name in tokenizer.pieces(ids)]
+        return [{"SpecialToken": {"id": name, "type_id": 0}} for name in tokenizer.tokens(ids)]
 
     def text(name: str) -> list[dict[str, Any]]:
         return [*each(before), {"Sequence": {"id": name, "type_id": 0}}, *each(behind)]
 
-    named = dict(zip(tokenizer.pieces([*before, *behind]), [*before, *behind], strict=True))
+    named = dict(zip(tokenizer.tokens([*before, *behind]), [*before, *behind], strict=True))
     return {
         "type": "TemplateProcessing",
         "single": text("A"),
@@ -151,12 +151,12 @@ def read_language_tokenizer(folder: Path, model_type: str, end: Any) -> tuple[To
         _name_end(definition, numbers, end, path)
     definition["post_processor"] = None
     tokenizer = Tokenizer.parse(json.dumps(definition), str(path))
-    if end not in (None, tokenizer.end):
+    if end not in (None, tokenizer.eos_id):
         raise CheckpointError(
-            f"{folder / 'config.json'}: eos_token_id is {end}, but {tokenizer.pieces([tokenizer.end])[0]} of the "
-            f"tokenizer is {tokenizer.end}."
+            f"{folder / 'config.json'}: eos_token_id is {end}, but {tokenizer.tokens([tokenizer.eos_id])[0]} of the "
+            f"tokenizer is {tokenizer.eos_id}."
         )
-    return tokenizer, first is not None and numbers.get(first) == tokenizer.end
+    return tokenizer, first is not None and numbers.get(first) == tokenizer.eos_id
 
 
 def _put_first(definition: dict[str, Any]) -> str | None:

@@ -57,7 +57,7 @@ class StaticState(Protocol):
     def size(self) -> int:
         """Bytes held."""
 
-    def begin(self, source: Tensor, real: Tensor) -> None:
+    def begin(self, source: Tensor, token_mask: Tensor) -> None:
         """Read sources (B, S) and stand before the first step, in place."""
 
     def load(self, memory: Any, state: Any) -> int:
@@ -74,7 +74,7 @@ class StaticState(Protocol):
 class SupportsCudaGraphs(Protocol):
     """A model whose decoding steps can be recorded."""
 
-    def fixed(self, sentences: int, length: int, hypotheses: int, steps: int) -> StaticState:
+    def static_state(self, sentences: int, length: int, hypotheses: int, steps: int) -> StaticState:
         """Return room for the steps of so many sentences with sources of some length."""
 
 
@@ -115,7 +115,7 @@ class CausalLM(Protocol):
     def start(self) -> DecoderState:
         """Return the state before the first token."""
 
-    def read(self, tokens: Tensor, state: Any = None, real: Tensor | None = None) -> Tensor:
+    def hidden_states(self, tokens: Tensor, state: Any = None, token_mask: Tensor | None = None) -> Tensor:
         """Return hidden states (R, T, D) of tokens (R, T), each made from itself and those before it.
 
         Without a state, all positions are new. With one, `tokens` holds those after the ones it has seen, and the R
@@ -136,14 +136,16 @@ class TextEncoder(Protocol):
     max_positions: int
     """The longest sequence it takes."""
 
-    def read(self, tokens: Tensor, segments: Tensor | None = None, real: Tensor | None = None) -> Tensor:
+    def hidden_states(
+        self, tokens: Tensor, segments: Tensor | None = None, token_mask: Tensor | None = None
+    ) -> Tensor:
         """Return hidden states (R, T, D) of tokens (R, T), which may be of several segments (R, T).
 
         `real` is False where padding stands behind the tokens of a row. It changes nothing: whatever comes out at
         padding itself has no meaning.
         """
 
-    def read_packed(
+    def hidden_states_varlen(
         self, tokens: Tensor, segments: Tensor, positions: Tensor, bounds: Tensor, longest: int
     ) -> Tensor:
         """Return hidden states (N, D) of sequences that lie end to end, without any padding.
@@ -183,7 +185,7 @@ class ConditionalMaskedLM(Protocol):
     length_reach: int
     """How many tokens shorter or longer than its source a target may be."""
 
-    def encode(self, source: Tensor, real: Tensor, is_alone: bool = False) -> Memory:
+    def encode(self, source: Tensor, token_mask: Tensor, is_alone: bool = False) -> Memory:
         """Read source tokens (B, S); `real` is True where one is no padding.
 
         A model that is alone is neither trained nor listened to, and may do the same in another way.
@@ -198,7 +200,7 @@ class ConditionalMaskedLM(Protocol):
     def ready(self, memory: Any) -> Memory:
         """Return the memory with all that does not change from pass to pass."""
 
-    def decode(self, target: Tensor, memory: Any, real: Tensor, is_alone: bool = False) -> Tensor:
+    def decode(self, target: Tensor, memory: Any, token_mask: Tensor, is_alone: bool = False) -> Tensor:
         """Return hidden states (R, T, D) of target tokens (R, T), one row for each of the memory.
 
         Masked words are given as the start token, which has no other use here. `real` is False where padding stands
@@ -224,7 +226,7 @@ class Seq2Seq(Protocol):
     max_positions: int | None
     """The longest sequence it takes, None where there is no bound."""
 
-    def encode(self, source: Tensor, real: Tensor) -> Memory:
+    def encode(self, source: Tensor, token_mask: Tensor) -> Memory:
         """Read source tokens (B, S); `real` is True where one is no padding."""
 
     def start(self) -> DecoderState:

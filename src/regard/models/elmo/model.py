@@ -60,7 +60,7 @@ class WordLayers:
     """What is known of each word, layer by layer: characters alone, then both directions of each LSTM."""
 
     states: list[Tensor]  # (R, T, 2 D)
-    real: Tensor  # (R, T) False at padding, which stands behind the words of a row
+    token_mask: Tensor  # (R, T) False at padding, which stands behind the words of a row
     word: Tensor  # (N,) the place of each token's word among all R * T
 
     def by_token(self, state: Tensor) -> Tensor:
@@ -110,16 +110,18 @@ class Elmo(nn.Module):
         """Return all layers for sequences of tokens (N,) end to end; bounds (R + 1,) say where each begins."""
         spelled = spell(tokens, self.settings.longest_word)
         characters, kind = spelled.characters.unique(dim=0, return_inverse=True)  # most words occur again and again
-        row, column, real = _lay_out(spelled.word, bounds)
+        row, column, token_mask = _lay_out(spelled.word, bounds)
         words = self.characters(characters)  # (U, D)
-        place = row * real.size(1) + column  # (W,) of each word among all
-        kinds = kind.new_zeros(real.numel()).index_copy(0, place, kind)
-        x = F.embedding(kinds, words).unflatten(0, real.shape)  # (R, T, D); padding is some word, which nobody sees
-        turn = turned_places(real)
+        place = row * token_mask.size(1) + column  # (W,) of each word among all
+        kinds = kind.new_zeros(token_mask.numel()).index_copy(0, place, kind)
+        x = F.embedding(kinds, words).unflatten(
+            0, token_mask.shape
+        )  # (R, T, D); padding is some word, which nobody sees
+        turn = turned_places(token_mask)
         ahead = self._run(self.ahead, x)
         back = [turned(each, turn) for each in self._run(self.back, turned(x, turn))]
         both = [torch.cat(pair, -1) for pair in zip([x, *ahead], [x, *back], strict=True)]
-        return WordLayers(both, real, place[spelled.word])
+        return WordLayers(both, token_mask, place[spelled.word])
 
     def _run(self, stack: nn.ModuleList, x: Tensor) -> list[Tensor]:
         """Return the outputs (R, T, D) of all layers of one direction."""
@@ -130,23 +132,25 @@ class Elmo(nn.Module):
             found.append(x)
         return found
 
-    def read_packed(
+    def hidden_states_varlen(
         self, tokens: Tensor, segments: Tensor, positions: Tensor, bounds: Tensor, longest: int
     ) -> Tensor:
         """Return the last layer token by token (N, 2 D), for sequences that lie end to end."""
         found = self.layers(tokens, bounds)
         return found.by_token(found.states[-1])
 
-    def read(self, tokens: Tensor, segments: Tensor | None = None, real: Tensor | None = None) -> Tensor:
+    def hidden_states(
+        self, tokens: Tensor, segments: Tensor | None = None, token_mask: Tensor | None = None
+    ) -> Tensor:
         """Return the last layer (R, T, 2 D) for tokens (R, T); `real` is False at the padding behind them.
 
         Padding changes nothing; whatever comes out at padding itself has no meaning.
         """
-        real = torch.ones_like(tokens, dtype=torch.bool) if real is None else real
-        bounds = F.pad(real.sum(1).cumsum(0), (1, 0)).int()
-        found = self.layers(tokens[real], bounds)
-        spread = lambda state: state.new_zeros(*real.shape, state.size(-1)).masked_scatter(
-            real[:, :, None], found.by_token(state)
+        token_mask = torch.ones_like(tokens, dtype=torch.bool) if token_mask is None else token_mask
+        bounds = F.pad(token_mask.sum(1).cumsum(0), (1, 0)).int()
+        found = self.layers(tokens[token_mask], bounds)
+        spread = lambda state: state.new_zeros(*token_mask.shape, state.size(-1)).masked_scatter(
+            token_mask[:, :, None], found.by_token(state)
         )
         for probe, state in zip([self.embedded, *self.hidden], found.states, strict=True):
             if cast(Probe, probe).is_heard:

@@ -11,7 +11,7 @@ class WordRows:
     """What is known of each word, padding behind the words of a row."""
 
     states: Tensor  # (R, T, D)
-    real: Tensor  # (R, T)
+    token_mask: Tensor  # (R, T)
     word: Tensor  # (N,) the place of each token's word among all R * T
 
     def of(self, states: Tensor) -> "WordRows":
@@ -24,11 +24,11 @@ class WordRows:
 
     def pooled(self, way: str) -> Tensor:
         """Return one vector (R, D) a row: the mean of its words, or their largest values."""
-        real = self.real[:, :, None]
+        token_mask = self.token_mask[:, :, None]
         if way == "max":
             # A row that only fills up a shape has no words, and no largest ones.
-            return self.states.masked_fill(~real, torch.finfo(self.states.dtype).min).amax(1)
-        return (self.states * real).sum(1) / real.sum(1).clamp_min(1)
+            return self.states.masked_fill(~token_mask, torch.finfo(self.states.dtype).min).amax(1)
+        return (self.states * token_mask).sum(1) / token_mask.sum(1).clamp_min(1)
 
 
 def in_rows(hidden: Tensor, bounds: Tensor) -> WordRows:
@@ -36,7 +36,7 @@ def in_rows(hidden: Tensor, bounds: Tensor) -> WordRows:
     sizes = bounds.diff().long()
     row = torch.repeat_interleave(torch.arange(sizes.numel(), device=hidden.device), sizes)
     column = torch.arange(hidden.size(0), device=hidden.device) - bounds.long()[row]
-    real = torch.arange(int(sizes.max()), device=hidden.device) < sizes[:, None]
-    word = row * real.size(1) + column
-    states = hidden.new_zeros(real.numel(), hidden.size(1)).index_copy(0, word, hidden)
-    return WordRows(states.unflatten(0, real.shape), real, word)
+    token_mask = torch.arange(int(sizes.max()), device=hidden.device) < sizes[:, None]
+    word = row * token_mask.size(1) + column
+    states = hidden.new_zeros(token_mask.numel(), hidden.size(1)).index_copy(0, word, hidden)
+    return WordRows(states.unflatten(0, token_mask.shape), token_mask, word)

@@ -84,17 +84,19 @@ class Gpt(nn.Module):
         """Return the state before the first token."""
         return TransformerState([KeyValueCache() for _ in self.blocks])
 
-    def read(self, tokens: Tensor, state: TransformerState | None = None, real: Tensor | None = None) -> Tensor:
+    def hidden_states(
+        self, tokens: Tensor, state: TransformerState | None = None, token_mask: Tensor | None = None
+    ) -> Tensor:
         """Return hidden states (R, T, D) of tokens (R, T); `real` is False at padding before them."""
         rows, steps = tokens.shape
-        if real is not None and bool(real.all()):
-            real = None  # without a mask, the fused kernel skips what nobody may see
+        if token_mask is not None and bool(token_mask.all()):
+            token_mask = None  # without a mask, the fused kernel skips what nobody may see
         past = TransformerState([]) if state is None else state
         caches: list[Cache | None] = [None] * len(self.blocks) if state is None else [*state.caches]
-        self._check(past, steps, real)
+        self._check(past, steps, token_mask)
         # Hypotheses of one sentence are further queries to the same keys, not copies of them.
         sentences = cast(KeyValueCache, caches[0]).sentences if past.length else rows
-        positions, view = past.view(rows // sentences, steps, self.embedding.positions, self.head.weight, real)
+        positions, view = past.view(rows // sentences, steps, self.embedding.positions, self.head.weight, token_mask)
         x = self.embedding(tokens.reshape(sentences, -1), positions)  # (B, hypotheses * T, D)
         for block, cache, probe in zip(self.blocks, caches, self.hidden, strict=True):
             x = block(x, view, cache)
@@ -106,10 +108,10 @@ class Gpt(nn.Module):
         """Return what scores are made from for what a block hands on: pre-norm leaves the sum raw."""
         return as_product(self.norm(hidden))
 
-    def _check(self, past: TransformerState, steps: int, real: Tensor | None) -> None:
+    def _check(self, past: TransformerState, steps: int, token_mask: Tensor | None) -> None:
         """Refuse tokens past the last position; padding has none."""
         scheme, length = self.embedding.positions, past.length + steps
-        padding = past.padding if real is None else (~real).sum(1)
+        padding = past.padding if token_mask is None else (~token_mask).sum(1)
         if padding is not None and scheme.limit is not None and length > scheme.limit:
             length -= int(padding.min())
         scheme.check(length)
@@ -122,6 +124,6 @@ class Gpt(nn.Module):
         """Return logits (..., V)."""
         return self.head(hidden)
 
-    def forward(self, tokens: Tensor, real: Tensor | None = None) -> Tensor:
+    def forward(self, tokens: Tensor, token_mask: Tensor | None = None) -> Tensor:
         """Return logits (B, T, V) of every position at once."""
-        return self.project(self.read(tokens, None, real))
+        return self.project(self.hidden_states(tokens, None, token_mask))

@@ -76,7 +76,7 @@ class RecurrentMemory:
     """The encoder's states and their summary, and all that the steps need of them, worked out once."""
 
     states: Tensor  # (B, S, D)
-    real: Tensor  # (B, S)
+    token_mask: Tensor  # (B, S)
     summary: Tensor  # (B, D)
     bias: Tensor  # (B, 1, S) forbids padding
     begin: tuple[Tensor, ...] = ()  # (B, layers, D), the decoder's first h, and an LSTM's first C
@@ -161,7 +161,7 @@ class RecurrentDecoder(nn.Module):
         """Return what scores are made from (R, T, E) for target tokens (R, T)."""
         s = self.settings
         if state.layers is None:
-            hypotheses = target.size(0) // memory.real.size(0)
+            hypotheses = target.size(0) // memory.token_mask.size(0)
             begin = [each.repeat_interleave(hypotheses, 0) if hypotheses > 1 else each for each in memory.begin]
             state.layers = [tuple(each[:, number] for each in begin) for number in range(s.decoder_layers)]
         attends_before = self.cross is not None and s.attends == "before"
@@ -174,17 +174,19 @@ class RecurrentDecoder(nn.Module):
         for number, layer in enumerate(self.layers):
             h, state.layers[number] = layer(self.dropout(h) if number else h, state.layers[number])
         if self.cross is not None:
-            together = h.reshape(memory.real.size(0), -1, h.size(-1))  # hypotheses are more queries to the same keys
+            together = h.reshape(
+                memory.token_mask.size(0), -1, h.size(-1)
+            )  # hypotheses are more queries to the same keys
             assert memory.keys is not None
             context = self.cross(together, memory.keys, memory.states, memory.bias).view_as(h)
-        return self.read(h, x, context)
+        return self.read_out(h, x, context)
 
     def _every_step(self, memory: RecurrentMemory, x: Tensor) -> Tensor:
         """Return the summary at each step (R, T, D)."""
-        hypotheses = x.size(0) // memory.real.size(0)
+        hypotheses = x.size(0) // memory.token_mask.size(0)
         return memory.summary.repeat_interleave(hypotheses, 0)[:, None].expand(-1, x.size(1), -1)
 
-    def read(self, h: Tensor, x: Tensor, context: Tensor | None) -> Tensor:
+    def read_out(self, h: Tensor, x: Tensor, context: Tensor | None) -> Tensor:
         """Return the readout (R, T, E) of states, words and contexts (R, T, ·)."""
         parts = (h, x.to(h.dtype)) if context is None else (h, x.to(h.dtype), context.to(h.dtype))
         return self.dropout(self.readout(torch.cat(parts, -1)).tanh())

@@ -44,7 +44,7 @@ class Loop:
         s = decoder.settings
         self.layers = [cast(RecurrentLayer, layer) for layer in decoder.layers]
         self.D, self.E = D, E = s.width, s.width_of_embedding
-        self.B, self.dtype = memory.real.size(0), decoder.readout.weight.dtype
+        self.B, self.dtype = memory.token_mask.size(0), decoder.readout.weight.dtype
         first, readout = self.layers[0], decoder.readout
         self.from_hidden = [self._again(layer.hidden_weight, layer.hidden_bias) for layer in self.layers]
         self.from_below = [self._again(layer.input_weight, layer.input_bias) for layer in self.layers[1:]]
@@ -135,4 +135,4 @@ class Loop:
             return decoder.dropout(torch.stack(readouts, 1))
         h = torch.stack(tops, 1)
         context = (weights @ self.memory.states.to(self.dtype)).view_as(h)
-        return decoder.read(h, self.x, context)
+        return decoder.read_out(h, self.x, context)

@@ -62,12 +62,14 @@ class RecurrentLanguageModel(nn.Module):
         """Return the state before the first token."""
         return RecurrentState()
 
-    def read(self, tokens: Tensor, state: RecurrentState | None = None, real: Tensor | None = None) -> Tensor:
+    def hidden_states(
+        self, tokens: Tensor, state: RecurrentState | None = None, token_mask: Tensor | None = None
+    ) -> Tensor:
         """Return what scores are made from (R, T, ·) for tokens (R, T); `real` is False at padding before them."""
         before = None if state is None else state.layers
-        assert real is None or before is None, "padding stands before everything else"
+        assert token_mask is None or before is None, "padding stands before everything else"
         x = self.embedding(tokens, tokens)  # (R, T, E)
-        h, layers = self._run(x, before) if real is None else self._run_behind_padding(x, real)
+        h, layers = self._run(x, before) if token_mask is None else self._run_behind_padding(x, token_mask)
         if state is not None:
             # A window learns from itself alone: the graph of all windows before it would never end.
             state.layers = [tuple(each.detach() for each in layer) for layer in layers]
@@ -82,9 +84,9 @@ class RecurrentLanguageModel(nn.Module):
             after.append(state)
         return x, after
 
-    def _run_behind_padding(self, x: Tensor, real: Tensor) -> tuple[Tensor, list[LayerState]]:
+    def _run_behind_padding(self, x: Tensor, token_mask: Tensor) -> tuple[Tensor, list[LayerState]]:
         """Return the same, each row beginning at its first token: fused from one beginning to the next."""
-        padding = (~real).sum(1)
+        padding = (~token_mask).sum(1)
         found: list[Tensor] = []
         layers: list[LayerState] = []
         for begin, end in pairwise(sorted({0, *padding.tolist(), x.size(1)})):
@@ -98,6 +100,6 @@ class RecurrentLanguageModel(nn.Module):
         """Return logits (..., V)."""
         return self.head(hidden)
 
-    def forward(self, tokens: Tensor, real: Tensor | None = None) -> Tensor:
+    def forward(self, tokens: Tensor, token_mask: Tensor | None = None) -> Tensor:
         """Return logits (B, T, V) of every position at once."""
-        return self.project(self.read(tokens, None, real))
+        return self.project(self.hidden_states(tokens, None, token_mask))

@@ -61,11 +61,11 @@ class RecurrentEncoder(nn.Module):
                 build_linear(s.width, s.width), nn.Tanh(), build_linear(s.width, 1, has_bias=False)
             )
 
-    def forward(self, source: Tensor, real: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, source: Tensor, token_mask: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
         """Return the states (B, S, D) and their summary (B, D)."""
         x, last = self.embedding(source, source), None
         for layer in self.layers:
-            x, last = layer(x, real)
+            x, last = layer(x, token_mask)
             x = self.dropout(x)
         if self.worth is None:
             assert last is not None
@@ -88,11 +88,11 @@ class RecurrentTranslator(nn.Module):
         self.max_positions = settings.max_positions if settings.alignment == "location" else None
         self.register_buffer("progress", torch.zeros(()), persistent=False)
 
-    def encode(self, source: Tensor, real: Tensor) -> RecurrentMemory:
+    def encode(self, source: Tensor, token_mask: Tensor) -> RecurrentMemory:
         """Read source tokens (B, S)."""
-        bias = as_bias(padding_mask(real)[:, 0], torch.float32)  # (B, 1, S)
-        states, summary = self.encoder(source, real, bias)
-        memory = RecurrentMemory(states, real, summary, bias)
+        bias = as_bias(padding_mask(token_mask)[:, 0], torch.float32)  # (B, 1, S)
+        states, summary = self.encoder(source, token_mask, bias)
+        memory = RecurrentMemory(states, token_mask, summary, bias)
         self.decoder.prepare(memory)
         return memory
 
@@ -116,6 +116,6 @@ class RecurrentTranslator(nn.Module):
         """Return logits (..., V)."""
         return self.head(hidden)
 
-    def forward(self, source: Tensor, source_real: Tensor, target: Tensor) -> Tensor:
+    def forward(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
         """Return logits (B, T, V) of every target position."""
-        return self.project(self.decode(target, self.encode(source, source_real)))
+        return self.project(self.decode(target, self.encode(source, source_mask)))

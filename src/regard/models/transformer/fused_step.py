@@ -27,7 +27,7 @@ def decode_rows(decoder: Any, head: Any, tokens: Tensor, memory: TransformerMemo
     """Return the logits (R, V) after tokens (R,), one further step of every hypothesis."""
     from regard.nn.kernels.decode_attention import step_attention  # the compiler takes a second to load
 
-    B = memory.real.size(0)
+    B = memory.token_mask.size(0)
     scheme = decoder.embedding.positions
     positions, view = state.view(len(tokens) // B, 1, scheme, memory.states)
     x = decoder.embedding(tokens.view(B, -1), positions).flatten(0, 1).contiguous()  # (R, D)
@@ -64,11 +64,11 @@ def feed_forward(block: Any, x: Tensor) -> Tensor:
 
 def linear(rows: Tensor, layer: nn.Module, **around: Any) -> Tensor:
     """Return a layer's product with rows and what stands around it, in one kernel."""
-    from regard.nn.kernels.fused_linear import rows_linear  # the compiler takes a second to load
+    from regard.nn.kernels.fused_linear import fused_linear  # the compiler takes a second to load
 
     weight, bias = layer.weight, layer.bias
     assert isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))
-    return rows_linear(rows, weight, bias, **around)
+    return fused_linear(rows, weight, bias, **around)
 
 
 def _heads(rows: Tensor, sentences: int, width: int) -> Tensor:

@@ -41,14 +41,14 @@ class MaskPredictSettings(EncoderDecoderSettings):
 class MaskedDecoder(DecoderStack):
     """A stack in which all positions see each other."""
 
-    def forward(self, target: Tensor, memory: TransformerMemory, real: Tensor) -> Tensor:
+    def forward(self, target: Tensor, memory: TransformerMemory, token_mask: Tensor) -> Tensor:
         """Return (R, T, D)."""
         self.embedding.positions.check(target.size(1))
         positions = torch.arange(target.size(1), device=target.device)
         x = self.embedding(target, positions)
         # Once a pass, not once a layer.
-        view = View(bias=as_bias(padding_mask(real), x.dtype))
-        memory_view = memory.view or View(bias=as_bias(padding_mask(memory.real), x.dtype))
+        view = View(bias=as_bias(padding_mask(token_mask), x.dtype))
+        memory_view = memory.view or View(bias=as_bias(padding_mask(memory.token_mask), x.dtype))
         for block, key_value in zip(self.blocks, memory.projected or self.project(memory.states), strict=True):
             x = block(x, view, key_value, memory_view)
         return self.norm(x)
@@ -68,11 +68,11 @@ class MaskPredict(nn.Module):
         self.length = build_linear(settings.width, 2 * settings.length_reach + 1)
         self.max_positions = self.decoder.embedding.positions.limit
 
-    def encode(self, source: Tensor, real: Tensor, is_alone: bool = False) -> TransformerMemory:
+    def encode(self, source: Tensor, token_mask: Tensor, is_alone: bool = False) -> TransformerMemory:
         """Read source tokens (B, S)."""
         if is_alone and self._has_few_kernels(source):
-            return TransformerMemory(encode_rows(self.encoder, source, real), real)
-        return TransformerMemory(self.encoder(source, real), real)
+            return TransformerMemory(encode_rows(self.encoder, source, token_mask), token_mask)
+        return TransformerMemory(self.encoder(source, token_mask), token_mask)
 
     def length_scores(self, memory: TransformerMemory) -> Tensor:
         """Return the logits (B, C) of how much longer than its source a target is.
@@ -80,20 +80,20 @@ class MaskPredict(nn.Module):
         They are made of what the encoder knows at the last token of a source, its end: the place of a summary.
         """
         B, S, _ = memory.states.shape
-        last = torch.arange(B, device=memory.real.device) * S + (memory.real.sum(1) - 1).clamp_min(0)
+        last = torch.arange(B, device=memory.token_mask.device) * S + (memory.token_mask.sum(1) - 1).clamp_min(0)
         return self.length(memory.states.flatten(0, 1).index_select(0, last))
 
     def ready(self, memory: TransformerMemory) -> TransformerMemory:
         """Return the memory with all that does not change from pass to pass."""
         projected = [(key.contiguous(), value.contiguous()) for key, value in self.decoder.project(memory.states)]
-        view = View(bias=as_bias(padding_mask(memory.real), memory.states.dtype))
+        view = View(bias=as_bias(padding_mask(memory.token_mask), memory.states.dtype))
         return replace(memory, projected=projected, view=view)
 
-    def decode(self, target: Tensor, memory: TransformerMemory, real: Tensor, is_alone: bool = False) -> Tensor:
+    def decode(self, target: Tensor, memory: TransformerMemory, token_mask: Tensor, is_alone: bool = False) -> Tensor:
         """Return hidden states (R, T, D) of target tokens (R, T), some of them masked."""
         if is_alone and self._has_few_kernels(target):
-            return fill_rows(self.decoder, target, memory, real)
-        return self.decoder(target, memory, real)
+            return fill_rows(self.decoder, target, memory, token_mask)
+        return self.decoder(target, memory, token_mask)
 
     def _has_few_kernels(self, tokens: Tensor) -> bool:
         return can_fuse(self.settings, self.head.weight, tokens.numel())
@@ -102,6 +102,6 @@ class MaskPredict(nn.Module):
         """Return logits (..., V)."""
         return self.head(hidden)
 
-    def forward(self, source: Tensor, source_real: Tensor, target: Tensor, target_real: Tensor) -> Tensor:
+    def forward(self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor) -> Tensor:
         """Return logits (B, T, V) of every target position."""
-        return self.project(self.decode(target, self.encode(source, source_real), target_real))
+        return self.project(self.decode(target, self.encode(source, source_mask), target_mask))

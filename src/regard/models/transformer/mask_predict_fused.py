@@ -11,19 +11,19 @@ from regard.models.transformer.state import TransformerMemory
 from regard.nn.attention.masks import as_bias, padding_mask
 
 
-def encode_rows(encoder: Any, source: Tensor, real: Tensor) -> Tensor:
+def encode_rows(encoder: Any, source: Tensor, token_mask: Tensor) -> Tensor:
     """Return what a pre-norm encoder makes of source tokens: (B, S, D)."""
     x = _embedded(encoder, source)
-    bias = as_bias(padding_mask(real), x.dtype)
+    bias = as_bias(padding_mask(token_mask), x.dtype)
     for block in encoder.blocks:
         x = feed_forward(block, _look_around(block, x, source.shape, bias))
     return encoder.norm(x).view(*source.shape, -1)
 
 
-def fill_rows(decoder: Any, target: Tensor, memory: TransformerMemory, real: Tensor) -> Tensor:
+def fill_rows(decoder: Any, target: Tensor, memory: TransformerMemory, token_mask: Tensor) -> Tensor:
     """Return what a pre-norm decoder makes of target tokens, some of them masked: (R, T, D)."""
     x = _embedded(decoder, target)
-    bias = as_bias(padding_mask(real), x.dtype)
+    bias = as_bias(padding_mask(token_mask), x.dtype)
     assert memory.projected is not None and memory.view is not None and memory.view.bias is not None
     for block, (keys, values) in zip(decoder.blocks, memory.projected, strict=True):
         x = _look_around(block, x, target.shape, bias)

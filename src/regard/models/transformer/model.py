@@ -66,12 +66,12 @@ class TransformerEncoder(nn.Module):
         self.blocks = nn.ModuleList(EncoderBlock(settings) for _ in range(settings.encoder_layers))
         self.norm = nn.Identity() if settings.norm_order == "post" else build_norm(settings)
 
-    def forward(self, source: Tensor, real: Tensor) -> Tensor:
+    def forward(self, source: Tensor, token_mask: Tensor) -> Tensor:
         """Return (B, S, D)."""
         scheme = self.embedding.positions
         scheme.check(source.size(1))
         positions = torch.arange(source.size(1), device=source.device)
-        view = View(padding_mask(real), False, scheme.bias(positions, positions), scheme.rotation(positions))
+        view = View(padding_mask(token_mask), False, scheme.bias(positions, positions), scheme.rotation(positions))
         x = self.embedding(source, positions)
         for block in self.blocks:
             x = block(x, view)
@@ -109,11 +109,11 @@ class TransformerDecoder(DecoderStack):
             caches: list[Cache | None] = [None] * len(self.blocks)
         else:
             # Hypotheses of one sentence are further queries to the same keys, not copies of them.
-            sentences = memory.real.size(0)
+            sentences = memory.token_mask.size(0)
             target = target.view(sentences, -1)  # (B, hypotheses * T)
             positions, view = state.view(rows // sentences, steps, scheme, memory.states)
             caches = [*state.caches]
-        memory_view = memory.view or View(padding_mask(memory.real))
+        memory_view = memory.view or View(padding_mask(memory.token_mask))
         x = self.embedding(target, positions)
         projected = memory.projected or self.project(memory.states)
         for block, key_value, cache in zip(self.blocks, projected, caches, strict=True):
@@ -133,9 +133,9 @@ class Transformer(nn.Module):
         self.head = VocabularyHead(output, settings.has_output_bias)
         self.max_positions = self.decoder.embedding.positions.limit
 
-    def encode(self, source: Tensor, real: Tensor) -> TransformerMemory:
+    def encode(self, source: Tensor, token_mask: Tensor) -> TransformerMemory:
         """Read source tokens (B, S)."""
-        return TransformerMemory(self.encoder(source, real), real)
+        return TransformerMemory(self.encoder(source, token_mask), token_mask)
 
     def start(self) -> TransformerState:
         """Return the state before the first step."""
@@ -147,11 +147,13 @@ class Transformer(nn.Module):
             # Once a sentence, not once a step.
             projected = self.decoder.project(memory.states)
             memory.projected = [(key.contiguous(), value.contiguous()) for key, value in projected]
-            is_whole = bool(memory.real.all())
-            memory.view = View(bias=None if is_whole else as_bias(padding_mask(memory.real), memory.states.dtype))
+            is_whole = bool(memory.token_mask.all())
+            memory.view = View(
+                bias=None if is_whole else as_bias(padding_mask(memory.token_mask), memory.states.dtype)
+            )
         return self.decoder(target, memory, state)
 
-    def fixed(self, sentences: int, length: int, hypotheses: int, steps: int) -> FixedTransformer:
+    def static_state(self, sentences: int, length: int, hypotheses: int, steps: int) -> FixedTransformer:
         """Return room for the steps of so many sentences with sources of some length."""
         layers = self.settings.decoder_layers
         parts = self.encoder, self.decoder, self.head
@@ -161,6 +163,6 @@ class Transformer(nn.Module):
         """Return logits (..., V)."""
         return self.head(hidden)
 
-    def forward(self, source: Tensor, source_real: Tensor, target: Tensor) -> Tensor:
+    def forward(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
         """Return logits (B, T, V) of every target position at once."""
-        return self.project(self.decode(target, self.encode(source, source_real)))
+        return self.project(self.decode(target, self.encode(source, source_mask)))

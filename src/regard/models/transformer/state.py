@@ -16,7 +16,7 @@ class TransformerMemory:
     """The encoder's final states, and once decoding has begun their keys and values for each decoder layer."""
 
     states: Tensor  # (B, S, D)
-    real: Tensor  # (B, S)
+    token_mask: Tensor  # (B, S)
     projected: list[tuple[Tensor, Tensor]] | None = None  # (B, H, S, K) each
     view: View | None = None  # what every step may see of it
 
@@ -26,7 +26,7 @@ class TransformerMemory:
             (key.index_select(0, rows), value.index_select(0, rows)) for key, value in self.projected
         ]
         view = View(bias=self.view.bias[rows]) if self.view and self.view.bias is not None else self.view
-        return TransformerMemory(self.states[rows], self.real[rows], projected, view)
+        return TransformerMemory(self.states[rows], self.token_mask[rows], projected, view)
 
 
 @dataclass
@@ -59,15 +59,15 @@ class TransformerState:
         return TransformerState(caches, self.length, slots, seen, padding)
 
     def view(
-        self, hypotheses: int, steps: int, scheme: Positions, like: Tensor, real: Tensor | None = None
+        self, hypotheses: int, steps: int, scheme: Positions, like: Tensor, token_mask: Tensor | None = None
     ) -> tuple[Tensor, View]:
         """Return the positions (hypotheses * T,) of T further steps and what they see, and count them as decoded.
 
         `real` (B, T) is False at padding that stands before the first steps; positions then are (B, hypotheses * T).
         """
-        if real is not None:
+        if token_mask is not None:
             assert not self.length, "padding stands before everything else"
-            self.padding = (~real).sum(1)
+            self.padding = (~token_mask).sum(1)
         positions = torch.arange(self.length, self.length + steps, device=like.device)
         if self.padding is not None:
             positions = (positions - self.padding[:, None]).clamp_min(0)  # (B, T)
@@ -76,8 +76,8 @@ class TransformerState:
         self.slots = positions if self.slots is None else torch.cat((self.slots, positions), -1)
         bias, rotation = scheme.bias(positions, self.slots), scheme.rotation(positions)
         self.length += steps
-        if real is not None:
-            mask, self.seen = behind_padding_mask(real), real[:, None]  # (B, 1, T, T)
+        if token_mask is not None:
+            mask, self.seen = behind_padding_mask(token_mask), token_mask[:, None]  # (B, 1, T, T)
         elif self.seen is None:
             return positions, View(None, True, bias, rotation)
         else:

@@ -84,9 +84,9 @@ class FixedTransformer:
         self.state = FixedState(layers, (sentences, settings.groups, self.slots, K), hypotheses, like)
         room = lambda: like.new_zeros(sentences, H, length, K)
         self.bias = like.new_zeros(sentences, 1, 1, length)
-        self.real = torch.ones(sentences, length, dtype=torch.bool, device=like.device)
+        self.token_mask = torch.ones(sentences, length, dtype=torch.bool, device=like.device)
         self.memory = TransformerMemory(
-            like, self.real, [(room(), room()) for _ in range(layers)], View(bias=self.bias)
+            like, self.token_mask, [(room(), room()) for _ in range(layers)], View(bias=self.bias)
         )
         self.is_fused = can_fuse(settings, like, sentences * hypotheses)
         self._loaded = 0, 0  # slots and positions that were there to begin with
@@ -98,13 +98,13 @@ class FixedTransformer:
         tensors += [t for cache in self.state.caches for t in (cache.keys, cache.values)]
         return sum(tensor.nbytes for tensor in tensors)
 
-    def begin(self, source: Tensor, real: Tensor) -> None:
+    def begin(self, source: Tensor, token_mask: Tensor) -> None:
         """Read sources (B, S) and stand before the first step, in place."""
-        projected: list[tuple[Tensor, Tensor]] = self.project(self.encoder(source, real))
+        projected: list[tuple[Tensor, Tensor]] = self.project(self.encoder(source, token_mask))
         for ours, theirs in zip(self.memory.projected or [], projected, strict=True):
             for place, value in zip(ours, theirs, strict=True):
                 place.copy_(value)
-        self.bias.copy_(as_bias(padding_mask(real), self.bias.dtype))
+        self.bias.copy_(as_bias(padding_mask(token_mask), self.bias.dtype))
         for counter in (self.state.seen, self.state.cursor, self.state.position):
             counter.zero_()
         self._loaded = 0, 0
@@ -112,7 +112,7 @@ class FixedTransformer:
     def load(self, memory: TransformerMemory, state: TransformerState) -> int:
         """Take over the memory and past of some sentences, and return for how many steps there is room."""
         assert memory.projected is not None and memory.view is not None and state.slots is not None
-        B, S = memory.real.shape
+        B, S = memory.token_mask.shape
         self.bias.fill_(-torch.inf)
         self.bias[B:, :, :, 0] = 0  # rows without a sentence see something, so that they hold numbers
         self.bias[:B, :, :, :S] = 0 if memory.view.bias is None else memory.view.bias
@@ -138,7 +138,7 @@ class FixedTransformer:
             for key, value in self.memory.projected or []
         ]
         memory = TransformerMemory(
-            self.memory.states, self.real[sentences], projected, View(bias=self.bias[sentences])
+            self.memory.states, self.token_mask[sentences], projected, View(bias=self.bias[sentences])
         )
         caches = []
         for fixed in self.state.caches:

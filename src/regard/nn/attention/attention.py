@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from regard.nn.attention.kv_cache import Cache
 from regard.nn.attention.masks import causal_mask
-from regard.nn.attention.qkv import heads_apart
+from regard.nn.attention.qkv import split_qkv
 from regard.nn.attention.varlen import VarlenLayout
 from regard.nn.kernels.availability import can_fuse
 from regard.nn.layers.linear import build_linear
@@ -177,7 +177,7 @@ class SelfAttention(Attention):
         """Return queries (B, H, T, K), keys and values (B, G, T, K)."""
         H, G, K, layer = self.head_count, self.groups, self.head_width, self.query_key_value
         if rotation is None and G == H and self.training and layer.bias is not None and can_fuse(x):
-            return heads_apart(F.linear(x, layer.weight, layer.bias.detach()), layer.bias, K)
+            return split_qkv(F.linear(x, layer.weight, layer.bias.detach()), layer.bias, K)
         packed = layer(x)  # (B, T, (H + 2 G) * K)
         if rotation is None:  # taken apart as the product left them, their gradients come together in one copy
             query, key, value = (_by_head(part, K) for part in packed.split((H * K, G * K, G * K), dim=-1))

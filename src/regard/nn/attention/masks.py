@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 
-def padding_mask(real: Tensor) -> Tensor:
+def padding_mask(token_mask: Tensor) -> Tensor:
     """Return the mask (B, 1, 1, S) under which nobody looks at padding."""
-    return real[:, None, None, :]
+    return token_mask[:, None, None, :]
 
 
 def causal_mask(queries: int, keys: int, device: torch.device) -> Tensor:
@@ -18,14 +18,14 @@ def causal_mask(queries: int, keys: int, device: torch.device) -> Tensor:
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
 
 
-def behind_padding_mask(real: Tensor) -> Tensor:
+def behind_padding_mask(token_mask: Tensor) -> Tensor:
     """Return the causal mask (B, 1, T, T) under which nobody looks at the padding in front of a row's tokens.
 
     Padding sees itself: who sees nothing at all has no weights that add up to one, and what he hands on is no number.
     """
-    T = real.size(1)
-    itself = torch.eye(T, dtype=torch.bool, device=real.device)
-    return causal_mask(T, T, real.device) & real[:, None, None, :] | itself
+    T = token_mask.size(1)
+    itself = torch.eye(T, dtype=torch.bool, device=token_mask.device)
+    return causal_mask(T, T, token_mask.device) & token_mask[:, None, None, :] | itself
 
 
 def branch_mask(seen: Tensor, steps: int) -> Tensor:

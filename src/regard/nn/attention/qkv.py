@@ -39,7 +39,7 @@ class _HeadsApart(torch.autograd.Function):
         return of_packed, of_bias.to(ctx.dtype), None
 
 
-def heads_apart(packed: Tensor, bias: Tensor, head_width: int) -> tuple[Tensor, Tensor, Tensor]:
+def split_qkv(packed: Tensor, bias: Tensor, head_width: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return queries, keys and values (B, H, T, K) of x Wᵀ + b (B, T, 3 H K).
 
     The product must have left the gradient of its bias to this function: b is given once more for that alone.

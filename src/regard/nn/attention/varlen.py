@@ -13,8 +13,8 @@ from regard.nn.kernels.availability import HALVES, product_dtype
 class VarlenLayout:
     """Where sequences begin and end in a row that holds all of them; nothing of the row lies outside."""
 
-    bounds: Tensor  # (R + 1,) int32: where each begins, and where the last ends
-    longest: int
+    cu_seqlens: Tensor  # (R + 1,) int32: where each begins, and where the last ends
+    max_seqlen: int
     """No sequence is longer; a bound will do."""
 
     def has_kernel_for(self, x: Tensor, head_width: int) -> bool:
@@ -27,15 +27,15 @@ class VarlenLayout:
         `torch.nn.attention.varlen` calls the same kernel, but knows no dropout.
         """
         flat = [each.squeeze(0).transpose(0, 1) for each in (query, key, value)]  # (N, H, K)
-        sizes = (self.bounds, self.bounds, self.longest, self.longest)
+        sizes = (self.cu_seqlens, self.cu_seqlens, self.max_seqlen, self.max_seqlen)
         seen = torch.ops.aten._flash_attention_forward(*flat, *sizes, dropout, False, False)[0]
         return seen.transpose(0, 1)[None]
 
     def apart(self, x: Tensor) -> Tensor:
         """Return (R, H, longest, K) for (1, H, N, K): a row a sequence, with whatever comes behind short ones."""
         if self.is_full(x.size(2)):
-            return x[0].unflatten(1, (-1, self.longest)).transpose(0, 1)
-        places = self.bounds[:-1, None] + torch.arange(self.longest, device=x.device)
+            return x[0].unflatten(1, (-1, self.max_seqlen)).transpose(0, 1)
+        places = self.cu_seqlens[:-1, None] + torch.arange(self.max_seqlen, device=x.device)
         return _rows(x, places.clamp_max(x.size(2) - 1)).unflatten(2, (x.size(1), -1)).transpose(1, 2)
 
     def together(self, x: Tensor, length: int) -> Tensor:
@@ -43,24 +43,24 @@ class VarlenLayout:
         if self.is_full(length):
             return x.transpose(0, 1).flatten(1, 2)[None]
         place = torch.arange(length, device=x.device)
-        row = torch.searchsorted(self.bounds, place, right=True) - 1  # empty sequences have no places
+        row = torch.searchsorted(self.cu_seqlens, place, right=True) - 1  # empty sequences have no places
         return (
-            _rows(x, row * self.longest + place - self.bounds[row])
+            _rows(x, row * self.max_seqlen + place - self.cu_seqlens[row])
             .unflatten(1, (x.size(1), -1))
             .transpose(0, 1)[None]
         )
 
-    def real(self) -> Tensor:
+    def token_mask(self) -> Tensor:
         """Return where rows of sequences taken apart (R, longest) hold something of their own.
 
         An empty sequence has one such place: who sees nothing at all hands on, and back, what is no number.
         """
-        step = torch.arange(self.longest, device=self.bounds.device)
-        return step < self.bounds.diff().clamp_min(1)[:, None]
+        step = torch.arange(self.max_seqlen, device=self.cu_seqlens.device)
+        return step < self.cu_seqlens.diff().clamp_min(1)[:, None]
 
     def is_full(self, length: int) -> bool:
         """Tell by the length of the whole row alone that all sequences are equally long."""
-        return length == self.longest * (self.bounds.numel() - 1)
+        return length == self.max_seqlen * (self.cu_seqlens.numel() - 1)
 
 
 def _rows(x: Tensor, places: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 A weight becomes whole numbers from -127 to 127 with one scale for each output. What it is multiplied with keeps 14
 bits: every row is written in two digits of base 128 on a scale of its own, and both digits of all rows go through one
-product of whole numbers. So rows do not depend on their neighbours, sums are exact, and digits of seven bits stay so
+product of whole numbers. So rows do not depend on their neighbors, sums are exact, and digits of seven bits stay so
 on processors that add pairs of products in 16 bits.
 """
 
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.errors import ConfigError
-from regard.nn.inference.prepacked import forget_packed
+from regard.nn.inference.prepacked import drop_prepacked
 from regard.nn.layers.embedding import VocabularyHead
 from regard.nn.layers.linear import Linear
 
@@ -85,9 +85,9 @@ def can_multiply_int8() -> bool:
     return torch.allclose(found, x @ weight.T, rtol=1e-3, atol=1.0)
 
 
-def hold_int8(model: nn.Module) -> None:
+def quantize_int8(model: nn.Module) -> None:
     """Let the linear layers and the vocabulary of a model on a CPU multiply by int8 copies of their weights."""
-    forget_packed(model)
+    drop_prepacked(model)
     for layer in _layers(model):
         layer.int8 = Int8Weight(layer.weight.detach(), layer.bias)
 
@@ -107,7 +107,7 @@ def own_weights(model: nn.Module) -> Iterator[None]:
         yield
     finally:
         if any(held.values()):
-            forget_packed(model)  # copies of what is not used again
+            drop_prepacked(model)  # copies of what is not used again
         for layer, weight in held.items():
             layer.int8 = weight
 

@@ -31,7 +31,7 @@ def release_memory(device: torch.device) -> None:
 
 
 @contextmanager
-def nothing_collected() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Leave garbage where it is: a CUDA graph that goes away while another is recorded spoils the recording."""
     was_on = gc.isenabled()
     gc.disable()
@@ -42,7 +42,7 @@ def nothing_collected() -> Iterator[None]:
             gc.enable()
 
 
-def with_less_at_once(attempt: Callable[[int], Found], limit: int, least: int, device: torch.device) -> Found:
+def retry_smaller(attempt: Callable[[int], Found], limit: int, least: int, device: torch.device) -> Found:
     """Return what an attempt gives with so many tokens at once, or half as many whenever memory runs out."""
     while True:
         try:

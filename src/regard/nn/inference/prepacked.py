@@ -51,7 +51,7 @@ def packed(model: nn.Module, has_single_rows: bool = False) -> Iterator[None]:
             layer.packed = layer.single = None
 
 
-def forget_packed(model: nn.Module) -> None:
+def drop_prepacked(model: nn.Module) -> None:
     """Drop the copies of a model's weights: the next use makes new ones."""
     _copies.pop(model, None)
 

@@ -77,7 +77,7 @@ def tiles(M: int, N: int, K: int) -> dict[str, int]:
     if M <= FEW:
         is_long = K > 256
         BK = min(1024 if is_long else 256, triton.next_power_of_2(K))
-        BN = 2 if N <= 16384 else 8  # every block normalises anew: not too many of them
+        BN = 2 if N <= 16384 else 8  # every block normalizes anew: not too many of them
         return {"BM": triton.next_power_of_2(M), "BN": BN, "BK": BK, "num_warps": 4 if is_long else 1}
     if M >= MANY:
         BM = 64 if triton.cdiv(M, 64) * triton.cdiv(N, 64) > PROCESSORS else 32
@@ -86,7 +86,7 @@ def tiles(M: int, N: int, K: int) -> dict[str, int]:
     return {"BM": 64 if is_wide else 16, "BN": 64, "BK": 32 if is_wide else 64, "num_warps": 4, "num_stages": 3}
 
 
-def rows_linear(
+def fused_linear(
     x: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,

@@ -94,8 +94,8 @@ def skip_gram_slice(
     width, reach = words.shape[1], np.uint64(window)
     loss, pairs = 0.0, 0
     for place in range(count):
-        centre = kept[place]
-        if centre >= end:
+        center = kept[place]
+        if center >= end:
             continue
         state = state * _MULTIPLIER + _INCREMENT
         span = 1 + np.int64(((state >> _SHIFT) * reach) >> _SHIFT)  # nearer words count more often
@@ -105,11 +105,11 @@ def skip_gram_slice(
                 if where < 0 or where >= count or kept[where] >= end:
                     break
                 more, state = _step(
-                    words, centre, contexts, centre, kept[where], negatives, noise, other, sigmoid, logs, rate,
+                    words, center, contexts, center, kept[where], negatives, noise, other, sigmoid, logs, rate,
                     errors, state,
                 )  # fmt: skip
                 for k in range(width):
-                    words[centre, k] += errors[k]
+                    words[center, k] += errors[k]
                 loss += more
                 pairs += 1
     return loss, pairs
@@ -125,8 +125,8 @@ def cbow_slice(
     mean = np.empty((1, width), np.float32)
     loss, pairs = 0.0, 0
     for place in range(count):
-        centre = kept[place]
-        if centre >= end:
+        center = kept[place]
+        if center >= end:
             continue
         state = state * _MULTIPLIER + _INCREMENT
         span = 1 + np.int64(((state >> _SHIFT) * reach) >> _SHIFT)
@@ -147,7 +147,7 @@ def cbow_slice(
                 for k in range(width):
                     mean[0, k] += words[row, k] * share
         more, state = _step(
-            mean, 0, contexts, centre, centre, negatives, noise, other, sigmoid, logs, rate, errors, state
+            mean, 0, contexts, center, center, negatives, noise, other, sigmoid, logs, rate, errors, state
         )  # fmt: skip
         for where in range(first, last + 1):
             row = kept[where]

@@ -155,12 +155,12 @@ class BidirectionalLayer(nn.Module):
         self.way = join
         self.joint = build_linear(2 * width, width) if join == "layer" else None
 
-    def forward(self, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the joined states (B, S, D), and both directions' last ones joined (B, D); padding has no part."""
-        turn = turned_places(real)
+        turn = turned_places(token_mask)
         ahead, _ = self.ahead(x)
         back = turned(self.back(turned(x, turn))[0], turn)
-        return self.join(ahead, back), self.join(last_real(ahead, real), back[:, 0])
+        return self.join(ahead, back), self.join(last_real(ahead, token_mask), back[:, 0])
 
     def join(self, ahead: Tensor, back: Tensor) -> Tensor:
         """Return one vector for the two of each step."""
@@ -177,22 +177,22 @@ class ForwardLayer(nn.Module):
         super().__init__()
         self.ahead = RecurrentLayer(kind, inputs, width)
 
-    def forward(self, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the states (B, S, D) and the last real one (B, D); padding stands behind, and has no part."""
         states, _ = self.ahead(x)
-        return states, last_real(states, real)
+        return states, last_real(states, token_mask)
 
 
-def last_real(states: Tensor, real: Tensor) -> Tensor:
+def last_real(states: Tensor, token_mask: Tensor) -> Tensor:
     """Return the state (B, D) of the last real token of each sentence."""
-    last = (real.sum(1) - 1).clamp_min(0)
+    last = (token_mask.sum(1) - 1).clamp_min(0)
     return states.take_along_dim(last[:, None, None], 1)[:, 0]
 
 
-def turned_places(real: Tensor) -> Tensor:
+def turned_places(token_mask: Tensor) -> Tensor:
     """Return (B, S): where each token stands when real ones come in reverse order and padding stays behind them."""
-    places = torch.arange(real.size(1), device=real.device)
-    return torch.where(real, real.sum(1, keepdim=True) - 1 - places, places)
+    places = torch.arange(token_mask.size(1), device=token_mask.device)
+    return torch.where(token_mask, token_mask.sum(1, keepdim=True) - 1 - places, places)
 
 
 def turned(x: Tensor, places: Tensor) -> Tensor:

@@ -82,7 +82,7 @@ class WordPlan:
 
 
 def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan | LabelPlan | WordPlan:
-    """Read and encode the data, build the model, and count; no run is written (tokenised text is kept for it)."""
+    """Read and encode the data, build the model, and count; no run is written (tokenized text is kept for it)."""
     machine = prepare_machine(settings.machine)
     prepared = task(settings.task).prepare(settings, machine, progress, None, None)
     per_epoch = prepared.feed.updates_in(epoch=0)

@@ -19,7 +19,7 @@ from regard.models.base.protocols import IN_EVERY_FAMILY
 from regard.models.families import Kind, check_kind, family
 from regard.models.presets import preset
 from regard.tasks.contract import task
-from regard.tasks.init_from import FEATURE_RATE, begin_with, usual_length
+from regard.tasks.init_from import FEATURE_RATE, init_layer, usual_length
 from regard.tasks.embedding_init import begin_with_vectors
 
 FINE_TUNING: dict[str, Any] = {
@@ -136,7 +136,7 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
         raise ConfigError(f'{recipe.origin}: it does not say its task; add task = "translate".')
     kind_of_run = task(name)
     beginning = kind_of_run.beginning
-    start = begin_with(name, beginning, values, changes) if beginning else None
+    start = init_layer(name, beginning, values, changes) if beginning else None
     base, kind = _base(name, values, changes) if start is None else (start, str(start.values["model"]["family"]))
     if not {"train"} & {*_table(values, "data"), *_table(changes, "data")}:
         raise ConfigError(

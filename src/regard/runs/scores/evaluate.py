@@ -35,7 +35,7 @@ class EvaluatedSet:
         return found | ({"against": self.comparison.plain()} if self.comparison else {})
 
 
-def measure(
+def evaluate_sets(
     path: str | Path,
     place: PairSource | None = None,
     *,

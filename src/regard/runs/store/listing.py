@@ -49,7 +49,7 @@ def list_runs(folder: str | Path = "runs") -> list[RunSummary]:
     folder = Path(folder)
     if not folder.is_dir():
         raise RunError(f"{folder}: there is no such folder; train something first, or name the folder of your runs.")
-    found = [summarise(Run(path)) for path in _find(folder)]
+    found = [summarize(Run(path)) for path in _find(folder)]
     return sorted(found, key=lambda summary: (summary.started or "", str(summary.path)), reverse=True)
 
 
@@ -62,7 +62,7 @@ def _find(folder: Path) -> Iterator[Path]:
         names[:] = [name for name in names if not name.startswith(".")]
 
 
-def summarise(run: Run) -> RunSummary:
+def summarize(run: Run) -> RunSummary:
     """Return what is worth knowing about a run at a glance."""
     size = sum(path.lstat().st_size for path in _entries(run.path))
     try:
@@ -150,7 +150,7 @@ def delete_run(path: str | Path, force: bool = False) -> RunSummary:
     """Delete a run's folder and nothing else, and return what it was; links inside are removed, not followed."""
     run = Run(Path(path))
     check_deletable(run, force)
-    summary = summarise(run)
+    summary = summarize(run)
     for entry in run.path.iterdir():
         if entry.name == RECORD:
             continue  # the last to go: a deletion that was cut short can be repeated

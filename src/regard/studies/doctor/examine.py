@@ -8,7 +8,7 @@ from typing import Any
 from regard.errors import ConfigError
 from regard.progress import SILENT, Bar, Progress
 from regard.runs.planning.recipes import Recipe, find_recipe, resolve_run
-from regard.runs.preflight import CHECKS, look_over
+from regard.runs.preflight import CHECKS, run_checks
 from regard.studies.doctor.lr_finder import rate_findings
 from regard.studies.doctor.machine import memory_findings
 from regard.studies.doctor.speed import speed_findings
@@ -17,7 +17,7 @@ from regard.tasks.contract import task
 from regard.tasks.findings import Finding, Report
 from regard.tasks.language_model.prepare import text_material
 from regard.tasks.translate.data import Plain
-from regard.tasks.translate.prepare import gather, make_ready
+from regard.tasks.translate.prepare import load_data, prepare_pairs
 from regard.tasks.word_vectors.checks import word_findings
 from regard.training.device.machine import Machine, prepare_machine
 
@@ -50,8 +50,8 @@ class Listener(Progress):
 def make_bench(settings: Any, machine: Machine, progress: Progress = SILENT) -> TrialSetup:
     """Return all it takes to look a run over and to try it out, of whatever task."""
     if settings.task == "translate":
-        material = gather(settings, machine, progress)
-        return TrialSetup(material, make_ready(material, machine), machine)
+        material = load_data(settings, machine, progress)
+        return TrialSetup(material, prepare_pairs(material, machine), machine)
     is_looked_over = settings.task in CHECKS  # and then need not look for itself
     own = settings.model_copy(update={"preflight": settings.preflight and not is_looked_over})
     prepared = task(settings.task).prepare(own, machine, progress, None, None)
@@ -81,7 +81,7 @@ def doctor(
     machine = prepare_machine(settings.machine)
     heard = Listener(progress)
     bench = make_bench(settings, machine, heard)
-    looked = [] if isinstance(bench.material, Plain) else look_over(bench.material, is_quick, progress)
+    looked = [] if isinstance(bench.material, Plain) else run_checks(bench.material, is_quick, progress)
     findings = heard.findings + looked
     for trial in () if is_quick else TRIALS:
         findings += trial(bench, progress)

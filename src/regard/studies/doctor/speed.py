@@ -174,7 +174,7 @@ def recorded_pace(bench: TrialSetup, progress: Progress = SILENT) -> Pace:
 def _shapes(updates: Iterator[Update], limit: int | None) -> int:
     """Return how many shapes the micro-batches of some updates have once rounded."""
     some = islice(updates, LOOKED_THROUGH)
-    return len({batch.on_grid(limit).shape for update in some for batch in update.micro_batches})
+    return len({batch.padded_to_bucket(limit).shape for update in some for batch in update.micro_batches})
 
 
 def _trainer(bench: TrialSetup, feed: Feed) -> Trainer:

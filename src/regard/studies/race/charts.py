@@ -14,12 +14,12 @@ COLOURS = ("#3b82c4", "#d9770b", "#1f9d6b", "#c2519b", "#8b6fd6", "#0e9aa7", "#d
 FAINTEST = 1e-3
 """What less is shown as: nothing at all has no place on a logarithmic axis."""
 MARKERS = "osD^vP*X"
-"""Lines are told apart without colours too."""
+"""Lines are told apart without colors too."""
 
 
 @dataclass(frozen=True)
 class ChartTheme:
-    """The colours of what is no data."""
+    """The colors of what is no data."""
 
     ink: str
     rule: str
@@ -28,7 +28,7 @@ class ChartTheme:
 
 PAPER = ChartTheme("#222222", "#dddddd", "white")
 PAGE = ChartTheme("#010203", "#040506", "none")
-"""Colours that stand for the page's own, which are put in their place."""
+"""Colors that stand for the page's own, which are put in their place."""
 IN_PAGE = {PAGE.ink: "currentColor", PAGE.rule: "var(--rule)"}
 
 
@@ -49,14 +49,14 @@ class Picture:
         return path
 
     def svg(self) -> str:
-        """Return it as an element for a page, in the page's own colours."""
+        """Return it as an element for a page, in the page's own colors."""
         written = io.StringIO()
         with words_as_they_are({"svg.fonttype": "none", "svg.hashsalt": self.name}):
             self._figure(PAGE).savefig(written, format="svg", transparent=True, metadata={"Date": None})
         text = written.getvalue()
         text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-        for colour, own in IN_PAGE.items():
-            text = text.replace(colour, own)
+        for color, own in IN_PAGE.items():
+            text = text.replace(color, own)
         # Names inside one page must differ from picture to picture.
         text = re.sub(r'\bid="', f'id="{self.name}-', text)
         text = text.replace("url(#", f"url(#{self.name}-").replace('href="#', f'href="#{self.name}-')
@@ -182,8 +182,8 @@ def _ladder(results: dict[str, Any], axes: Any, theme: ChartTheme) -> None:
     theirs = [(rung["name"], rung["bleu"]) for rung in published["rungs"]]
     rows = [*ours, *theirs]
     places = [*range(len(ours)), *range(len(ours) + 1, len(rows) + 1)]  # a gap between what cannot be compared
-    colours = [COLOURS[number % len(COLOURS)] for number in range(len(ours))] + [theme.rule] * len(theirs)
-    axes.barh(places, [value for _, value in rows], color=colours)
+    colors = [COLOURS[number % len(COLOURS)] for number in range(len(ours))] + [theme.rule] * len(theirs)
+    axes.barh(places, [value for _, value in rows], color=colors)
     for place, (_, value) in zip(places, rows, strict=True):
         axes.text(value, place, f" {value:.1f}", va="center", fontsize=8, color=theme.ink)
     labels = [in_picture(name) for name, _ in ours] + [f"{name} ({published['title']})" for name, _ in theirs]
@@ -200,10 +200,10 @@ def _matrix(member: dict[str, Any]) -> Picture:
     def draw(axes: Any, theme: ChartTheme) -> None:
         from matplotlib.colors import LinearSegmentedColormap
 
-        # From see-through to the colour: no weight shows the page, whatever its colour.
-        colours = LinearSegmentedColormap.from_list("weights", [(0.23, 0.51, 0.77, 0.0), (0.23, 0.51, 0.77, 1.0)])
+        # From see-through to the color: no weight shows the page, whatever its color.
+        colors = LinearSegmentedColormap.from_list("weights", [(0.23, 0.51, 0.77, 0.0), (0.23, 0.51, 0.77, 1.0)])
         axes.grid(visible=False)
-        axes.pcolormesh(found["weights"], cmap=colours, vmin=0, vmax=1)
+        axes.pcolormesh(found["weights"], cmap=colors, vmin=0, vmax=1)
         axes.set_xticks(
             [place + 0.5 for place in range(columns)], [*map(in_picture, found["source"])], rotation=60, ha="right"
         )

@@ -28,7 +28,7 @@ from regard.tasks.data import Prepared
 from regard.tasks.load import load_translator
 from regard.tasks.translate.data import TranslationData
 from regard.tasks.translate.evaluate import EvalSet, encode_pairs
-from regard.tasks.translate.prepare import gather, make_ready, new_bundle
+from regard.tasks.translate.prepare import load_data, new_bundle, prepare_pairs
 from regard.training.device.machine import Machine, prepare_machine
 
 
@@ -43,7 +43,7 @@ class SharedData:
     def material(self) -> TranslationData:
         """What there is to learn from, gathered when it is first asked for."""
         if self._material is None:
-            self._material = gather(self.settings, prepare_machine(self.settings.machine), self.progress)
+            self._material = load_data(self.settings, prepare_machine(self.settings.machine), self.progress)
             if self.settings.preflight and self.progress is not SILENT:
                 preflight(self._material, self.progress)
         return self._material
@@ -74,13 +74,13 @@ class SharedData:
         given: Sequence[Pair] | None = None,
     ) -> Prepared:
         """Make a member ready, as the task would have done for a run of its own."""
-        return make_ready(self.of(settings, machine, resumed), machine)
+        return prepare_pairs(self.of(settings, machine, resumed), machine)
 
     def bench(self, settings: Any) -> TrialSetup:
         """Return all it takes to try a member out."""
         machine = prepare_machine(settings.machine)
         material = self.of(settings, machine)
-        return TrialSetup(material, make_ready(material, machine), machine)
+        return TrialSetup(material, prepare_pairs(material, machine), machine)
 
 
 def common_length(members: Sequence[Any]) -> dict[str, int]:

@@ -27,7 +27,7 @@ def write_report(results: dict[str, Any], folder: Path) -> Path:
 def page(results: dict[str, Any], pictures: Sequence[Picture]) -> str:
     """Return the page: every picture and every style is in it."""
     captions = {
-        "accuracy-size": "Share of the test examples that are labelled rightly, against the number of training "
+        "accuracy-size": "Share of the test examples that are labeled rightly, against the number of training "
         "examples; the mean over seeds, with the least and the most as bars.",
         "accuracy-cost": "The same accuracy against the seconds it took to learn the task, pretraining not counted.",
     }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.checkpoint.atomic import write_text
-from regard.data.cleaning import carve
+from regard.data.cleaning import hold_out
 from regard.data.settings.examples import LabelSource
 from regard.data.sources.labeled import LabeledRow
 from regard.errors import ConfigError, DataError
@@ -36,14 +36,14 @@ class TransferSplit:
         shape.labels(found, place.name)
         first = lambda each: each.texts[0]
         if test is None:
-            found, tested = carve(found, TEST_SHARE, first, what="example")
+            found, tested = hold_out(found, TEST_SHARE, first, what="example")
         else:
             tested = list(dict.fromkeys(read_set(shape, test, ExampleReport(), progress)))
             seen = {each.texts for each in tested}
             found = [each for each in found if each.texts not in seen]  # nothing that is tested is learned
         # Another hash than before: of those that are left, none has a low one.
         again = lambda each: f"valid {each.texts[0]}"
-        self.train, self.valid = carve(found, VALID_SHARE, again, MOST_WATCHED, "example")
+        self.train, self.valid = hold_out(found, VALID_SHARE, again, MOST_WATCHED, "example")
         self.test = tested
         folder.mkdir(exist_ok=True)
         for name, examples in (("test", self.test), ("valid", self.valid)):

@@ -45,9 +45,9 @@ class QuestionAnswerer(HeadPipeline):
     """Finds answers in texts."""
 
     @property
-    def may_be_silent(self) -> bool:
+    def has_unanswerable(self) -> bool:
         """Whether it has learned that a text may hold no answer."""
-        return bool(self.bundle.facts["may_be_silent"])
+        return bool(self.bundle.facts["has_unanswerable"])
 
     @property
     def threshold(self) -> float:
@@ -88,7 +88,7 @@ class QuestionAnswerer(HeadPipeline):
         `count` answers are named; with a model that may be silent, no answer is given where its margin is above the
         `threshold` (unset: the one that was best on its validation set).
         """
-        if threshold is not None and not self.may_be_silent:
+        if threshold is not None and not self.has_unanswerable:
             raise ConfigError("threshold: this model has never seen a question without an answer; leave it out.")
         limit = self.threshold if threshold is None else threshold
         if isinstance(question, str):
@@ -105,7 +105,7 @@ class QuestionAnswerer(HeadPipeline):
         encoded = encode_questions(asked, self.tokenizer, self.frame, self.max_length, int(facts["stride"]), progress)
         scores = self._scores(encoded, progress)
         found = find_answers(encoded, scores, len(asked), int(facts["longest_answer"]), max(count, CANDIDATES))
-        limit = threshold if self.may_be_silent else None
+        limit = threshold if self.has_unanswerable else None
         return [reply(each.question, each.context, one, limit, count) for each, one in zip(asked, found, strict=True)]
 
 

@@ -67,7 +67,7 @@ class QuestionShape(HeadTask[QuestionRow]):
         return {
             "stride": settings.stride,
             "longest_answer": settings.longest_answer,
-            "may_be_silent": any(not each.answers for each in train),
+            "has_unanswerable": any(not each.answers for each in train),
             "threshold": 0.0,
         }
 
@@ -94,7 +94,7 @@ class QuestionShape(HeadTask[QuestionRow]):
 
     def tune(self, examples: Sequence[QuestionRow], answers: Answers, facts: dict[str, Any]) -> Answers:
         """Find the best threshold, where there may be no answer."""
-        if not facts["may_be_silent"]:
+        if not facts["has_unanswerable"]:
             return answers
         facts["threshold"] = find_threshold(examples, answers.further)
         return _given(examples, answers.further, facts, answers.loss)
@@ -103,7 +103,7 @@ class QuestionShape(HeadTask[QuestionRow]):
         """Return exact match and F1, and the threshold that would be best here."""
         right = [[each.text for each in example.answers] for example in examples]
         scores = asdict(answer_scores(answers.lines, right))
-        if not facts["may_be_silent"]:
+        if not facts["has_unanswerable"]:
             return {name: scores[name] for name in ("f1", "exact", "answerable")}
         return scores | {"threshold": facts["threshold"], "best_threshold": find_threshold(examples, answers.further)}
 
@@ -126,7 +126,7 @@ class QuestionShape(HeadTask[QuestionRow]):
 
 def _given(examples: Sequence[QuestionRow], found: Sequence[Found], facts: Facts, loss: float) -> Answers:
     """Return the answers as they are given."""
-    threshold = float(facts["threshold"]) if facts["may_be_silent"] else None
+    threshold = float(facts["threshold"]) if facts["has_unanswerable"] else None
     given = [reply(each.question, each.context, one, threshold) for each, one in zip(examples, found, strict=True)]
     lines = [" ".join(each.text.split()) for each in given]
     return Answers(lines, [each.answer.probability for each in given], loss, found)

@@ -54,7 +54,7 @@ def _findings(material: TranslationData, most: int | None) -> list[Finding]:
 
 
 def _stretches(count: int, most: int | None) -> Sequence[int]:
-    """Return the rows to look at: all of them, or stretches of neighbours spread from the first to the last."""
+    """Return the rows to look at: all of them, or stretches of neighbors spread from the first to the last."""
     if most is None or count <= most:
         return range(count)
     begins = np.linspace(0, count - STRETCH, most // STRETCH).astype(int)

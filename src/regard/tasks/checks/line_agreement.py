@@ -177,7 +177,7 @@ def words_of(text: str) -> set[str]:
 
 
 def _inside(count: int, lag: int) -> slice:
-    """Return the lines that have a neighbour `lag` lines below them."""
+    """Return the lines that have a neighbor `lag` lines below them."""
     return slice(max(0, -lag), count - max(0, lag))
 
 

@@ -44,15 +44,15 @@ def stretches(corpus: Corpus, most: int) -> Iterator[Ids]:
 
 def _unknown(material: TextTaskData, ids: Ids) -> list[Finding]:
     tokenizer = material.tokenizer
-    if tokenizer.unknown == tokenizer.end:  # one token may do both works, and can then spell everything
+    if tokenizer.unk_id == tokenizer.eos_id:  # one token may do both works, and can then spell everything
         return []
     sets = {"training set": ids}
     sets |= {title: next(stretches(corpus, STRETCH)) for title, corpus in material.held_out.items()}
-    shares = {title: float(np.mean(each == tokenizer.unknown)) for title, each in sets.items()}
+    shares = {title: float(np.mean(each == tokenizer.unk_id)) for title, each in sets.items()}
     worst = max(shares, key=lambda title: shares[title])
     if shares[worst] == 0:
         return [Finding("text", "unknown-pieces", "ok", "The tokenizer can spell every text.")]
-    places = np.flatnonzero(sets[worst] == tokenizer.unknown).tolist()
+    places = np.flatnonzero(sets[worst] == tokenizer.unk_id).tolist()
     around = (sets[worst][max(0, place - AROUND) : place + AROUND].tolist() for place in places)
     return [
         Finding(

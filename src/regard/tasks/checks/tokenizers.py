@@ -37,15 +37,15 @@ def text_findings(material: TranslationData) -> list[Finding]:
 def _unknown(material: TranslationData, side: int, name: str) -> list[Finding]:
     tokenizer = material.tokenizers[side]
     sequences = (material.encoded.source, material.encoded.target)[side]
-    ends = len(sequences) if tokenizer.unknown == tokenizer.end else 0  # one token may do both works
-    unknown = int(np.count_nonzero(sequences.ids == tokenizer.unknown)) - ends
+    ends = len(sequences) if tokenizer.unk_id == tokenizer.eos_id else 0  # one token may do both works
+    unknown = int(np.count_nonzero(sequences.ids == tokenizer.unk_id)) - ends
     shares = {"training set": unknown / len(sequences.ids)}
     examples = []
     for title, texts in _held_out(material, side).items():
         encoded = tokenizer.encode_batch(texts)
         flat = np.concatenate([np.asarray(row, np.int64) for row in encoded])
-        shares[title] = float(np.mean(flat == tokenizer.unknown)) if len(flat) else 0.0
-        examples += [shown(text) for text, row in zip(texts, encoded) if tokenizer.unknown in row]
+        shares[title] = float(np.mean(flat == tokenizer.unk_id)) if len(flat) else 0.0
+        examples += [shown(text) for text, row in zip(texts, encoded) if tokenizer.unk_id in row]
     worst = max(shares, key=lambda title: shares[title])
     share = shares[worst]
     if share == 0:

@@ -22,7 +22,7 @@ class Classification:
     texts: tuple[str, ...]
     label: str
     probabilities: dict[str, float]
-    is_cut: bool
+    is_truncated: bool
     """Whether the text was longer than the model reads, and lost its end."""
 
     @property
@@ -98,8 +98,10 @@ class Classifier(HeadPipeline):
         encoded = encode_pairs(self.bundle, stripped, [0] * len(rows))
         found = [softmax(each) for each in self._scores(encoded, progress)]
         return [
-            Classification(texts, self.labels[int(each.argmax())], dict(zip(self.labels, each.tolist())), is_cut)
-            for texts, each, is_cut in zip(rows, found, encoded.is_cut.tolist(), strict=True)
+            Classification(
+                texts, self.labels[int(each.argmax())], dict(zip(self.labels, each.tolist())), is_truncated
+            )
+            for texts, each, is_truncated in zip(rows, found, encoded.is_truncated.tolist(), strict=True)
         ]
 
 

@@ -12,7 +12,7 @@ from regard.checkpoint.bundle import Bundle
 from regard.config.parsing import parse_integer
 from regard.data.encoding.labeled import EncodedExamples
 from regard.data.settings.examples import LabelSource
-from regard.data.sources.labeled import LabeledRow, read_labelled_with_columns
+from regard.data.sources.labeled import LabeledRow, read_labeled_with_columns
 from regard.errors import ConfigError, DataError
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.classification import label_scores, label_statistics
@@ -34,7 +34,7 @@ class TextHeadTask(HeadTask[LabeledRow]):
 
     def read(self, place: LabelSource, progress: Progress, usual: Facts) -> tuple[list[LabeledRow], dict[str, Any]]:
         """Return the examples of a place, and the columns of their texts and labels."""
-        return read_labelled_with_columns(place, progress, self.is_number, usual)
+        return read_labeled_with_columns(place, progress, self.is_number, usual)
 
     def reason_to_drop(self, example: LabeledRow) -> str | None:
         """Return why nothing can be learned from an example."""

@@ -10,12 +10,12 @@ import torch
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus
-from regard.data.corpus.shards import tokenise
-from regard.data.corpus.splits import tokenise_all
+from regard.data.corpus.shards import tokenize
+from regard.data.corpus.splits import tokenize_all
 from regard.data.feeds.char_words import WordBook, fixed_words
 from regard.data.settings.text import TextData, TextSource
 from regard.errors import DataError, RunError
-from regard.nn.inference.memory import with_less_at_once
+from regard.nn.inference.memory import retry_smaller
 from regard.objectives.bidirectional_lm import TwoWayObjective
 from regard.progress import SILENT, Progress
 from regard.runs.store.folder import Run
@@ -46,7 +46,7 @@ class SpelledText:
 
 @dataclass
 class BothLosses:
-    """Sums over words that have a neighbour."""
+    """Sums over words that have a neighbor."""
 
     forward: float = 0.0
     backward: float = 0.0
@@ -97,7 +97,7 @@ def both_losses(model: Any, text: SpelledText, machine: Machine, words: int | No
     count = None if words is None else max(text.length, round(words * text.bytes_per_word))
     limit = round(machine.micro_batch_tokens * text.bytes_per_word)
     attempt = lambda limit: _both_losses(model, text, machine, limit, count)
-    return with_less_at_once(attempt, limit, text.length, machine.device)
+    return retry_smaller(attempt, limit, text.length, machine.device)
 
 
 @torch.inference_mode()
@@ -163,10 +163,10 @@ def _texts(
     """Return the text at a place, or a run's own test sets (without any: what is watched)."""
     tokenizer = bundle.tokenizers["tokenizer"]
     if place is not None:
-        return {place.name: tokenise(place, tokenizer, folder, progress)}
+        return {place.name: tokenize(place, tokenizer, folder, progress)}
     run = Run(path)
     if not run.exists:
         raise RunError(f"{path}: a checkpoint alone has no test sets; give --text FILE.")
     data = run.data_settings(TextData)
-    corpora = tokenise_all(data, tokenizer, Path(run.data["folder"]), progress)
+    corpora = tokenize_all(data, tokenizer, Path(run.data["folder"]), progress)
     return corpora.test or {"valid": corpora.valid}

@@ -42,8 +42,8 @@ class ElmoEncoder(Encoder):
         """Refuse: its layers do not write into one stream."""
         raise ConfigError("lens: the layers of an ELMo do not write into one stream; look at a BERT or a GPT.")
 
-    def _counted(self, tokens: Tensor, real: Tensor) -> Tensor:
-        return real & (tokens < BEGINNINGS)
+    def _counted(self, tokens: Tensor, token_mask: Tensor) -> Tensor:
+        return token_mask & (tokens < BEGINNINGS)
 
     def _with_tokens(self, text: str, ids: Sequence[int], vectors: Vectors) -> TokenVectors:
         offsets = self.tokenizer.encode(text).offsets
@@ -58,7 +58,7 @@ class ElmoEncoder(Encoder):
                 words.append(text[slice(*places[-1])])
             else:
                 places.append((0, 0))
-                words += self.tokenizer.pieces([ids[begin]])
+                words += self.tokenizer.tokens([ids[begin]])
         return TokenVectors(text, tuple(words), tuple(places), vectors, len(kept) < len(offsets))
 
     def _alone(self, texts: list[str]) -> list[Vectors]:

@@ -9,7 +9,7 @@ import torch
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus
-from regard.data.corpus.splits import TextSplits, check_held_out, tokenise_all
+from regard.data.corpus.splits import TextSplits, check_held_out, tokenize_all
 from regard.data.feeds.char_words import CHUNK, CharWordFeed, WordBook, count_words, fixed_words
 from regard.data.sources.pair import Pair
 from regard.errors import ConfigError, DataError
@@ -20,7 +20,7 @@ from regard.progress import SILENT, Progress
 from regard.tasks.data import Prepared
 from regard.tasks.elmo.evaluate import SpelledText, both_losses
 from regard.tasks.elmo.settings import ElmoRunSettings
-from regard.tasks.init_from import go_on, start_facts, start_of
+from regard.tasks.init_from import load_pretrained, start_facts, start_of
 from regard.tasks.language_model.prepare import corpus_folder
 from regard.tasks.model_size import check_size
 from regard.text.char_tokenizer import spelling_tokenizer, word_tokenizer
@@ -49,7 +49,7 @@ def prepare_elmo(
     known = resumed or start
     tokenizer = known.tokenizers["tokenizer"] if known else spelling_tokenizer(settings.text.lowercase)
     folder = corpus_folder(settings, settings.start)
-    corpora = tokenise_all(settings.data, tokenizer, folder, progress)
+    corpora = tokenize_all(settings.data, tokenizer, folder, progress)
     bundle = resumed or new_elmo_bundle(settings, corpora.train, machine, progress, start)
     texts = {name: SpelledText.of(each, bundle) for name, each in {"valid": corpora.valid, **corpora.test}.items()}
     size = float(bundle.facts["bytes_per_word"])
@@ -89,7 +89,7 @@ def new_elmo_bundle(
     torch.manual_seed(settings.seed)
     sample = corpus.read(0, min(len(corpus), CHUNK))
     _, numbers = WordBook(words, longest)(sample)
-    unknown = float((numbers == words.unknown).mean())
+    unknown = float((numbers == words.unk_id).mean())
     if settings.preflight and unknown > MANY_UNKNOWN:
         progress.warn(
             f"{settings.data.train.name}: {unknown:.0%} of the words cannot be said, and are all the same to the "
@@ -107,7 +107,7 @@ def new_elmo_bundle(
     progress.say(f"{count:,} words can be said; any can be read.")
     model = build_model(settings.model, vocabularies)
     if start:
-        facts |= go_on(model, start, settings)
+        facts |= load_pretrained(model, start, settings)
     return Bundle("elmo", model, settings.model, vocabularies, tokenizers, facts)
 
 
@@ -123,7 +123,7 @@ def _new_tokenizers(settings: Settings, corpus: Corpus, longest: int) -> dict[st
 
 
 def check_neighbours(texts: Mapping[str, SpelledText]) -> None:
-    """Refuse texts, by name, in which no word has a neighbour that it could be known by."""
+    """Refuse texts, by name, in which no word has a neighbor that it could be known by."""
     for name, text in texts.items():
         batches = fixed_words(text.corpus, text.book, text.length, text.length)
         if not any(batch.label_count for batch in batches):

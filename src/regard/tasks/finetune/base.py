@@ -12,7 +12,7 @@ from regard.checkpoint.bundle import Bundle
 from regard.data.sources.lines import lines_hash
 from regard.metrics.bootstrap import Statistic
 from regard.models.heads import HeadSettings
-from regard.pipelines.head_scores import Encoded, Scores, raw_scores
+from regard.pipelines.head_scores import Encoded, Scores, head_outputs
 from regard.progress import SILENT, Progress
 
 E = TypeVar("E")
@@ -23,7 +23,7 @@ class EncodedRows(Encoded, Protocol):
     """Examples as ids, to learn from."""
 
     @property
-    def is_cut(self) -> Any:
+    def is_truncated(self) -> Any:
         """Which examples were too long to be read whole."""
 
     def fingerprint(self) -> str:
@@ -179,7 +179,7 @@ class HeadTask(ABC, Generic[E]):
         progress: Progress = SILENT,
     ) -> Answers:
         """Return what a model says of examples."""
-        return self.say(examples, encoded, raw_scores(model, encoded, device, limit, progress), facts)
+        return self.say(examples, encoded, head_outputs(model, encoded, device, limit, progress), facts)
 
     def hashes(self, examples: Sequence[E]) -> dict[str, Any]:
         """Return what tells a set from any other: a hash of the texts, and one of the right answers."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint.atomic import fingerprint
-from regard.data.cleaning import carve
+from regard.data.cleaning import hold_out
 from regard.data.settings.examples import ExampleData
 from regard.errors import DataError
 from regard.progress import Progress
@@ -72,7 +72,7 @@ def gather_examples(
     if data.valid is not None:
         valid = read_set(shape, data.valid, reports["valid"], progress, usual=usual)
     else:
-        train, valid = carve(
+        train, valid = hold_out(
             train, data.valid_share, lambda each: shape.texts(each)[0], what=shape.what, origin=data.train.name
         )
         reports["train"].carved = reports["valid"].read = len(valid)

@@ -79,7 +79,7 @@ def measure_set(
 ) -> Measured:
     """Return the figures of a pipeline on a set, and their passport."""
     shape, facts = SHAPES[pipeline.bundle.task], pipeline.bundle.facts
-    limit = pipeline.tokens_at_once
+    limit = pipeline.batch_tokens
     answers = shape.ask(pipeline.model, facts, scored.examples, scored.encoded, pipeline.device, limit, progress)
     figures = figures_of(shape, scored.examples, answers, facts, name)
     if pipeline.mix is not None:

@@ -46,5 +46,5 @@ def _draw(
     panel.set_title(f"who is taken for whom: {name}", fontsize=10, loc="left")
     for row, counts in enumerate(confusion if len(labels) <= MOST_NUMBERS else []):
         for column, count in enumerate(counts):
-            colour = "white" if shares[row][column] > 0.5 else "black"
-            panel.text(column, row, f"{count:,}", ha="center", va="center", fontsize=8, color=colour)
+            color = "white" if shares[row][column] > 0.5 else "black"
+            panel.text(column, row, f"{count:,}", ha="center", va="center", fontsize=8, color=color)

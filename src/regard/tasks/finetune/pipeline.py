@@ -9,9 +9,9 @@ from regard.data.encoding.labeled import EncodedExamples, encode_texts
 from regard.data.encoding.templates import SequenceTemplate
 from regard.data.sources.lines import is_text
 from regard.errors import DataError
-from regard.inspection.record import only_user
-from regard.models.families import reads_both_ways
-from regard.pipelines.head_scores import Encoded, Scores, raw_scores
+from regard.inspection.record import exclusive
+from regard.models.families import is_bidirectional
+from regard.pipelines.head_scores import Encoded, Scores, head_outputs
 from regard.progress import SILENT, Progress
 
 TOKENS_AT_ONCE = {"cpu": 8192, "cuda": 65536}
@@ -21,7 +21,7 @@ Lines = Sequence[int] | None
 
 def frame_of(bundle: Bundle) -> SequenceTemplate:
     """Return what stands around the texts that a model reads."""
-    return SequenceTemplate.of(bundle.tokenizers["tokenizer"], reads_both_ways(bundle.settings.family))
+    return SequenceTemplate.of(bundle.tokenizers["tokenizer"], is_bidirectional(bundle.settings.family))
 
 
 def encode_pairs(
@@ -62,13 +62,13 @@ class HeadPipeline:
         return found
 
     @property
-    def tokens_at_once(self) -> int:
+    def batch_tokens(self) -> int:
         """Padded tokens that are read together."""
         return TOKENS_AT_ONCE.get(self.device.type, TOKENS_AT_ONCE["cpu"])
 
     def _scores(self, examples: Encoded, progress: Progress) -> list[Scores]:
-        with only_user(self.model):
-            return raw_scores(self.model, examples, self.device, self.tokens_at_once, progress)
+        with exclusive(self.model):
+            return head_outputs(self.model, examples, self.device, self.batch_tokens, progress)
 
 
 def as_texts(given: Any, where: str) -> tuple[str, ...]:

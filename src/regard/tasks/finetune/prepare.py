@@ -12,8 +12,8 @@ from regard.data.feeds.feed import PairFeed
 from regard.data.sources.pair import Pair
 from regard.errors import ConfigError
 from regard.models.base.protocols import Vocabularies
-from regard.models.families import build_model, count_parameters, family, reads_both_ways
-from regard.models.heads import OF_WHOLE_TEXTS, HeadSettings, take_over
+from regard.models.families import build_model, count_parameters, family, is_bidirectional
+from regard.models.heads import OF_WHOLE_TEXTS, HeadSettings, load_matching_weights
 from regard.objectives.head import HeadObjective
 from regard.progress import SILENT, Progress
 from regard.tasks.data import Prepared
@@ -68,7 +68,7 @@ def prepare_labels(
     check_sets(shape, sets, bundle.facts)
     encoded = {name: shape.encode(examples, bundle, progress) for name, examples in sets.sets.items()}
     for name, each in encoded.items():
-        sets.reports[name].cut = int(each.is_cut.sum())
+        sets.reports[name].cut = int(each.is_truncated.sum())
     say_counts(shape, sets, progress)
     if settings.preflight and resumed is None:
         say_oddities(shape, sets, progress)
@@ -87,7 +87,7 @@ def prepare_labels(
 
 
 def _is_encoder(settings: Any) -> bool:
-    return reads_both_ways(settings.model.family)
+    return is_bidirectional(settings.model.family)
 
 
 def _feed(settings: Any, learned: EncodedRows, machine: Machine) -> PairFeed:
@@ -138,7 +138,9 @@ def new_label_bundle(
     facts: dict[str, Any] = {"seed": settings.seed} | shape.facts(settings, sets.train, sets.labels, start)
     base = start.tokenizers["tokenizer"] if start else _new_tokenizer(shape, settings, sets, progress)
     tokenizer = base if _is_encoder(settings) else base.with_special(FRAME_TOKENS)
-    new = [] if _is_encoder(settings) else [tokenizer.number(token) for token in FRAME_TOKENS if not base.has(token)]
+    new = (
+        [] if _is_encoder(settings) else [tokenizer.token_id(token) for token in FRAME_TOKENS if not base.has(token)]
+    )
     size = max(tokenizer.size, *(number + 1 for number in new), start.vocabularies.target if start else 0)
     is_letters = kind == "two-way" and start is not None
     vocabularies = start.vocabularies if is_letters and start else Vocabularies(size, size, is_shared=True)
@@ -147,7 +149,7 @@ def new_label_bundle(
     torch.manual_seed(settings.seed)
     model: Any = build_model(settings.model, vocabularies, head)
     if start:
-        take_over(model.body, body_weights(start), new)
+        load_matching_weights(model.body, body_weights(start), new)
     if beside:
         beside.fill(model.beside)
         facts["beside"] = beside.facts

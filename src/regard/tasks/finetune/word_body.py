@@ -38,7 +38,7 @@ def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], pro
     torch.manual_seed(settings.seed)
     model: Any = build_model(settings.model, vocabularies)
     if table is not None:
-        _fill(model, table, tokenizer.number)
+        _fill(model, table, tokenizer.token_id)
         progress.say(
             f"{settings.start}: {coverage(counts, set(table.words))}; the others begin with drawn ones, and all "
             f"{'stay as they are' if settings.frozen else 'are tuned'}."

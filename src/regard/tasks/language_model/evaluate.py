@@ -9,12 +9,12 @@ from typing import Any
 import torch
 
 from regard.data.corpus.corpus import Corpus
-from regard.data.corpus.shards import tokenise
-from regard.data.corpus.splits import tokenise_all
+from regard.data.corpus.shards import tokenize
+from regard.data.corpus.splits import tokenize_all
 from regard.data.feeds.windows import Stream, sliding_windows
 from regard.data.settings.text import TextData, TextSource
 from regard.errors import DataError, RunError
-from regard.nn.inference.memory import with_less_at_once
+from regard.nn.inference.memory import retry_smaller
 from regard.objectives.language_model import LanguageObjective
 from regard.progress import SILENT, Progress
 from regard.runs.store.folder import Run
@@ -92,7 +92,7 @@ def text_loss(
     Where memory runs out, fewer windows are looked at together.
     """
     stream = stream if count is None else StreamHead(stream, count)
-    return with_less_at_once(
+    return retry_smaller(
         lambda limit: _text_loss(model, stream, end, window, stride, machine, limit),
         machine.micro_batch_tokens,
         window,
@@ -138,7 +138,7 @@ def evaluate_text(
 def score_texts(run: Run, pipeline: Any, prepared: Prepared, progress: Progress = SILENT) -> dict[str, Any]:
     """Score a run that has just ended on its test sets, and return the figures by set."""
     machine = prepare_machine(MachineSettings(device=str(pipeline.device), precision="fp32"))
-    end, window = pipeline.tokenizer.end, int(prepared.facts["window"])
+    end, window = pipeline.tokenizer.eos_id, int(prepared.facts["window"])
     return {
         name: evaluate_text(pipeline.model, corpus, name, end, window, machine).figures()
         for name, corpus in prepared.tests.items()
@@ -159,7 +159,7 @@ def measure_text(
     window = int(pipeline.bundle.facts.get("window") or pipeline.model.max_positions or USUAL_WINDOW)
     with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
         sets = _texts(Path(path), place, pipeline.tokenizer, Path(folder), progress)
-        end = pipeline.tokenizer.end
+        end = pipeline.tokenizer.eos_id
         return {
             name: evaluate_text(pipeline.model, corpus, name, end, window, machine, stride)
             for name, corpus in sets.items()
@@ -171,26 +171,26 @@ def _texts(
 ) -> dict[str, Corpus]:
     """Return the text at a place, or a run's own test sets (without any: what is watched)."""
     if place is not None:
-        return {place.name: tokenise(place, tokenizer, folder, progress)}
+        return {place.name: tokenize(place, tokenizer, folder, progress)}
     run = Run(path)
     if not run.exists:
         raise RunError(f"{path}: a checkpoint alone has no test sets; give --text FILE.")
     data, kept = _data_of(run)
     if data.test:
-        return {name: tokenise(each, tokenizer, kept / f"test-{name}", progress) for name, each in data.test.items()}
-    return {"valid": tokenise_all(data, tokenizer, kept, progress).valid}
+        return {name: tokenize(each, tokenizer, kept / f"test-{name}", progress) for name, each in data.test.items()}
+    return {"valid": tokenize_all(data, tokenizer, kept, progress).valid}
 
 
 def validation_text(run: Run, tokenizer: Tokenizer, progress: Progress = SILENT) -> Corpus:
-    """Return what a run watches, if its text is still where it was tokenised."""
+    """Return what a run watches, if its text is still where it was tokenized."""
     data, kept = _data_of(run)
     if not kept.is_dir():
-        raise DataError(f"{kept}: the tokenised text of {run.path} is not here any more.")
+        raise DataError(f"{kept}: the tokenized text of {run.path} is not here any more.")
     if data.valid is not None:
-        return tokenise(data.valid, tokenizer, kept / "valid", progress)
-    return tokenise_all(data, tokenizer, kept, progress).valid
+        return tokenize(data.valid, tokenizer, kept / "valid", progress)
+    return tokenize_all(data, tokenizer, kept, progress).valid
 
 
 def _data_of(run: Run) -> tuple[TextData, Path]:
-    """Return where a run's text comes from, and where it is kept tokenised."""
+    """Return where a run's text comes from, and where it is kept tokenized."""
     return run.data_settings(TextData), Path(run.data["folder"])

@@ -98,5 +98,5 @@ def _on_validation(run: Run, generator: Generator, progress: Progress) -> Measur
 
 def _on_stories(generator: Generator, progress: Progress) -> MeasuredCost:
     encoded = generator.tokenizer.encode_batch(list(miniature.documents("test", STORIES)))
-    ids = [token for story in encoded for token in [*story, generator.tokenizer.end]][:LOOKED_AT]
+    ids = [token for story in encoded for token in [*story, generator.tokenizer.eos_id]][:LOOKED_AT]
     return MeasuredCost(generator.weights_cost([ids], progress), "stories of the miniature world")

@@ -15,15 +15,15 @@ from regard.data.encoding.sequences import Sequences
 from regard.data.feeds.sampler import micro_batches
 from regard.data.sources.lines import is_text
 from regard.decoding.session import GenerationJob, GenerationSession, continue_prompts
-from regard.decoding.steppers.decoder_only import window_begin
+from regard.decoding.steppers.decoder_only import window_start
 from regard.decoding.steppers.interface import SpecialTokens
 from regard.decoding.steppers.requests import Prompt, RunningSequence
 from regard.decoding.text_settings import DRAWING_ONLY, GenerateSettings
 from regard.errors import ConfigError, DataError
 from regard.inspection.logit_lens import record_lens
-from regard.inspection.record import only_user, record_text
+from regard.inspection.record import exclusive, record_text
 from regard.nn.inference.int8 import own_weights
-from regard.nn.inference.prepacked import forget_packed
+from regard.nn.inference.prepacked import drop_prepacked
 from regard.nn.probes.probe import probes
 from regard.nn.probes.trace import Trace
 from regard.progress import SILENT, Progress
@@ -44,7 +44,7 @@ class Generator:
         self.bundle = bundle
         self.model: Any = bundle.model
         self.weights = weights
-        forget_packed(self.model)
+        drop_prepacked(self.model)
         use_weights(self.model, weights)
         self.tokenizer: Tokenizer = bundle.tokenizers["tokenizer"]
         self.device = next(bundle.model.parameters()).device
@@ -69,14 +69,14 @@ class Generator:
 
     @overload
     def __call__(
-        self, prompt: str, *, first_line: int = 1, progress: Progress = SILENT, **settings: Any
+        self, prompt: str, *, first_row: int = 1, progress: Progress = SILENT, **settings: Any
     ) -> Completion: ...
     @overload
     def __call__(
-        self, prompt: Sequence[str], *, first_line: int = 1, progress: Progress = SILENT, **settings: Any
+        self, prompt: Sequence[str], *, first_row: int = 1, progress: Progress = SILENT, **settings: Any
     ) -> list[Completion]: ...
     def __call__(
-        self, prompt: str | Sequence[str], *, first_line: int = 1, progress: Progress = SILENT, **settings: Any
+        self, prompt: str | Sequence[str], *, first_row: int = 1, progress: Progress = SILENT, **settings: Any
     ) -> Completion | list[Completion]:
         """Continue one prompt, or many in their order; settings such as temperature=0.8 may be given by name.
 
@@ -84,11 +84,11 @@ class Generator:
         from it.
         """
         job = self._job(self.generation(**settings))
-        prompts = self._prompts([prompt] if isinstance(prompt, str) else list(prompt), first_line, job.settings)
+        prompts = self._prompts([prompt] if isinstance(prompt, str) else list(prompt), first_row, job.settings)
         found: list[list[RunningSequence]] = [[]] * len(prompts)
         with progress.bar("generate", len(prompts)) as bar:
             for rows in self._batches(prompts, job):
-                with only_user(self.model):
+                with exclusive(self.model):
                     together = continue_prompts(job, [prompts[row] for row in rows])
                 for row, each in zip(rows, together, strict=True):
                     found[row] = each
@@ -96,7 +96,7 @@ class Generator:
         answers = [self._answer(each) for each in found]
         return answers[0] if isinstance(prompt, str) else answers
 
-    def stream(self, prompt: str, *, first_line: int = 1, **settings: Any) -> Iterator[str]:
+    def stream(self, prompt: str, *, first_row: int = 1, **settings: Any) -> Iterator[str]:
         """Yield the text that follows a prompt, piece by piece as it is said; joined, it is that of a call.
 
         No piece holds a part of a character, or what may become a text to stop at.
@@ -105,21 +105,23 @@ class Generator:
         if chosen.samples > 1:
             raise ConfigError(f"samples: {chosen.samples} texts cannot be said at once; ask for one, or call.")
         job = self._job(chosen, writes=True)
-        return self._pieces(job, self._prompts([prompt], first_line, chosen))
+        return self._pieces(job, self._prompts([prompt], first_row, chosen))
 
     def _pieces(self, job: GenerationJob, prompts: list[Prompt]) -> Iterator[str]:
         continuing = GenerationSession(job, prompts)
         (row,) = continuing.rows
         while row.finished_by is None:
             # One step at a time: whoever takes the pieces may use the model in between.
-            with only_user(self.model), job.working(1):
+            with exclusive(self.model), job.working(1):
                 continuing.step()
             if row.piece:
                 yield row.piece
 
     def _job(self, settings: GenerateSettings, writes: bool = False) -> GenerationJob:
         tokenizer = self.tokenizer
-        ends = SpecialTokens(tokenizer.start, tokenizer.end, (tokenizer.padding, tokenizer.start, tokenizer.unknown))
+        ends = SpecialTokens(
+            tokenizer.bos_id, tokenizer.eos_id, (tokenizer.pad_id, tokenizer.bos_id, tokenizer.unk_id)
+        )
         writer = tokenizer if settings.stop or writes else None
         return GenerationJob(self.model, ends, settings, self._window(settings), writer)
 
@@ -136,15 +138,15 @@ class Generator:
             raise ConfigError(f"window: {wanted:,} is more than the {bound:,} tokens this model takes.")
         return int(wanted)
 
-    def _prompts(self, texts: Sequence[str], first_line: int, settings: GenerateSettings) -> list[Prompt]:
+    def _prompts(self, texts: Sequence[str], first_row: int, settings: GenerateSettings) -> list[Prompt]:
         prompts = []
-        for line, (text, ids) in enumerate(zip(texts, self._encode(texts, first_line), strict=True), first_line):
-            front = [self.tokenizer.end] if settings.begins_text or not ids else []
+        for line, (text, ids) in enumerate(zip(texts, self._encode(texts, first_row), strict=True), first_row):
+            front = [self.tokenizer.eos_id] if settings.begins_text or not ids else []
             prompts.append(Prompt([*front, *ids], text, line))
         return prompts
 
-    def _encode(self, texts: Sequence[str], first_line: int) -> list[list[int]]:
-        for line, text in enumerate(texts, first_line):
+    def _encode(self, texts: Sequence[str], first_row: int) -> list[list[int]]:
+        for line, text in enumerate(texts, first_row):
             if not is_text(text):
                 raise DataError(f"line {line:,} is not UTF-8 text; convert it first.")
         return self.tokenizer.encode_batch(texts)
@@ -157,7 +159,7 @@ class Generator:
         """Yield the places of prompts of like length that are continued together."""
         if not prompts:
             return
-        lengths = np.array([len(each.ids) - window_begin(len(each.ids), job.window) for each in prompts], np.int64)
+        lengths = np.array([len(each.ids) - window_start(len(each.ids), job.window) for each in prompts], np.int64)
         said = np.full_like(lengths, job.settings.tokens)
         limit = max(1, self._tokens_at_once // job.settings.samples)
         yield from (rows.tolist() for rows in micro_batches(np.arange(len(prompts)), lengths, said, limit))
@@ -172,7 +174,7 @@ class Generator:
         text = text_behind(self.tokenizer, prompt.text, prompt.ids, said)
         if row.finished_by == "stop" and row.writer is not None:
             text = text[: first_stop(text, row.writer.stops)]
-        pieces, values = tuple(self.tokenizer.pieces(said)), tuple(row.log_probabilities)
+        pieces, values = tuple(self.tokenizer.tokens(said)), tuple(row.log_probabilities)
         assert row.finished_by is not None, "all rows are finished"
         return Completion(prompt.text, text, pieces, tuple(said), values, row.finished_by)
 
@@ -184,7 +186,7 @@ class Generator:
         *,
         has_end: bool = False,
         full: bool = False,
-        first_line: int = 1,
+        first_row: int = 1,
         progress: Progress = SILENT,
     ) -> list[TextScore]:
         """Return how probable each text is, token by token, each text beginning after the end token.
@@ -195,9 +197,9 @@ class Generator:
         """
         if isinstance(texts, str):
             raise ConfigError("score: one text is given where a list of them is expected; write [text].")
-        end = self.tokenizer.end
+        end = self.tokenizer.eos_id
         behind = [end] if has_end else []
-        encoded = [[end, *ids, *behind] for ids in self._encode(texts, first_line)]
+        encoded = [[end, *ids, *behind] for ids in self._encode(texts, first_row)]
         found = self._found(encoded, stride, alternatives, full, progress)
         return [self._score(text, ids[1:], each) for text, ids, each in zip(texts, encoded, found, strict=True)]
 
@@ -208,7 +210,7 @@ class Generator:
         windows = plan_windows([len(ids) for ids in encoded], self.reach, stride)
         if not windows:
             return [[] for _ in encoded]
-        with only_user(self.model), own_weights(self.model) if full else nullcontext():
+        with exclusive(self.model), own_weights(self.model) if full else nullcontext():
             return text_log_probabilities(
                 self.model, Sequences.of(encoded), windows, self._tokens_at_once, alternatives, progress
             )
@@ -218,7 +220,7 @@ class Generator:
         if self.weights == "full":
             raise ConfigError("weights: this model has its full ones, which cost nothing; load it with int8 weights.")
         ids = [self._encode([text], line)[0] if isinstance(text, str) else text for line, text in enumerate(texts, 1)]
-        rows = [[self.tokenizer.end, *each] for each in ids]
+        rows = [[self.tokenizer.eos_id, *each] for each in ids]
         both = [self._found(rows, None, 0, full, progress) for full in (True, False)]
         full, held = ([[value for value, _ in text] for text in found] for found in both)
         return weights_cost(full, held)
@@ -238,10 +240,10 @@ class Generator:
     def _score(self, text: str, ids: Sequence[int], found: Sequence[Found]) -> TextScore:
         best = tuple(self._next(choices) for _, choices in found if choices)
         values = tuple(value for value, _ in found)
-        return TextScore(text, tuple(self.tokenizer.pieces(ids)), tuple(ids), values, best)
+        return TextScore(text, tuple(self.tokenizer.tokens(ids)), tuple(ids), values, best)
 
     def _next(self, choices: Sequence[tuple[int, float]]) -> tuple[NextToken, ...]:
-        pieces = self.tokenizer.pieces([token for token, _ in choices])
+        pieces = self.tokenizer.tokens([token for token, _ in choices])
         return tuple(
             NextToken(piece, token, math.exp(value)) for piece, (token, value) in zip(pieces, choices, strict=True)
         )
@@ -259,15 +261,15 @@ class Generator:
     def lens(self, text: str, count: int = 5) -> Trace:
         """Record what each block would say behind every token if it were the last (see `inspection.record_lens`)."""
         row, tokens = self._row("lens", text)
-        return record_lens(self.model, row, tokens, self.tokenizer.pieces, count)
+        return record_lens(self.model, row, tokens, self.tokenizer.tokens, count)
 
     def _row(self, name: str, text: str) -> tuple[torch.Tensor, dict[str, list[str]]]:
         """Return a text behind the end token as ids (T,), and as pieces."""
-        ids = [self.tokenizer.end, *self._encode([text], 1)[0]]
+        ids = [self.tokenizer.eos_id, *self._encode([text], 1)[0]]
         bound = self.model.max_positions
         if bound is not None and len(ids) > bound:
             raise DataError(
                 f"{name}: the text has {len(ids):,} tokens with the end token before it, but this model takes "
                 f"{bound:,} at most; shorten it."
             )
-        return torch.tensor(ids, device=self.device), {"text": self.tokenizer.pieces(ids)}
+        return torch.tensor(ids, device=self.device), {"text": self.tokenizer.tokens(ids)}

@@ -13,7 +13,7 @@ from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import Bundle
 from regard.config.records import Count, Record, check_record, read_json
 from regard.data.corpus.corpus import Corpus
-from regard.data.corpus.splits import TextSplits, check_held_out, tokenise_all
+from regard.data.corpus.splits import TextSplits, check_held_out, tokenize_all
 from regard.data.feeds.windows import WindowFeed
 from regard.data.settings.text import TextSource
 from regard.data.sources.pair import Pair
@@ -26,7 +26,7 @@ from regard.progress import SILENT, Progress
 from regard.runs.preflight import preflight
 from regard.tasks.data import Prepared
 from regard.tasks.embedding_init import fill_tables, freeze_tables
-from regard.tasks.init_from import go_on, start_facts, start_of
+from regard.tasks.init_from import load_pretrained, start_facts, start_of
 from regard.tasks.language_model.evaluate import USUAL_WINDOW, text_loss
 from regard.tasks.masked_lm.settings import MaskedSettings
 from regard.tasks.model_size import check_size
@@ -73,7 +73,7 @@ def prepare_language(
     resumed: Bundle | None = None,
     given: Sequence[Pair] | None = None,
 ) -> Prepared:
-    """Tokenise the text (or take it as it was tokenised before), and build the model."""
+    """Tokenize the text (or take it as it was tokenized before), and build the model."""
     if given is not None:
         raise ConfigError("Sentence pairs are for the task translate; a language model learns from text files.")
     if resumed is None:
@@ -82,7 +82,7 @@ def prepare_language(
     start = start_of(settings, resumed)
     known = resumed or start
     tokenizer = known.tokenizers["tokenizer"] if known else language_tokenizer(settings, folder, progress)
-    corpora = tokenise_all(settings.data, tokenizer, folder, progress)
+    corpora = tokenize_all(settings.data, tokenizer, folder, progress)
     bundle = resumed or new_language_bundle(settings, tokenizer, machine, progress, start)
     freeze_tables(bundle.model, bundle.tokenizers, settings.vectors)
     window = window_of(settings, bundle.model)
@@ -104,16 +104,16 @@ def prepare_language(
 def text_material(
     settings: Settings | MaskedSettings[ModelSettings], prepared: Prepared, corpora: TextSplits | None = None
 ) -> TextTaskData:
-    """Return the text of a run that is made ready, for checks; it is tokenised already."""
+    """Return the text of a run that is made ready, for checks; it is tokenized already."""
     bundle = prepared.bundle
     folder = corpus_folder(settings, settings.start)
-    found = corpora or tokenise_all(settings.data, bundle.tokenizers["tokenizer"], folder)
+    found = corpora or tokenize_all(settings.data, bundle.tokenizers["tokenizer"], folder)
     window = int(prepared.facts["window"] if "window" in prepared.facts else bundle.facts["length"])
     return TextTaskData(settings, found, bundle, window, prepared.feed.updates_in(epoch=0))
 
 
 def corpus_folder(settings: Any, start: str | None = None) -> Path:
-    """Return where the tokenised text of a run is kept, for all runs that read the same text in the same way.
+    """Return where the tokenized text of a run is kept, for all runs that read the same text in the same way.
 
     A start brings a tokenizer of its own along.
     """
@@ -147,7 +147,7 @@ def language_tokenizer(
             if len(known) < len(inputs):
                 progress.say(
                     f"{folder / TOKENIZER}: made of {len(known):,} of these {len(inputs):,} inputs before, and kept, "
-                    f"so that only the others are tokenised; delete it to have one made of all."
+                    f"so that only the others are tokenized; delete it to have one made of all."
                 )
             return kept
     sample = list(sample_text(place))
@@ -230,7 +230,7 @@ def new_language_bundle(
     }
     facts |= fill_tables(model, {"tokenizer": tokenizer}, settings.vectors, progress)
     if start:
-        facts |= go_on(model, start, settings)
+        facts |= load_pretrained(model, start, settings)
     return Bundle("language-model", model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts)
 
 
@@ -254,7 +254,7 @@ def _validation(
     looked_at = min(settings.validation.tokens, len(valid))
 
     def validate(model: Any) -> dict[str, float]:
-        found = text_loss(model, valid, tokenizer.end, window, window, machine, looked_at)
+        found = text_loss(model, valid, tokenizer.eos_id, window, window, machine, looked_at)
         return {"loss": found.loss, "perplexity": found.perplexity}
 
     return validate

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from regard.errors import ConfigError
-from regard.nn.inference.int8 import can_multiply_int8, drop_int8, hold_int8
+from regard.nn.inference.int8 import can_multiply_int8, drop_int8, quantize_int8
 
 WEIGHTS = ("full", "int8")
 
@@ -39,7 +39,7 @@ def use_weights(model: nn.Module, weights: str) -> None:
     first = next(model.parameters())
     check_weights(weights, first.device, "fp32" if first.dtype == torch.float32 else str(first.dtype))
     if weights == "int8":
-        hold_int8(model)
+        quantize_int8(model)
     else:
         drop_int8(model)
 

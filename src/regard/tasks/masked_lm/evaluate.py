@@ -13,16 +13,16 @@ from torch.nn import functional as F
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus
-from regard.data.corpus.shards import tokenise
-from regard.data.corpus.splits import tokenise_all
+from regard.data.corpus.shards import tokenize
+from regard.data.corpus.splits import tokenize_all
 from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.masked_lm import MlmBatch, fixed_batches
 from regard.data.feeds.masking import Masker, MaskingSettings
 from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
 from regard.data.settings.text import MarkedSource, MarkedTextData
 from regard.errors import DataError, RunError
-from regard.nn.inference.memory import with_less_at_once
-from regard.objectives.masked_lm import follows, read_packed
+from regard.nn.inference.memory import retry_smaller
+from regard.objectives.masked_lm import follows, hidden_states_varlen
 from regard.pipelines.encoder import Encoder
 from regard.progress import SILENT, Progress
 from regard.runs.store.folder import Run
@@ -108,7 +108,7 @@ class MaskedEvaluation:
 
 def masked_figures(model: Any, text: MaskedText, machine: Machine, count: int | None = None) -> MaskedLmMetrics:
     """Return the figures of (the first `count` tokens of) a text; with less memory, less is looked at together."""
-    return with_less_at_once(
+    return retry_smaller(
         lambda limit: _masked_figures(model, text, machine, limit, count),
         machine.micro_batch_tokens,
         text.pairs.length,
@@ -127,18 +127,18 @@ def _masked_figures(model: Any, text: MaskedText, machine: Machine, limit: int, 
 
 
 def _add(found: MaskedLmMetrics, model: Any, batch: MlmBatch) -> None:
-    hidden = read_packed(model, batch)
-    found.sequences += batch.following.numel()
+    hidden = hidden_states_varlen(model, batch)
+    found.sequences += batch.is_next.numel()
     found.tokens += batch.tokens.numel()
-    for places, labels in zip(*(_chunks(each, model) for each in (batch.label_places, batch.labels)), strict=True):
+    for places, labels in zip(*(_chunks(each, model) for each in (batch.label_positions, batch.labels)), strict=True):
         logits = model.project(hidden.index_select(0, places)).float()  # (n, V)
         found.surprise += float(F.cross_entropy(logits, labels, reduction="sum"))
         found.hits += int((logits.argmax(1) == labels).sum())
     found.masked += batch.label_count
-    if model.following is not None and batch.pair_count:
-        scores = follows(model, hidden, batch.bounds)
-        found.pair_surprise += float(F.cross_entropy(scores, batch.following, ignore_index=NO_LABEL, reduction="sum"))
-        found.pair_hits += int((scores.argmax(1) == batch.following).sum())
+    if model.next_sentence is not None and batch.pair_count:
+        scores = follows(model, hidden, batch.cu_seqlens)
+        found.pair_surprise += float(F.cross_entropy(scores, batch.is_next, ignore_index=NO_LABEL, reduction="sum"))
+        found.pair_hits += int((scores.argmax(1) == batch.is_next).sum())
         found.pairs += batch.pair_count
 
 
@@ -193,7 +193,7 @@ def measure_masked(
 def masked_text(corpus: Corpus, pipeline: Encoder) -> MaskedText:
     """Return a text as a model is to read it."""
     tokenizer, facts = pipeline.tokenizer, pipeline.bundle.facts
-    has_pairs, is_apart = pipeline.model.following is not None, not facts.get("across_documents", True)
+    has_pairs, is_apart = pipeline.model.next_sentence is not None, not facts.get("across_documents", True)
     pairs = SentencePairSampler(corpus, Marks.of(tokenizer), pipeline.max_length, has_pairs, is_apart=is_apart)
     return MaskedText(pairs, Masker(MaskingSettings(**facts.get("masking", {})), tokenizer))
 
@@ -205,10 +205,10 @@ def _texts(
     tokenizer = bundle.tokenizers["tokenizer"]
     if place is not None:
         sentences = bundle.facts.get("sentences", "marks")
-        return {place.name: tokenise(place, tokenizer, folder, progress, sentences=sentences)}
+        return {place.name: tokenize(place, tokenizer, folder, progress, sentences=sentences)}
     run = Run(path)
     if not run.exists:
         raise RunError(f"{path}: a checkpoint alone has no test sets; give --text FILE.")
     data = run.data_settings(MarkedTextData)
-    corpora = tokenise_all(data, tokenizer, Path(run.data["folder"]), progress)
+    corpora = tokenize_all(data, tokenizer, Path(run.data["folder"]), progress)
     return corpora.test or {"valid": corpora.valid}

@@ -10,7 +10,7 @@ import torch
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus
-from regard.data.corpus.splits import TextSplits, check_held_out, tokenise_all
+from regard.data.corpus.splits import TextSplits, check_held_out, tokenize_all
 from regard.data.feeds.masked_lm import MaskedFeed, Stage, has_masked_tokens
 from regard.data.feeds.masking import Masker
 from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
@@ -24,7 +24,7 @@ from regard.models.families import build_model, count_parameters
 from regard.objectives.masked_lm import MaskedObjective
 from regard.progress import SILENT, Progress
 from regard.tasks.data import Prepared
-from regard.tasks.init_from import go_on, start_facts, start_of
+from regard.tasks.init_from import load_pretrained, start_facts, start_of
 from regard.tasks.language_model.prepare import corpus_folder, language_tokenizer
 from regard.tasks.masked_lm.evaluate import MaskedText, masked_figures
 from regard.tasks.masked_lm.settings import MaskedSettings
@@ -49,7 +49,7 @@ def prepare_masked(
     resumed: Bundle | None = None,
     given: Sequence[Pair] | None = None,
 ) -> Prepared:
-    """Tokenise the text (or take it as it was tokenised before), and build the model."""
+    """Tokenize the text (or take it as it was tokenized before), and build the model."""
     if given is not None:
         raise ConfigError(
             "Sentence pairs are for the task translate; a masked language model learns from text files."
@@ -60,11 +60,11 @@ def prepare_masked(
     start = start_of(settings, resumed)
     known = resumed or start
     tokenizer = known.tokenizers["tokenizer"] if known else language_tokenizer(settings, folder, progress)
-    corpora = tokenise_all(settings.data, tokenizer, folder, progress)
+    corpora = tokenize_all(settings.data, tokenizer, folder, progress)
     bundle = resumed or new_masked_bundle(settings, tokenizer, machine, start)
     if start and MASKED_WORDS in start.facts.get(UNTRAINED, ()):
         progress.say(f"{settings.start} has no head for masked words: that one learns from nothing.")
-    has_pairs = bundle.model.following is not None
+    has_pairs = bundle.model.next_sentence is not None
     is_apart = not settings.sequences.across_documents
     if has_pairs:
         check_documents(corpora, settings, progress)
@@ -119,9 +119,9 @@ def new_masked_bundle(
         "early_updates": round(settings.sequences.early_share * settings.train.steps) if early else 0,
     }
     if start:
-        facts |= go_on(model, start, settings)  # the head for next sentences may go, or be new
+        facts |= load_pretrained(model, start, settings)  # the head for next sentences may go, or be new
         facts |= {name: start.facts[name] for name in ("embed",) if name in start.facts}
-        if model.following is None and POOLER in start.facts.get(UNTRAINED, ()):
+        if model.next_sentence is None and POOLER in start.facts.get(UNTRAINED, ()):
             facts[UNTRAINED] = [POOLER]
     return Bundle("masked-language-model", model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts)
 
@@ -149,7 +149,7 @@ def length_of(settings: SequenceSettings, bound: int) -> int:
 
 def stages_of(settings: Settings, corpus: Corpus, tokenizer: Tokenizer, bundle: Bundle) -> list[Stage]:
     """Return how sequences are made: at first short ones, where that is asked for, then long ones."""
-    has_pairs = bundle.model.following is not None
+    has_pairs = bundle.model.next_sentence is not None
     cut_share, is_apart = settings.sequences.cut_share, not settings.sequences.across_documents
     made = lambda length: SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, cut_share, is_apart)
     early, updates = settings.sequences.early_length, int(bundle.facts["early_updates"])

@@ -15,7 +15,7 @@ class Regression:
 
     texts: tuple[str, ...]
     number: float
-    is_cut: bool
+    is_truncated: bool
     """Whether the text was longer than the model reads, and lost its end."""
 
 
@@ -57,8 +57,8 @@ class Regressor(HeadPipeline):
         stripped = [tuple(text.strip() for text in texts) for texts in rows]  # as they were learned from
         encoded = encode_pairs(self.bundle, stripped, [0.0] * len(rows))
         return [
-            Regression(texts, facts["center"] + facts["spread"] * float(score), is_cut)
-            for texts, score, is_cut in zip(
-                rows, self._scores(encoded, progress), encoded.is_cut.tolist(), strict=True
+            Regression(texts, facts["center"] + facts["spread"] * float(score), is_truncated)
+            for texts, score, is_truncated in zip(
+                rows, self._scores(encoded, progress), encoded.is_truncated.tolist(), strict=True
             )
         ]

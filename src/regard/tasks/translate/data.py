@@ -64,7 +64,7 @@ class TranslationData:
 
 @dataclass(frozen=True)
 class TextTaskData:
-    """Running text, tokenised, with the model that is to learn from it."""
+    """Running text, tokenized, with the model that is to learn from it."""
 
     settings: Any
     corpora: TextSplits

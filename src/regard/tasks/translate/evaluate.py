@@ -19,7 +19,7 @@ from regard.metrics.translation import Score, paper_scores, translation_scores
 from regard.progress import SILENT, Progress
 from regard.runs.store.folder import Run
 from regard.tasks.load import load_translator
-from regard.tasks.translate.losses import mean_surprise
+from regard.tasks.translate.losses import mean_nll
 from regard.tasks.translate.pipeline import Translator
 from regard.tasks.translate.prepare import validation_pairs
 from regard.training.device.machine import MICRO_BATCH_TOKENS
@@ -99,7 +99,7 @@ def evaluate(
     # A hypothesis is one line, so that what is scored is what a file of hypotheses can hold.
     hypotheses = tuple(" ".join(answer.text.splitlines()) for answer in answers)
     limit = MICRO_BATCH_TOKENS[translator.device.type]
-    losses = mean_surprise(translator.model, encoded.select(np.flatnonzero(fits)), translator.device, limit)
+    losses = mean_nll(translator.model, encoded.select(np.flatnonzero(fits)), translator.device, limit)
     return Evaluation(
         name,
         len(pairs),
@@ -166,7 +166,7 @@ def encode_pairs(translator: Translator, pairs: Sequence[Pair]) -> EncodedPairs:
     return EncodedPairs(
         encode([pair.source for pair in pairs], source),
         encode([pair.target for pair in pairs], target),
-        source.padding,
-        target.padding,
-        target.start,
+        source.pad_id,
+        target.pad_id,
+        target.bos_id,
     )

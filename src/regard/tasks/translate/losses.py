@@ -9,14 +9,14 @@ from regard.data.encoding.batches import EncodedPairs
 from regard.data.feeds.mask_predict import MaskedPairs
 from regard.data.feeds.sampler import micro_batches
 from regard.models.base.protocols import ConditionalMaskedLM, Seq2Seq, is_conditional_masked
-from regard.nn.inference.memory import with_less_at_once
+from regard.nn.inference.memory import retry_smaller
 from regard.objectives.loss import Objective
 from regard.objectives.mask_predict import MaskedTranslationObjective
 from regard.objectives.translation import TranslationObjective
 
 
 @torch.inference_mode()
-def mean_surprise(
+def mean_nll(
     model: Seq2Seq | ConditionalMaskedLM, pairs: EncodedPairs, device: torch.device, limit: int
 ) -> dict[str, float]:
     """Return the mean negative log probability of a target token as `loss`, and its exponential as `perplexity`.
@@ -27,7 +27,7 @@ def mean_surprise(
     if not len(pairs):
         return {"loss": math.nan, "perplexity": math.nan}  # nothing fits the model
     longest = int(pairs.source.lengths.max() + pairs.target.lengths.max())
-    return with_less_at_once(lambda limit: _mean_surprise(model, pairs, device, limit), limit, longest, device)
+    return retry_smaller(lambda limit: _mean_surprise(model, pairs, device, limit), limit, longest, device)
 
 
 def _mean_surprise(

@@ -58,7 +58,7 @@ class MaskPredictTranslator(Translator):
         )
 
     def score(
-        self, pairs: Sequence[tuple[str, str]], *, first_line: int = 1, progress: Progress = SILENT, **decoding: Any
+        self, pairs: Sequence[tuple[str, str]], *, first_row: int = 1, progress: Progress = SILENT, **decoding: Any
     ) -> list[PairScore]:
         """Refuse: probabilities of masked words, each given all others, are no probability of a text."""
         raise ConfigError(
@@ -82,49 +82,49 @@ class MaskPredictTranslator(Translator):
         if not source.strip():
             raise DataError("inspect: the source is empty; give it a sentence.")
         reader = self.source_tokenizer
-        ids = [*reader.encode(source).ids, reader.end]
+        ids = [*reader.encode(source).ids, reader.eos_id]
         row = torch.tensor([ids], device=self.device)
         look = self._reading if target is not None else self._filling_in
         tokens, arrays = look(row, target or "", probes, passes)
-        return Trace({"source": reader.pieces(ids)} | tokens, arrays)
+        return Trace({"source": reader.tokens(ids)} | tokens, arrays)
 
     @torch.inference_mode()
     def _reading(self, source: Tensor, target: str, probes: Sequence[str], passes: int | None) -> Seen:
         """Return what is seen while the decoder reads a target of which nothing is masked."""
         writer = self.target_tokenizer
-        said = [*writer.encode(target).ids, writer.end]
+        said = [*writer.encode(target).ids, writer.eos_id]
         row = torch.tensor([said], device=self.device)
         with recording(self.model, probes) as arrays:
             memory = self.model.encode(source, torch.ones_like(source, dtype=torch.bool))
             self.model.decode(row, memory, torch.ones_like(row, dtype=torch.bool))
-        return {"target": writer.pieces(said)}, arrays
+        return {"target": writer.tokens(said)}, arrays
 
     @torch.inference_mode()
     def _filling_in(self, source: Tensor, target: str, probes: Sequence[str], passes: int | None) -> Seen:
         """Return what is seen while the decoder fills in a translation of the length that turns out best."""
-        settings, real = (
+        settings, token_mask = (
             self._settings(passes=passes, merges_repeats=False),
             torch.ones_like(source, dtype=torch.bool),
         )
-        given = self.model, source, real, self._ends, settings
+        given = self.model, source, token_mask, self._ends, settings
         with self._alone():
             best = mask_predict(*given)[0][0]
-            lengths = _lengths(self.model, source, real)
+            lengths = _lengths(self.model, source, token_mask)
         found: list[MaskPredictStep] = []
         with recording(self.model, probes) as arrays:
             mask_predict(*given, found.append, torch.tensor([[len(best.ids) + 1]], device=self.device))
         tokens = {}
         for number, each in enumerate(found):
-            tokens[f"passes.{number}"] = self.target_tokenizer.pieces(each.tokens[0].tolist())
+            tokens[f"passes.{number}"] = self.target_tokenizer.tokens(each.tokens[0].tolist())
             arrays[f"passes.{number}.probabilities"] = each.sure[0].clamp_max(0).exp().cpu().numpy()
             arrays[f"passes.{number}.masked"] = each.masked[0].float().cpu().numpy()
         return tokens | {"target": tokens[f"passes.{len(found) - 1}"]}, arrays | lengths
 
 
-def _lengths(model: ConditionalMaskedLM, source: Tensor, real: Tensor) -> dict[str, NDArray[np.float32]]:
+def _lengths(model: ConditionalMaskedLM, source: Tensor, token_mask: Tensor) -> dict[str, NDArray[np.float32]]:
     """Return the lengths, in tokens without the end, that an output of one source may have, most probable first."""
     lengths, chances = (
-        each[0] for each in likely_lengths(model, model.encode(source, real), 2 * model.length_reach + 1)
+        each[0] for each in likely_lengths(model, model.encode(source, token_mask), 2 * model.length_reach + 1)
     )
     can_be = chances > -torch.inf
     found = (lengths[can_be] - 1).float(), chances[can_be].exp()

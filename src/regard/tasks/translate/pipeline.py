@@ -20,8 +20,8 @@ from regard.decoding.scoring import next_log_probabilities
 from regard.decoding.settings import MASKED_ONLY, SAMPLING_ONLY, SEARCH_ONLY, AnyDecodeSettings, DecodeSettings
 from regard.decoding.steppers.interface import Hypothesis, SpecialTokens
 from regard.errors import CheckpointError, ConfigError, DataError
-from regard.inspection.record import only_user, record_translation
-from regard.nn.inference.prepacked import forget_packed
+from regard.inspection.record import exclusive, record_translation
+from regard.nn.inference.prepacked import drop_prepacked
 from regard.nn.probes.trace import Trace
 from regard.progress import SILENT, Progress
 from regard.tasks.translate.results import Alternative, PairScore, Translation, in_words
@@ -41,7 +41,7 @@ class Translator:
         self.model: Any = bundle.model
         self.models: list[Any] = [bundle.model, *(other.model for other in others)]
         for model in self.models:
-            forget_packed(model)
+            drop_prepacked(model)
         self.source_tokenizer, self.target_tokenizer = translation_tokenizers(bundle.tokenizers)
         self.device = next(bundle.model.parameters()).device
 
@@ -77,7 +77,7 @@ class Translator:
         text: str,
         *,
         prefix: str | Sequence[str | None] | None = None,
-        first_line: int = 1,
+        first_row: int = 1,
         progress: Progress = SILENT,
         **decoding: Any,
     ) -> Translation: ...
@@ -87,7 +87,7 @@ class Translator:
         text: Sequence[str],
         *,
         prefix: str | Sequence[str | None] | None = None,
-        first_line: int = 1,
+        first_row: int = 1,
         progress: Progress = SILENT,
         **decoding: Any,
     ) -> list[Translation]: ...
@@ -96,7 +96,7 @@ class Translator:
         text: str | Sequence[str],
         *,
         prefix: str | Sequence[str | None] | None = None,
-        first_line: int = 1,
+        first_row: int = 1,
         progress: Progress = SILENT,
         **decoding: Any,
     ) -> Translation | list[Translation]:
@@ -108,7 +108,7 @@ class Translator:
         settings = self.decoding(**decoding)
         texts = [text] if isinstance(text, str) else list(text)
         prefixes = self._prefixes(prefix, len(texts), settings)
-        answers = self._translate(texts, prefixes, first_line, settings, progress)
+        answers = self._translate(texts, prefixes, first_row, settings, progress)
         return answers[0] if isinstance(text, str) else answers
 
     def _prefixes(
@@ -140,7 +140,7 @@ class Translator:
         """Keep the models to this thread: a listener on their probes hears whoever runs them."""
         with ExitStack() as held:
             for model in sorted(set(self.models), key=id):  # always in the same order, so that nobody waits in a ring
-                held.enter_context(only_user(model))
+                held.enter_context(exclusive(model))
             yield
 
     @property
@@ -150,13 +150,13 @@ class Translator:
     @property
     def _ends(self) -> SpecialTokens:
         tokenizer = self.target_tokenizer
-        return SpecialTokens(tokenizer.start, tokenizer.end, tokenizer.unsaid)
+        return SpecialTokens(tokenizer.bos_id, tokenizer.eos_id, tokenizer.suppressed_ids)
 
     def _translate(
         self,
         texts: list[str],
         prefixes: Sequence[Prefix | None],
-        first_line: int,
+        first_row: int,
         settings: AnyDecodeSettings,
         progress: Progress,
     ) -> list[Translation]:
@@ -165,19 +165,19 @@ class Translator:
         places = np.array([place for place, text in enumerate(texts) if text.strip()], np.int64)
         if not len(places):
             return answers
-        lines = (places + first_line).tolist()
+        lines = (places + first_row).tolist()
         sequences = self._encode(self.source_tokenizer, [texts[place] for place in places], lines, settings)
         lengths = sequences.lengths
         with progress.bar("translate", len(places)) as bar:
             limit = max(1, self._tokens_at_once // settings.hypotheses)
             for rows in micro_batches(np.arange(len(places)), lengths, np.zeros_like(lengths), limit):
-                source, real = (
-                    each.to(self.device) for each in sequences.padded(rows, self.source_tokenizer.padding)
+                source, token_mask = (
+                    each.to(self.device) for each in sequences.padded(rows, self.source_tokenizer.pad_id)
                 )
                 begun = [prefixes[place] for place in places[rows]]
                 numbers = [lines[row] for row in rows]
                 with self._alone():
-                    found = decode(self.models, source, real, self._ends, settings, begun, numbers)
+                    found = decode(self.models, source, token_mask, self._ends, settings, begun, numbers)
                 sources = [texts[place] for place in places[rows]]
                 for place, answer in zip(places[rows], self._answers(sources, found), strict=True):
                     answers[place] = answer
@@ -191,7 +191,7 @@ class Translator:
         for line, text in zip(lines, texts, strict=True):
             if not is_text(text):
                 raise DataError(f"line {line:,} is not UTF-8 text; convert it first.")
-        encoded = [[*ids, tokenizer.end] for ids in tokenizer.encode_batch(texts)]
+        encoded = [[*ids, tokenizer.eos_id] for ids in tokenizer.encode_batch(texts)]
         bound, limit = self.bound, settings.max_source_length
         for line, ids in zip(lines, encoded, strict=True):
             if bound is not None and len(ids) > bound:
@@ -213,7 +213,7 @@ class Translator:
         said = writer.decode_batch(hypotheses[0].ids for hypotheses in found)
         for source, text, hypotheses in zip(sources, said, found, strict=True):
             best = hypotheses[0]
-            pieces = tuple(writer.pieces(best.ids))
+            pieces = tuple(writer.tokens(best.ids))
             yield Translation(source, text, best.score, pieces, partial(in_words, writer, hypotheses))
 
     def alternatives(self, source: str, prefix: str = "", count: int = 5, **decoding: Any) -> list[Alternative]:
@@ -225,46 +225,46 @@ class Translator:
         ids, followers = prefix_ids(writer, prefix) if prefix else ([], None)
         sequence = self._encode(self.source_tokenizer, [source], [1], settings).ids
         row = torch.from_numpy(sequence.astype(np.int64)).to(self.device)
-        said = torch.tensor([writer.start, *ids], device=self.device)
+        said = torch.tensor([writer.bos_id, *ids], device=self.device)
         allowed = followers or [token for token in range(writer.size) if token not in self._ends.never]
         with self._alone():
             log_p = next_log_probabilities(self.models, row, said)[torch.tensor(allowed, device=self.device)]
         values, order = log_p.topk(min(count, len(allowed)))
         tokens = [allowed[place] for place in order.tolist()]
-        begun = [exact_prefix(ids if token == writer.end else [*ids, token]) for token in tokens]
+        begun = [exact_prefix(ids if token == writer.eos_id else [*ids, token]) for token in tokens]
         at_once = max(1, self._tokens_at_once // (settings.hypotheses * len(row)))
         found: list[list[Hypothesis]] = []
         for begin in range(0, len(tokens), at_once):
             part = begun[begin : begin + at_once]
             rows = row.expand(len(part), -1)
-            real = torch.ones_like(rows, dtype=torch.bool)
+            token_mask = torch.ones_like(rows, dtype=torch.bool)
             with self._alone():
-                found += decode(self.models, rows, real, self._ends, settings, part, [1] * len(part))
+                found += decode(self.models, rows, token_mask, self._ends, settings, part, [1] * len(part))
         answers = self._answers([source] * len(found), found)
         return [
             Alternative(
-                writer.pieces([token])[0],
+                writer.tokens([token])[0],
                 math.exp(value),
-                writer.decode(ids) if token == writer.end else answer.text,
+                writer.decode(ids) if token == writer.eos_id else answer.text,
             )
             for token, value, answer in zip(tokens, values.tolist(), answers, strict=True)
         ]
 
     def score(
-        self, pairs: Sequence[tuple[str, str]], *, first_line: int = 1, progress: Progress = SILENT, **decoding: Any
+        self, pairs: Sequence[tuple[str, str]], *, first_row: int = 1, progress: Progress = SILENT, **decoding: Any
     ) -> list[PairScore]:
         """Return how probable each target is, given its source, token by token."""
         settings = self.decoding(**decoding)
         if not pairs:
             return []
-        lines = range(first_line, first_line + len(pairs))
+        lines = range(first_row, first_row + len(pairs))
         reader, writer = self.source_tokenizer, self.target_tokenizer
         sources = self._encode(reader, [source for source, _ in pairs], lines, settings)
         targets = self._encode(writer, [target for _, target in pairs], lines, settings)
-        encoded = EncodedPairs(sources, targets, reader.padding, writer.padding, writer.start)
+        encoded = EncodedPairs(sources, targets, reader.pad_id, writer.pad_id, writer.bos_id)
         with self._alone():
             values = pair_log_probabilities(self.models, encoded, self.device, self._tokens_at_once, progress)
-        pieces = [writer.pieces(targets.ids[begin:end]) for begin, end in zip(targets.starts, targets.starts[1:])]
+        pieces = [writer.tokens(targets.ids[begin:end]) for begin, end in zip(targets.starts, targets.starts[1:])]
         return [
             PairScore(source, target, tuple(tokens), each)
             for (source, target), tokens, each in zip(pairs, pieces, values, strict=True)
@@ -275,10 +275,10 @@ class Translator:
         if not source.strip():
             raise DataError("inspect: the source is empty; give it a sentence.")
         reader, writer = self.source_tokenizer, self.target_tokenizer
-        source_ids = [*reader.encode(source).ids, reader.end]
+        source_ids = [*reader.encode(source).ids, reader.eos_id]
         said = self(source).candidates[0].ids if target is None else writer.encode(target).ids
-        target_ids = [writer.start, *said]
-        tokens = {"source": reader.pieces(source_ids), "target": writer.pieces(target_ids)}
+        target_ids = [writer.bos_id, *said]
+        tokens = {"source": reader.tokens(source_ids), "target": writer.tokens(target_ids)}
         source_row, target_row = (torch.tensor(ids, device=self.device) for ids in (source_ids, target_ids))
         return record_translation(self.model, source_row, target_row, tokens, probes)
 

@@ -31,10 +31,10 @@ from regard.progress import SILENT, Progress
 from regard.runs.preflight import preflight
 from regard.tasks.data import Prepared
 from regard.tasks.embedding_init import fill_tables, freeze_tables
-from regard.tasks.init_from import go_on, start_facts, start_of
+from regard.tasks.init_from import load_pretrained, start_facts, start_of
 from regard.tasks.model_size import check_size
 from regard.tasks.translate.data import Read, Settings, TranslationData
-from regard.tasks.translate.losses import fixed_masks, mean_surprise
+from regard.tasks.translate.losses import fixed_masks, mean_nll
 from regard.tasks.translate.mask_predict import build_translator
 from regard.tasks.translate.pipeline import translation_tokenizers
 from regard.text.bpe_dropout import DropoutCorpus, DropoutEncoder
@@ -57,13 +57,13 @@ def prepare_translation(
     given: Sequence[Pair] | None = None,
 ) -> Prepared:
     """Read (or take the given) pairs, clean them, train or take over tokenizers, encode, and build the model."""
-    material = gather(settings, machine, progress, resumed, given)
+    material = load_data(settings, machine, progress, resumed, given)
     if settings.preflight and resumed is None and progress is not SILENT:  # nobody would hear it
         preflight(material, progress)
-    return make_ready(material, machine)
+    return prepare_pairs(material, machine)
 
 
-def gather(
+def load_data(
     settings: Settings,
     machine: Machine,
     progress: Progress = SILENT,
@@ -85,7 +85,7 @@ def gather(
     return TranslationData(settings, read, train, valid, encoded, watched, bundle, reports, limit)
 
 
-def make_ready(material: TranslationData, machine: Machine) -> Prepared:
+def prepare_pairs(material: TranslationData, machine: Machine) -> Prepared:
     """Return what the loop needs."""
     settings, bundle, encoded = material.settings, material.bundle, material.encoded
     has_dropout = any(settings.text.dropouts)
@@ -173,7 +173,7 @@ def new_bundle(
     facts = {"decode": settings.decode.model_dump(mode="json"), "seed": settings.seed}
     facts |= fill_tables(model, tokenizers, settings.vectors, progress)
     if start:
-        facts |= go_on(model, start, settings)
+        facts |= load_pretrained(model, start, settings)
     return Bundle("translate", model, settings.model, vocabularies, tokenizers, facts)
 
 
@@ -194,7 +194,7 @@ def _encode(
             f"Every pair is longer than {limit} tokens; raise data.cleaning.max_tokens (or model.max_positions, "
             f"where positions are learned) or split sentences."
         )
-    encoded = EncodedPairs(sources, targets, source.padding, target.padding, target.start)
+    encoded = EncodedPairs(sources, targets, source.pad_id, target.pad_id, target.bos_id)
     if fits.all():
         return pairs, encoded
     report.dropped["too long"] += int((~fits).sum())
@@ -240,7 +240,7 @@ def _validation(
     looked_at = seen.batch(np.arange(min(LOOKED_AT, len(encoded)))).to(machine.device)
 
     def validate(model: Any) -> dict[str, float]:
-        measured = mean_surprise(model, encoded, machine.device, machine.micro_batch_tokens)
+        measured = mean_nll(model, encoded, machine.device, machine.micro_batch_tokens)
         focus = attention_focus(model, looked_at)
         if focus is not None:
             measured["attention_focus"] = focus

@@ -47,7 +47,7 @@ def in_words(writer: Tokenizer, hypotheses: Sequence[Hypothesis]) -> tuple[Trans
             text,
             hypothesis.score,
             hypothesis.log_probability,
-            tuple(writer.pieces(hypothesis.ids)),
+            tuple(writer.tokens(hypothesis.ids)),
             tuple(hypothesis.ids),
             hypothesis.is_finished,
         )

@@ -17,7 +17,7 @@ def vectors_use(run: Run) -> list[str]:
         "",
         *fenced(
             "sh",
-            f"regard vectors neighbours {shlex.quote(path)} WORD",
+            f"regard vectors neighbors {shlex.quote(path)} WORD",
             f"regard convert {shlex.quote(path)} --to word2vec",
         ),
         "",
@@ -26,7 +26,7 @@ def vectors_use(run: Run) -> list[str]:
             "import regard",
             "",
             f"vectors = regard.load({json.dumps(path, ensure_ascii=False)})",
-            'vectors.neighbours("word")',
+            'vectors.neighbors("word")',
         ),
     ]
 

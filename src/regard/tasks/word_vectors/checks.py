@@ -5,7 +5,7 @@ from typing import Any
 from regard.tasks.findings import Finding, percent
 
 FEW_WORDS, SOME_WORDS = 100_000, 1_000_000
-"""Words under which neighbours are mostly chance, and those under which only the frequent ones are sound."""
+"""Words under which neighbors are mostly chance, and those under which only the frequent ones are sound."""
 MOST_LEFT_OUT = 0.1
 """Share of a text that may have no vectors before that is said."""
 
@@ -24,7 +24,7 @@ def _amount(words: int, epochs: float) -> Finding:
     if words >= FEW_WORDS:
         sentence, severity = f"{said}: enough for frequent words, few for rare ones.", "note"
     else:
-        sentence, severity = f"{said}: too few for neighbours that are more than chance.", "warning"
+        sentence, severity = f"{said}: too few for neighbors that are more than chance.", "warning"
     way = "add text, or begin with vectors that others have learned"
     return Finding("sizes", "few-words", severity, sentence, (), way, figures=figures)  # type: ignore[arg-type]
 

@@ -20,7 +20,7 @@ Method = Literal["pca", "tsne"]
 FEWEST, MOST = 3, 5000
 """Words that can be drawn."""
 SHOWN = 5
-"""Neighbours that the page tells of a word."""
+"""Neighbors that the page tells of a word."""
 LABELLED = 300
 """Words that have their names in the picture, the first ones."""
 
@@ -50,7 +50,7 @@ def draw_map(
 
 
 def project(table: NDArray[Any], method: str, seed: int = 1) -> NDArray[Any]:
-    """Return a point (N, 2) for each direction (N, D): the two widest axes, or what keeps neighbours together."""
+    """Return a point (N, 2) for each direction (N, D): the two widest axes, or what keeps neighbors together."""
     if not np.ptp(table, axis=0).any():  # no direction is wider than another, and t-SNE would crash over 0 / 0
         return np.zeros((len(table), 2))
     from sklearn.decomposition import PCA

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.manifest import write_array
-from regard.data.corpus.shards import tokenise
+from regard.data.corpus.shards import tokenize
 from regard.data.corpus.word_counts import WordEncoder, count_words
 from regard.data.feeds.word2vec import Word2VecFeed
 from regard.data.sources.pair import Pair
@@ -55,7 +55,7 @@ def prepare_vectors(
     if resumed:
         tokenizer = resumed.tokenizers["tokenizer"]
     encoder = WordEncoder(tokenizer, settings.text)
-    corpus = tokenise(settings.data.train, tokenizer, folder / "train", progress, "number words", encoder=encoder)
+    corpus = tokenize(settings.data.train, tokenizer, folder / "train", progress, "number words", encoder=encoder)
     words = int(counts.sum())
     if words < 2:
         raise DataError(f"{settings.data.train.name}: there are no two words with vectors in it; add text.")

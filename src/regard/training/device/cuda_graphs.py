@@ -9,8 +9,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from regard.data.encoding.batches import staged
-from regard.nn.inference.memory import nothing_collected, release_memory
+from regard.data.encoding.batches import pinned
+from regard.nn.inference.memory import gc_paused, release_memory
 from regard.objectives.loss import Loss, Objective, scaled_total
 from regard.training.device.compile import compile_blocks
 from regard.training.device.machine import Machine
@@ -145,12 +145,12 @@ class CudaGraphGradients(Gradients):
 
     def add(self, batch: Any) -> Sums:
         """Add the gradients of one micro-batch and return the sum of each part."""
-        batch = batch.on_grid(getattr(self.model, "max_positions", None))
+        batch = batch.padded_to_bucket(getattr(self.model, "max_positions", None))
         kind = (*batch.shape, self._is_first)
         recording = self._recordings.get(kind)
         if recording is not None:
             for name, value in batch.tensors.items():
-                recording.batch.tensors[name].copy_(staged(value, self.machine.device), non_blocking=True)
+                recording.batch.tensors[name].copy_(pinned(value, self.machine.device), non_blocking=True)
         elif batch.shape in self._seen and self._has_room:
             recording = self._record(batch.to(self.machine.device), kind)
         self._seen.add(batch.shape)
@@ -173,7 +173,7 @@ class CudaGraphGradients(Gradients):
         torch.cuda.synchronize()
         torch.cuda.empty_cache()  # recordings live in memory of their own, and cannot take back what lies idle
         try:
-            with nothing_collected(), torch.cuda.stream(stream):
+            with gc_paused(), torch.cuda.stream(stream):
                 graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
                 self._is_recording = True
                 try:

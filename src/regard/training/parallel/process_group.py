@@ -18,7 +18,7 @@ class ProcessGroup:
     size: int = 1
 
     @property
-    def is_leader(self) -> bool:
+    def is_main(self) -> bool:
         """Whether this process writes files and shows progress."""
         return self.rank == 0
 
@@ -63,13 +63,13 @@ class ProcessGroup:
             dist.barrier()
 
 
-def leads() -> bool:
+def is_main_process() -> bool:
     """Tell whether this process will lead its team, before it has joined one."""
     return os.environ.get("RANK", "0") == "0"
 
 
 @contextmanager
-def join_team(device: torch.device) -> Iterator[ProcessGroup]:
+def init_process_group(device: torch.device) -> Iterator[ProcessGroup]:
     """Join the processes that torchrun started; alone, there is nothing to join."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:

@@ -41,8 +41,10 @@ class Batches:
         """Learn from one stretch of text; the rate falls from batch to batch."""
         self.generator.manual_seed(seeds[0])
         ids = torch.from_numpy(self.feed.read(slices[0][0], slices[-1][1])).to(self.device, torch.int64)
-        centres, around, real = self._windows(self._kept(ids))
-        examples = self._places(centres, around, real) if self.is_cbow else self._pairs(centres, around, real)
+        centers, around, token_mask = self._windows(self._kept(ids))
+        examples = (
+            self._places(centers, around, token_mask) if self.is_cbow else self._pairs(centers, around, token_mask)
+        )
         count = len(examples[0])
         order = torch.randperm(count, device=self.device, generator=self.generator)
         losses = torch.zeros((), device=self.device)
@@ -70,34 +72,34 @@ class Batches:
         places = places.clamp(0, max(0, len(ids) - 1))
         document = (ids >= size).cumsum(0)
         around = ids[places]
-        real = inside & (document[places] == document[:, None]) & (around < size) & (ids < size)[:, None]
-        return ids, around, real
+        token_mask = inside & (document[places] == document[:, None]) & (around < size) & (ids < size)[:, None]
+        return ids, around, token_mask
 
-    def _pairs(self, centres: Tensor, around: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-        rows, columns = real.nonzero(as_tuple=True)
-        return centres[rows], around[rows, columns]
+    def _pairs(self, centers: Tensor, around: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor]:
+        rows, columns = token_mask.nonzero(as_tuple=True)
+        return centers[rows], around[rows, columns]
 
-    def _places(self, centres: Tensor, around: Tensor, real: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        rows = real.any(1).nonzero(as_tuple=True)[0]
-        return centres[rows], around[rows].clamp(max=len(self.words) - 1), real[rows]
+    def _places(self, centers: Tensor, around: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        rows = token_mask.any(1).nonzero(as_tuple=True)[0]
+        return centers[rows], around[rows].clamp(max=len(self.words) - 1), token_mask[rows]
 
-    def _skip_gram(self, rate: float, centres: Tensor, contexts: Tensor) -> Tensor:
+    def _skip_gram(self, rate: float, centers: Tensor, contexts: Tensor) -> Tensor:
         """Learn from pairs (B,) and return the sum of their losses."""
-        vectors = self.words[centres]
+        vectors = self.words[centers]
         targets, steps, learned, loss = self._against(vectors, contexts, rate)
         self._move_contexts(targets, steps, vectors)
-        self._move(self.words, centres, learned, torch.linalg.vector_norm(learned, dim=1))
+        self._move(self.words, centers, learned, torch.linalg.vector_norm(learned, dim=1))
         return loss
 
-    def _cbow(self, rate: float, centres: Tensor, around: Tensor, real: Tensor) -> Tensor:
+    def _cbow(self, rate: float, centers: Tensor, around: Tensor, token_mask: Tensor) -> Tensor:
         """Learn from places: words (B,), and those around each (B, S), of which some are real."""
-        shares = real / real.sum(1, keepdim=True)
+        shares = token_mask / token_mask.sum(1, keepdim=True)
         vectors = torch.bmm(shares[:, None], self.words[around])[:, 0]
-        targets, steps, learned, loss = self._against(vectors, centres, rate)
+        targets, steps, learned, loss = self._against(vectors, centers, rate)
         self._move_contexts(targets, steps, vectors)
         # Each learns all of it, as in word2vec's program; those that are not real learn nothing, and nothing waits
         # for their number.
-        counted = real.to(learned.dtype)
+        counted = token_mask.to(learned.dtype)
         lengths = counted * torch.linalg.vector_norm(learned, dim=1, keepdim=True)
         self._move(
             self.words, around.flatten(), (counted[:, :, None] * learned[:, None]).flatten(0, 1), lengths.flatten()

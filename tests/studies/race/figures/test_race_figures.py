@@ -42,7 +42,7 @@ class Forgetful(nn.Module):
             state = torch.tanh(0.5 * state + vector)
             yield state
 
-    def encode(self, source, real):
+    def encode(self, source, token_mask):
         return list(self.read(source, torch.zeros(len(source), self.table.embedding_dim)))[-1]
 
     def decode(self, target, memory, state=None):
@@ -79,7 +79,7 @@ def test_only_the_source_is_listened_to():
     model = small_transformer(positions="learned", max_positions=20)
     batch = random_pairs(5).batch(np.arange(1))
     with embedded(model, batch.source) as leaves:
-        model.decode(batch.target, model.encode(batch.source, batch.source_real))
+        model.decode(batch.target, model.encode(batch.source, batch.source_mask))
     assert [tuple(leaf.shape) for leaf in leaves] == [(1, batch.source.size(1), 16)]
 
 

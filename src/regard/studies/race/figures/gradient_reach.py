@@ -52,12 +52,12 @@ def gradient_reach(model: Any, pairs: EncodedPairs, device: torch.device) -> dic
 
 
 def curve(groups: dict[int, list[float]], width: int, fewest: int) -> Curve | None:
-    """Return the centres of groups of so many distances and the mean gradient of each; None where all are small."""
+    """Return the centers of groups of so many distances and the mean gradient of each; None where all are small."""
     kept = [group for group in sorted(groups) if len(groups[group]) >= fewest]
     if not kept:
         return None
-    centres = [group * width + (width - 1) / 2 for group in kept]
-    return {"distance": centres, "gradient": [float(np.mean(groups[group])) for group in kept]}
+    centers = [group * width + (width - 1) / 2 for group in kept]
+    return {"distance": centers, "gradient": [float(np.mean(groups[group])) for group in kept]}
 
 
 def _long_ones(pairs: EncodedPairs) -> Sequence[int]:
@@ -74,7 +74,7 @@ def _reach(model: Any, pairs: EncodedPairs, row: int, device: torch.device) -> I
     batch = pairs.batch(np.array([row])).to(device)
     with torch.enable_grad():
         with embedded(model, batch.source) as sources:
-            memory = model.encode(batch.source, batch.source_real)
+            memory = model.encode(batch.source, batch.source_mask)
         with embedded(model, batch.target) as targets:
             hidden = model.decode(batch.target, memory)
         leaves = sources + targets

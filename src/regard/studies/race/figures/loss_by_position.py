@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus, Ids
-from regard.data.corpus.splits import tokenise_all
+from regard.data.corpus.splits import tokenize_all
 from regard.data.sources.pair import Pair
 from regard.decoding.text_scoring import label_scores
 from regard.models.base.protocols import Vocabularies
@@ -38,7 +38,7 @@ WIDTH = 4
 
 
 class SharedText:
-    """Text that every member learns from: all of them read it in the same way, so it is tokenised once."""
+    """Text that every member learns from: all of them read it in the same way, so it is tokenized once."""
 
     def __init__(self, settings: Any, progress: Progress = SILENT) -> None:
         self.settings, self.progress = settings, progress
@@ -58,7 +58,7 @@ class SharedText:
     def held_out(self) -> Corpus:
         """The first test set, or the validation set where there is none."""
         tokenizer = self._facts[1].tokenizers["tokenizer"]
-        corpora = tokenise_all(self.settings.data, tokenizer, corpus_folder(self.settings))
+        corpora = tokenize_all(self.settings.data, tokenizer, corpus_folder(self.settings))
         return next(iter(corpora.test.values()), corpora.valid)
 
     def prepare(
@@ -94,7 +94,7 @@ def measure_text(run: Run, held_out: Corpus, device: str) -> dict[str, Any]:
     """Return what only a look into the model itself can tell, beside the scores of its run."""
     generator = load_generator(run.best, device)
     window = int(run.data["window"])
-    rows = _windows(held_out, generator.tokenizer.end, window)
+    rows = _windows(held_out, generator.tokenizer.eos_id, window)
     return {
         "positions": _by_position(generator.model, rows, generator.device),
         "reach": _reach(generator.model, rows[:FOLLOWED], generator.device),
@@ -136,7 +136,7 @@ def _reach(model: Any, rows: Ids, device: torch.device) -> dict[str, Curve | Non
         for row in rows[:, -LONGEST - 1 :]:
             tokens = torch.from_numpy(row).to(device)[None]
             with embedded(model, tokens[:, :-1]) as leaves:
-                hidden = model.read(tokens[:, :-1])[0]
+                hidden = model.hidden_states(tokens[:, :-1])[0]
             if not leaves:
                 return {"text": None}
             losses = F.cross_entropy(model.project(hidden).float(), tokens[0, 1:], reduction="none")

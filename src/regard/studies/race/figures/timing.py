@@ -94,9 +94,9 @@ def _sentence(model: Any, vocabularies: Vocabularies, length: int, device: torch
         with packed(model):
             if is_conditional_masked(model):
                 ends, settings = SpecialTokens(int(batch.target[0, 0]), 0, ()), MaskPredictDecodeSettings()
-                mask_predict(model, batch.source, batch.source_real, ends, settings, lengths=lengths)
+                mask_predict(model, batch.source, batch.source_mask, ends, settings, lengths=lengths)
                 return
-            stepper = build_stepper([model], batch.source, batch.source_real)
+            stepper = build_stepper([model], batch.source, batch.source_mask)
             tokens = batch.target[:, 0]
             for _ in range(length):
                 tokens = stepper.step(tokens).argmax(-1)

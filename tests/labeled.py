@@ -1,4 +1,4 @@
-"""Labelled texts, and small models with a head, for tests."""
+"""Labeled texts, and small models with a head, for tests."""
 
 import csv
 import random
