@@ -13,11 +13,11 @@ import regard
 from regard.data.sources.lines import read_lines
 
 
-def compare(run: Path, texts: list[str], device: str, precision: str, beams: int) -> dict[str, float | int | str]:
+def compare(run: Path, texts: list[str], device: str, precision: str, beam_size: int) -> dict[str, float | int | str]:
     """Translate all texts together and each alone."""
     translator = regard.load(run, device, precision=precision)
-    together = translator(texts, beams=beams)
-    alone = [translator(text, beams=beams) for text in texts]
+    together = translator(texts, beam_size=beam_size)
+    alone = [translator(text, beam_size=beam_size) for text in texts]
     pairs = list(zip(together, alone, strict=True))
     differing = [(one, other) for one, other in pairs if one.text != other.text]
     moved = [abs(one.score - other.score) for one, other in pairs if one.text == other.text]
@@ -38,14 +38,18 @@ def main() -> None:
     parser.add_argument("--run", type=Path, required=True)
     parser.add_argument("--texts", type=Path, required=True)
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--beams", type=int, default=5)
+    parser.add_argument("--beam-size", type=int, default=5)
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--precisions", nargs="+", default=["fp32", "bf16"])
     words = parser.parse_args()
     texts = [line for line in read_lines(words.texts) if line.strip()][: words.sentences]
-    rows = [compare(words.run, texts, words.device, precision, words.beams) for precision in words.precisions]
+    rows = [compare(words.run, texts, words.device, precision, words.beam_size) for precision in words.precisions]
     machine = torch.cuda.get_device_name() if words.device.startswith("cuda") else "CPU"
-    print(json.dumps({"machine": machine, "torch": torch.__version__, "beams": words.beams, "rows": rows}, indent=2))
+    print(
+        json.dumps(
+            {"machine": machine, "torch": torch.__version__, "beam_size": words.beam_size, "rows": rows}, indent=2
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ class Text:
 
     def filled(self, length: int, tokens: int, count: int) -> list[MlmBatch]:
         """Return batches of pairs that fill a length where their documents do, as they are trained on."""
-        maker = SentencePairSampler(self.corpus, Marks.of(self.tokenizer), length, True, cut_share=0.1)
+        maker = SentencePairSampler(self.corpus, Marks.of(self.tokenizer), length, True, short_sequence_fraction=0.1)
         feed = MaskedFeed([Stage(maker)], self.masker, tokens, 10**9, seed=1)
         return [update.micro_batches[0] for update in islice(feed.updates(Position()), count)]
 
@@ -139,7 +139,7 @@ def regard_step(
     batches: Sequence[MlmBatch], words: argparse.Namespace, is_compiled: bool, is_narrow: bool = False
 ) -> Step:
     """Return our step: it takes the batches in turn."""
-    choices = {"compiles_blocks": is_compiled, "has_narrow_sums": is_narrow}
+    choices = {"compile": is_compiled, "bf16_residual": is_narrow}
     machine = prepare_machine(MachineSettings(device=words.device, **choices))
     dropouts = dict.fromkeys(("dropout", "attention_dropout", "embedding_dropout"), words.dropout)
     sizes = {

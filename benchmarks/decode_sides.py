@@ -17,7 +17,7 @@ class Job:
     ctranslate2: str
     device: str
     threads: int
-    beams: int
+    beam_size: int
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def regard_side(job: Job) -> Translate:
     import regard
 
     translator = regard.load(job.run, job.device)
-    decoding = {"beams": job.beams, "length_penalty": "average", "length_alpha": 1.0}
+    decoding = {"beam_size": job.beam_size, "length_penalty": "average", "length_penalty_alpha": 1.0}
     decoding |= {"max_length_ratio": RATIO, "max_length_extra": EXTRA}
 
     def translate(texts: list[str]) -> Outputs:
@@ -67,7 +67,7 @@ def generate_side(job: Job) -> Translate:
         batch = reader(texts, return_tensors="pt", padding=True).to(job.device)
         longest = limit(batch["input_ids"].tolist())
         found = model.generate(
-            **batch, num_beams=job.beams, length_penalty=1.0, early_stopping=False, max_length=longest + 1
+            **batch, num_beams=job.beam_size, length_penalty=1.0, early_stopping=False, max_length=longest + 1
         ).tolist()
         hidden = {writer.pad_token_id, writer.bos_token_id, writer.eos_token_id}
         kept = [[number for number in row if number not in hidden] for row in found]
@@ -89,7 +89,7 @@ def ctranslate2_side(job: Job) -> Translate:
         ids = reader(texts)["input_ids"]
         found = translator.translate_batch(
             [reader.convert_ids_to_tokens(row) for row in ids],
-            beam_size=job.beams,
+            beam_size=job.beam_size,
             length_penalty=1.0,
             max_decoding_length=limit(ids),
             max_input_length=0,

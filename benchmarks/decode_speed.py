@@ -149,7 +149,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--sentences", type=int, default=512)
     parser.add_argument("--singles", type=int, default=32, help="sentences to translate one by one")
     parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--beams", type=int, default=5)
+    parser.add_argument("--beam-size", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
@@ -184,7 +184,9 @@ def main() -> None:
             raise SystemExit("the models are not the same; the comparison would mean nothing")
         if "ctranslate2" in arguments.sides:
             convert(folder, converted)
-        job = Job(str(checkpoint), str(folder), str(converted), arguments.device, arguments.threads, arguments.beams)
+        job = Job(
+            str(checkpoint), str(folder), str(converted), arguments.device, arguments.threads, arguments.beam_size
+        )
         pipes: dict[str, Connection] = {}
         for side in arguments.sides:
             pipes[side], there = context.Pipe()
@@ -204,7 +206,7 @@ def main() -> None:
         "model": {"form": form.name, "parameters": parameters, "logits_apart": apart},
         "rows": rows,
         "device": arguments.device,
-        "beams": arguments.beams,
+        "beam_size": arguments.beam_size,
         "sentences": {"batch": len(texts), "single": len(singles)},
         "rounds": arguments.rounds,
         "machine": f"{platform.machine()}, {arguments.threads} threads, torch {torch.__version__}",

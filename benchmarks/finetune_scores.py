@@ -1,8 +1,8 @@
 """What pretraining is worth: six tasks learned by a model that has read much text, and by the same one from nothing.
 
-    python benchmarks/finetune_scores.py --data DIR --start runs/bert --scratch-like runs/bert
-    python benchmarks/finetune_scores.py --data DIR --start runs/bert --scratch-like runs/bert --processes 6
-    python benchmarks/finetune_scores.py --data DIR --start hf:FOLDER --tasks cola,rte train.epochs=1
+    python benchmarks/finetune_scores.py --data DIR --init-from runs/bert --scratch-like runs/bert
+    python benchmarks/finetune_scores.py --data DIR --init-from runs/bert --scratch-like runs/bert --processes 6
+    python benchmarks/finetune_scores.py --data DIR --init-from hf:FOLDER --tasks cola,rte train.epochs=1
 
 DIR holds a folder for each task: sst2, cola and rte (classify), stsb (regress), wnut17 (tag), squad-style (answer).
 Every cell is a run of its own, as `regard train` makes it: it learns for a fixed number of epochs, is validated five
@@ -81,7 +81,7 @@ BENCHES = {
         "spearman",
         "Spearman",
         epochs(4, 8),
-        further={"pairs": "apart"},
+        further={"pair_encoding": "bi-encoder"},
     ),
     "wnut17": Bench(
         "tag", "wnut17/wnut17train.conll.gz", "wnut17/emerging.dev.conll.gz", "f1", "F1 of spans", epochs(8, 12)
@@ -134,7 +134,7 @@ class Job:
             "machine.device": self.device,
             "machine.threads": self.threads,
         } | bench.further
-        found |= {"start": self.start} if self.start else dict(self.like or {})
+        found |= {"init_from": self.start} if self.start else dict(self.like or {})
         return found | given
 
     def run(self) -> dict[str, Any]:
@@ -183,18 +183,22 @@ def sides(given: argparse.Namespace, folder: Path) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     if given.start:
         bundle = read_start(given.start)
-        found[PRETRAINED] = {"start": given.start, "like": None, "width": bundle.settings.width}
+        found[PRETRAINED] = {"init_from": given.start, "like": None, "width": bundle.settings.width}
     if given.scratch_like:
         bundle = read_start(given.scratch_like)
         vocabulary = folder / "tokenizer.json"
         bundle.tokenizers["tokenizer"].save(vocabulary)
         model = bundle.settings.model_dump(mode="json")
         like = {"model": {name: value for name, value in model.items() if name != "preset"}}
-        found[SCRATCH] = {"start": None, "like": like | {"text.tokenizer": str(vocabulary)}, "width": model["width"]}
+        found[SCRATCH] = {
+            "init_from": None,
+            "like": like | {"text.tokenizer": str(vocabulary)},
+            "width": model["width"],
+        }
     elif given.scratch_preset:
         chosen = preset(given.scratch_preset).settings
         width = family(chosen["family"]).settings(**chosen).width
-        found[SCRATCH] = {"start": None, "like": {"model.preset": given.scratch_preset}, "width": width}
+        found[SCRATCH] = {"init_from": None, "like": {"model.preset": given.scratch_preset}, "width": width}
     return found
 
 
@@ -243,7 +247,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("settings", nargs="*", help="settings of all runs, such as train.epochs=1")
     parser.add_argument("--data", required=True, help="the folder with a folder for each task")
-    parser.add_argument("--start", help="a run, a checkpoint or hf:DIR: the side that has been pretrained")
+    parser.add_argument("--init-from", help="a run, a checkpoint or hf:DIR: the side that has been pretrained")
     parser.add_argument("--scratch-like", help="another of them (or the same): its shape and tokenizer, drawn anew")
     parser.add_argument("--scratch-preset", help="a preset, with a tokenizer made of each task's own texts")
     parser.add_argument("--tasks", default=",".join(BENCHES), help=f"some of {','.join(BENCHES)}")
@@ -257,7 +261,7 @@ def arguments() -> argparse.Namespace:
         if name not in BENCHES:
             parser.error(f'--tasks: "{name}" is not one of {", ".join(BENCHES)}.')
     if not (given.start or given.scratch_like or given.scratch_preset):
-        parser.error("say what is to learn: --start, --scratch-like or --scratch-preset.")
+        parser.error("say what is to learn: --init-from, --scratch-like or --scratch-preset.")
     return given
 
 

@@ -72,7 +72,7 @@ def read(path: str, job: Job) -> list[tuple[str, str]]:
     from regard.data.settings.examples import LabelSource
     from regard.data.sources.labeled import read_labeled
 
-    place = LabelSource(path=path, text_column=job.text, label_column=job.label, count=job.count)
+    place = LabelSource(path=path, text_column=job.text, label_column=job.label, max_rows=job.count)
     return [(each.texts[0], each.label) for each in read_labeled(place)]
 
 
@@ -153,7 +153,7 @@ def ours(job: Job, pipe: Connection) -> None:
     place = {"path": job.train, "text_column": job.text, "label_column": job.label}
     place |= {"count": job.count} if job.count else {}
     changes = {
-        "start": f"hf:{job.model}",
+        "init_from": f"hf:{job.model}",
         "pooling": "token",
         "data.train": place,
         "train.examples_per_update": job.examples,

@@ -93,7 +93,7 @@ def build_regard(task: Task, holds_int8: bool = False):
     _, model = build(task)
     if holds_int8:
         quantize_int8(model)
-    settings = GenerateSettings(tokens=task.tokens, min_tokens=task.tokens, temperature=0)
+    settings = GenerateSettings(max_new_tokens=task.tokens, min_new_tokens=task.tokens, temperature=0)
     job = GenerationJob(model, SpecialTokens(0, 0, ()), settings, model.max_positions)
     return lambda prompts: [rows[0].said for rows in continue_prompts(job, [Prompt(ids) for ids in prompts])]
 

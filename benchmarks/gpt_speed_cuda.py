@@ -34,7 +34,7 @@ OPTIMIZER: dict[str, Any] = {"lr": RATE, "betas": (0.9, 0.95), "weight_decay": 0
 def regard_step(
     batch: WindowBatch, sizes: dict[str, Any], device: str, is_compiled: bool, is_narrow: bool = False
 ) -> Callable[[], object]:
-    machine = prepare_machine(MachineSettings(device=device, compiles_blocks=is_compiled, has_narrow_sums=is_narrow))
+    machine = prepare_machine(MachineSettings(device=device, compile=is_compiled, bf16_residual=is_narrow))
     settings = family("gpt").settings(
         **preset("gpt2").settings | sizes | {"dropout": 0.0, "embedding_dropout": 0.0, "attention_dropout": 0.0}
     )

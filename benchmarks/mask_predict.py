@@ -43,7 +43,7 @@ def distil(teacher: str, source: Path, given: argparse.Namespace) -> Path:
     """Return a file with what the teacher makes of a text, line by line."""
     out = given.out / f"distilled.{given.target}"
     if not out.is_file():
-        said = regard.load(teacher, device=given.device)(read_lines(source), beams=5, progress=progress(False))
+        said = regard.load(teacher, device=given.device)(read_lines(source), beam_size=5, progress=progress(False))
         out.write_text("".join(" ".join(each.text.split()) + "\n" for each in said), encoding="utf-8")
     return out
 
@@ -70,10 +70,10 @@ def sides(runs: dict[str, str], lengths: list[int], device: str) -> Iterator[tup
     """Yield what is compared, by name: beam 5 and mask-predict, in fp32 and (on a GPU) in bf16."""
     for precision in ("fp32", "bf16") if device.startswith("cuda") else ("fp32",):
         models = {name: regard.load(run, device=device, precision=precision) for name, run in runs.items()}
-        yield f"teacher, beam 5, {precision}", (models["teacher"], {"beams": 5})
+        yield f"teacher, beam 5, {precision}", (models["teacher"], {"beam_size": 5})
         for name in ("distilled", "raw"):
             for count in lengths:
-                how = {"passes": 4, "length_candidates": count}
+                how = {"iterations": 4, "length_candidates": count}
                 yield f"{name}, lengths {count}, {precision}", (models[name], how)
 
 
@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--target", default="en")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--steps", type=int, help="of each training; unset: those of the recipes")
-    parser.add_argument("--set", default="{}", metavar="JSON", help="further settings of all trainings")
+    parser.add_argument("--test-set", default="{}", metavar="JSON", help="further settings of all trainings")
     parser.add_argument("--lengths", type=int, nargs="+", default=[1, 2, 3], help="candidates of a length")
     parser.add_argument("--rounds", type=int, default=15)
     given = parser.parse_args()
@@ -110,8 +110,8 @@ def main() -> None:
     place = torch.cuda.get_device_name() if given.device.startswith("cuda") else "a CPU"
     print(f"{place}, batches of {BATCH}, 4 passes, median of {given.rounds}")
     for name, spent in medians.items():
-        beams = f"teacher, beam 5, {name.rsplit(', ', 1)[1]}"
-        share = 100 * found[name] / found[beams]
+        beam_size = f"teacher, beam 5, {name.rsplit(', ', 1)[1]}"
+        share = 100 * found[name] / found[beam_size]
         speed = f"{len(texts) / spent:8,.0f} sentences/s, {medians[beams] / spent:.2f} x"
         print(f"{name:28} BLEU {found[name]:5.2f} ({share:.0f} % of beam 5), {speed}")
 

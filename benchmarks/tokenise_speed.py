@@ -44,7 +44,7 @@ def main() -> None:
     options = parser.parse_args()
 
     place = TextSource(paths=tuple(options.paths), documents=options.documents)
-    settings = TokenizerSettings(size=options.size, marks="bytes")
+    settings = TokenizerSettings(size=options.size, pretokenizer="bytes")
     tokenizer = train_tokenizer(islice(read_documents(place), options.sample), settings)
     load = os.getloadavg()[0]
     seconds, again, alone = [], [], []

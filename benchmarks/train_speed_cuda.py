@@ -32,7 +32,7 @@ def random_batch(pairs: int, length: int) -> TranslationBatch:
 
 
 def regard_step(batch: TranslationBatch, is_compiled: bool) -> Callable[[], object]:
-    machine = prepare_machine(MachineSettings(device="cuda", compiles_blocks=is_compiled))
+    machine = prepare_machine(MachineSettings(device="cuda", compile=is_compiled))
     kind = family("transformer")
     settings = kind.settings(**preset("transformer-base").settings | {"embedding_dropout": 0.1})
     model = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True)).cuda().train()

@@ -18,9 +18,9 @@ from regard.runs.store.folder import Run
 from regard.runs.train import train
 
 QUICK = {
-    "data.train.count": 1500,
-    "data.valid.count": 50,
-    "data.test.test.count": 30,
+    "data.train.max_rows": 1500,
+    "data.valid.max_rows": 50,
+    "data.test.test.max_rows": 30,
     **{f"data.test.unseen-{part}.count": 5 for part in ("pairs", "cases", "depth")},
     "text.size": 700,
     "model.width": 64,

@@ -44,8 +44,8 @@ def small_model(name):
     return model
 
 
-def tokenizer_of(marks="spaces", size=500):
-    return train_tokenizer(STORIES, TokenizerSettings(size=size, marks=marks))
+def tokenizer_of(pretokenizer="metaspace", size=500):
+    return train_tokenizer(STORIES, TokenizerSettings(size=size, pretokenizer=pretokenizer))
 
 
 def language_bundle(tokenizer, name="gpt", spread=0.15, **facts):
@@ -87,11 +87,11 @@ def chosen(log_p, ids, step, settings, chance):
     past = [token for token in ids if token != ENDS.eos_id]
     allowed = log_p.copy()
     allowed[list(ENDS.never)] = -np.inf
-    if step + 1 < settings.min_tokens:
+    if step + 1 < settings.min_new_tokens:
         allowed[ENDS.eos_id] = -np.inf
     for token in set(past):
         allowed[token] *= settings.repetition_penalty if np.isfinite(allowed[token]) else 1
-    size = settings.no_repeat_ngram
+    size = settings.no_repeat_ngram_size
     for begin in range(len(past) - size + 1 if size else 0):
         if past[begin : begin + size - 1] == past[len(past) - size + 1 :]:
             allowed[past[begin + size - 1]] = -np.inf

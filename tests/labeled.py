@@ -34,7 +34,7 @@ QUICK = {
 """What makes a run of seconds out of a task's defaults."""
 
 
-OUTPUTS = {"choices": 1, "number": 1, "likeness": 1, "spans": 2}
+OUTPUTS = {"choices": 1, "number": 1, "similarity": 1, "spans": 2}
 """Of heads that have no labels."""
 
 
@@ -71,10 +71,10 @@ def write_reviews(path: Path, count: int = 300, seed: int = 0) -> Path:
 
 def word_tokenizer(*texts: str) -> Tokenizer:
     words = [*texts, "a b c d e f g h i j k l m n o p q r s t u v w x y z"]
-    return train_tokenizer(words, TokenizerSettings(kind="word", size=200, minimum_frequency=1))
+    return train_tokenizer(words, TokenizerSettings(kind="word", size=200, min_frequency=1))
 
 
-def small_headed(kind="labels", outputs=3, family="gpt", seed=0, pooling="token", **changes):
+def small_headed(kind="classification", outputs=3, family="gpt", seed=0, pooling="token", **changes):
     """Return a small model with a head, in fp64, whose outputs are far from uniform."""
     torch.manual_seed(seed)
     plain = {"dropout": 0.0, "embedding_dropout": 0.0, "width": 16}

@@ -49,7 +49,7 @@ def small_language_bundle(tokenizer: Tokenizer, generate: dict | None = None, **
     settings, vocabularies = small_gpt(**changes), Vocabularies(tokenizer.size, tokenizer.size, True)
     torch.manual_seed(1)
     model = shaken(build_model(settings, vocabularies))
-    facts = {"window": settings.max_positions, "generate": {"begins_text": False} | (generate or {})}
+    facts = {"window": settings.max_positions, "generate": {"add_bos": False} | (generate or {})}
     return Bundle("language-model", model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
 
 

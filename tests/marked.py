@@ -7,7 +7,7 @@ from regard.data.settings.text import MarkedSource
 from regard.text.settings import MaskedTextSettings
 from regard.text.training import train_tokenizer
 
-WORDS = MaskedTextSettings(kind="word", size=200_000, minimum_frequency=1)
+WORDS = MaskedTextSettings(kind="word", size=200_000, min_frequency=1)
 
 
 def documents(sizes):

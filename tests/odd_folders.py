@@ -31,11 +31,11 @@ HEADS: dict[str, tuple[str, int, dict[str, Any]]] = {
     "labels": (
         "classify",
         2,
-        {"labels": ["a", "b"], "texts": 1, "pairs": "one-order", "columns": {"text_column": "t"}},
+        {"labels": ["a", "b"], "texts": 1, "pair_encoding": "cross-encoder", "columns": {"text_column": "t"}},
     ),
-    "number": ("regress", 1, {"texts": 2, "pairs": "one-order", "center": 2.5, "spread": 1.5}),
+    "number": ("regress", 1, {"texts": 2, "pair_encoding": "cross-encoder", "center": 2.5, "spread": 1.5}),
     "tags": ("tag", 2, {"labels": ["O", "B-A"], "columns": {"word_column": "w"}}),
-    "spans": ("answer", 2, {"stride": 8, "longest_answer": 5, "has_unanswerable": True, "threshold": 0.5}),
+    "spans": ("answer", 2, {"stride": 8, "max_answer_tokens": 5, "has_unanswerable": True, "threshold": 0.5}),
     "choices": ("choose", 1, {"columns": {"context_column": "c", "choice_columns": ["a", "b"]}}),
 }
 ODD: tuple[Any, ...] = (
@@ -47,12 +47,12 @@ ODD: tuple[Any, ...] = (
 
 def small_folders(where: Path) -> dict[str, Path]:
     """Write a folder of every family below a place; return them by name."""
-    plain = train_tokenizer(TEXTS, TokenizerSettings(size=330, marks="bytes"))
+    plain = train_tokenizer(TEXTS, TokenizerSettings(size=330, pretokenizer="bytes"))
     bert = bert_tokenizer(size=300)
     bundles: dict[str, Bundle] = {}
     for name, changes in TRANSLATORS.items():
-        bundles[name] = small_bundle({"tokenizer": plain}, {"beams": 2}, **changes)
-    drawn = {"temperature": 0.5, "top_k": 5, "top_p": 0.9, "samples": 2, "tokens": 4, "no_repeat_ngram": 2}
+        bundles[name] = small_bundle({"tokenizer": plain}, {"beam_size": 2}, **changes)
+    drawn = {"temperature": 0.5, "top_k": 5, "top_p": 0.9, "num_samples": 2, "tokens": 4, "no_repeat_ngram_size": 2}
     for name, changes in FORMS.items():
         bundles[name.lower()] = small_language_bundle(plain, drawn, **changes)
     base = small_encoder_bundle(bert, {"length": 32})
@@ -61,10 +61,14 @@ def small_folders(where: Path) -> dict[str, Path]:
         head = HeadSettings(kind=kind, outputs=outputs)
         model = shaken(build_model(base.settings, base.vocabularies, head))
         bundles[kind] = replace(base, task=task, model=model, head=head, facts=facts | {"max_length": 24})
-    likeness = HeadSettings(kind="likeness", outputs=1, pooling="mean")
+    likeness = HeadSettings(kind="similarity", outputs=1, pooling="mean")
     model = shaken(build_model(base.settings, base.vocabularies, likeness))
     bundles["sentences"] = replace(
-        base, task="regress", model=model, head=likeness, facts={"max_length": 24, "texts": 2, "pairs": "apart"}
+        base,
+        task="regress",
+        model=model,
+        head=likeness,
+        facts={"max_length": 24, "texts": 2, "pair_encoding": "bi-encoder"},
     )
     for name, bundle in bundles.items():
         write(bundle, where / name)
@@ -119,7 +123,7 @@ def use(bundle: Bundle) -> None:
         if bundle.task == "translate":
             pipeline("the dog", max_length=3)
         elif bundle.task == "language-model":
-            pipeline("the dog", tokens=2, min_tokens=0)
+            pipeline("the dog", tokens=2, min_new_tokens=0)
         elif bundle.task == "masked-language-model":
             pipeline.embed(["the dog", "a cat " * 40])
         elif bundle.task == "classify" or bundle.task == "regress":

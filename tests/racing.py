@@ -4,7 +4,7 @@ import json
 import signal
 
 SETTINGS = {
-    "data.valid_share": 0.2,
+    "data.valid_fraction": 0.2,
     "text": {"kind": "word", "size": 300},
     "model.width": 16,
     "model.feed_forward_width": 32,

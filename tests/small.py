@@ -71,7 +71,7 @@ def small_mask_predict(seed: int = 0, **changes) -> MaskPredict:
     """Return a small model that fills in words, whose outputs are far from uniform and of many lengths."""
     base = {"width": 16, "heads": 4, "feed_forward_width": 32, "encoder_layers": 2, "decoder_layers": 2}
     torch.manual_seed(seed)
-    settings = MaskPredictSettings(**(base | {"embeddings": "separate", "length_reach": 5} | changes))
+    settings = MaskPredictSettings(**(base | {"embeddings": "separate", "max_length_offset": 5} | changes))
     model = MaskPredict(settings, Vocabularies(VOCABULARY, VOCABULARY, True))
     with torch.no_grad():
         for parameter in model.parameters():

@@ -122,7 +122,7 @@ def test_bleu_of_files_and_of_sentences(tmp_path):
     assert "2\t4\t4\t7\t0.5714" in text
     assert "brevity penalty 1.0000 (e^(1 - r/c)), c = 8, r = 8" in text
     assert "The guard arrived late\t1\t1\t1" in text
-    words = ("bleu", "--text", "He He He eats tasty fruit", "He eats a sweet apple", "He is eating a tasty apple")
+    words = ("bleu", "--inline", "He He He eats tasty fruit", "He eats a sweet apple", "He is eating a tasty apple")
     found = json.loads(good(*words, "--json", "--explain"))
     assert found["precisions"][0]["clipped"] == 3 and found["bleu_4"] == 0
     he = next(match for match in found["matches"]["1"] if match["ngram"] == ["He"])

@@ -81,7 +81,7 @@ MISTAKES = {
         ["tokenizer", "train", "{file}", "--kind", "bpee"],
         "kind: \"bpee\" is not one of 'bpe', 'wordpiece', 'unigram', 'word' or 'char' (from the command line).",
     ),
-    "beams": (["translate", "runs/x", "Ja.", "--beams", "0"], None),
+    "beam_size": (["translate", "runs/x", "Ja.", "--beam-size", "0"], None),
     "no such option": (["train", "--stepps", "5"], None),
     "a number that is none": (["train", "translate", "--seed", "x"], None),
     "resume and dry run": (
@@ -92,8 +92,8 @@ MISTAKES = {
         [
             "train",
             "translate-miniature",
-            "data.train.count=50",
-            "data.valid.count=5",
+            "data.train.max_rows=50",
+            "data.valid.max_rows=5",
             *(f"data.test.{name}.count=5" for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")),
             "text.size=600",
             "model.feed_forward_width=1000000000000",
@@ -171,7 +171,7 @@ def test_mistakes_with_a_run(quick_run):
         f"{quick_run.path}: there is a run here already (finished); go on with --resume"
     )
     assert bad("translate", quick_run.path, "Ja.", "--n-best", "9") == (
-        "--n-best 9 is more than the 5 beams; raise --beams."
+        "--n-best 9 is more than the 5 beams; raise --beam-size."
     )
     assert bad("translate", quick_run.path, stdin=b"gut\nsch\xf6n\n") == (
         "standard input: line 2 is not UTF-8 (byte 0xf6)."

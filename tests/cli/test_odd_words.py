@@ -90,7 +90,9 @@ def test_an_odd_value_is_one_sentence():
     assert bad("answer", "x", "--threshold", "nan") == (
         '--threshold: "nan" is not a plain number; write it in digits, such as 3 or 0.5.'
     )
-    assert bad("fill", "x", "--among", "") == "--among: this is empty; give a value, or leave the option out."
+    assert (
+        bad("fill", "x", "--candidates", "") == "--candidates: this is empty; give a value, or leave the option out."
+    )
     assert bad("vectors", "map", "x", "--seed", -1).startswith("Invalid value for '--seed': ")
 
 
@@ -154,7 +156,7 @@ def test_too_little_memory_is_a_sentence(monkeypatch, error):
 @pytest.mark.parametrize("task", TASK_DEFAULTS)
 def test_every_task_shows_its_defaults(task):
     lines = good(
-        "config", "show", task, "data.valid_share=0.1" if task == "language-model" else "seed=1"
+        "config", "show", task, "data.valid_fraction=0.1" if task == "language-model" else "seed=1"
     ).splitlines()
     assert any(line.startswith("data.train.path") and "(required)" in line for line in lines)
     assert any(line.startswith("model.") for line in lines) and any(line.startswith("train.") for line in lines)

@@ -13,11 +13,11 @@ from regard.decoding.steppers.interface import SpecialTokens
 from small import ENDS, VOCABULARY, ending_model, log_probability, small_transformer, sources
 
 
-@pytest.mark.parametrize("beams", [1, 4])
-def test_scores_are_those_of_the_model(beams):
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_scores_are_those_of_the_model(beam_size):
     model = ending_model()
     source, token_mask = sources([6, 4, 5])
-    settings = DecodeSettings(beams=beams, max_length_ratio=1, max_length_extra=5)
+    settings = DecodeSettings(beam_size=beam_size, max_length_ratio=1, max_length_extra=5)
     for row, hypotheses in enumerate(decode(model, source, token_mask, ENDS, settings)):
         length = int(token_mask[row].sum())
         for hypothesis in hypotheses:
@@ -28,13 +28,13 @@ def test_scores_are_those_of_the_model(beams):
             assert abs(hypothesis.score - expected / tokens) < 1e-4
 
 
-@pytest.mark.parametrize("beams", [1, 3, 5])
+@pytest.mark.parametrize("beam_size", [1, 3, 5])
 @pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "relative"])
-def test_batched_output_equals_single_output(beams, positions):
+def test_batched_output_equals_single_output(beam_size, positions):
     model = ending_model(positions=positions)
     lengths = [9, 3, 7, 5, 1, 9]
     source, token_mask = sources(lengths)
-    settings = DecodeSettings(beams=beams, max_length_ratio=1, max_length_extra=6)
+    settings = DecodeSettings(beam_size=beam_size, max_length_ratio=1, max_length_extra=6)
     together = decode(model, source, token_mask, ENDS, settings)
     for row, length in enumerate(lengths):
         (alone,) = decode(model, source[row : row + 1, :length], token_mask[row : row + 1, :length], ENDS, settings)
@@ -47,7 +47,7 @@ def test_greedy_takes_the_most_probable_token_each_time():
     model = ending_model()
     source, token_mask = sources([6])
     ((found,),) = decode(
-        model, source, token_mask, ENDS, DecodeSettings(beams=1, max_length_ratio=1, max_length_extra=4)
+        model, source, token_mask, ENDS, DecodeSettings(beam_size=1, max_length_ratio=1, max_length_extra=4)
     )
     ids = []
     with torch.no_grad():
@@ -64,7 +64,7 @@ def test_greedy_takes_the_most_probable_token_each_time():
 def test_one_beam_without_length_penalty_is_greedy():
     model = ending_model()
     source, token_mask = sources([6, 4, 8])
-    settings = DecodeSettings(beams=1, length_penalty="none", max_length_ratio=1, max_length_extra=4)
+    settings = DecodeSettings(beam_size=1, length_penalty="none", max_length_ratio=1, max_length_extra=4)
     limits = [settings.limit(length) for length in token_mask.sum(1).tolist()]
     constraints = LogitsProcessor(settings, ENDS, [None] * 3, source.device)
     with torch.inference_mode():
@@ -81,7 +81,9 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(penalty):
     words = [4, 5, 6]
     never = tuple(token for token in range(VOCABULARY) if token not in (*words, ENDS.eos_id))
     ends = SpecialTokens(ENDS.bos_id, ENDS.eos_id, never)
-    settings = DecodeSettings(beams=200, length_penalty=penalty, max_length_ratio=1, max_length_extra=1)  # 4 tokens
+    settings = DecodeSettings(
+        beam_size=200, length_penalty=penalty, max_length_ratio=1, max_length_extra=1
+    )  # 4 tokens
     (found,) = decode(model, source, token_mask, ends, settings)
 
     def total(ids, is_finished):
@@ -104,7 +106,8 @@ def test_more_beams_never_find_a_worse_sentence_than_greedy_here():
     source, token_mask = sources([6, 5, 7, 4])
     settings = {"length_penalty": "none", "max_length_ratio": 1.0, "max_length_extra": 4}
     few, many = (
-        decode(model, source, token_mask, ENDS, DecodeSettings(beams=beams, **settings)) for beams in (1, 20)
+        decode(model, source, token_mask, ENDS, DecodeSettings(beam_size=beam_size, **settings))
+        for beam_size in (1, 20)
     )
     assert all(many[row][0].score >= few[row][0].score - 1e-5 for row in range(4))
     assert any(many[row][0].score > few[row][0].score + 1e-3 for row in range(4))
@@ -113,7 +116,7 @@ def test_more_beams_never_find_a_worse_sentence_than_greedy_here():
 def test_the_n_best_are_different_and_ordered():
     model = ending_model()
     source, token_mask = sources([6, 4])
-    for hypotheses in decode(model, source, token_mask, ENDS, DecodeSettings(beams=5)):
+    for hypotheses in decode(model, source, token_mask, ENDS, DecodeSettings(beam_size=5)):
         assert len({tuple(hypothesis.ids) for hypothesis in hypotheses}) == 5
         scores = [hypothesis.score for hypothesis in hypotheses]
         assert scores == sorted(scores, reverse=True)
@@ -124,18 +127,18 @@ def test_special_tokens_are_never_said():
     with torch.no_grad():
         model.head.weight[list(ENDS.never)] *= 20
     source, token_mask = sources([6, 4])
-    for beams in (1, 3):
-        for hypotheses in decode(model, source, token_mask, ENDS, DecodeSettings(beams=beams)):
+    for beam_size in (1, 3):
+        for hypotheses in decode(model, source, token_mask, ENDS, DecodeSettings(beam_size=beam_size)):
             assert not set(ENDS.never) & {token for hypothesis in hypotheses for token in hypothesis.ids}
 
 
-@pytest.mark.parametrize("beams", [1, 3])
-def test_each_sentence_stops_at_its_own_limit(beams):
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_each_sentence_stops_at_its_own_limit(beam_size):
     model = small_transformer()
     with torch.no_grad():
         model.head.weight[ENDS.eos_id] = -100 * model.head.weight.mean(0)
     source, token_mask = sources([8, 2])
-    settings = DecodeSettings(beams=beams, max_length_ratio=1, max_length_extra=2)
+    settings = DecodeSettings(beam_size=beam_size, max_length_ratio=1, max_length_extra=2)
     lengths = [
         len(found[0].ids) for found in decode(model, source, token_mask, SpecialTokens(2, 3, (0, 1, 2, 3)), settings)
     ]
@@ -145,13 +148,13 @@ def test_each_sentence_stops_at_its_own_limit(beams):
 def test_a_learned_table_bounds_the_output():
     model = small_transformer(positions="learned", max_positions=7)
     source, token_mask = sources([6])
-    (found,) = decode(model, source, token_mask, SpecialTokens(2, 3, (0, 1, 2, 3)), DecodeSettings(beams=2))
+    (found,) = decode(model, source, token_mask, SpecialTokens(2, 3, (0, 1, 2, 3)), DecodeSettings(beam_size=2))
     assert len(found[0].ids) == 7
 
 
 def test_length_penalties_are_those_of_the_papers():
     none, average, gnmt = (
-        DecodeSettings(length_penalty=name, length_alpha=0.6) for name in ("none", "average", "gnmt")
+        DecodeSettings(length_penalty=name, length_penalty_alpha=0.6) for name in ("none", "average", "gnmt")
     )
     assert length_penalty(none, 9) == 1
     assert_close(length_penalty(average, 9), 9**0.6)

@@ -18,19 +18,19 @@ from small import ENDS, VOCABULARY, ending_model, log_probability, small_transfo
 
 LENGTHS = [9, 3, 7, 5, 1, 9]
 METHODS = {
-    "greedy": {"beams": 1},
-    "beam": {"beams": 4},
-    "sample": {"method": "sample", "samples": 2, "seed": 5},
+    "greedy": {"beam_size": 1},
+    "beam": {"beam_size": 4},
+    "sample": {"method": "sample", "num_samples": 2, "seed": 5},
     "narrow sample": {"method": "sample", "temperature": 0.7, "top_k": 12, "top_p": 0.9},
 }
 CONSTRAINTS = {
     "none": {},
     "no length penalty": {"length_penalty": "none"},
-    "gnmt": {"length_penalty": "gnmt", "length_alpha": 0.6},
+    "gnmt": {"length_penalty": "gnmt", "length_penalty_alpha": 0.6},
     "repetition": {"repetition_penalty": 1.7},
-    "ngrams": {"no_repeat_ngram": 2},
+    "ngrams": {"no_repeat_ngram_size": 2},
     "lengths": {"min_length": 6, "max_length": 8},
-    "all": {"repetition_penalty": 1.3, "no_repeat_ngram": 1, "min_length": 4},
+    "all": {"repetition_penalty": 1.3, "no_repeat_ngram_size": 1, "min_length": 4},
 }
 PREFIXES = [exact_prefix([7, 9, 8]), None, exact_prefix([5]), Prefix(({4: 1, 6: 2}, {10: 2, 11: 2})), None, None]
 
@@ -76,7 +76,7 @@ def test_batched_equals_single_and_the_constraint_holds(method, constraint, has_
             begun = len(prefixes[row].choices) if prefixes and prefixes[row] else 0
             assert settings.min_length <= said <= settings.limit(length, None, begun)
             assert not set(ENDS.never) & set(found.ids) and ENDS.eos_id not in found.ids
-            size = settings.no_repeat_ngram
+            size = settings.no_repeat_ngram_size
             if size and not has_prefix:
                 ngrams = [tuple(found.ids[place : place + size]) for place in range(len(found.ids) - size + 1)]
                 assert len(set(ngrams)) == len(ngrams)
@@ -87,7 +87,7 @@ def test_batched_equals_single_and_the_constraint_holds(method, constraint, has_
 
 
 def test_sentences_leave_the_batch_at_different_times():
-    together, _ = both(ending_model(), DecodeSettings(beams=4, max_length_ratio=1.0, max_length_extra=8))
+    together, _ = both(ending_model(), DecodeSettings(beam_size=4, max_length_ratio=1.0, max_length_extra=8))
     every = [found for hypotheses in together for found in hypotheses]
     assert {found.is_finished for found in every} == {True, False}
     assert len({len(found.ids) for found in every if found.is_finished}) > 4
@@ -96,10 +96,12 @@ def test_sentences_leave_the_batch_at_different_times():
 def test_repetition_is_penalised_in_the_score():
     model = ending_model()
     source, token_mask = sources(LENGTHS)
-    for beams in (1, 3):
+    for beam_size in (1, 3):
         repeats = {}
         for penalty in (1.0, 1.5, 3.0):
-            settings = DecodeSettings(beams=beams, repetition_penalty=penalty, min_length=12, length_penalty="none")
+            settings = DecodeSettings(
+                beam_size=beam_size, repetition_penalty=penalty, min_length=12, length_penalty="none"
+            )
             found = [each for (each, *_) in decode(model, source, token_mask, ENDS, settings)]
             repeats[penalty] = sum(len(each.ids) - len(set(each.ids)) for each in found)
             for each in found:
@@ -113,7 +115,7 @@ def test_where_nothing_is_left_to_say_the_end_comes():
     source, token_mask = sources([6])
     everything = VOCABULARY - 4
     for chosen in METHODS.values():
-        settings = DecodeSettings(**chosen, no_repeat_ngram=1, min_length=100, max_length_ratio=100)
+        settings = DecodeSettings(**chosen, no_repeat_ngram_size=1, min_length=100, max_length_ratio=100)
         for found in decode(model, source, token_mask, ENDS, settings)[0]:
             assert found.is_finished and sorted(found.ids) == list(range(4, 4 + everything))
 
@@ -129,7 +131,7 @@ def test_samples_do_not_depend_on_how_many_are_drawn_but_on_seed_and_line():
             [each.ids for each in found] for found in decode(model, source, token_mask, ENDS, settings, None, lines)
         ]
 
-    one, four = ids(), ids(samples=4)
+    one, four = ids(), ids(num_samples=4)
     assert all(first[0] in several for first, several in zip(one, four, strict=True))
     assert len({tuple(each) for each in four[0]}) > 1
     assert one[0] != one[1] and one == ids() and one != ids(seed=2)
@@ -139,7 +141,7 @@ def test_samples_do_not_depend_on_how_many_are_drawn_but_on_seed_and_line():
 def test_the_narrowest_sample_is_greedy():
     model = ending_model()
     source, token_mask = sources(LENGTHS)
-    expected = decode(model, source, token_mask, ENDS, DecodeSettings(beams=1))
+    expected = decode(model, source, token_mask, ENDS, DecodeSettings(beam_size=1))
     for narrow in ({"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-3}):
         found = decode(model, source, token_mask, ENDS, DecodeSettings(method="sample", **narrow))
         assert [each[0].ids for each in found] == [each[0].ids for each in expected]
@@ -185,7 +187,7 @@ def test_an_ensemble_says_what_the_mean_of_probabilities_does(method):
 def test_a_model_agrees_with_itself():
     model = ending_model()
     source, token_mask = sources(LENGTHS)
-    settings = DecodeSettings(beams=3, max_length_ratio=1.0)
+    settings = DecodeSettings(beam_size=3, max_length_ratio=1.0)
     alone, twice = (decode(models, source, token_mask, ENDS, settings) for models in (model, [model, model]))
     assert_same(alone, twice)
 
@@ -206,10 +208,10 @@ def coverage_of(model, source, ids, is_finished):
     return covered.clamp(max=1).log().sum().item()
 
 
-@pytest.mark.parametrize("beams", [1, 4])
-def test_the_coverage_penalty_is_that_of_the_paper(beams):
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_the_coverage_penalty_is_that_of_the_paper(beam_size):
     model = ending_model()
-    settings = DecodeSettings(beams=beams, coverage_penalty=0.3, max_length_ratio=1.0, max_length_extra=4)
+    settings = DecodeSettings(beam_size=beam_size, coverage_penalty=0.3, max_length_ratio=1.0, max_length_extra=4)
     together, apart = both(model, settings)
     assert_same(together, apart)
     source, _ = sources(LENGTHS)
@@ -226,7 +228,11 @@ def test_a_strong_coverage_penalty_changes_the_order():
     source, token_mask = sources(LENGTHS)
     plain, covered = (
         decode(
-            model, source, token_mask, ENDS, DecodeSettings(beams=6, length_penalty="none", coverage_penalty=weight)
+            model,
+            source,
+            token_mask,
+            ENDS,
+            DecodeSettings(beam_size=6, length_penalty="none", coverage_penalty=weight),
         )
         for weight in (0.0, 5.0)
     )
@@ -245,7 +251,7 @@ def test_scoring_gives_the_log_probability_that_the_search_had():
     models = two_models()
     source, token_mask = sources(LENGTHS)
     for members in (models[:1], models):
-        found = decode(members, source, token_mask, ENDS, DecodeSettings(beams=4, max_length_ratio=1.0))
+        found = decode(members, source, token_mask, ENDS, DecodeSettings(beam_size=4, max_length_ratio=1.0))
         best = [hypotheses[0] for hypotheses in found]
         targets = [[*each.ids, ENDS.eos_id] if each.is_finished else each.ids for each in best]
         rows = [source[row, :length].tolist() for row, length in enumerate(LENGTHS)]
@@ -266,14 +272,14 @@ def test_an_output_has_room_for_its_prefix_and_its_end():
 def test_a_model_with_a_bound_takes_a_forced_prefix():
     model = small_transformer(positions="learned", max_positions=7)
     source, token_mask = sources([6])
-    settings = DecodeSettings(beams=2)
+    settings = DecodeSettings(beam_size=2)
     (found,) = decode(model, source, token_mask, ENDS, settings, [exact_prefix([4, 5, 6])])
     assert all(each.ids[:3] == [4, 5, 6] and len(each.ids) <= 7 for each in found)
 
 
 CONTRADICTIONS = {
     "beams with sampling": (
-        {"method": "sample", "beams": 5},
+        {"method": "sample", "beam_size": 5},
         'beams: 5 is for a search; leave it out, or say method "beam".',
     ),
     "coverage with sampling": (
@@ -285,7 +291,7 @@ CONTRADICTIONS = {
         'top_p: 0.9 is for drawing; say method "sample" too, or leave it out.',
     ),
     "temperature without sampling": (
-        {"beams": 1, "temperature": 0.5},
+        {"beam_size": 1, "temperature": 0.5},
         'temperature: 0.5 is for drawing; say method "sample" too, or leave it out.',
     ),
     "min over max": ({"min_length": 9, "max_length": 5}, "min_length: 9 is more than max_length 5."),
@@ -308,4 +314,4 @@ def test_settings_come_back_from_what_was_saved_of_them():
     for settings in (DecodeSettings(), DecodeSettings(method="sample", top_p=0.5)):
         assert DecodeSettings.model_validate(settings.model_dump(mode="json")) == settings
     assert DecodeSettings(method="sample").hypotheses == 1 and DecodeSettings().hypotheses == 5
-    assert DecodeSettings(method="sample", samples=3).hypotheses == 3
+    assert DecodeSettings(method="sample", num_samples=3).hypotheses == 3

@@ -24,30 +24,30 @@ PROMPTS[1] = Prompt([ENDS.eos_id], line=2)  # an empty one
 METHODS = {
     "greedy": {"temperature": 0},
     "draw": {"seed": 5},
-    "samples": {"samples": 3, "temperature": 0.8},
+    "samples": {"num_samples": 3, "temperature": 0.8},
     "top k": {"temperature": 1.5, "top_k": 5},
     "top p": {"top_p": 0.8},
-    "min p": {"min_p": 0.05, "samples": 2},
+    "min p": {"min_p": 0.05, "num_samples": 2},
     "all narrow": {"temperature": 1.2, "top_k": 12, "top_p": 0.9, "min_p": 0.02},
 }
 CONSTRAINTS = {
     "none": {},
     "repetition": {"repetition_penalty": 1.7},
-    "ngrams": {"no_repeat_ngram": 2},
-    "no word twice": {"no_repeat_ngram": 1, "tokens": 40},
-    "min tokens": {"min_tokens": 18},
+    "ngrams": {"no_repeat_ngram_size": 2},
+    "no word twice": {"no_repeat_ngram_size": 1, "max_new_tokens": 40},
+    "min tokens": {"min_new_tokens": 18},
 }
 
 
 def job_for(model, settings, window=None):
     bound = model.max_positions
-    return GenerationJob(model, ENDS, GenerateSettings(**{"tokens": 20} | settings), window or bound)
+    return GenerationJob(model, ENDS, GenerateSettings(**{"max_new_tokens": 20} | settings), window or bound)
 
 
 def assert_same(ours, theirs):
     for mine, other in zip(ours, theirs, strict=True):
         assert [row.said for row in mine] == [row.said for row in other]
-        assert [row.finished_by for row in mine] == [row.finished_by for row in other]
+        assert [row.finish_reason for row in mine] == [row.finish_reason for row in other]
         for row, again in zip(mine, other, strict=True):
             assert row.log_probabilities == pytest.approx(again.log_probabilities, abs=1e-4)
 
@@ -62,14 +62,14 @@ def test_what_is_said_follows_from_the_definition(method, constraint):
         for sample, row in enumerate(rows):
             ids, values = said_by_definition(model, prompt, job.settings, sample, job.window)
             assert row.said == ids and row.log_probabilities == pytest.approx(values, abs=1e-4)
-            assert row.finished_by == ("end" if ids[-1] == ENDS.eos_id else "length")
+            assert row.finish_reason == ("eos" if ids[-1] == ENDS.eos_id else "length")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("method", ["greedy", "samples"])
 def test_every_family_cached_and_batched_equals_uncached_and_single(family, method):
     model = small_model(family)
-    job = job_for(model, METHODS[method] | {"tokens": 30})
+    job = job_for(model, METHODS[method] | {"max_new_tokens": 30})
     found = continue_prompts(job, PROMPTS)
     assert_same(found, [continue_prompts(job, [prompt])[0] for prompt in PROMPTS])
     for prompt, rows in zip(PROMPTS, found, strict=True):
@@ -95,7 +95,7 @@ def test_a_window_always_holds_something_and_never_too_much(window):
 @pytest.mark.parametrize("family, window", [("gpt", 24), ("gpt", 7), ("rotary", 10), ("lstm", 6)])
 def test_past_the_window_the_newest_half_is_read_anew(family, window):
     model = small_model(family)
-    job = job_for(model, {"tokens": 60, "min_tokens": 60, "samples": 2}, window)
+    job = job_for(model, {"max_new_tokens": 60, "min_new_tokens": 60, "num_samples": 2}, window)
     for prompt, rows in zip(PROMPTS, continue_prompts(job, PROMPTS), strict=True):
         for sample, row in enumerate(rows):
             ids, values = said_by_definition(model, prompt, job.settings, sample, window)
@@ -106,13 +106,13 @@ def test_past_the_window_the_newest_half_is_read_anew(family, window):
 def test_samples_share_a_prompt_that_is_longer_than_they_are(monkeypatch):
     model = small_model("rotary")
     long = [Prompt([3, *random_tokens(1, length, seed=length)[0].tolist()], line=length) for length in (60, 75, 66)]
-    job = job_for(model, {"samples": 4, "tokens": 12})
+    job = job_for(model, {"num_samples": 4, "max_new_tokens": 12})
     continuing = GenerationSession(job, long)
     with job.working(3):
         while not continuing.is_done:
             continuing.step()
     found = [continuing.rows[begin : begin + 4] for begin in (0, 4, 8)]
-    assert {row.finished_by for row in continuing.rows} == {"end", "length"}  # some left before others
+    assert {row.finish_reason for row in continuing.rows} == {"end", "length"}  # some left before others
     caches = continuing._reader._state.caches
     assert caches[0].sentences <= 3  # one row a prompt, however many samples
     for prompt, rows in zip(long, found, strict=True):
@@ -124,7 +124,7 @@ def test_samples_share_a_prompt_that_is_longer_than_they_are(monkeypatch):
 
 def test_rows_that_are_finished_leave():
     model = small_model("gpt")
-    job = job_for(model, {"samples": 2, "tokens": 20})
+    job = job_for(model, {"num_samples": 2, "max_new_tokens": 20})
     continuing = GenerationSession(job, PROMPTS[:3])
     sizes = []
     read = model.hidden_states
@@ -143,13 +143,13 @@ def test_a_draw_depends_on_the_seed_and_the_number_of_the_prompt():
         for seed, line in ((1, 1), (1, 1), (2, 1), (1, 2))
     ]
     assert said[0] == said[1] and said[0] != said[2] and said[0] != said[3]
-    many = continue_prompts(job_for(model, {"samples": 4}), [Prompt([3, 7, 8], line=1)])[0]
+    many = continue_prompts(job_for(model, {"num_samples": 4}), [Prompt([3, 7, 8], line=1)])[0]
     assert many[0].said == said[0] and len({tuple(row.said) for row in many}) == 4
 
 
 def test_prompts_that_do_not_fit_together_are_continued_apart(monkeypatch):
     model, sizes = small_model("gpt"), []
-    job = job_for(model, {"samples": 2})
+    job = job_for(model, {"num_samples": 2})
     expected = continue_prompts(job, PROMPTS)
     whole = session._continue_together
 
@@ -185,11 +185,14 @@ def test_min_p_keeps_what_is_nearly_as_probable_as_the_best():
     "settings, sentence",
     [
         ({"temperature": 0.0, "top_p": 0.9}, "top_p: 0.9 is for drawing; set temperature above 0, or leave it out."),
-        ({"temperature": 0, "samples": 2}, "samples: 2 is for drawing; set temperature above 0, or leave it out."),
-        ({"min_tokens": 9, "tokens": 5}, "min_tokens: 9 is more than tokens 5."),
+        (
+            {"temperature": 0, "num_samples": 2},
+            "samples: 2 is for drawing; set temperature above 0, or leave it out.",
+        ),
+        ({"min_new_tokens": 9, "max_new_tokens": 5}, "min_new_tokens: 9 is more than tokens 5."),
         ({"stop": ["a", ""]}, 'stop: "" stands everywhere; give text, or leave it out.'),
         ({"window": 0}, "window: 0 is out of range, it must be greater than or equal to 1."),
-        ({"tokens": 0}, "tokens: 0 is out of range, it must be greater than or equal to 1 (from here)."),
+        ({"max_new_tokens": 0}, "tokens: 0 is out of range, it must be greater than or equal to 1 (from here)."),
         ({"min_p": 1.5}, "min_p: 1.5 is out of range, it must be less than or equal to 1 (from here)."),
         ({"tokns": 5}, "tokns: unknown setting, given as 5 (from here); did you mean tokens?"),
     ],

@@ -30,7 +30,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 QUICK = {
-    "data.train.count": 200,
+    "data.train.max_rows": 200,
     "model.width": 16,
     "model.feed_forward_width": 32,
     "text.size": 600,
@@ -50,7 +50,7 @@ QUICK_TEXT = {"model.width": 16, "text.size": 400, "train.steps": 2, "train.warm
 
 def quick_text(recipe: str) -> dict[str, object]:
     """Return what makes the example of a language model quick."""
-    stories = {"data.train.count": 200, "data.valid.count": 5, "data.test.test.count": 5}
+    stories = {"data.train.max_rows": 200, "data.valid.max_rows": 5, "data.test.test.max_rows": 5}
     return QUICK_TEXT | (stories if recipe in ("language-miniature", "masked-miniature") else {})
 
 
@@ -60,10 +60,10 @@ QUICK_LABELS: dict[str, object] = {"train.steps": 2, "train.warmup": 1}
 
 def quick_labels(recipe: str, has_start: bool) -> dict[str, object]:
     """Return what makes fine-tuning quick; a start brings its own sizes."""
-    stories = {"data.train.count": 60, "data.valid.count": 5, "data.test.test.count": 5}
-    stories |= {"data.test.unseen-names.count": 5} if recipe == "tag-miniature" else {}
+    stories = {"data.train.max_rows": 60, "data.valid.max_rows": 5, "data.test.test.max_rows": 5}
+    stories |= {"data.test.unseen-names.max_rows": 5} if recipe == "tag-miniature" else {}
     sizes: dict[str, object] = {} if has_start else {"model.width": 16, "text.size": 400}
-    return QUICK_LABELS | sizes | (stories if recipe.endswith("-miniature") else {"data.train.count": 60})
+    return QUICK_LABELS | sizes | (stories if recipe.endswith("-miniature") else {"data.train.max_rows": 60})
 
 
 def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = False) -> dict[str, object]:
@@ -76,7 +76,7 @@ def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = F
         return quick_text(recipe) if not has_start else QUICK_LABELS  # a start brings its own sizes
     if recipe.startswith("elmo"):
         sizes = {"model.width": 8, "model.cell_width": 12, "model.filters": "[[1,4]]", "text.words": 200}
-        stories = {"data.train.count": 60, "data.valid.count": 5, "data.test.test.count": 5}
+        stories = {"data.train.max_rows": 60, "data.valid.max_rows": 5, "data.test.test.max_rows": 5}
         return sizes | QUICK_LABELS | (stories if recipe == "elmo-miniature" else {})
     if has_start:
         return {name: value for name, value in QUICK.items() if name not in SIZES}
@@ -168,7 +168,7 @@ def test_commands_run(page, desk):
     for words in commands(page):
         if words[0] == "train" and "--resume" not in words:
             chosen = next((word.partition("=")[2] for word in words if word.startswith("model.preset=")), None)
-            quick = [f"{name}={value}" for name, value in quick_for(chosen, words[1], "--start" in words).items()]
+            quick = [f"{name}={value}" for name, value in quick_for(chosen, words[1], "--init-from" in words).items()]
             out = (
                 []
                 if "--out" in words or "--dry-run" in words
@@ -178,14 +178,14 @@ def test_commands_run(page, desk):
         if words[0] == "verify-resume":
             words = [*words, *(f"{name}={value}" for name, value in quick_for(None, words[1]).items())]
         if words[0] == "doctor":
-            sizes = {} if "--start" in words else quick_for(None, words[1]) if words[1] in TASKS else QUICK
+            sizes = {} if "--init-from" in words else quick_for(None, words[1]) if words[1] in TASKS else QUICK
             words = [*words, *(f"{name}={value}" for name, value in sizes.items() if name in SIZES)]
         if words[0] == "transfer":
             words = [*words, "train.steps=2", "train.warmup=1"]
         if words[0] == "race":
             quick = {name: value for name, value in quick_for(None, words[1]).items() if name != "train.steps"}
             if "race-miniature" in words:
-                quick |= {"data.test.test.count": 4, "data.valid.count": 20}
+                quick |= {"data.test.test.max_rows": 4, "data.valid.max_rows": 20}
             words = [word if words[place - 1] != "--budget" else "2 steps" for place, word in enumerate(words)]
             words = [*words, *(f"{name}={value}" for name, value in quick.items())]
         if words[:2] == ["train", "--resume"]:

@@ -32,7 +32,7 @@ def predict(path: str | Path, task: str) -> Any:
     if task == "vectors":
         return model.neighbors("the")
     if task == "language-model":
-        return model(INPUTS[task], tokens=3)
+        return model(INPUTS[task], max_new_tokens=3)
     return model([INPUTS[task]]) if callable(model) else model.embed([SENTENCE])
 
 

@@ -17,7 +17,7 @@ from every_task import TASKS
 from fuzz.folders import predict
 from regard.runs.store.folder import Run
 
-CLOCKS = ("seconds", "per_second", "waiting", "memory")
+CLOCKS = ("seconds", "per_second", "data_wait", "memory")
 """Parts of the names of figures that differ from run to run."""
 
 

@@ -10,7 +10,7 @@ from regard.models.presets import presets
 from regard.tasks.translate.mask_predict import MaskPredictTranslator
 
 LETTERS = "abcdefghij"
-TRANSLATE = ("sequence-to-sequence", "conditional-masked")
+TRANSLATE = ("seq2seq", "conditional-masked-lm")
 
 TRANSFORMER = {"width": 64, "encoder_layers": 2, "decoder_layers": 2, "feed_forward_width": 128}
 SUMMARY = {"width": 128, "embedding_width": 64, "encoder_layers": 1}
@@ -58,7 +58,7 @@ def trained(preset, sizes, steps, longest, folder):
 
 
 def share_right(translator, pairs):
-    greedy = {} if isinstance(translator, MaskPredictTranslator) else {"beams": 1}
+    greedy = {} if isinstance(translator, MaskPredictTranslator) else {"beam_size": 1}
     answers = translator([source for source, _ in pairs], **greedy)
     return sum(answer.text == target for answer, (_, target) in zip(answers, pairs, strict=True)) / len(pairs)
 
@@ -66,7 +66,7 @@ def share_right(translator, pairs):
 def test_every_family_is_here():
     translators = {name for name, each in FAMILIES.items() if each.kind in TRANSLATE}
     assert {presets()[name].settings["family"] for name in SIZES} == translators
-    assert {name for name in presets_of("sequence-to-sequence") if "transformer" not in name} <= set(SIZES)
+    assert {name for name in presets_of("seq2seq") if "transformer" not in name} <= set(SIZES)
 
 
 @pytest.mark.parametrize("preset", SIZES)

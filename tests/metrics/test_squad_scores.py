@@ -31,7 +31,7 @@ def test_without_an_answer_only_silence_is_right():
 
 def test_figures_with_and_without_answers_are_told_apart():
     found = answer_scores(["1990", "", "Rome", "x"], [["1990"], [], ["the city of Rome"], []])
-    assert (found.exact, found.answerable, found.unanswerable) == (0.5, 2, 2)
+    assert (found.exact_match, found.answerable, found.unanswerable) == (0.5, 2, 2)
     assert found.f1 == pytest.approx((1 + 1 + 2 / 4 + 0) / 4)
     assert (found.answerable_exact, found.unanswerable_exact) == (0.5, 0.5)
     assert found.answerable_f1 == pytest.approx(0.75)
@@ -39,7 +39,7 @@ def test_figures_with_and_without_answers_are_told_apart():
 
 def test_a_question_that_counts_twice_is_there_twice():
     statistics = answer_statistics(["1990", "Rome"], [["1990"], ["the city of Rome"]])
-    assert statistics["exact"](np.array([3.0, 1.0])) == 0.75
+    assert statistics["exact_match"](np.array([3.0, 1.0])) == 0.75
     assert statistics["f1"](np.array([1.0, 1.0])) == pytest.approx(0.75)
 
 

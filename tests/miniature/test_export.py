@@ -17,12 +17,12 @@ def test_a_table_is_read_back_as_it_would_be_made(name, columns, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("\n".join(exported(name, "valid", 30)) + "\n", encoding="utf-8")
     found = read_labeled(LabelSource(path=str(path)))
-    assert found == read_labeled(LabelSource(path=f"miniature:{name}/valid", count=30))
+    assert found == read_labeled(LabelSource(path=f"miniature:{name}/valid", max_rows=30))
     assert len(found[0].texts) == columns
 
 
 def test_likeness_and_probes_are_tables():
-    rows = list(csv.DictReader("\n".join(exported("likeness", "test", 12)).splitlines()))
+    rows = list(csv.DictReader("\n".join(exported("similarity", "test", 12)).splitlines()))
     assert [float(row["score"]) for row in rows] == [pair.score for pair in miniature.likeness("test", 12)]
     rows = list(csv.DictReader("\n".join(exported("probes", "test", 40)).splitlines(keepends=True)))
     for row, probe in zip(rows, miniature.story_probes("test", 40), strict=True):

@@ -265,7 +265,7 @@ VERBS_OF_RUNS = {
     "embed": ("embed", "{run}", "good"),
     "similar": ("similar", "{run}", "good", "bad"),
     "inspect": ("inspect", "{run}", "good"),
-    "score": ("score", "{run}", "good", "--text"),
+    "score": ("score", "{run}", "good", "--inline"),
     "neighbors": ("vectors", "neighbors", "{run}", "the"),
     "evaluate": ("evaluate", "{run}"),
     "export": ("export", "{run}", "--out", "new"),

@@ -156,7 +156,7 @@ def test_every_parameter_learns(variant):
 
 
 def test_the_head_for_the_next_sentence_is_there_as_the_setting_says():
-    assert small_bert(has_next_sentence=False).next_sentence is None
+    assert small_bert(next_sentence_head=False).next_sentence is None
     assert small_bert().next_sentence.out_features == 2
 
 

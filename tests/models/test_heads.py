@@ -117,7 +117,7 @@ def test_the_mean_of_all_tokens_may_stand_for_a_text():
         found = labels(packed(*ROWS), torch.tensor([[0], [1], [2]]), torch.ones(3, 1, dtype=torch.bool))
         means = torch.stack([alone(labels, row).mean(0) for row in ROWS])
         assert_close(found, labels.output(means), atol=1e-12, rtol=0)
-        likeness = small_headed("likeness", family="bert", pooling="mean")
+        likeness = small_headed("similarity", family="bert", pooling="mean")
         found = likeness(packed(*ROWS), torch.tensor([[0, 1], [2, 2]]), torch.ones(2, 2, dtype=torch.bool))
         one, other = (alone(likeness, row).mean(0) for row in ROWS[:2])
     assert_close(found[0], one @ other / (one.norm() * other.norm()), atol=1e-12, rtol=0)

@@ -107,7 +107,7 @@ def test_lstm_lm_counted_by_hand():
 
 
 def test_the_road_stays_within_twelve_million_parameters_at_8000_tokens():
-    road = [name for name in presets_of("sequence-to-sequence") if not name.startswith("transformer")]
+    road = [name for name in presets_of("seq2seq") if not name.startswith("transformer")]
     assert len(road) == 6 and max(preset_parameters(name, 8_000) for name in road) < 12_000_000
 
 
@@ -138,8 +138,8 @@ def test_an_unknown_family_is_answered_with_the_known_ones():
 
 def test_every_preset_is_of_one_kind():
     kinds = {name: family(found.settings["family"]).kind for name, found in presets().items()}
-    assert [name for name, kind in kinds.items() if kind == "language-model"] == presets_of("language-model")
-    assert {kinds["gpt2"], kinds["lstm-lm"]} == {"language-model"} and kinds["lstm"] == "sequence-to-sequence"
+    assert [name for name, kind in kinds.items() if kind == "causal-lm"] == presets_of("causal-lm")
+    assert {kinds["gpt2"], kinds["lstm-lm"]} == {"causal-lm"} and kinds["lstm"] == "seq2seq"
 
 
 FITTING = (
@@ -153,7 +153,7 @@ FITTING = (
 )
 def test_a_model_of_the_wrong_kind_is_answered_with_those_that_fit(chosen, found):
     with pytest.raises(ConfigError) as error:
-        check_kind("translate", ["sequence-to-sequence"], "gpt", chosen)
+        check_kind("translate", ["seq2seq"], "gpt", chosen)
     assert str(error.value) == (
         f"{found} is a language model, but the task translate needs a sequence-to-sequence model; these presets "
         f"are: {FITTING}"
@@ -161,7 +161,7 @@ def test_a_model_of_the_wrong_kind_is_answered_with_those_that_fit(chosen, found
 
 
 def test_a_task_may_have_a_use_for_several_kinds():
-    kinds = ["sequence-to-sequence", "conditional-masked"]
+    kinds = ["seq2seq", "conditional-masked-lm"]
     check_kind("translate", kinds, "mask-predict", "mask-predict-small")
     with pytest.raises(
         ConfigError, match="needs a sequence-to-sequence model or a conditional masked language model;"
@@ -170,9 +170,9 @@ def test_a_task_may_have_a_use_for_several_kinds():
     with pytest.raises(
         ConfigError, match='"mask-predict-small" is a conditional masked language model, but the task'
     ):
-        check_kind("language-model", ["language-model"], "mask-predict", "mask-predict-small")
+        check_kind("language-model", ["causal-lm"], "mask-predict", "mask-predict-small")
 
 
 def test_a_model_of_the_right_kind_is_taken():
-    check_kind("translate", ["sequence-to-sequence"], "recurrent", "gru")
-    check_kind("language-model", ["language-model"], "gpt", None)
+    check_kind("translate", ["seq2seq"], "recurrent", "gru")
+    check_kind("language-model", ["causal-lm"], "gpt", None)

@@ -80,7 +80,9 @@ def test_hypotheses_that_branch_and_swap_see_their_own_past_only(variant, tokens
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@pytest.mark.parametrize("method", [{"beams": 1}, {"beams": 4}, {"method": "sample", "samples": 2}], ids=str)
+@pytest.mark.parametrize(
+    "method", [{"beam_size": 1}, {"beam_size": 4}, {"method": "sample", "num_samples": 2}], ids=str
+)
 def test_batched_output_equals_single_output(variant, method):
     model = small(**variant)
     lengths = [9, 3, 5, 1]
@@ -118,7 +120,7 @@ def test_listeners_see_attention_over_the_whole_target_and_change_nothing(varian
 def test_a_coverage_penalty_works_in_beam_search(variant):
     model = small(**variant)
     source, token_mask = sources([6, 3])
-    settings = DecodeSettings(beams=3, coverage_penalty=0.4, max_length_ratio=1, max_length_extra=2)
+    settings = DecodeSettings(beam_size=3, coverage_penalty=0.4, max_length_ratio=1, max_length_extra=2)
     together = decode(model, source, token_mask, ENDS, settings)
     alone = decode(model, source[1:, :3], token_mask[1:, :3], ENDS, settings)
     assert [found.ids for found in alone[0]] == [found.ids for found in together[1]]
@@ -209,7 +211,7 @@ def test_learned_places_bound_source_and_output():
     model = small(alignment="location", max_positions=7)
     assert model.max_positions == 7 and small(alignment="dot", max_positions=7).max_positions is None
     source, token_mask = sources([6])
-    (found,) = decode(model, source, token_mask, SpecialTokens(2, 3, (0, 1, 2, 3)), DecodeSettings(beams=2))
+    (found,) = decode(model, source, token_mask, SpecialTokens(2, 3, (0, 1, 2, 3)), DecodeSettings(beam_size=2))
     assert len(found[0].ids) == 7
     with pytest.raises(DataError, match="A source of 8 tokens goes past the 7 places"):
         model.encode(*sources([8]))

@@ -83,7 +83,7 @@ def test_rounded_shapes_change_neither_loss_nor_gradients():
     rounded = batch.padded_to_bucket()
     assert batch.shape == (17, 6, 7, 85) and rounded.shape == (18, 8, 8, 88)
     assert rounded.padded_to_bucket().shape == rounded.shape and objective.counts(rounded) == objective.counts(batch)
-    losses = [objective(model, each)["translation"].sum for each in (batch, rounded)]
+    losses = [objective(model, each)["ce"].sum for each in (batch, rounded)]
     assert_close(*losses, rtol=1e-12, atol=0)
     gradients = [torch.autograd.grad(loss, list(model.parameters())) for loss in losses]
     assert_close(*gradients, rtol=0, atol=1e-10)
@@ -94,11 +94,11 @@ def test_padding_adds_nothing_to_loss_or_count():
     objective = TranslationObjective(0.1)
     source, target, labels = random_tokens(2, 5), random_tokens(2, 6, seed=1), random_tokens(2, 6, seed=2)
     token_mask = torch.arange(6) < torch.tensor([[6], [3]])
-    both = objective(model, batch_of(source, target, labels, token_mask))["translation"]
-    first = objective(model, batch_of(source[:1], target[:1], labels[:1], token_mask[:1]))["translation"]
+    both = objective(model, batch_of(source, target, labels, token_mask))["ce"]
+    first = objective(model, batch_of(source[:1], target[:1], labels[:1], token_mask[:1]))["ce"]
     second = objective(
         model, batch_of(source[1:], target[1:, :3], labels[1:, :3], torch.ones(1, 3, dtype=torch.bool))
-    )["translation"]
+    )["ce"]
     assert both.count == first.count + second.count == 9
     assert_close(both.sum, first.sum + second.sum, rtol=1e-5, atol=1e-4)
 
@@ -110,8 +110,8 @@ def test_the_objective_equals_logits_and_a_plain_loss():
     logits = model(source, batch.source_mask, target)
     expected = F.cross_entropy(logits.view(-1, VOCABULARY), labels.flatten(), reduction="sum")
     found = TranslationObjective(0.0)(model, batch)
-    assert_close(found["surprise"].sum, expected, rtol=1e-5, atol=1e-4)
-    assert found["surprise"].weight == 0
+    assert_close(found["nll"].sum, expected, rtol=1e-5, atol=1e-4)
+    assert found["nll"].weight == 0
 
 
 def test_parts_are_scaled_by_the_counts_of_the_whole_update():
@@ -119,4 +119,4 @@ def test_parts_are_scaled_by_the_counts_of_the_whole_update():
     objective = TranslationObjective(0.0)
     source, target, labels = random_tokens(2, 5), random_tokens(2, 6, seed=1), random_tokens(2, 6, seed=2)
     loss = objective(model, batch_of(source, target, labels, torch.ones(2, 6, dtype=torch.bool)))
-    assert_close(scaled_total(loss, {"translation": 48, "surprise": 48}), loss["translation"].sum / 48)
+    assert_close(scaled_total(loss, {"ce": 48, "nll": 48}), loss["ce"].sum / 48)

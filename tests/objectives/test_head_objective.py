@@ -34,8 +34,8 @@ def test_the_loss_has_two_parts_with_counts_of_their_own():
     model, found = small_headed(), examples(6)
     batch, objective = found.batch(np.arange(6)), HeadObjective(0.5)
     loss = objective(model, batch)
-    assert objective.parts == tuple(loss) == ("label", "language")
-    assert objective.counts(batch) == {"label": 6, "language": int(found.sequences.lengths.sum()) - 6}
+    assert objective.parts == tuple(loss) == ("label", "lm")
+    assert objective.counts(batch) == {"label": 6, "lm": int(found.sequences.lengths.sum()) - 6}
     assert [part.weight for part in loss.values()] == [1.0, 0.5]
     with torch.no_grad():
         expected = said = 0.0
@@ -45,7 +45,7 @@ def test_the_loss_has_two_parts_with_counts_of_their_own():
             expected += F.cross_entropy(model.output(hidden[:, -1]), torch.tensor(found.labels[row : row + 1]))
             said += F.cross_entropy(model.body.project(hidden)[0, :-1], tokens[0, 1:], reduction="sum")
     assert_close(loss["label"].sum, expected, atol=1e-10, rtol=0)
-    assert_close(loss["language"].sum, said, atol=1e-10, rtol=0)
+    assert_close(loss["lm"].sum, said, atol=1e-10, rtol=0)
 
 
 def test_without_a_weight_the_language_model_is_not_asked():
@@ -63,23 +63,23 @@ SHAPES = [
     ("bert", "labels", 2),
     ("bert", "choices", 3),
     ("bert", "number", 1),
-    ("bert", "likeness", 2),
+    ("bert", "similarity", 2),
     ("bert", "tags", 1),
     ("bert", "spans", 3),
 ]
 
 
 def model_of(family, kind):
-    return small_headed(kind, family=family, pooling="mean" if kind == "likeness" else "token")
+    return small_headed(kind, family=family, pooling="mean" if kind == "similarity" else "token")
 
 
 def made(family, kind, sequences, count=19):
     """Return examples for a kind of head; a choice among sequences stands in for one among tokens."""
     found = examples(count, sequences, is_for_encoder=family == "bert")
     draw = np.random.default_rng(1)
-    if kind in ("number", "likeness"):
-        return replace(found, labels=draw.normal(size=count), looks_at_all=kind == "likeness")
-    return replace(found, labels=draw.integers(0, 3, (count, 2))) if kind == "spans" else found
+    if kind in ("number", "similarity"):
+        return replace(found, labels=draw.normal(size=count), looks_at_all=kind == "similarity")
+    return replace(found, labels=draw.integers(0, 3, (count, 2))) if kind == "extractive-qa" else found
 
 
 @pytest.mark.parametrize(("family", "kind", "sequences"), SHAPES)

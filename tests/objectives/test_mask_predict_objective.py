@@ -39,17 +39,17 @@ def test_the_loss_is_that_of_masked_words_and_of_the_length():
             words += F.cross_entropy(logits[single.label_positions], single.labels, reduction="sum")
             longer = int(pairs.target.lengths[row] - pairs.source.lengths[row])
             lengths += F.cross_entropy(model.length_scores(memory), torch.tensor([longer + 5]))
-    assert objective.parts == tuple(loss) == ("translation", "surprise", "length")
-    assert_close(loss["translation"].sum, words, atol=1e-10, rtol=0)
-    assert_close(loss["surprise"].sum, words, atol=1e-10, rtol=0)
+    assert objective.parts == tuple(loss) == ("ce", "nll", "length")
+    assert_close(loss["ce"].sum, words, atol=1e-10, rtol=0)
+    assert_close(loss["nll"].sum, words, atol=1e-10, rtol=0)
     assert_close(loss["length"].sum, lengths, atol=1e-10, rtol=0)
     assert [part.weight for part in loss.values()] == [1.0, 0.0, 0.3]
-    counts = {"translation": batch.label_count, "surprise": batch.label_count, "length": 7}
+    counts = {"ce": batch.label_count, "nll": batch.label_count, "length": 7}
     assert objective.counts(batch) == counts == {name: part.count for name, part in loss.items()}
 
 
 def test_a_target_far_longer_than_its_source_counts_as_the_longest():
-    model, pairs = small_mask_predict(length_reach=1), random_pairs(7)
+    model, pairs = small_mask_predict(max_length_offset=1), random_pairs(7)
     far = np.roll(np.arange(7), 1)
     pairs = type(pairs)(pairs.source, pairs.target.select(far), 0, 0, 2)
     assert abs(pairs.target.lengths - pairs.source.lengths).max() > 1
@@ -77,8 +77,8 @@ def test_two_readings_without_dropout_agree_and_are_one():
         one, two = (
             MaskedTranslationObjective(0.1, agreement)(small_mask_predict().double(), batch) for agreement in (0, 1)
         )
-    assert tuple(two) == ("translation", "surprise", "disagreement", "length")
-    assert two["disagreement"].sum.abs() < 1e-10 and two["disagreement"].weight == 1
+    assert tuple(two) == ("ce", "nll", "r_drop", "length")
+    assert two["r_drop"].sum.abs() < 1e-10 and two["r_drop"].weight == 1
     for name, part in one.items():
         assert_close(two[name].sum, part.sum, atol=1e-9, rtol=0)
 

@@ -67,10 +67,10 @@ def test_packed_sequences_have_the_loss_of_padded_ones(told):
     scores = bert.next_sentence(bert.pool(hidden[:, 0]))
     following = F.cross_entropy(scores, batch.is_next, ignore_index=-1, reduction="sum")
     found = MaskedObjective()(bert, batch)
-    assert_close(found["masked"].sum, masked, atol=1e-8, rtol=0)
-    assert_close(found["next_sentence"].sum, following, atol=1e-8, rtol=0)
-    assert found["masked"].count == int((labels != NO_LABEL).sum())
-    assert found["next_sentence"].count == int((batch.is_next != NO_LABEL).sum())
+    assert_close(found["mlm"].sum, masked, atol=1e-8, rtol=0)
+    assert_close(found["nsp"].sum, following, atol=1e-8, rtol=0)
+    assert found["mlm"].count == int((labels != NO_LABEL).sum())
+    assert found["nsp"].count == int((batch.is_next != NO_LABEL).sum())
 
 
 def test_what_fills_up_a_shape_changes_nothing(told):
@@ -96,9 +96,7 @@ def test_an_update_is_the_same_however_it_is_cut(told, limit):
     (whole,), parts = update(told), update(told, limit)
     assert len(parts) > 3 and len({batch.pair_count / batch.label_count for batch in parts}) > 1
     counts = objective.counts(whole)
-    assert counts == {
-        name: sum(objective.counts(batch)[name] for batch in parts) for name in ("masked", "next_sentence")
-    }
+    assert counts == {name: sum(objective.counts(batch)[name] for batch in parts) for name in ("mlm", "nsp")}
     assert_close(gradients(bert, parts, counts), gradients(bert, [whole], counts), atol=1e-10, rtol=0)
 
 
@@ -108,17 +106,17 @@ def test_every_parameter_learns(told):
 
 
 def test_a_model_without_next_sentences_learns_words_alone(told):
-    bert, (batch,) = model(told, has_next_sentence=False), update(told, has_pairs=False)
-    objective = MaskedObjective(next_sentence_weight=0.0)
-    assert objective.parts == ("masked",) and objective.counts(batch) == {"masked": batch.label_count}
-    assert list(objective(bert, batch)) == ["masked"] and batch.pair_count == 0
+    bert, (batch,) = model(told, next_sentence_head=False), update(told, has_pairs=False)
+    objective = MaskedObjective(nsp_weight=0.0)
+    assert objective.parts == ("mlm",) and objective.counts(batch) == {"mlm": batch.label_count}
+    assert list(objective(bert, batch)) == ["mlm"] and batch.pair_count == 0
 
 
 def test_the_weight_of_next_sentences_is_a_setting(told):
     bert, (batch,) = model(told), update(told)
     counts = MaskedObjective().counts(batch)
     one, two = (scaled_total(MaskedObjective(weight)(bert, batch), counts) for weight in (1.0, 3.0))
-    part = MaskedObjective()(bert, batch)["next_sentence"]
+    part = MaskedObjective()(bert, batch)["nsp"]
     assert_close(two - one, 2 * part.sum / part.count)
 
 
@@ -131,7 +129,7 @@ def test_a_gpu_finds_the_same_gradients(told, precision, error, is_compiled):
     parts, objective = update(told, 250), MaskedObjective()
     counts = {name: sum(objective.counts(batch)[name] for batch in parts) for name in objective.parts}
     wanted = gradients(model(told), parts, counts)
-    settings = MachineSettings(device="cuda", precision=precision, compiles_blocks=is_compiled)
+    settings = MachineSettings(device="cuda", precision=precision, compile=is_compiled)
     bert = model(told).float().cuda().train()
     found = build_gradients(bert, objective, prepare_machine(settings))
     for _ in range(3):  # computed, recorded, replayed

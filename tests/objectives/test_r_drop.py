@@ -40,12 +40,12 @@ def test_two_readings_without_dropout_agree_and_learn_what_one_does():
         random_pairs().batch(np.arange(20)),
     )
     gradients = []
-    for objective in (TranslationObjective(0.1), TranslationObjective(0.1, agreement=5.0)):
+    for objective in (TranslationObjective(0.1), TranslationObjective(0.1, r_drop=5.0)):
         model.zero_grad()
         loss = objective(model, batch)
         scaled_total(loss, objective.counts(batch)).backward()
         gradients.append([parameter.grad.clone() for parameter in model.parameters()])
-    assert loss["disagreement"].sum.item() == pytest.approx(0, abs=1e-12)
+    assert loss["r_drop"].sum.item() == pytest.approx(0, abs=1e-12)
     for one, two in zip(*gradients, strict=True):
         assert_close(one, two)
 
@@ -53,15 +53,15 @@ def test_two_readings_without_dropout_agree_and_learn_what_one_does():
 def test_two_readings_with_dropout_are_apart_and_the_weight_draws_them_together():
     torch.manual_seed(0)
     model, batch = small_transformer(dropout=0.3).train(), random_pairs().batch(np.arange(20))
-    objective = TranslationObjective(0.1, agreement=5.0)
+    objective = TranslationObjective(0.1, r_drop=5.0)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     apart = []
     for _ in range(40):
         loss = objective(model, batch)
         optimizer.zero_grad()
-        scaled_total({"disagreement": loss["disagreement"]}, objective.counts(batch)).backward()
+        scaled_total({"r_drop": loss["r_drop"]}, objective.counts(batch)).backward()
         optimizer.step()
-        apart.append(loss["disagreement"].sum.item())
+        apart.append(loss["r_drop"].sum.item())
     assert apart[0] > 0 and sum(apart[-5:]) < sum(apart[:5]) / 4
 
 

@@ -53,7 +53,7 @@ def test_greedy_translations_are_equal(both):
     ours, theirs = both
     source = random_tokens(4, 6)
     token_mask = torch.ones(4, 6, dtype=torch.bool)
-    settings = DecodeSettings(beams=1, max_length_ratio=1, max_length_extra=5)
+    settings = DecodeSettings(beam_size=1, max_length_ratio=1, max_length_extra=5)
     found = decode(ours, source, token_mask, SpecialTokens(2, 3, (0,)), settings)
     generated = theirs.generate(
         input_ids=source,

@@ -80,10 +80,10 @@ def test_all_probabilities_add_up_to_one_and_words_may_be_given(encoder, tokeniz
     )
     values = [each.probability for each in everything]
     assert values == sorted(values, reverse=True)
-    among = encoder.fill("the [MASK] sleeps", among=["dog", "cat"]).masks[0]
-    assert {each.token for each in among} == {"dog", "cat"}
+    candidates = encoder.fill("the [MASK] sleeps", candidates=["dog", "cat"]).masks[0]
+    assert {each.token for each in candidates} == {"dog", "cat"}
     known = {each.token: each.probability for each in everything}
-    assert all(each.probability == pytest.approx(known[each.token], abs=1e-6) for each in among)
+    assert all(each.probability == pytest.approx(known[each.token], abs=1e-6) for each in candidates)
 
 
 def test_a_filling_says_its_text():
@@ -204,7 +204,7 @@ def test_what_it_does_can_be_looked_at(encoder, tokenizer):
 
 
 def test_what_each_block_would_fill_in(encoder):
-    trace = encoder.lens("the [MASK] sleeps")
+    trace = encoder.logit_lens("the [MASK] sleeps")
     last = encoder.fill("the [MASK] sleeps").masks[0]
     assert trace.tokens["blocks.1"][2] == last[0].token
     np.testing.assert_allclose(trace.arrays["blocks.1.probabilities"][2], [e.probability for e in last], atol=1e-5)
@@ -237,13 +237,13 @@ def test_mistakes_are_named(sentence, encoder):
 
 def test_a_word_of_several_tokens_is_no_choice(encoder):
     with pytest.raises(ConfigError) as error:
-        encoder.fill("[MASK]", among=["dog", "doggedly"])
+        encoder.fill("[MASK]", candidates=["dog", "doggedly"])
     assert str(error.value).startswith('among: "doggedly" is not one token of this model (dog ##')
 
 
 def test_masks_need_a_head_and_a_token(tokenizer):
     encoder = Encoder(small_encoder_bundle(tokenizer, {"untrained": ["masked words"]}))
-    for attempt in (encoder.fill, encoder.lens):
+    for attempt in (encoder.fill, encoder.logit_lens):
         with pytest.raises(ConfigError) as error:
             attempt("the [MASK]")
         assert str(error.value) == (

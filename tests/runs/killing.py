@@ -20,7 +20,7 @@ SETTINGS = {
     "model.decoder_layers": 1,
     "text.size": 300,
     "text.kind": "word",
-    "data.valid_share": 0.1,
+    "data.valid_fraction": 0.1,
     "train": {
         "tokens_per_update": 100,
         "steps": 40,
@@ -29,7 +29,7 @@ SETTINGS = {
         "save_every": 4,
         "log_every": 5,
     },
-    "train.average_decay": 0.9,
+    "train.ema_decay": 0.9,
     "validation.bleu_sentences": 0,
     "machine.threads": 1,
 }

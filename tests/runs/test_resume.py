@@ -166,7 +166,7 @@ def test_a_line_of_twenty_thousand_tokens_is_survived_and_counted(tmp_path, pair
     endless = (" ".join(["Buch", *["lang"] * 20_000]), " ".join(["dog"] * 20_000))
     assert 0.05 < _mark(endless[0]) < 0.45  # one share carves the long line out for validation, the other does not
     for name, share in (("valid", 0.45), ("train", 0.05)):
-        settings = SMALL | {"data.valid_share": share, "train.steps": 2, "train.warmup": 1}
+        settings = SMALL | {"data.valid_fraction": share, "train.steps": 2, "train.warmup": 1}
         run = regard.train(
             [*pairs, endless], settings | {"validation.bleu_sentences": 500}, out=tmp_path / f"run{name}"
         )

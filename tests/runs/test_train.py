@@ -124,9 +124,9 @@ def test_resume_refuses_what_would_change_the_result(tmp_path, pairs):
         {"text.vocabularies": "separate", "model.embeddings": "target"},
         {"text.dropout": 0.2},
         {"text.kind": "char"},
-        {"text.marks": "bytes", "train.optimizer": "sgd", "train.schedule": "constant"},
+        {"text.pretokenizer": "byte-level", "train.optimizer": "sgd", "train.schedule": "constant"},
         {"text.kind": "unigram", "train.schedule": "transformer", "train.learning_rate": 1.0},
-        {"machine.is_deterministic": True, "train.select_by": "bleu"},
+        {"machine.deterministic": True, "train.select_by": "bleu"},
         {"decode.method": "sample", "decode.max_source_length": 12, "validation.bleu_sentences": 5},
     ],
     ids=str,
@@ -162,7 +162,7 @@ def test_a_ready_made_tokenizer_is_taken_over(tmp_path, pairs, quick_run):
 def test_a_tokenizer_with_an_end_alone_is_enough(tmp_path, pairs):
     trained_bytes([text for pair in pairs for text in pair], 400).save(str(tmp_path / "gpt2.json"))
     run = regard.train(pairs, SMALL | {"text.tokenizer": str(tmp_path / "gpt2.json")}, out=tmp_path / "run")
-    answer = regard.load(run.best, "cpu")("Der Hund schläft.", beams=200, max_length=3)
+    answer = regard.load(run.best, "cpu")("Der Hund schläft.", beam_size=200, max_length=3)
     assert any(candidate.is_finished for candidate in answer.candidates)
 
 
@@ -383,9 +383,9 @@ def test_settings_have_their_layers(tmp_path):
 def test_other_training_text_replaces_all_of_a_recipes_data():
     files = {"data.train.source": "a.de", "data.train.target": "a.en"}
     data = resolve_run(find_recipe("translate-miniature"), files).settings.data
-    assert (data.train.path, data.train.count, data.valid, data.test) == (None, None, None, {})
-    data = resolve_run(find_recipe("translate-miniature"), {"data.train.count": 9}).settings.data
-    assert data.train.path == "miniature:train" and data.valid.count == 400
+    assert (data.train.path, data.train.max_rows, data.valid, data.test) == (None, None, None, {})
+    data = resolve_run(find_recipe("translate-miniature"), {"data.train.max_rows": 9}).settings.data
+    assert data.train.path == "miniature:train" and data.valid.max_rows == 400
 
 
 def test_settings_survive_being_written_and_read():
@@ -417,7 +417,7 @@ def test_a_model_that_cannot_translate_is_refused_by_its_name(changes):
 def test_a_plan_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sets = {f"data.test.{name}.count": 5 for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")}
-    changes = {"data.train.count": 300, "data.valid.count": 20, "text.size": 600} | sets
+    changes = {"data.train.max_rows": 300, "data.valid.max_rows": 20, "text.size": 600} | sets
     plan = plan_run(resolve_run(find_recipe("translate-miniature"), changes).settings)
     assert plan.train_pairs == 300 and plan.updates_per_epoch > 0 and plan.parameters > 100_000
     assert list(tmp_path.iterdir()) == []

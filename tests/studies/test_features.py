@@ -31,7 +31,7 @@ from tuning import SMALL_BERT, tagged, write_tagged
 def encoder_path(tmp_path_factory):
     """An encoder that has learned nothing: its vectors still tell words apart."""
     texts = [" ".join(word for word, _ in sentence) for sentence in tagged(50)]
-    settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=200, minimum_frequency=1)
+    settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=200, min_frequency=1)
     tokenizer = train_tokenizer(texts, settings)
     torch.manual_seed(0)
     vocabularies = Vocabularies(tokenizer.size, tokenizer.size, True)
@@ -139,7 +139,7 @@ def test_words_without_context_have_no_layers(tmp_path):
     write_tagged(tmp_path / "words.conll", 24)
     changes = {"data.train.path": str(tmp_path / "words.conll"), "model": {"preset": "words", "width": 8}}
     run = regard.train(
-        "tag", changes | {"train.steps": 2, "train.warmup": 1, "reader_width": 4}, out=tmp_path / "run"
+        "tag", changes | {"train.steps": 2, "train.warmup": 1, "bilstm_width": 4}, out=tmp_path / "run"
     )
     for words in (
         ["features", str(run.path), "--data", str(tmp_path / "words.conll")],

@@ -17,7 +17,12 @@ from regard.runs.store.folder import Run
 from regard.runs.train import train
 from regard.text.word_vocabulary import WordSettings, splitter
 
-TEXT = {"data.train.count": 40, "data.valid.count": 5, "data.test.test.count": 5, "train.tokens_per_update": 300}
+TEXT = {
+    "data.train.max_rows": 40,
+    "data.valid.max_rows": 5,
+    "data.test.test.max_rows": 5,
+    "train.tokens_per_update": 300,
+}
 BRIEF = {"train.steps": 2, "train.warmup": 1, "train.validate_every": 1}
 
 
@@ -50,7 +55,7 @@ def test_a_language_model_begins_with_vectors(glove, preset, sizes, is_frozen):
             said.append(message)
 
     small = {"model.width": 16} if sizes is None else {}
-    changes = {**TEXT, **BRIEF, **small, "model.preset": preset, "start": str(glove), "vectors.is_frozen": is_frozen}
+    changes = {**TEXT, **BRIEF, **small, "model.preset": preset, "init_from": str(glove), "vectors.freeze": is_frozen}
     run = train("language-miniature", changes, progress=Told())
     settings = run.record["settings"]
     assert settings["text"]["kind"] == "word" and settings["text"]["lowercase"]
@@ -70,7 +75,7 @@ def test_a_language_model_begins_with_vectors(glove, preset, sizes, is_frozen):
 
 
 def test_a_frozen_table_stays_so_when_the_run_goes_on(glove):
-    changes = {**TEXT, **BRIEF, "train.steps": 4, "start": str(glove), "vectors.is_frozen": True}
+    changes = {**TEXT, **BRIEF, "train.steps": 4, "init_from": str(glove), "vectors.freeze": True}
     run = Run(glove.parent / "run")
     execute(run, RunSpec(resolve_run(find_recipe("language-miniature"), changes), stop_at=1))
     before = read_weights(run.latest)
@@ -81,9 +86,9 @@ def test_a_frozen_table_stays_so_when_the_run_goes_on(glove):
 
 
 def test_a_translator_begins_with_vectors(glove):
-    changes = {**BRIEF, "data.train.count": 100, "data.valid.count": 5, "validation.bleu_sentences": 0}
-    changes |= {"start": str(glove), "text.vocabularies": "separate", "vectors.side": "target", "train.steps": 1}
-    changes |= {"model.embeddings": "target", "vectors.is_frozen": True, "train.warmup": 0}
+    changes = {**BRIEF, "data.train.max_rows": 100, "data.valid.max_rows": 5, "validation.bleu_sentences": 0}
+    changes |= {"init_from": str(glove), "text.vocabularies": "separate", "vectors.side": "target", "train.steps": 1}
+    changes |= {"model.embeddings": "target", "vectors.freeze": True, "train.warmup": 0}
     run = train("translate-miniature", changes)
     facts = regard.load(run.best).bundle.facts
     assert facts["vectors"]["covered"] > 10
@@ -91,7 +96,7 @@ def test_a_translator_begins_with_vectors(glove):
 
 
 def test_words_that_have_no_vector_are_drawn_like_the_others(glove):
-    run = train("language-miniature", {**TEXT, **BRIEF, "start": str(glove), "vectors.is_frozen": True})
+    run = train("language-miniature", {**TEXT, **BRIEF, "init_from": str(glove), "vectors.freeze": True})
     rows, _ = table_of(run)
     known = set(regard.load(glove).words)
     sides = ([row for word, row in rows.items() if (word in known) is side] for side in (True, False))
@@ -107,7 +112,7 @@ def test_a_classifier_begins_with_a_run_of_vectors(glove):
     folder.mkdir()
     (folder / "a.txt").write_text("\n\n".join(miniature.texts("train", 200)))
     vectors = train("vectors", {"data.train.paths": [str(folder)], "model.width": 16, "machine.threads": 1})
-    changes = {"data.train.path": str(glove.parent / "reviews.csv"), "start": str(vectors.path), "train.steps": 2}
+    changes = {"data.train.path": str(glove.parent / "reviews.csv"), "init_from": str(vectors.path), "train.steps": 2}
     run = train("classify", changes)
     model = run.record["settings"]["model"]
     assert (model["family"], model["width"]) == ("words", 16)
@@ -117,11 +122,11 @@ def test_a_classifier_begins_with_a_run_of_vectors(glove):
     "changes, words",
     [
         ({"model.width": 16}, "model.width: 16 is not the 12 numbers that a word of"),
-        ({"start": "other.txt"}, "none of the words in other.txt is a token of this model"),
+        ({"init_from": "other.txt"}, "none of the words in other.txt is a token of this model"),
     ],
 )
 def test_mistakes_are_one_sentence(glove, changes, words):
     (glove.parent / "other.txt").write_text("qqqq 1 2 3 4\nzzzz 1 2 3 4\n")
     with pytest.raises(ConfigError) as found:
-        train("language-miniature", {**TEXT, **BRIEF, "start": str(glove), **changes})
+        train("language-miniature", {**TEXT, **BRIEF, "init_from": str(glove), **changes})
     assert words in str(found.value) and "\n" not in str(found.value)

@@ -14,7 +14,7 @@ from regard.runs.verify import verify_resume
 SMALL = {"model.width": 16, "model.heads": 2, "model.feed_forward_width": 32}
 LAYERS = {"language-miniature": {"model.layers": 1}, "translate-miniature": {"model.encoder_layers": 1}}
 BRIEF = {"train.steps": 4, "train.warmup": 1, "train.validate_every": 2, "train.tokens_per_update": 300}
-COUNTS = {"data.train.count": 40, "data.valid.count": 5, "data.test.test.count": 5}
+COUNTS = {"data.train.max_rows": 40, "data.valid.max_rows": 5, "data.test.test.max_rows": 5}
 RECIPES = ("language-miniature", "translate-miniature")
 STAYS = {"train.learning_rate": 1e-9}
 
@@ -31,7 +31,7 @@ def first(recipe, **changes):
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_weights_tokenizers_and_sizes_come_along(recipe):
     start = first(recipe)
-    changes = BRIEF | COUNTS | STAYS | {"start": "first", "data.train.count": 30}
+    changes = BRIEF | COUNTS | STAYS | {"init_from": "first", "data.train.max_rows": 30}
     second = regard.train(recipe, changes, out="second")
     before, after = read_bundle(start.best), read_bundle(second.best)
     assert after.settings == before.settings
@@ -47,7 +47,7 @@ def test_weights_tokenizers_and_sizes_come_along(recipe):
 @pytest.mark.parametrize("recipe, base", [(RECIPES[0], 5e-5), (RECIPES[1], 1e-4)])
 def test_the_rate_is_low_unless_another_is_said(recipe, base):
     first(recipe)
-    resolved = lambda **changes: resolve_run(find_recipe(recipe), {"start": "first", **changes}).settings
+    resolved = lambda **changes: resolve_run(find_recipe(recipe), {"init_from": "first", **changes}).settings
     assert resolved().train.learning_rate == pytest.approx(base * 768 / 16)
     assert resolved(**{"train.learning_rate": 0.5}).train.learning_rate == 0.5
 
@@ -55,16 +55,18 @@ def test_the_rate_is_low_unless_another_is_said(recipe, base):
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_run_that_went_on_is_resumed_to_the_bit(recipe):
     first(recipe)
-    assert verify_resume(find_recipe(recipe), BRIEF | COUNTS | {"start": "first"}, steps=4).is_exact
-    run = regard.train(recipe, BRIEF | COUNTS | {"start": "first"}, out="second")
+    assert verify_resume(find_recipe(recipe), BRIEF | COUNTS | {"init_from": "first"}, steps=4).is_exact
+    run = regard.train(recipe, BRIEF | COUNTS | {"init_from": "first"}, out="second")
     longer = resume(run.path, {"train.steps": 6})
     assert longer.record["steps"] == 6 and longer.record["data"]["start"]["path"] == "first"
 
 
 def test_what_was_learned_helps_from_the_first_update_on():
-    start = first("language-miniature", **{"train.steps": 60, "train.learning_rate": 1e-2, "data.train.count": 400})
+    start = first(
+        "language-miniature", **{"train.steps": 60, "train.learning_rate": 1e-2, "data.train.max_rows": 400}
+    )
     more = BRIEF | COUNTS | STAYS | {"train.steps": 1, "train.warmup": 0}
-    second = regard.train("language-miniature", more | {"start": "first"}, out="second")
+    second = regard.train("language-miniature", more | {"init_from": "first"}, out="second")
     nothing = regard.train("language-miniature", more | SMALL | LAYERS["language-miniature"], out="nothing")
     assert second.scores["test"]["loss"] == pytest.approx(start.scores["test"]["loss"], abs=1e-3)
     assert second.scores["test"]["loss"] < nothing.scores["test"]["loss"] - 0.5
@@ -76,7 +78,7 @@ def test_a_gpt_of_hugging_face_goes_on(tmp_path):
     changes = (
         BRIEF
         | STAYS
-        | {"data.train.paths": ["a.txt"], "data.train.documents": "lines", "start": "hf:theirs", "window": 16}
+        | {"data.train.paths": ["a.txt"], "data.train.documents": "lines", "init_from": "hf:theirs", "window": 16}
     )
     run = regard.train("language-model", changes, out="run")
     table = read_bundle(run.best).model.embedding.table.weight
@@ -88,7 +90,7 @@ def test_a_gpt_of_hugging_face_goes_on(tmp_path):
     [
         (RECIPES[0], {"model.layers": 3}, ConfigError, "model.layers: 3 contradicts first, where it is 1"),
         (RECIPES[0], {"text.size": 300}, ConfigError, 'text.size: the tokenizer comes from the start "first"'),
-        (RECIPES[0], {"start": "nowhere"}, CheckpointError, "nowhere: there is no run or checkpoint here"),
+        (RECIPES[0], {"init_from": "nowhere"}, CheckpointError, "nowhere: there is no run or checkpoint here"),
         (RECIPES[0], {"vectors.path": "first.txt"}, ConfigError, "vectors.path: the table of tokens comes from"),
         (RECIPES[1], {}, ConfigError, "start: first is a language model, but the task translate begins with a"),
     ],
@@ -97,11 +99,11 @@ def test_what_does_not_fit_is_refused(tmp_path, recipe, changes, kind, sentence)
     first(RECIPES[0])
     (tmp_path / "first.txt").write_text("".join(f"{word} {' 0.1' * 16}\n" for word in ("the", "dog")))
     with pytest.raises(kind) as refused:
-        regard.train(recipe, {"start": "first", **changes}, out="second")
+        regard.train(recipe, {"init_from": "first", **changes}, out="second")
     assert sentence in str(refused.value) and "\n" not in str(refused.value)
 
 
 def test_words_may_still_be_split_anew():
     first("translate-miniature")
-    settings = resolve_run(find_recipe("translate-miniature"), {"start": "first", "text.dropout": 0.2}).settings
+    settings = resolve_run(find_recipe("translate-miniature"), {"init_from": "first", "text.dropout": 0.2}).settings
     assert settings.text.dropout == 0.2

@@ -16,7 +16,7 @@ TEXTS = [
 ] * 8
 KINDS = {
     "bpe": {"size": 90},
-    "bytes": {"size": 330, "marks": "bytes"},
+    "bytes": {"size": 330, "pretokenizer": "byte-level"},
     "unigram": {"size": 80, "kind": "unigram"},
     "wordpiece": {"size": 120, "kind": "wordpiece"},
     "word": {"size": 60, "kind": "word"},

@@ -21,7 +21,7 @@ TEXT = [
 
 KINDS = [
     {"kind": "bpe", "size": 160},
-    {"kind": "bpe", "size": 320, "marks": "bytes"},
+    {"kind": "bpe", "size": 320, "pretokenizer": "byte-level"},
     {"kind": "wordpiece", "size": 220},
     {"kind": "unigram", "size": 120},
     {"kind": "word", "size": 200},
@@ -33,7 +33,7 @@ def trained(**changes) -> Tokenizer:
     return train_tokenizer(TEXT, TokenizerSettings(**changes))
 
 
-BYTES = trained(kind="bpe", size=320, marks="bytes")
+BYTES = trained(kind="bpe", size=320, pretokenizer="byte-level")
 
 
 @pytest.mark.parametrize("changes", KINDS, ids=str)
@@ -208,7 +208,7 @@ def test_a_vocabulary_too_small_for_the_characters_is_refused():
     assert str(error.value).startswith(
         "A vocabulary of 20 (size) is too small: this text's characters and the special tokens alone need"
     )
-    assert str(error.value).endswith('or more, or text.marks="bytes".')
+    assert str(error.value).endswith('or more, or text.pretokenizer="byte-level".')
 
 
 def test_no_text_is_refused():
@@ -219,7 +219,7 @@ def test_no_text_is_refused():
 
 def test_bytes_are_for_bpe():
     with pytest.raises(ValueError, match='marks: "bytes" goes with kind "bpe" only, not with "word"'):
-        TokenizerSettings(kind="word", marks="bytes")
+        TokenizerSettings(kind="word", pretokenizer="bytes")
 
 
 def test_a_file_that_is_no_tokenizer_is_refused(tmp_path):
@@ -233,7 +233,7 @@ def test_a_file_that_is_no_tokenizer_is_refused(tmp_path):
 
 
 def test_a_ready_made_tokenizer_that_was_saved_with_a_length_cuts_and_pads_nothing():
-    tokenizer = train_tokenizer(["eins zwei drei"] * 5, TokenizerSettings(size=300, marks="bytes"))
+    tokenizer = train_tokenizer(["eins zwei drei"] * 5, TokenizerSettings(size=300, pretokenizer="bytes"))
     whole = tokenizer.encode("eins zwei drei " * 50).ids
     tokenizer.backend.enable_truncation(8)
     tokenizer.backend.enable_padding(length=8)

@@ -149,7 +149,7 @@ def test_an_explosion_is_a_lasting_leap_above_the_median():
 
 def test_collapse_is_named_in_words():
     settings = TrainSettings(warmup=100)
-    ill = {"same_outputs": 0.9, "attention_focus": 0.002}
+    ill = {"duplicate_outputs": 0.9, "attention_focus": 0.002}
     assert collapse(ill, settings, step=100) == {}
     way_out = "lower train.learning_rate, raise train.warmup, or check that source and target lines belong together."
     assert list(collapse(ill, settings, step=1000).values()) == [
@@ -158,7 +158,7 @@ def test_collapse_is_named_in_words():
         "step 1,000: cross-attention looks at every source word alike (focus 0.0020 of 1), so the model does not use "
         f"its source; {way_out}",
     ]
-    assert collapse({"same_outputs": 0.1, "attention_focus": 0.2}, settings, step=1000) == {}
+    assert collapse({"duplicate_outputs": 0.1, "attention_focus": 0.2}, settings, step=1000) == {}
     assert collapse({"loss": 2.0}, settings, step=1000) == {}
 
 
@@ -166,7 +166,7 @@ def test_a_collapse_is_told_once_as_long_as_it_lasts():
     scene = Scene(steps=25, validate_every=5)
     shares = iter([0.9, 0.9, 0.1, 0.9, 0.9])
     scene.trainer.hooks = replace(
-        scene.trainer.hooks, validate=lambda model: {"loss": 1.0, "same_outputs": next(shares)}
+        scene.trainer.hooks, validate=lambda model: {"loss": 1.0, "duplicate_outputs": next(shares)}
     )
     scene.trainer.run()
     assert [words.split(":")[0] for words in scene.warned] == ["step 5", "step 20"]

@@ -7,7 +7,7 @@ from scene import Scene
 
 
 def test_the_average_is_what_the_formula_says():
-    scene = Scene(average_decay=0.9, steps=6, validate_every=6)
+    scene = Scene(ema_decay=0.9, steps=6, validate_every=6)
     expected = scene.weights()
     original = scene.trainer._update
 
@@ -26,7 +26,7 @@ def test_the_average_is_what_the_formula_says():
 def test_the_average_is_validated_and_saved_and_the_weights_go_on():
     plain = Scene(steps=10)
     plain.trainer.run()
-    scene = Scene(steps=10, average_decay=0.9)
+    scene = Scene(steps=10, ema_decay=0.9)
     seen = []
     validate = scene.trainer.hooks.validate
 
@@ -45,12 +45,12 @@ def test_the_average_is_validated_and_saved_and_the_weights_go_on():
 
 
 def test_a_resumed_average_is_the_same_to_the_bit():
-    straight = Scene(average_decay=0.9)
+    straight = Scene(ema_decay=0.9)
     straight.trainer.run()
-    first = Scene(average_decay=0.9)
+    first = Scene(ema_decay=0.9)
     first.trainer.run(stop_at=7)
     _, _, training, weights = first.saved[-1]
-    second = Scene(average_decay=0.9)
+    second = Scene(ema_decay=0.9)
     with torch.no_grad():
         for name, parameter in second.trainer.model.named_parameters():
             parameter.copy_(weights[name])

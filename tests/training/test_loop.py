@@ -147,7 +147,7 @@ def test_records_hold_what_curves_need():
     scene = Scene()
     scene.trainer.run()
     record = scene.records[0]
-    clocks = {"seconds", "tokens_per_second", "waiting"}
+    clocks = {"seconds", "tokens_per_second", "data_wait"}
     assert set(record) == {"step", "epoch", "translation", "surprise", "learning_rate"} | clocks
     assert {"step": 5, "valid_loss": 1.0}.items() <= next(r for r in scene.records if "valid_loss" in r).items()
 
@@ -165,7 +165,7 @@ def test_waiting_for_data_is_told_apart_from_learning():
     slow.trainer.feed.updates = slowly
     for scene in (quick, slow):
         scene.trainer.run()
-    shares = [[record["waiting"] for record in scene.records if "waiting" in record] for scene in (quick, slow)]
+    shares = [[record["data_wait"] for record in scene.records if "data_wait" in record] for scene in (quick, slow)]
     assert all(0 <= share < other <= 1 for share, other in zip(*shares, strict=True))
     state = slow.trainer.state
     assert 4 * 0.05 <= state.waited < state.seconds

@@ -22,7 +22,7 @@ from regard.models.heads import HeadSettings
 from regard.text.tokenizer import Tokenizer
 from regard.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 """The version of the layout below. A newer one is refused; an older one would be migrated on reading."""
 
 KNOWN = {"format", "regard", "task", "model", "vocabularies", "tokenizers", "head"}

@@ -51,8 +51,8 @@ class Facts(Record):
 
     seed: int | None = None
     averaged: list[str] = Field(default_factory=list)
-    start: OriginRecord | None = None
-    beside: BesideRecord | None = None
+    init_from: OriginRecord | None = None
+    extra_vectors: BesideRecord | None = None
     untrained: list[str] = Field(default_factory=list)
     embed: EmbedRecord | None = None
     columns: dict[str, Column | list[Column]] = Field(default_factory=dict)
@@ -76,7 +76,7 @@ class MaskedFacts(Facts):
 
     length: Length | None = None
     sentences: SentenceRule = "marks"
-    across_documents: bool = True
+    pack_documents: bool = True
     masking: MaskingSettings = MaskingSettings()
     early_updates: Count = 0
 
@@ -111,14 +111,14 @@ class ClassifyFacts(LabelFacts):
     """What a classifier remembers."""
 
     texts: Literal[1, 2]
-    pairs: Pairs
+    pair_encoding: Pairs
 
 
 class RegressFacts(HeadedFacts):
     """What a model remembers that says a number."""
 
     texts: Literal[1, 2]
-    pairs: Pairs
+    pair_encoding: Pairs
     center: Number
     spread: Positive
 
@@ -127,7 +127,7 @@ class AnswerFacts(HeadedFacts):
     """What a model remembers that answers questions."""
 
     stride: Size
-    longest_answer: Size
+    max_answer_tokens: Size
     has_unanswerable: bool
     threshold: Number = 0.0
 
@@ -144,20 +144,20 @@ class TaskFiles:
     """The tokenizers it may have."""
 
 
-READERS: tuple[Kind, ...] = ("language-model", "encoder", "two-way", "words")
+READERS: tuple[Kind, ...] = ("causal-lm", "encoder", "bidirectional-lm", "embeddings")
 SPELLED: tuple[set[str], ...] = ({"tokenizer"}, {"tokenizer", "words"})
 TASKS = {
-    "answer": TaskFiles(AnswerFacts, ("encoder",), ("spans",)),
-    "choose": TaskFiles(HeadedFacts, ("language-model", "encoder"), ("choices",)),
-    "classify": TaskFiles(ClassifyFacts, READERS, ("labels",), SPELLED),
-    "elmo": TaskFiles(ElmoFacts, ("two-way",), roles=({"tokenizer", "words"},)),
-    "language-model": TaskFiles(LanguageFacts, ("language-model",)),
+    "answer": TaskFiles(AnswerFacts, ("encoder",), ("extractive-qa",)),
+    "choose": TaskFiles(HeadedFacts, ("causal-lm", "encoder"), ("multiple-choice",)),
+    "classify": TaskFiles(ClassifyFacts, READERS, ("classification",), SPELLED),
+    "elmo": TaskFiles(ElmoFacts, ("bidirectional-lm",), roles=({"tokenizer", "words"},)),
+    "language-model": TaskFiles(LanguageFacts, ("causal-lm",)),
     "masked-language-model": TaskFiles(MaskedFacts, ("encoder",)),
-    "regress": TaskFiles(RegressFacts, READERS, ("number", "likeness"), SPELLED),
-    "tag": TaskFiles(LabelFacts, ("encoder", "two-way", "words"), ("tags",), SPELLED),
+    "regress": TaskFiles(RegressFacts, READERS, ("regression", "similarity"), SPELLED),
+    "tag": TaskFiles(LabelFacts, ("encoder", "bidirectional-lm", "embeddings"), ("token-classification",), SPELLED),
     "translate": TaskFiles(
         TranslateFacts,
-        ("sequence-to-sequence", "conditional-masked"),
+        ("seq2seq", "conditional-masked-lm"),
         roles=({"tokenizer"}, {"source", "target"}),
     ),
     "vectors": TaskFiles(Facts, ("word-vectors",)),
@@ -184,9 +184,9 @@ def check_facts(folder: Path, task: str, facts: Mapping[str, Any], parts: "Parts
         problem = f"head.kind: {head} is none of the task {task}"
     elif parts.roles not in wanted.roles or ("tokenizer" in parts.roles) < parts.vocabularies.is_shared:
         problem = f"tokenizers: {', '.join(sorted(parts.roles)) or 'none'} are not those of the task {task}"
-    elif (facts.get("pairs") == "apart") != (head == "likeness"):
+    elif (facts.get("pair_encoding") == "bi-encoder") != (head == "similarity"):
         problem = f"pairs: {facts['pairs']} does not go with head.kind {head}"
-    elif facts.get("texts") == 1 and facts["pairs"] != "one-order":
+    elif facts.get("texts") == 1 and facts["pair_encoding"] != "cross-encoder":
         problem = f"pairs: {facts['pairs']} is for two texts, and texts is 1"
     elif parts.head and len(facts.get("labels", ())) not in (0, parts.head.outputs):
         problem = f"labels: there are {len(facts['labels']):,}, but head.outputs is {parts.head.outputs:,}"

@@ -80,10 +80,10 @@ def print_text_scores(scores: dict[str, dict[str, Any]]) -> None:
 def print_masked_scores(scores: dict[str, dict[str, Any]]) -> None:
     """Print one row a text, and under the table how its words were masked."""
     forms = {
-        "masked_loss": ".4f",
+        "mlm_loss": ".4f",
         "pseudo_perplexity": ".2f",
         "masked_accuracy": ".4f",
-        "chance": ".4f",
+        "majority_baseline": ".4f",
         "next_sentence_accuracy": ".4f",
     }
     rows = [
@@ -94,7 +94,7 @@ def print_masked_scores(scores: dict[str, dict[str, Any]]) -> None:
         )
         for name, found in scores.items()
     ]
-    header = ("set", "masked tokens", "loss", "pseudo-perplexity", "accuracy", "by chance", "next sentence")
+    header = ("set", "masked tokens", "loss", "pseudo-perplexity", "accuracy", "majority baseline", "next sentence")
     print_table(header, rows, right=range(1, 7))
     for found in islice(scores.values(), 1):
         print_line(f"masked: {found['rule']}")
@@ -102,7 +102,7 @@ def print_masked_scores(scores: dict[str, dict[str, Any]]) -> None:
 
 SHOWN = {
     "f1": "F1",
-    "exact": "exact match",
+    "exact_match": "exact match",
     "precision": "precision",
     "recall": "recall",
     "spearman": "Spearman",
@@ -110,7 +110,7 @@ SHOWN = {
     "accuracy": "accuracy",
     "macro_f1": "macro F1",
     "matthews": "Matthews",
-    "chance": "by chance",
+    "majority_baseline": "majority baseline",
 }
 """Figures of models that were fine-tuned, in the order they are shown."""
 
@@ -156,7 +156,7 @@ def print_elmo_scores(scores: dict[str, dict[str, Any]]) -> None:
         (
             name,
             f"{found['words']:,}",
-            f"{found['unknown']:.4f}",
+            f"{found['oov_fraction']:.4f}",
             *(f"{found[f'{side}_loss']:.4f}" for side in ("forward", "backward")),
             *(f"{found[f'{side}_perplexity']:.2f}" for side in ("forward", "backward")),
         )

@@ -34,7 +34,7 @@ Text = Annotated[
     ),
 ]
 ValidText = Annotated[list[str] | None, typer.Option(help="Validation text; unset: set apart.")]
-Start = Annotated[
+InitFrom = Annotated[
     str | None,
     typer.Option(help="Begin with this: a run or checkpoint, hf:DIR, or a file of word vectors."),
 ]
@@ -57,7 +57,9 @@ LabelColumn = Annotated[str | None, typer.Option(help="To fine-tune: that of the
 Preset = Annotated[str | None, typer.Option(help="The model (see `regard presets`).")]
 LARGEST_SEED = 2**32 - 1
 Seed = Annotated[int | None, typer.Option(min=0, max=LARGEST_SEED, help="Every random choice follows from it.")]
-Beams = Annotated[int | None, typer.Option(min=1, help="Hypotheses kept; 1 is greedy. Unset: the run's own setting.")]
+BeamSize = Annotated[
+    int | None, typer.Option(min=1, help="Hypotheses kept; 1 is greedy. Unset: the run's own setting.")
+]
 DRAWING, CONSTRAINTS = "Drawing", "Constraints"
 TopK = Annotated[int | None, typer.Option(rich_help_panel=DRAWING, help="Draw among so many most probable tokens.")]
 TopP = Annotated[
@@ -66,7 +68,7 @@ TopP = Annotated[
 NoRepeatNgram = Annotated[
     int | None, typer.Option(rich_help_panel=CONSTRAINTS, help="Say no sequence of so many tokens twice.")
 ]
-Passes = Annotated[
+Iterations = Annotated[
     int | None,
     typer.Option(
         min=1,
@@ -78,7 +80,7 @@ Ensemble = Annotated[
     list[str] | None, typer.Option(help="Another run to decide with, by the mean of probabilities; may be repeated.")
 ]
 Precision = Annotated[str, typer.Option(help="Arithmetic: fp32, or bf16 (a GPU's fast one, almost the same text).")]
-Weights = Annotated[
+Quantize = Annotated[
     str, typer.Option(help="For language models on a CPU: full, or int8 (faster; what it costs is printed).")
 ]
 Pooling = Annotated[
@@ -102,7 +104,7 @@ RUN_FLAGS = {
     "valid_data": "data.valid.path",
     "text": "data.train.paths",
     "valid_text": "data.valid.paths",
-    "start": "start",
+    "init_from": "init_from",
     "preset": "model.preset",
     "seed": "seed",
     "device": "machine.device",

@@ -132,4 +132,4 @@ def _decode(
     stepper = build_stepper(members, source, token_mask)
     if settings.method == "sample":
         return sample(stepper, limits, constraints, lines)
-    return (greedy if settings.beams == 1 else beam_search)(stepper, limits, constraints)
+    return (greedy if settings.beam_size == 1 else beam_search)(stepper, limits, constraints)

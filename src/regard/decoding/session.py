@@ -38,7 +38,7 @@ class GenerationJob:
     @contextmanager
     def working(self, prompts: int) -> Iterator[None]:
         """Prepare the model, for the length of a block, for that many prompts."""
-        module, rows = cast(nn.Module, self.model), prompts * self.settings.samples
+        module, rows = cast(nn.Module, self.model), prompts * self.settings.num_samples
         with torch.inference_mode(), packed(module, rows == 1), threads_for(module, rows):
             yield
 
@@ -52,7 +52,7 @@ class GenerationSession:
 
     def __init__(self, job: GenerationJob, prompts: Sequence[Prompt]) -> None:
         self.job, self.prompts = job, prompts
-        self.rows = [self._row(prompt, sample) for prompt in prompts for sample in range(job.settings.samples)]
+        self.rows = [self._row(prompt, sample) for prompt in prompts for sample in range(job.settings.num_samples)]
         """The continuations of each prompt side by side, in the order of the prompts."""
         self._reader = build_reader(job.model, job.ends.eos_id)
         self._choose = TokenSampler(job.settings, job.ends, job.model.head.weight)
@@ -70,7 +70,7 @@ class GenerationSession:
     @property
     def is_done(self) -> bool:
         """Whether all rows are finished."""
-        return all(row.finished_by for row in self.rows)
+        return all(row.finish_reason for row in self.rows)
 
     def step(self) -> None:
         """Say one more token of each row."""
@@ -78,17 +78,17 @@ class GenerationSession:
         found = self._choose(logits, self._under_way, self._taken)
         self._taken += 1
         for row, (token, log_probability) in zip(self._under_way, found, strict=True):
-            if row.finished_by is None:
+            if row.finish_reason is None:
                 self._note(row, token, log_probability)
 
     def _begin(self) -> torch.Tensor:
         """Read the prompts, and let their rows go their own ways from there."""
         logits = self._reader.begin([self._seen(prompt.ids) for prompt in self.prompts])
-        count, settings = self.job.settings.samples, self.job.settings
+        count, settings = self.job.settings.num_samples, self.job.settings
         if count == 1:
             return logits
         texts = [number for number in range(len(self.prompts)) for _ in range(count)]
-        is_shared = count * settings.tokens <= min(len(self._seen(prompt.ids)) for prompt in self.prompts)
+        is_shared = count * settings.max_new_tokens <= min(len(self._seen(prompt.ids)) for prompt in self.prompts)
         self._hypotheses = count if is_shared else 1
         self._reader.select(texts, None if is_shared else texts)
         return logits.repeat_interleave(count, 0)
@@ -99,10 +99,10 @@ class GenerationSession:
 
     def _go_on(self) -> torch.Tensor:
         """Read what was said last; where a window moves, all are read anew, each a text of its own."""
-        lengths = {len(row.ids) for row in self._under_way if row.finished_by is None}
+        lengths = {len(row.ids) for row in self._under_way if row.finish_reason is None}
         window = self.job.window
         if any(window_start(length, window) != window_start(length - 1, window) for length in lengths):
-            self._under_way = [row for row in self._under_way if row.finished_by is None]
+            self._under_way = [row for row in self._under_way if row.finish_reason is None]
             self._hypotheses = 1
             return self._reader.begin([self._seen(row.ids) for row in self._under_way])
         self._leave()
@@ -110,11 +110,11 @@ class GenerationSession:
 
     def _leave(self) -> None:
         """Drop finished rows, as far as each text keeps the same number of hypotheses, and texts without others."""
-        if all(row.finished_by is None for row in self._under_way):
+        if all(row.finish_reason is None for row in self._under_way):
             return
         count = self._hypotheses
         texts = [range(begin, begin + count) for begin in range(0, len(self._under_way), count)]
-        running = [[place for place in text if not self._under_way[place].finished_by] for text in texts]
+        running = [[place for place in text if not self._under_way[place].finish_reason] for text in texts]
         most = max(map(len, running))
         staying = [number for number, each in enumerate(running) if each]
         places: list[int] = []
@@ -133,13 +133,13 @@ class GenerationSession:
         row.log_probabilities.append(log_probability)
         row.piece = ""
         if token == self.job.ends.eos_id:
-            row.finished_by = "end"
+            row.finish_reason = "eos"
         elif row.writer is not None:
             row.piece = row.writer.write(token)
-            row.finished_by = "stop" if row.writer.is_stopped else None
-        if row.finished_by is None and len(row.log_probabilities) == self.job.settings.tokens:
-            row.finished_by = "length"
-        if row.finished_by and row.writer is not None:
+            row.finish_reason = "stop" if row.writer.is_stopped else None
+        if row.finish_reason is None and len(row.log_probabilities) == self.job.settings.max_new_tokens:
+            row.finish_reason = "length"
+        if row.finish_reason and row.writer is not None:
             row.piece += row.writer.close()
 
 
@@ -153,8 +153,8 @@ def continue_prompts(job: GenerationJob, prompts: Sequence[Prompt]) -> list[list
     release_memory(job.model.head.weight.device)  # outside the handler, which would keep alive what the attempt held
     if len(prompts) == 1:
         raise DataError(
-            f"Memory runs out on a single prompt of {len(prompts[0].ids):,} tokens with {job.settings.samples} "
-            f"continuations of up to {job.settings.tokens:,}; ask for fewer, or set a smaller window."
+            f"Memory runs out on a single prompt of {len(prompts[0].ids):,} tokens with {job.settings.num_samples} "
+            f"continuations of up to {job.settings.max_new_tokens:,}; ask for fewer, or set a smaller window."
         )
     half = len(prompts) // 2
     return [*continue_prompts(job, prompts[:half]), *continue_prompts(job, prompts[half:])]
@@ -165,5 +165,5 @@ def _continue_together(job: GenerationJob, prompts: Sequence[Prompt]) -> list[li
         continuing = GenerationSession(job, prompts)
         while not continuing.is_done:
             continuing.step()
-    rows, count = continuing.rows, job.settings.samples
+    rows, count = continuing.rows, job.settings.num_samples
     return [rows[begin : begin + count] for begin in range(0, len(rows), count)]

@@ -6,9 +6,9 @@ from pydantic import Field, model_validator
 
 from regard.config.settings import Settings
 
-SAMPLING_ONLY = ("samples", "temperature", "top_k", "top_p")
-SEARCH_ONLY = ("beams", "coverage_penalty")
-MASKED_ONLY = ("passes", "length_candidates", "merges_repeats")
+SAMPLING_ONLY = ("num_samples", "temperature", "top_k", "top_p")
+SEARCH_ONLY = ("beam_size", "coverage_penalty")
+MASKED_ONLY = ("iterations", "length_candidates", "collapse_repeats")
 
 
 class AnyDecodeSettings(Settings):
@@ -31,11 +31,11 @@ class AnyDecodeSettings(Settings):
 class MaskPredictDecodeSettings(AnyDecodeSettings):
     """How the words of a target are filled in (Ghazvininejad et al., 2019, §3)."""
 
-    passes: int = Field(4, ge=1, le=256)
+    iterations: int = Field(4, ge=1, le=256)
     """How often the decoder goes over the whole output; from the second time on it says the least sure words anew."""
     length_candidates: int = Field(3, ge=1, le=64)
     """Most probable lengths of the output that are tried side by side; the one that is surest is taken."""
-    merges_repeats: bool = False
+    collapse_repeats: bool = False
     """Whether a token that is said twice or more in a row is said once; do not for characters or digits."""
 
     @property
@@ -49,9 +49,9 @@ class DecodeSettings(AnyDecodeSettings):
 
     method: Literal["beam", "sample"] = "beam"
     """Look for the most probable sequence, or draw one."""
-    beams: int = Field(5, ge=1, le=256)
+    beam_size: int = Field(5, ge=1, le=256)
     """Hypotheses kept side by side; 1 is greedy."""
-    samples: int = Field(1, ge=1, le=256)
+    num_samples: int = Field(1, ge=1, le=256)
     """Sequences drawn for each source."""
     temperature: float = Field(1.0, gt=0)
     """What logits are divided by before drawing: below 1 is more careful, above 1 more daring."""
@@ -63,13 +63,13 @@ class DecodeSettings(AnyDecodeSettings):
     """A draw follows from it, the number of the line, and the step."""
     length_penalty: Literal["none", "average", "gnmt"] = "average"
     """What a hypothesis' log probability is divided by: 1, length^alpha, or ((5 + length) / 6)^alpha."""
-    length_alpha: float = Field(1.0, ge=0, le=100)
+    length_penalty_alpha: float = Field(1.0, ge=0, le=100)
     """The exponent alpha of the length penalty."""
     coverage_penalty: float = Field(0.0, ge=0, le=1e6)
     """Weight of the GNMT coverage penalty: how much source words that got little attention count against a result."""
     repetition_penalty: float = Field(1.0, ge=1, le=1e6)
     """What the log probability of a token said before is multiplied by; 1 is no penalty."""
-    no_repeat_ngram: int = Field(0, ge=0)
+    no_repeat_ngram_size: int = Field(0, ge=0)
     """No sequence of this many tokens is said twice; 0: any may be."""
     min_length: int = Field(0, ge=0, le=2**20)
     """Shortest output in tokens, its end token included."""
@@ -83,11 +83,11 @@ class DecodeSettings(AnyDecodeSettings):
     @model_validator(mode="before")
     @classmethod
     def _a_draw_has_no_beams(cls, values: Any) -> Any:
-        return {"beams": 1, **values} if isinstance(values, dict) and values.get("method") == "sample" else values
+        return {"beam_size": 1, **values} if isinstance(values, dict) and values.get("method") == "sample" else values
 
     @model_validator(mode="after")
     def _fit_together(self) -> "DecodeSettings":
-        defaults = {name: field.default for name, field in type(self).model_fields.items()} | {"beams": 1}
+        defaults = {name: field.default for name, field in type(self).model_fields.items()} | {"beam_size": 1}
         for name in SAMPLING_ONLY if self.method == "beam" else SEARCH_ONLY:
             value = getattr(self, name)
             if value != defaults[name] and self.method == "beam":
@@ -101,7 +101,7 @@ class DecodeSettings(AnyDecodeSettings):
     @property
     def hypotheses(self) -> int:
         """How many outputs of each source are under way at once."""
-        return self.beams if self.method == "beam" else self.samples
+        return self.beam_size if self.method == "beam" else self.num_samples
 
     @property
     def longest(self) -> int | None:
@@ -125,4 +125,4 @@ def length_penalty(settings: DecodeSettings, length: int) -> float:
     if settings.length_penalty == "none":
         return 1.0
     base = length if settings.length_penalty == "average" else (5 + length) / 6
-    return float(base**settings.length_alpha)
+    return float(base**settings.length_penalty_alpha)

@@ -45,13 +45,13 @@ def _f1(said: list[str], right: list[str]) -> float:
 class AnswerScores:
     """Shares of exact answers and mean F1: of all questions, of those that have an answer, and of those without."""
 
-    exact: float
+    exact_match: float
     f1: float
     answerable: int
-    answerable_exact: float
+    answerable_exact_match: float
     answerable_f1: float
     unanswerable: int
-    unanswerable_exact: float
+    unanswerable_exact_match: float
 
 
 def answer_scores(said: Sequence[str], right: Sequence[Sequence[str]]) -> AnswerScores:
@@ -77,7 +77,7 @@ def answer_statistics(said: Sequence[str], right: Sequence[Sequence[str]]) -> di
         return mean
 
     return {
-        "exact": mean_of([exact_match(one, all) for one, all in zip(said, right, strict=True)]),
+        "exact_match": mean_of([exact_match(one, all) for one, all in zip(said, right, strict=True)]),
         "f1": mean_of([overlap_f1(one, all) for one, all in zip(said, right, strict=True)]),
     }
 

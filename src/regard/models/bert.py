@@ -38,11 +38,11 @@ class BertSettings(BlockSettings, ModelSettings):
     """Kinds of segments: the first text and the second one."""
     embeddings: Literal["shared", "separate"] = "shared"
     """Whether masked words are scored with the table of embeddings (as BERT does) or with one of their own."""
-    has_next_sentence: bool = True
+    next_sentence_head: bool = True
     """Whether there is a head that tells if the second text follows the first."""
     embedding_dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout on the sum of token, position and segment, behind its norm."""
-    initial_spread: float = Field(0.02, gt=0)
+    init_std: float = Field(0.02, gt=0)
     """Standard deviation of weights at the start, that of the authors' code; a narrow model may do with more."""
 
     @model_validator(mode="after")
@@ -104,11 +104,11 @@ class Bert(nn.Module):
         self.head = VocabularyHead(output, has_bias=True)
         self.pooler = build_linear(s.width, s.width)
         # Scores over `pool` that the second text follows the first, and that it does not, in the authors' order.
-        self.next_sentence = build_linear(s.width, 2) if s.has_next_sentence else None
+        self.next_sentence = build_linear(s.width, 2) if s.next_sentence_head else None
         self.max_positions = s.max_positions
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding | VocabularyHead):
-                nn.init.normal_(module.weight, std=s.initial_spread)
+                nn.init.normal_(module.weight, std=s.init_std)
 
     def hidden_states(
         self, tokens: Tensor, segments: Tensor | None = None, token_mask: Tensor | None = None

@@ -22,22 +22,22 @@ from regard.models.word_embeddings import WordEmbeddings, WordTableSettings
 from regard.models.word_vectors import WordVectorSettings, WordVectorTables
 
 Kind = Literal[
-    "sequence-to-sequence", "conditional-masked", "language-model", "encoder", "two-way", "words", "word-vectors"
+    "seq2seq", "conditional-masked-lm", "causal-lm", "encoder", "bidirectional-lm", "embeddings", "word-vectors"
 ]
 """Which protocol of `models.interface` a family keeps, and so which tasks have a use for it."""
 
 KINDS: dict[Kind, str] = {
-    "sequence-to-sequence": "sequence-to-sequence model",
-    "conditional-masked": "conditional masked language model",
-    "language-model": "language model",
+    "seq2seq": "sequence-to-sequence model",
+    "conditional-masked-lm": "conditional masked language model",
+    "causal-lm": "language model",
     "encoder": "text encoder",
     "word-vectors": "table of word vectors",
-    "two-way": "two-direction language model",
-    "words": "table of words",
+    "bidirectional-lm": "two-direction language model",
+    "embeddings": "table of words",
 }
 """What each is called in a sentence."""
 
-READ_BOTH_WAYS: tuple[Kind, ...] = ("encoder", "two-way", "words")
+READ_BOTH_WAYS: tuple[Kind, ...] = ("encoder", "bidirectional-lm", "embeddings")
 """Kinds whose tokens know no more of those before them than of those behind."""
 
 
@@ -52,15 +52,15 @@ class Family:
 
 FAMILIES = {
     "bert": Family(BertSettings, Bert, "encoder"),
-    "convolutional": Family(ConvolutionalSettings, Convolutional, "sequence-to-sequence"),
-    "elmo": Family(ElmoSettings, Elmo, "two-way"),
-    "gpt": Family(GptSettings, Gpt, "language-model"),
-    "mask-predict": Family(MaskPredictSettings, MaskPredict, "conditional-masked"),
-    "recurrent": Family(RecurrentSettings, RecurrentTranslator, "sequence-to-sequence"),
-    "recurrent-lm": Family(RecurrentLmSettings, RecurrentLanguageModel, "language-model"),
-    "transformer": Family(TransformerSettings, Transformer, "sequence-to-sequence"),
+    "convolutional": Family(ConvolutionalSettings, Convolutional, "seq2seq"),
+    "elmo": Family(ElmoSettings, Elmo, "bidirectional-lm"),
+    "gpt": Family(GptSettings, Gpt, "causal-lm"),
+    "mask-predict": Family(MaskPredictSettings, MaskPredict, "conditional-masked-lm"),
+    "recurrent": Family(RecurrentSettings, RecurrentTranslator, "seq2seq"),
+    "recurrent-lm": Family(RecurrentLmSettings, RecurrentLanguageModel, "causal-lm"),
+    "transformer": Family(TransformerSettings, Transformer, "seq2seq"),
     "word-vectors": Family(WordVectorSettings, WordVectorTables, "word-vectors"),
-    "words": Family(WordTableSettings, WordEmbeddings, "words"),
+    "words": Family(WordTableSettings, WordEmbeddings, "embeddings"),
 }
 
 

@@ -27,7 +27,7 @@ class FeatureTaggerSettings(Settings):
 class FeatureTagger(nn.Module):
     """Scores of tags for words that come as vectors."""
 
-    kind = "tags"
+    kind = "token-classification"
 
     def __init__(self, settings: FeatureTaggerSettings, width: int, outputs: int) -> None:
         super().__init__()

@@ -20,16 +20,16 @@ from regard.nn.layers.scalar_mix import ScalarMix
 SPREAD = 0.02
 """Standard deviation of what is new in a model that has learned already."""
 
-OF_WHOLE_TEXTS = ("labels", "number", "choices")
+OF_WHOLE_TEXTS = ("classification", "regression", "multiple-choice")
 """Kinds that look at the token which knows of the whole text; an encoder pools what it knows."""
 
 
-class BesideSettings(Settings):
+class ExtraVectorsSettings(Settings):
     """Word vectors that are known by their spelling, beside what a body makes of letters."""
 
     words: int = Field(ge=1)
     width: int = Field(ge=1)
-    is_frozen: bool = False
+    freeze: bool = False
     """Whether they stay as they are, or are tuned with what is above them."""
     dropout: float = Field(0.3, ge=0, lt=1)
     """Dropout on the vectors."""
@@ -38,7 +38,9 @@ class BesideSettings(Settings):
 class HeadSettings(Settings):
     """Everything that shapes a head but the width of its body."""
 
-    kind: Literal["labels", "number", "likeness", "choices", "tags", "spans"] = "labels"
+    kind: Literal[
+        "classification", "regression", "similarity", "multiple-choice", "token-classification", "extractive-qa"
+    ] = "classification"
     """Scores of every label, or one number, for an example; the cosine of its two texts; one score for each choice;
     scores of every tag for each word; or how likely each token begins and ends the answer."""
     outputs: int = Field(ge=1)
@@ -47,11 +49,11 @@ class HeadSettings(Settings):
     """What stands for a whole text: the token that has seen all of it, or the mean or the largest values of all."""
     is_mixed: bool = False
     """Whether the body's layers are mixed, with weights that are learned; unset: its last layer is taken."""
-    is_frozen: bool = False
+    freeze_body: bool = False
     """Whether the body stays as it is, and only what is above it learns."""
-    reader_width: int = Field(0, ge=0)
+    bilstm_width: int = Field(0, ge=0)
     """Width, in each direction, of an LSTM that reads what the body has made of the tokens; 0: there is none."""
-    beside: BesideSettings | None = None
+    extra_vectors: ExtraVectorsSettings | None = None
     """Word vectors beside what the body knows of each word (Peters et al., 2018, §3.3); unset: there are none."""
     dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout before the linear layer."""
@@ -67,25 +69,25 @@ class ModelWithHead(nn.Module):
         self.pooling = settings.pooling
         self.pools = is_encoder and self.kind in OF_WHOLE_TEXTS and self.pooling == "token"
         self.dropout = Dropout(settings.dropout)
-        self.is_frozen = settings.is_frozen
+        self.is_frozen = settings.freeze_body
         self.mix = ScalarMix(body.layer_count) if settings.is_mixed else None
         width = vector_width(body)
         self.beside: HashedEmbedding | None = None
-        if settings.beside:
-            self.beside = HashedEmbedding(settings.beside.words, settings.beside.width)
-            self.beside.requires_grad_(not settings.beside.is_frozen)
-            self.beside_dropout = Dropout(settings.beside.dropout)
-            width += settings.beside.width
-        if settings.reader_width:
+        if settings.extra_vectors:
+            self.beside = HashedEmbedding(settings.extra_vectors.words, settings.extra_vectors.width)
+            self.beside.requires_grad_(not settings.extra_vectors.freeze)
+            self.beside_dropout = Dropout(settings.extra_vectors.dropout)
+            width += settings.extra_vectors.width
+        if settings.bilstm_width:
             self.reader: BidirectionalLayer | None = BidirectionalLayer(
-                "lstm", width, 2 * settings.reader_width, "concatenate"
+                "lstm", width, 2 * settings.bilstm_width, "concatenate"
             )
-            width = 2 * settings.reader_width
+            width = 2 * settings.bilstm_width
         else:
             self.reader = None
-        if self.kind != "likeness":  # which two vectors have without learning
+        if self.kind != "similarity":  # which two vectors have without learning
             # A bias that all choices share would decide nothing.
-            has_bias = self.kind not in ("choices", "spans")
+            has_bias = self.kind not in ("multiple-choice", "extractive-qa")
             self.output = build_linear(width, settings.outputs, has_bias)
             nn.init.normal_(self.output.weight, std=SPREAD)
         if self.is_frozen:
@@ -169,15 +171,15 @@ class ModelWithHead(nn.Module):
         """
         known = hidden.index_select(0, places.flatten()).unflatten(0, places.shape)  # (B, K, D)
         known = self.body.pool(known) if self.pools else known
-        if self.kind == "likeness":
+        if self.kind == "similarity":
             return F.cosine_similarity(known[:, 0], known[:, 1], dim=1)
-        if self.kind in ("choices", "spans"):
+        if self.kind in ("multiple-choice", "extractive-qa"):
             scores = self.output(self.dropout(known)).masked_fill(
                 ~candidate_mask[:, :, None], -torch.inf
             )  # (B, K, 1 or 2)
-            return scores.squeeze(2) if self.kind == "choices" else scores
+            return scores.squeeze(2) if self.kind == "multiple-choice" else scores
         scores = self.output(self.dropout((known * candidate_mask[:, :, None]).sum(1)))  # (B, C)
-        return scores.squeeze(1) if self.kind == "number" else scores
+        return scores.squeeze(1) if self.kind == "regression" else scores
 
     def forward(self, reading: Reading, places: Tensor, candidate_mask: Tensor) -> Tensor:
         """Return the scores of what is asked for."""

@@ -16,7 +16,7 @@ from regard.objectives.loss import Loss, LossPart
 class LabelObjectiveSettings(Settings):
     """What is minimised."""
 
-    language_weight: float | None = Field(None, ge=0)
+    lm_weight: float | None = Field(None, ge=0)
     """Weight of a language model's next token beside the label (Radford et al., 2018, §3.2); unset: 0.5; 0: none."""
 
 
@@ -26,9 +26,9 @@ class HeadObjective:
     Cross-entropy of labels, tags and choices, and of both ends of a span (the mean); the square of a number's error.
     """
 
-    def __init__(self, language_weight: float = 0.0) -> None:
-        self.language_weight = language_weight
-        self.parts = ("label", "language") if language_weight else ("label",)
+    def __init__(self, lm_weight: float = 0.0) -> None:
+        self.lm_weight = lm_weight
+        self.parts = ("label", "lm") if lm_weight else ("label",)
 
     def counts(self, batch: HeadBatch) -> dict[str, int]:
         """Return the number of labels, and that of tokens that follow another."""
@@ -40,19 +40,19 @@ class HeadObjective:
         scores = model.head_outputs(hidden, batch.places, batch.candidate_mask)
         wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
         loss = {"label": LossPart(_wrongness(model.kind, wide, batch.labels), batch.label_count)}
-        if self.language_weight:
+        if self.lm_weight:
             said = hidden.index_select(0, batch.lm_positions)  # (N, D)
             sums = cross_entropy(said, model.head.weight, model.head.bias, batch.token_labels)
-            loss["language"] = LossPart(sums.smoothed, batch.token_count, self.language_weight)
+            loss["lm"] = LossPart(sums.smoothed, batch.token_count, self.lm_weight)
         return loss
 
 
 def _wrongness(kind: str, scores: Tensor, labels: Tensor) -> Tensor:
     """Return the sum over all answers."""
-    if kind in ("number", "likeness"):
+    if kind in ("regression", "similarity"):
         # Where there is no label there is no error: the score stands in, as a number without a past.
         right = torch.where(labels.isnan(), scores.detach(), labels.to(scores.dtype))
         return (scores - right).square().sum()
-    if kind == "spans":  # (B, K, 2)
+    if kind == "extractive-qa":  # (B, K, 2)
         return F.cross_entropy(scores, labels, ignore_index=NO_LABEL, reduction="sum") / 2
     return F.cross_entropy(scores, labels, ignore_index=NO_LABEL, reduction="sum")

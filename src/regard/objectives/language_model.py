@@ -19,7 +19,7 @@ class LanguageObjectiveSettings(Settings):
 class LanguageObjective:
     """Cross-entropy of the next token at every place that has one."""
 
-    parts = ("language", "surprise")
+    parts = ("ce", "nll")
 
     def __init__(self, label_smoothing: float = 0.0) -> None:
         self.label_smoothing = label_smoothing
@@ -33,4 +33,4 @@ class LanguageObjective:
         hidden = model.hidden_states(batch.tokens).flatten(0, 1)  # (B * T, D)
         sums = cross_entropy(hidden, model.head.weight, model.head.bias, batch.labels.flatten(), self.label_smoothing)
         count = batch.label_count
-        return {"language": LossPart(sums.smoothed, count), "surprise": LossPart(sums.plain, count, weight=0.0)}
+        return {"ce": LossPart(sums.smoothed, count), "nll": LossPart(sums.plain, count, weight=0.0)}

@@ -21,12 +21,12 @@ class MaskedTranslationObjectiveSettings(ObjectiveSettings):
 class MaskedTranslationObjective:
     """Label-smoothed cross-entropy of the masked words, and weighted beside it that of the length.
 
-    With a weight on agreement, every example is read twice, each time with other dropout, as in translation.
+    With a weight on R-Drop, every example is read twice, each time with other dropout, as in translation.
     """
 
-    def __init__(self, label_smoothing: float, agreement: float = 0.0, length_weight: float = 0.1) -> None:
-        self.label_smoothing, self.agreement, self.length_weight = label_smoothing, agreement, length_weight
-        words = ("translation", "surprise", "disagreement") if agreement else ("translation", "surprise")
+    def __init__(self, label_smoothing: float, r_drop: float = 0.0, length_weight: float = 0.1) -> None:
+        self.label_smoothing, self.r_drop, self.length_weight = label_smoothing, r_drop, length_weight
+        words = ("ce", "nll", "r_drop") if r_drop else ("ce", "nll")
         self.parts = (*words, "length")
 
     def counts(self, batch: MaskPredictBatch) -> dict[str, int]:
@@ -35,13 +35,13 @@ class MaskedTranslationObjective:
 
     def __call__(self, model: ConditionalMaskedLM, batch: MaskPredictBatch) -> Loss:
         """Return the smoothed loss and that of the length to learn from, and the plain surprise to report."""
-        readings = 2 if self.agreement else 1
+        readings = 2 if self.r_drop else 1
         memory = model.encode(batch.source.repeat(readings, 1), batch.source_mask.repeat(readings, 1))
         target, token_mask = batch.target.repeat(readings, 1), batch.target_mask.repeat(readings, 1)
         loss = word_parts(
-            model.decode(target, memory, token_mask), model.head, batch, self.label_smoothing, self.agreement
+            model.decode(target, memory, token_mask), model.head, batch, self.label_smoothing, self.r_drop
         )
-        reach = model.length_reach
+        reach = model.max_length_offset
         longer = (batch.lengths - batch.source_mask.sum(1)).clamp(-reach, reach) + reach
         longer = longer.masked_fill(batch.lengths == NO_LABEL, NO_LABEL)
         scores = model.length_scores(memory)  # (readings * B, C)

@@ -16,7 +16,7 @@ from regard.objectives.loss import Loss, LossPart
 class MaskedObjectiveSettings(Settings):
     """What is minimised."""
 
-    next_sentence_weight: float = Field(1.0, gt=0)
+    nsp_weight: float = Field(1.0, gt=0)
     """Weight of the loss of next sentences beside that of masked tokens."""
 
 
@@ -26,9 +26,9 @@ class MaskedObjective:
     Each has a mean of its own, over its own count; their sum is what is minimised (Devlin et al., 2019, §A.2).
     """
 
-    def __init__(self, next_sentence_weight: float = 1.0) -> None:
-        self.next_sentence_weight = next_sentence_weight
-        self.parts = ("masked", "next_sentence") if next_sentence_weight else ("masked",)
+    def __init__(self, nsp_weight: float = 1.0) -> None:
+        self.nsp_weight = nsp_weight
+        self.parts = ("mlm", "nsp") if nsp_weight else ("mlm",)
 
     def counts(self, batch: MlmBatch) -> dict[str, int]:
         """Return the number of masked tokens, and that of pairs."""
@@ -39,11 +39,11 @@ class MaskedObjective:
         hidden = hidden_states_varlen(model, batch)  # (N, D)
         said = model.transform(hidden.index_select(0, batch.label_positions))  # (M, D)
         sums = cross_entropy(said, model.head.weight, model.head.bias, batch.labels)
-        loss = {"masked": LossPart(sums.smoothed, batch.label_count)}
-        if self.next_sentence_weight:
+        loss = {"mlm": LossPart(sums.smoothed, batch.label_count)}
+        if self.nsp_weight:
             scores = follows(model, hidden, batch.cu_seqlens)
             surprise = F.cross_entropy(scores, batch.is_next, ignore_index=NO_LABEL, reduction="sum")
-            loss["next_sentence"] = LossPart(surprise, batch.pair_count, self.next_sentence_weight)
+            loss["nsp"] = LossPart(surprise, batch.pair_count, self.nsp_weight)
         return loss
 
 

@@ -17,21 +17,21 @@ class ObjectiveSettings(Settings):
 
     label_smoothing: float = Field(0.1, ge=0, lt=1)
     """Share of the target distribution taken from the right word and spread over all others."""
-    agreement: float = Field(0.0, ge=0)
+    r_drop: float = Field(0.0, ge=0)
     """Weight of how far two readings of a batch with different dropout are apart (R-Drop); takes twice the work."""
 
 
 class TranslationObjective:
     """Label-smoothed cross-entropy under teacher forcing; logits only where a target token stands.
 
-    With a weight on agreement, every example is read twice, each time with other dropout; the loss is the mean of
+    With a weight on R-Drop, every example is read twice, each time with other dropout; the loss is the mean of
     both, and beside it stands how far apart what they say is (Liang et al., 2021).
     """
 
-    def __init__(self, label_smoothing: float, agreement: float = 0.0) -> None:
+    def __init__(self, label_smoothing: float, r_drop: float = 0.0) -> None:
         self.label_smoothing = label_smoothing
-        self.agreement = agreement
-        self.parts = ("translation", "surprise", "disagreement") if agreement else ("translation", "surprise")
+        self.r_drop = r_drop
+        self.parts = ("ce", "nll", "r_drop") if r_drop else ("ce", "nll")
 
     def counts(self, batch: TranslationBatch) -> dict[str, int]:
         """Return the number of real target tokens, for every part."""
@@ -39,27 +39,27 @@ class TranslationObjective:
 
     def __call__(self, model: Seq2Seq, batch: TranslationBatch) -> Loss:
         """Return the smoothed loss to learn from and the surprise (plain negative log probability) to report."""
-        readings = 2 if self.agreement else 1
+        readings = 2 if self.r_drop else 1
         memory = model.encode(batch.source.repeat(readings, 1), batch.source_mask.repeat(readings, 1))
         hidden = model.decode(batch.target.repeat(readings, 1), memory)  # (readings * B, T, D)
-        return word_parts(hidden, model.head, batch, self.label_smoothing, self.agreement)
+        return word_parts(hidden, model.head, batch, self.label_smoothing, self.r_drop)
 
 
 def word_parts(
-    hidden: Tensor, head: VocabularyHead, batch: TranslationBatch, label_smoothing: float, agreement: float
+    hidden: Tensor, head: VocabularyHead, batch: TranslationBatch, label_smoothing: float, r_drop: float
 ) -> Loss:
     """Return what is learned from the words of a batch, for hidden states (readings * B, T, D)."""
-    readings, count = 2 if agreement else 1, batch.label_count
+    readings, count = 2 if r_drop else 1, batch.label_count
     said = (
         hidden.unflatten(0, (readings, -1)).flatten(1, 2).index_select(1, batch.label_positions)
     )  # (readings, N, D)
     labels = batch.labels.repeat(readings)
     sums = cross_entropy(said.flatten(0, 1), head.weight, head.bias, labels, label_smoothing)
     loss = {
-        "translation": LossPart(sums.smoothed / readings, count),
-        "surprise": LossPart(sums.plain / readings, count, weight=0.0),
+        "ce": LossPart(sums.smoothed / readings, count),
+        "nll": LossPart(sums.plain / readings, count, weight=0.0),
     }
-    if agreement:
+    if r_drop:
         apart = disagreement(said[0], said[1], head.weight, head.bias, batch.labels)
-        loss["disagreement"] = LossPart(apart, count, agreement)
+        loss["r_drop"] = LossPart(apart, count, r_drop)
     return loss

@@ -60,13 +60,13 @@ class Encoder:
         return min(int(self.model.max_positions), int(facts.get("length", facts.get("max_length", 2**31))))
 
     @overload
-    def fill(self, text: str, top: int = 5, among: Sequence[str] = ()) -> MaskFilling: ...
+    def fill(self, text: str, top: int = 5, candidates: Sequence[str] = ()) -> MaskFilling: ...
     @overload
     def fill(
         self,
         text: list[str],
         top: int = 5,
-        among: Sequence[str] = (),
+        candidates: Sequence[str] = (),
         *,
         where: Sequence[str] | None = None,
         progress: Progress = SILENT,
@@ -75,7 +75,7 @@ class Encoder:
         self,
         text: str | list[str],
         top: int = 5,
-        among: Sequence[str] = (),
+        candidates: Sequence[str] = (),
         *,
         where: Sequence[str] | None = None,
         progress: Progress = SILENT,
@@ -87,7 +87,7 @@ class Encoder:
         """
         texts = [text] if isinstance(text, str) else list(text)
         self._check_fills(top)
-        kept = torch.tensor(self._choices(among), device=self.device)
+        kept = torch.tensor(self._choices(candidates), device=self.device)
         places = where or [f"line {line:,}" for line in range(1, len(texts) + 1)]
         encoded = [self._masked(each, place) for each, place in zip(texts, places, strict=True)]
         count = min(top, len(kept))
@@ -114,12 +114,12 @@ class Encoder:
         if top < 1:
             raise ConfigError(f"top: {top} words are none; ask for 1 or more.")
 
-    def _choices(self, among: Sequence[str]) -> list[int]:
+    def _choices(self, candidates: Sequence[str]) -> list[int]:
         """Return the ids that masks may be filled with: all that have a piece, or those of some words."""
-        if not among:
+        if not candidates:
             return sorted({*self.tokenizer.specials, *self.tokenizer.vocabulary})
-        encoded = self.tokenizer.encode_batch(among)
-        for word, ids in zip(among, encoded, strict=True):
+        encoded = self.tokenizer.encode_batch(candidates)
+        for word, ids in zip(candidates, encoded, strict=True):
             if len(ids) != 1 or ids[0] == self.tokenizer.unk_id:
                 pieces = " ".join(self.tokenizer.tokens(ids))
                 raise ConfigError(f'among: "{word}" is not one token of this model ({pieces}); choose another word.')
@@ -270,7 +270,7 @@ class Encoder:
         row, segments, tokens = self._row("inspect", text, second)
         return record_text(self.model, row, tokens, probes, segments)
 
-    def lens(self, text: str, second: str | None = None, count: int = 5) -> Trace:
+    def logit_lens(self, text: str, second: str | None = None, count: int = 5) -> Trace:
         """Record what each block would say in the place of every token if it were the last (`record_lens`)."""
         self._check_fills(count)
         row, segments, tokens = self._row("lens", text, second)

@@ -55,9 +55,9 @@ def _scores(model: Any, examples: Encoded, device: torch.device, limit: int, pro
             batch = examples.batch(rows).to(device)
             scores = model(batch.reading, batch.places, batch.candidate_mask).double().cpu().numpy()
             candidate_mask = batch.candidate_mask.sum(1).cpu().numpy()
-            if model.kind == "tags":
+            if model.kind == "token-classification":
                 each = np.split(scores, np.cumsum(examples.answers_in(rows))[:-1])
-            elif model.kind in ("choices", "spans"):
+            elif model.kind in ("multiple-choice", "extractive-qa"):
                 each = [values[:count] for values, count in zip(scores, candidate_mask, strict=True)]
             else:
                 each = list(scores)

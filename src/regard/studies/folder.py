@@ -12,7 +12,7 @@ from regard.runs.store.folder import LOCK, Run
 from regard.runs.store.listing import check_deletable
 
 RESULTS, REPORT = "results.json", "report.html"
-FORMAT = 1
+FORMAT = 2
 ENDED = ("finished", "no improvement")
 """States of a run that has nothing left to do."""
 

@@ -70,28 +70,28 @@ def _fine_tuning(settings: Any, *models: Kind) -> Task:
     return Task(build, prepare_labels, models, score_labels, example_files, "--data FILE", beginning)
 
 
-TRANSLATORS: tuple[Kind, ...] = ("sequence-to-sequence", "conditional-masked")
+TRANSLATORS: tuple[Kind, ...] = ("seq2seq", "conditional-masked-lm")
 TASKS = {
     "answer": _fine_tuning(AnswerSettings, "encoder"),
-    "choose": _fine_tuning(ChooseSettings, "language-model", "encoder"),
-    "classify": _fine_tuning(ClassifySettings, "language-model", "encoder", "two-way", "words"),
+    "choose": _fine_tuning(ChooseSettings, "causal-lm", "encoder"),
+    "classify": _fine_tuning(ClassifySettings, "causal-lm", "encoder", "bidirectional-lm", "embeddings"),
     "elmo": Task(
         lambda model: ElmoRunSettings[model],  # type: ignore[valid-type]
         prepare_elmo,
-        ("two-way",),
+        ("bidirectional-lm",),
         score_elmo,
         lambda data: {},  # the manifest of the tokenized text knows them, and its hash is compared
         "--text FILE or --text FOLDER",
-        InitFrom({"two-way": RATE_OF_GOING_ON}, is_fine_tuning=False),
+        InitFrom({"bidirectional-lm": RATE_OF_GOING_ON}, is_fine_tuning=False),
     ),
     "language-model": Task(
         lambda model: LanguageSettings[model],  # type: ignore[valid-type]
         prepare_language,
-        ("language-model",),
+        ("causal-lm",),
         score_texts,
         lambda data: {},  # as above
         "--text FILE or --text FOLDER",
-        InitFrom({"language-model": RATE_OF_GOING_ON}, is_fine_tuning=False, takes_vectors=True),
+        InitFrom({"causal-lm": RATE_OF_GOING_ON}, is_fine_tuning=False, takes_vectors=True),
     ),
     "masked-language-model": Task(
         lambda model: MaskedSettings[model],  # type: ignore[valid-type]
@@ -100,10 +100,10 @@ TASKS = {
         score_masked,
         lambda data: {},  # as above
         "--text FILE or --text FOLDER",
-        InitFrom({"encoder": RATE_OF_GOING_ON}, is_fine_tuning=False, free=("has_next_sentence",)),
+        InitFrom({"encoder": RATE_OF_GOING_ON}, is_fine_tuning=False, free=("next_sentence_head",)),
     ),
-    "regress": _fine_tuning(RegressSettings, "language-model", "encoder", "two-way", "words"),
-    "tag": _fine_tuning(TagSettings, "encoder", "two-way", "words"),
+    "regress": _fine_tuning(RegressSettings, "causal-lm", "encoder", "bidirectional-lm", "embeddings"),
+    "tag": _fine_tuning(TagSettings, "encoder", "bidirectional-lm", "embeddings"),
     "translate": Task(
         translate_settings,
         prepare_translation,

@@ -22,7 +22,7 @@ LOOKED_AT = 1000
 """Rows of a table that tell whether it knows capital letters."""
 MARKS = ("▁", "Ġ")
 """What tokenizers put before a word."""
-TEXT = {"kind": "word", "size": 30_000, "minimum_frequency": 2}
+TEXT = {"kind": "word", "size": 30_000, "min_frequency": 2}
 """The tokenizer of a model whose tokens are to be words."""
 
 
@@ -45,10 +45,10 @@ def begin_with_vectors(
 
     `schema` has the fields of the model's settings, `base` those of its preset. `start` becomes `vectors.path`.
     """
-    start = changes.get("start", values.get("start"))
+    start = changes.get("init_from", values.get("init_from"))
     if start is not None and names_vectors(str(start)):
         for named in (changes, values):
-            named.pop("start", None)
+            named.pop("init_from", None)
         changes["vectors"] = {**_table(changes, "vectors"), "path": str(start)}
     path = {**_table(values, "vectors"), **_table(changes, "vectors")}.get("path")
     if not isinstance(path, str):  # what is given in its place is refused as a setting
@@ -107,14 +107,14 @@ def fill_tables(
     size = len(tokenizers[role].vocabulary)
     progress.say(
         f"{settings.path}: {len(rows):,} of the {size:,} tokens have a vector ({len(rows) / max(1, size):.1%}); the "
-        f"others begin with drawn ones, and the table {'stays as it is' if settings.is_frozen else 'is tuned'}."
+        f"others begin with drawn ones, and the table {'stays as it is' if settings.freeze else 'is tuned'}."
     )
-    return {"vectors": {"path": settings.path, "covered": len(rows), "tokens": size, "is_frozen": settings.is_frozen}}
+    return {"vectors": {"path": settings.path, "covered": len(rows), "tokens": size, "freeze": settings.freeze}}
 
 
 def freeze_tables(model: nn.Module, tokenizers: Mapping[str, Tokenizer], settings: VectorTableSettings) -> None:
     """Keep a table as it is, where that is wanted; a resumed model needs it again."""
-    if settings.path is not None and settings.is_frozen:
+    if settings.path is not None and settings.freeze:
         for table in _tables(model, "tokenizer" if "tokenizer" in tokenizers else settings.side):
             table.weight.requires_grad_(False)
 

@@ -25,10 +25,10 @@ BODY = "body."
 
 FEATURE_RATE = 1e-3
 RATES: dict[Kind, float] = {
-    "language-model": 6.25e-5,
+    "causal-lm": 6.25e-5,
     "encoder": 3e-5,
-    "two-way": FEATURE_RATE,
-    "words": FEATURE_RATE,
+    "bidirectional-lm": FEATURE_RATE,
+    "embeddings": FEATURE_RATE,
 }
 USUAL_WIDTH = 768
 """The rates that GPT (Radford et al., 2018, §4.1) and BERT (Devlin et al., 2019, A.3) are fine-tuned with, and the
@@ -77,7 +77,7 @@ def read_start(start: str) -> Bundle:
 
 def start_of(settings: Any, resumed: Bundle | None) -> Bundle | None:
     """Return the model that a new run goes on with, if it does; one that is resumed has gone on already."""
-    return None if settings.start is None or resumed else read_start(settings.start)
+    return None if settings.init_from is None or resumed else read_start(settings.init_from)
 
 
 def body_weights(start: Bundle) -> dict[str, Tensor]:
@@ -95,12 +95,12 @@ def load_pretrained(model: Any, start: Bundle, settings: Any) -> dict[str, Any]:
     """
     kept = model.state_dict().keys()
     load_matching_weights(model, {name: each for name, each in body_weights(start).items() if name in kept})
-    return {"start": {"path": settings.start, "sha256": start_hash(settings.start)}}
+    return {"init_from": {"path": settings.init_from, "sha256": start_hash(settings.init_from)}}
 
 
 def start_facts(bundle: Bundle) -> dict[str, Any]:
     """Return where a model's weights are from, if it has begun with some, and the word vectors beside it."""
-    return {name: bundle.facts[name] for name in ("start", "beside") if name in bundle.facts}
+    return {name: bundle.facts[name] for name in ("init_from", "extra_vectors") if name in bundle.facts}
 
 
 def start_hash(start: str) -> str:
@@ -125,7 +125,7 @@ def init_layer(task: str, beginning: InitFrom, values: dict[str, Any], changes: 
     A start named on the command line takes the place of a recipe's own model and tokenizer, and where it goes on
     learning the same, of the rate for one that knows nothing.
     """
-    start = changes.get("start", values.get("start"))
+    start = changes.get("init_from", values.get("init_from"))
     if not isinstance(start, str) or (beginning.takes_vectors and is_word_file(start)):
         return None
     theirs = model_of(start)
@@ -133,7 +133,7 @@ def init_layer(task: str, beginning: InitFrom, values: dict[str, Any], changes: 
     if kind not in beginning.rates:
         needed = " or a ".join(KINDS[each] for each in beginning.rates)
         raise ConfigError(f"start: {start} is a {KINDS[kind]}, but the task {task} begins with a {needed}; name one.")
-    if "start" in changes:
+    if "init_from" in changes:
         for part in ("text", "model"):
             kept = {name: value for name, value in _table(values, part).items() if name.endswith("dropout")}
             values[part] = kept
@@ -147,7 +147,7 @@ def init_layer(task: str, beginning: InitFrom, values: dict[str, Any], changes: 
         is_free = name in beginning.free or name.endswith("dropout")
         if name in theirs and not is_free and value != theirs[name]:
             raise ConfigError(f"model.{name}: {value} contradicts {start}, where it is {theirs[name]}; leave it out.")
-    is_tuned = beginning.rates[kind] != FEATURE_RATE and not changes.get("frozen", values.get("frozen"))
+    is_tuned = beginning.rates[kind] != FEATURE_RATE and not changes.get("freeze_body", values.get("freeze_body"))
     rate = float(f"{beginning.rates[kind] * USUAL_WIDTH / theirs['width']:.3g}") if is_tuned else FEATURE_RATE
     return Layer(f"start {start}", {"model": theirs, "train": {"learning_rate": rate}})
 

@@ -19,7 +19,7 @@ from regard.tasks.answer.pipeline import QuestionAnswerer
 from regard.tasks.classify.pipeline import Classifier, MultipleChoice
 from regard.tasks.elmo.pipeline import ElmoEncoder
 from regard.tasks.language_model.pipeline import Generator
-from regard.tasks.language_model.quantization import check_weights
+from regard.tasks.language_model.quantization import check_quantize
 from regard.tasks.regress.pipeline import Regressor
 from regard.tasks.tag.pipeline import Tagger
 from regard.tasks.translate.mask_predict import build_translator
@@ -85,7 +85,7 @@ def load(
     *,
     ensemble: Sequence[str | Path] = (),
     precision: str = "fp32",
-    weights: str = "full",
+    quantize: str = "none",
 ) -> Pipeline:
     """Return the pipeline of a run (its best checkpoint), a checkpoint folder, or hf: and a Hugging Face folder.
 
@@ -96,18 +96,18 @@ def load(
     """
     if Path(path).is_file():
         return WordVectors.of_file(Path(path))
-    if weights != "full":
-        check_weights(weights, choose_device(device), precision)
+    if quantize != "none":
+        check_quantize(quantize, choose_device(device), precision)
         task = read_task(path)
         _check_task(path, task, None)
         if task != "language-model":
             raise ConfigError(
-                f"weights: {path} is {KINDS[task]}, and only language models take {weights}; leave it out."
+                f"quantize: {path} is {KINDS[task]}, and only language models take {quantize}; leave it out."
             )
     first = _bundle(path, device, precision)
     if not ensemble:
         if first.task == "language-model":
-            return Generator(first, weights)
+            return Generator(first, quantize)
         found = PIPELINES[first.task](first)
         if isinstance(found, WordVectors):
             found.name = str(path)  # which its sentences about unknown words begin with
@@ -128,11 +128,11 @@ def load_translator(
 
 
 def load_generator(
-    path: str | Path, device: str = "auto", *, precision: str = "fp32", weights: str = "full"
+    path: str | Path, device: str = "auto", *, precision: str = "fp32", quantize: str = "none"
 ) -> Generator:
     """Return the language model at a path as `load` does, and refuse a model of another task."""
-    check_weights(weights, choose_device(device), precision)
-    return Generator(_bundle(path, device, precision, "language-model"), weights)
+    check_quantize(quantize, choose_device(device), precision)
+    return Generator(_bundle(path, device, precision, "language-model"), quantize)
 
 
 def load_classifier(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Classifier:
@@ -181,12 +181,12 @@ def load_encoder(path: str | Path, device: str = "auto", *, precision: str = "fp
     task = read_task(path)
     bundle = _bundle(path, device, precision)
     kind = family(bundle.settings.family).kind
-    if kind not in ("encoder", "two-way"):
+    if kind not in ("encoder", "bidirectional-lm"):
         raise ConfigError(
             f"{path}: this is {KINDS[task]} of the family {bundle.settings.family}, and only a text encoder such as "
             f"BERT gives vectors; use it with regard {VERBS[task]}."
         )
-    return ElmoEncoder(bundle) if kind == "two-way" else Encoder(bundle)
+    return ElmoEncoder(bundle) if kind == "bidirectional-lm" else Encoder(bundle)
 
 
 def load_word_vectors(path: str | Path, first: int | None = None, progress: Progress = SILENT) -> WordVectors:

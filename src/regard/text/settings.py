@@ -15,36 +15,38 @@ class TokenizerSettings(Settings):
     """Byte-pair encoding, WordPiece, unigram language model, whole words or single characters."""
     size: int = Field(8000, ge=8, le=1_000_000)
     """The largest number of tokens the vocabulary may have, special tokens included."""
-    marks: Literal["spaces", "bytes"] = "spaces"
+    pretokenizer: Literal["metaspace", "byte-level"] = "metaspace"
     """How `bpe` sees a space: as a mark on the next word, or as one of 256 bytes (any text comes back exactly)."""
     lowercase: bool = False
     """Whether capital letters are folded before anything else."""
-    strips_accents: bool | None = None
+    strip_accents: bool | None = None
     """Whether accents are taken off letters; unset: where capitals are folded and special tokens are BERT's."""
     unicode: Literal["none", "nfc", "nfkc"] | None = None
     """The Unicode normal form; unset means nfc, and none for bytes and with BERT's special tokens."""
     special_tokens: Literal["plain", "bert"] = "plain"
     """<pad>, <unk>, <s> and </s>; or [PAD], [UNK], [CLS], [SEP] and [MASK], and text cleaned as BERT does."""
-    minimum_frequency: int = Field(2, ge=1)
+    min_frequency: int = Field(2, ge=1)
     """How often a pair (or a word) must occur to enter the vocabulary."""
 
     @model_validator(mode="after")
     def _bytes_are_for_bpe(self) -> "TokenizerSettings":
-        if self.marks == "bytes" and self.kind != "bpe":
-            raise ValueError(f'marks: "bytes" goes with kind "bpe" only, not with "{self.kind}".')
+        if self.pretokenizer == "byte-level" and self.kind != "bpe":
+            raise ValueError(f'marks: "byte-level" goes with kind "bpe" only, not with "{self.kind}".')
         return self
 
     @property
     def normal_form(self) -> str:
         """The Unicode normal form after the default has been worked out."""
-        return self.unicode or ("none" if self.marks == "bytes" or self.special_tokens == "bert" else "nfc")
+        return self.unicode or (
+            "none" if self.pretokenizer == "byte-level" or self.special_tokens == "bert" else "nfc"
+        )
 
     @property
     def has_accents(self) -> bool:
         """Whether letters keep their accents, after the default has been worked out."""
-        if self.strips_accents is None:
+        if self.strip_accents is None:
             return not (self.lowercase and self.special_tokens == "bert")
-        return not self.strips_accents
+        return not self.strip_accents
 
 
 class CorpusTextSettings(TokenizerSettings):
@@ -52,7 +54,7 @@ class CorpusTextSettings(TokenizerSettings):
 
     size: int = Field(16_000, ge=8, le=1_000_000)
     """The largest number of tokens the vocabulary may have, special tokens included."""
-    marks: Literal["spaces", "bytes"] = "bytes"
+    pretokenizer: Literal["metaspace", "byte-level"] = "byte-level"
     """How `bpe` sees a space: as one of 256 bytes (any text comes back exactly), or as a mark on the next word."""
     tokenizer: str | None = None
     """Path of a ready-made tokenizer.json to use instead of training one."""
@@ -60,8 +62,8 @@ class CorpusTextSettings(TokenizerSettings):
     @model_validator(mode="before")
     @classmethod
     def _bytes_are_the_default_of_bpe_alone(cls, values: Any) -> Any:
-        if isinstance(values, Mapping) and values.get("kind", "bpe") != "bpe" and "marks" not in values:
-            return {**values, "marks": "spaces"}
+        if isinstance(values, Mapping) and values.get("kind", "bpe") != "bpe" and "pretokenizer" not in values:
+            return {**values, "pretokenizer": "metaspace"}
         return values
 
 
@@ -72,7 +74,7 @@ class MaskedTextSettings(CorpusTextSettings):
     """Byte-pair encoding, WordPiece, unigram language model, whole words or single characters."""
     size: int = Field(30_000, ge=8, le=1_000_000)
     """The largest number of tokens the vocabulary may have, special tokens included."""
-    marks: Literal["spaces", "bytes"] = "spaces"
+    pretokenizer: Literal["metaspace", "byte-level"] = "metaspace"
     """How `bpe` sees a space: as one of 256 bytes (any text comes back exactly), or as a mark on the next word."""
     lowercase: bool = True
     """Whether capital letters are folded before anything else."""
@@ -93,11 +95,11 @@ class WordTextSettings(CorpusTextSettings):
     """Whole words, which white space and punctuation part; nothing else has a vector in a table of words."""
     size: int = Field(30_000, ge=8, le=1_000_000)
     """Words at most, special tokens included; words of a file of vectors that occur in the data come on top."""
-    marks: Literal["spaces", "bytes"] = "spaces"
+    pretokenizer: Literal["metaspace", "byte-level"] = "metaspace"
     """Words are parted by spaces."""
     lowercase: bool = True
     """Whether capital letters are folded before anything else."""
-    minimum_frequency: int = Field(1, ge=1)
+    min_frequency: int = Field(1, ge=1)
     """How often a word must occur in the training set to enter the vocabulary."""
 
     @model_validator(mode="after")

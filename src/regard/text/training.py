@@ -58,7 +58,11 @@ def _told(texts: list[str], bar: Bar) -> Iterator[list[str]]:
 
 def _too_small(backend: Backend, settings: TokenizerSettings) -> str:
     needed = backend.get_vocab_size()
-    way_out = "" if settings.kind != "bpe" or settings.marks == "bytes" else ', or text.marks="bytes"'
+    way_out = (
+        ""
+        if settings.kind != "bpe" or settings.pretokenizer == "byte-level"
+        else ', or text.pretokenizer="byte-level"'
+    )
     return (
         f"A vocabulary of {settings.size} (size) is too small: this text's characters and the special tokens alone "
         f"need {needed}; ask for {needed} or more{way_out}."
@@ -77,7 +81,7 @@ def _normalizer(settings: TokenizerSettings) -> normalizers.Normalizer:
         steps.append(normalizers.Lowercase())
     if not settings.has_accents:
         steps += [normalizers.NFD(), normalizers.StripAccents()]
-    if settings.marks == "spaces" and settings.kind != "char":
+    if settings.pretokenizer == "metaspace" and settings.kind != "char":
         # A run of white space carries no meaning once spaces are marks between words.
         steps += [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
     return normalizers.Sequence(steps)
@@ -95,7 +99,7 @@ def _mark_words(backend: Backend) -> None:
 
 def _bpe(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Trainer]:
     alphabet: list[str] = []
-    if settings.marks == "bytes":
+    if settings.pretokenizer == "byte-level":
         backend = Backend(models.BPE())
         backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         backend.decoder = decoders.ByteLevel()
@@ -105,7 +109,7 @@ def _bpe(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Traine
         _mark_words(backend)
     return backend, trainers.BpeTrainer(
         vocab_size=settings.size,
-        min_frequency=settings.minimum_frequency,
+        min_frequency=settings.min_frequency,
         special_tokens=list(SPECIALS[settings.special_tokens]),
         initial_alphabet=alphabet,
         show_progress=False,
@@ -129,7 +133,7 @@ def _wordpiece(
         inside = sorted({character for word in words for character in word[1:]})
     return backend, trainers.WordPieceTrainer(
         vocab_size=settings.size,
-        min_frequency=settings.minimum_frequency,
+        min_frequency=settings.min_frequency,
         special_tokens=[*SPECIALS[settings.special_tokens], *(f"##{character}" for character in inside)],
         show_progress=False,
         **more,
@@ -177,7 +181,7 @@ def _char(settings: TokenizerSettings, *_: Any) -> tuple[Backend, trainers.Train
 def _word_trainer(settings: TokenizerSettings) -> trainers.Trainer:
     return trainers.WordLevelTrainer(
         vocab_size=settings.size,
-        min_frequency=settings.minimum_frequency,
+        min_frequency=settings.min_frequency,
         special_tokens=list(SPECIALS[settings.special_tokens]),
         show_progress=False,
     )

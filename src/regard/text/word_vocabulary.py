@@ -31,7 +31,7 @@ class WordSettings(Settings):
     """How often a word must occur to have a vector; others are passed over as if they were not there."""
     size: int | None = Field(None, ge=1)
     """The largest number of words, the most frequent ones; unset: all that occur often enough."""
-    counted: int = Field(4_000_000, ge=1000)
+    max_counted_words: int = Field(4_000_000, ge=1000)
     """Words that are counted at once: where a text has more, the rarest are forgotten on the way, which is told."""
     phrases: int = Field(0, ge=0, le=4)
     """Passes that join pairs such as new_york into one word; a second pass joins up to four words."""

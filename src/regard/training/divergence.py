@@ -77,9 +77,9 @@ def collapse(measured: dict[str, float], settings: TrainSettings, step: int) -> 
     if step <= settings.warmup:
         return found
     way_out = "lower train.learning_rate, raise train.warmup, or check that source and target lines belong together"
-    same = measured.get("same_outputs", 0.0)
+    same = measured.get("duplicate_outputs", 0.0)
     if same > SAME_OUTPUTS:
-        found["same_outputs"] = (
+        found["duplicate_outputs"] = (
             f"step {step:,}: {same:.0%} of the outputs on validation sentences are one and the same, so the model "
             f"may have collapsed; {way_out}."
         )

@@ -79,7 +79,7 @@ class Trainer:
         self.optimizer = build_optimizer(self.model, settings)
         self.gradients = build_gradients(self.model, objective, machine)
         self.looks_each_step = machine.device.type == "cpu"  # asking a GPU stalls it
-        self.average = Ema(self.model, settings.average_decay)
+        self.average = Ema(self.model, settings.ema_decay)
         self.state = LoopState()
         self._window = MetricsWindow(machine.device)
         self._clock = time.perf_counter()
@@ -233,7 +233,7 @@ class Trainer:
             return None
         record = {"step": state.step, "epoch": state.position.epoch, "seconds": round(state.seconds, 3)}
         record |= means | {"learning_rate": self._rate(), "tokens_per_second": speed}
-        self.hooks.record(record | {"waiting": self._window.waiting})
+        self.hooks.record(record | {"data_wait": self._window.waiting})
         self._window = MetricsWindow(self.machine.device)
         return notice_explosion(state, loss) if means else None
 

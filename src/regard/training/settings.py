@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from regard.config.settings import Settings
 
 Share = Annotated[float, Field(gt=0, lt=1)]
-Figure = Literal["loss", "bleu", "accuracy", "macro_f1", "matthews", "pearson", "spearman", "f1", "exact"]
+Figure = Literal["loss", "bleu", "accuracy", "macro_f1", "matthews", "pearson", "spearman", "f1", "exact_match"]
 """What a task may measure on its validation set."""
 
 
@@ -49,7 +49,7 @@ class TrainSettings(Settings):
     """Checkpoints kept for the best validations."""
     keep_last: int = Field(2, ge=1)
     """Newest checkpoints kept: one to go on from, one should that be damaged, more to average."""
-    average_decay: float = Field(0.0, ge=0, lt=1)
+    ema_decay: float = Field(0.0, ge=0, lt=1)
     """Decay of a moving average of the weights, which is then validated, saved and used; 0: no average."""
     rollbacks: int = Field(3, ge=0)
     """Returns to the last good state, since the last improvement, of a loss that explodes or is no number."""
@@ -107,9 +107,9 @@ class MachineSettings(Settings):
     """Arithmetic of matrix products; auto: bf16 on CUDA, fp32 elsewhere."""
     cuda_graphs: bool = True
     """Whether training steps are recorded on a CUDA device and replayed; costs a little memory for each shape."""
-    compiles_blocks: bool = False
+    compile: bool = False
     """Whether a model's blocks are compiled for training on a CUDA device: a minute, worth it for a long run."""
-    has_narrow_sums: bool = False
+    bf16_residual: bool = False
     """Whether the sums that pass from block to block are bf16 too where products are: less to move on a GPU."""
-    is_deterministic: bool = False
+    deterministic: bool = False
     """Whether operations that may differ from run to run are refused (CPU runs repeat exactly without it)."""

@@ -172,7 +172,7 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
     assert bad("translate", run, "a") == (
         f"{run}: this is a classifier, not a translator; use it with regard classify and evaluate."
     )
-    assert bad("score", run, "a", "--text") == (
+    assert bad("score", run, "a", "--inline") == (
         f"{run}: this model answers, and gives texts no probabilities; see regard evaluate."
     )
     assert bad("evaluate", run, "--label-column", "x") == (
@@ -188,6 +188,6 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
     assert bad("train", "classify") == (
         "task classify: it does not say what to learn from; give --data FILE (data.train in a recipe)."
     )
-    assert bad("train", "classify", "--data", table, "--start", tmp_path / "none") == (
+    assert bad("train", "classify", "--data", table, "--init-from", tmp_path / "none") == (
         f"{tmp_path / 'none'}: there is no run or checkpoint here; check the path."
     )

@@ -43,7 +43,7 @@ def test_masks_are_filled_with_candidates_and_probabilities(run, encoder):
     plain = json.loads(good("fill", run, MASKED, "--json", "-k", 2))
     assert plain["text"] == MASKED and plain["filled"] == found.filled and [len(m) for m in plain["masks"]] == [2, 2]
     assert set(plain["masks"][0][0]) == {"token", "id", "probability"}
-    among = good("fill", run, "the [MASK]", "--among", "dog, cat").splitlines()
+    among = good("fill", run, "the [MASK]", "--candidates", "dog, cat").splitlines()
     assert {line.split("\t")[2] for line in among} == {"dog", "cat"}
 
 
@@ -205,7 +205,7 @@ MISTAKES = [
     (["fill", "RUN", "the dog"], "line 1: there is no [MASK] in it; put one where a word is to be found."),
     (["fill", "RUN", "[MASK]", "--file", "a.txt"], "Give either texts or --file, not both."),
     (["fill", "RUN", "[MASK]", "--out", "a.csv"], "--text-column and --out are for tables; give one with --file."),
-    (["fill", "RUN", "[MASK]", "--among", "qqqq"], 'among: "qqqq" is not one token of this model'),
+    (["fill", "RUN", "[MASK]", "--candidates", "qqqq"], 'among: "qqqq" is not one token of this model'),
     (["fill", "GPT", "[MASK]"], "this is a language model, not a masked language model; use it with regard generate"),
     (["embed", "GPT", "a"], "only a text encoder such as BERT gives vectors; use it with regard generate and score."),
     (

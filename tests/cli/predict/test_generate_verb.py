@@ -39,9 +39,9 @@ def test_pieces_reach_a_pipe_before_the_text_is_done(run):
         "generate",
         str(run),
         "Anna",
-        "--tokens",
+        "--max-new-tokens",
         "100000",
-        "--min-tokens",
+        "--min-new-tokens",
         "100000",
     ]
     with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
@@ -71,12 +71,12 @@ def test_chunks_of_a_pipe_do_not_change_draws(run, monkeypatch):
 
 
 def test_json_has_every_token_and_its_log_probability(run, generator):
-    words = ("--json", "-q", "--samples", 3, "--top-p", 0.9, "--seed", 5)
+    words = ("--json", "-q", "--num-samples", 3, "--top-p", 0.9, "--seed", 5)
     lines = [json.loads(line) for line in good("generate", run, "Anna", "The dog", *words).splitlines()]
-    answers = generator(["Anna", "The dog"], samples=3, top_p=0.9, seed=5)
+    answers = generator(["Anna", "The dog"], num_samples=3, top_p=0.9, seed=5)
     for line, answer in zip(lines, answers, strict=True):
         assert line["prompt"] == answer.prompt and line["text"] == answer.text
-        assert line["finished_by"] == answer.finished_by and line["tokens"] == list(answer.tokens)
+        assert line["finish_reason"] == answer.finish_reason and line["tokens"] == list(answer.tokens)
         assert line["log_probabilities"] == pytest.approx(answer.log_probabilities, abs=1e-4)
         assert line["log_probability"] == pytest.approx(sum(line["log_probabilities"]), abs=1e-4)
         assert [each["text"] for each in line["samples"]] == [each.text for each in answer.samples]
@@ -85,15 +85,28 @@ def test_json_has_every_token_and_its_log_probability(run, generator):
 
 
 def test_every_setting_has_a_word(run, generator):
-    words = ["--tokens", 9, "--min-tokens", 2, "--temperature", 0.7, "--top-k", 40, "--top-p", 0.95, "--min-p", 0.01]
-    words += ["--repetition-penalty", 1.2, "--no-repeat-ngram", 2, "--stop", "qu", "--stop", "x", "--seed", 8]
-    words += ["--window", 16, "--goes-on"]
-    settings = {"tokens": 9, "min_tokens": 2, "temperature": 0.7, "top_k": 40, "top_p": 0.95, "min_p": 0.01}
-    settings |= {"repetition_penalty": 1.2, "no_repeat_ngram": 2, "stop": ["qu", "x"], "seed": 8}
-    answer = generator("Anna had a", **settings, window=16, begins_text=False)
+    words = [
+        "--max-new-tokens",
+        9,
+        "--min-new-tokens",
+        2,
+        "--temperature",
+        0.7,
+        "--top-k",
+        40,
+        "--top-p",
+        0.95,
+        "--min-p",
+        0.01,
+    ]
+    words += ["--repetition-penalty", 1.2, "--no-repeat-ngram-size", 2, "--stop", "qu", "--stop", "x", "--seed", 8]
+    words += ["--context-window", 16, "--no-add-bos"]
+    settings = {"tokens": 9, "min_new_tokens": 2, "temperature": 0.7, "top_k": 40, "top_p": 0.95, "min_p": 0.01}
+    settings |= {"repetition_penalty": 1.2, "no_repeat_ngram_size": 2, "stop": ["qu", "x"], "seed": 8}
+    answer = generator("Anna had a", **settings, window=16, add_bos=False)
     assert good("generate", run, "Anna had a", *words) == answer.text + "\n"
-    texts = good("generate", run, "Anna", "--samples", 2, "-q")
-    assert texts == "\n".join(each.text + "\n" for each in generator("Anna", samples=2).samples)
+    texts = good("generate", run, "Anna", "--num-samples", 2, "-q")
+    assert texts == "\n".join(each.text + "\n" for each in generator("Anna", num_samples=2).samples)
 
 
 def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
@@ -108,10 +121,10 @@ def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
     assert bad("generate", run, "Anna", "--temperature", 0, "--top-k", 3) == (
         "top_k: 3 is for drawing; set temperature above 0, or leave it out."
     )
-    assert bad("generate", run, "Anna", "--window", "wide") == (
+    assert bad("generate", run, "Anna", "--context-window", "wide") == (
         'window: "wide" is neither a number of tokens nor "trained".'
     )
-    assert bad("generate", run, "Anna", "--tokens", 0).startswith("tokens: 0 is out of range")
+    assert bad("generate", run, "Anna", "--max-new-tokens", 0).startswith("max_new_tokens: 0 is out of range")
     assert bad("generate", run, stdin=b"Anna\nsch\xf6n\n") == "standard input: line 2 is not UTF-8 (byte 0xf6)."
     assert bad("generate", quick_run.path, "Anna") == (
         f"{quick_run.path}: this is a translator, not a language model; use it with regard translate, score and "
@@ -121,7 +134,7 @@ def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
         f"{run}: this is a language model, not a translator; use it with regard generate and score."
     )
     assert bad("evaluate", run, "--data", "no.tsv") == (
-        f"--data no.tsv: {run} is a language model; give the text to score it on with --text."
+        f"--data no.tsv: {run} is a language model; give the text to score it on with --inline."
     )
 
 
@@ -141,19 +154,19 @@ def test_score_tells_how_probable_texts_are(run, generator, tmp_path):
     lines = good("score", run, path, "-q").splitlines()
     assert lines[0] == "log probability\ttokens\tperplexity\ttext" and lines[1].endswith("Anna had a dog.")
     assert lines[-1].startswith("perplexity ") and lines[-1].count("bits per byte") == 1
-    (whole,) = json.loads(good("score", run, path, "--whole", "--end", "--json", "-q"))["texts"]
+    (whole,) = json.loads(good("score", run, path, "--as-one-text", "--score-eos", "--json", "-q"))["texts"]
     assert whole["text"] == path.read_text(encoding="utf-8") and whole["tokens"][-1] == "</s>"
     assert lines[2].split("\t")[:3] == ["0.0000", "0", "-"]
-    row = good("score", run, path, "--whole", "-q").splitlines()[1]
+    row = good("score", run, path, "--as-one-text", "-q").splitlines()[1]
     assert row.split("\t")[3] == str(path)  # and not all of what is in it
-    (said,) = json.loads(good("score", run, "Anna had a dog.", "--text", "--json", "-q"))["texts"]
+    (said,) = json.loads(good("score", run, "Anna had a dog.", "--inline", "--json", "-q"))["texts"]
     assert said["log_probability"] == pytest.approx(first["log_probability"], abs=1e-3)
 
 
 def test_mistakes_in_scoring_are_one_sentence(run, quick_run, tmp_path):
     (tmp_path / "empty.txt").write_text("\n")
     (tmp_path / "a.txt").write_text("Anna.\n")
-    assert bad("score", run, " ", "--text") == '" ": there are no words here to score; give some behind --text.'
+    assert bad("score", run, " ", "--inline") == '" ": there are no words here to score; give some after --inline.'
     (tmp_path / "empty.txt").write_text("\n \t\n")
     assert bad("score", run, tmp_path / "empty.txt") == (
         f"{tmp_path / 'empty.txt'}: there is no text here to score; write one text a line."
@@ -164,7 +177,7 @@ def test_mistakes_in_scoring_are_one_sentence(run, quick_run, tmp_path):
     assert bad("score", quick_run.path, tmp_path / "a.txt") == (
         f"{quick_run.path}: this is a translator; give a file of sources and one of translations."
     )
-    assert refused("score", quick_run.path, tmp_path / "a.txt", tmp_path / "a.txt", "--whole") == (
+    assert refused("score", quick_run.path, tmp_path / "a.txt", tmp_path / "a.txt", "--as-one-text") == (
         "--stride, --alternatives, --whole and --end are for language models; leave them out."
     )
     assert bad("score", run, tmp_path / "a.txt", "--alternatives", 2) == (

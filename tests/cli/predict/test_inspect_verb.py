@@ -69,32 +69,32 @@ def test_text_models_show_tokens_and_what_blocks_would_say(language, bert):
     found = json.loads(good("inspect", language, "Anna had", "--json"))
     weights = np.array(found["weights"])
     assert found["attention"] == "self" and np.allclose(np.triu(weights[0], 1), 0)
-    lines = [line.split("\t") for line in good("inspect", language, "Anna had", "--lens").splitlines()]
-    lens = load_generator(language, "cpu").lens("Anna had", count=3)
-    blocks = sum(name.endswith(".ids") for name in lens.arrays)
+    lines = [line.split("\t") for line in good("inspect", language, "Anna had", "--logit-lens").splitlines()]
+    logit_lens = load_generator(language, "cpu").logit_lens("Anna had", count=3)
+    blocks = sum(name.endswith(".ids") for name in logit_lens.arrays)
     assert (
         lines[0] == ["token", *(f"block {number}" for number in range(blocks))]
         and len(lines) == len(found["keys"]) + 1
     )
-    best = lens.tokens["blocks.0"][1], lens.arrays["blocks.0.probabilities"][1, 0]
+    best = logit_lens.tokens["blocks.0"][1], logit_lens.arrays["blocks.0.probabilities"][1, 0]
     assert lines[2][1] == f"{best[0]} {best[1]:.2f}"
     words = ("the dog sleeps", "a cat")
-    pair = json.loads(good("inspect", bert, *words, "--lens", "--json", "-k", 2))
+    pair = json.loads(good("inspect", bert, *words, "--logit-lens", "--json", "-k", 2))
     assert pair["tokens"] == load_encoder(bert, "cpu").inspect(*words).tokens["text"]
     assert len(pair["blocks"][0]) == len(pair["tokens"]) and len(pair["blocks"][0][0]) == 2
 
 
 def test_the_passes_of_a_mask_predict_model_are_shown(masked_run, quick_run):
-    lines = good("inspect", masked_run.path, GERMAN, "--passes", 3).splitlines()
+    lines = good("inspect", masked_run.path, GERMAN, "--iterations", 3).splitlines()
     assert [line.split("\t")[0] for line in lines] == ["pass", "1", "2", "3"]
     assert "(" not in lines[1].rpartition("\t")[0] and "(" in lines[3]  # but for the end, the first fills in all
-    found = json.loads(good("inspect", masked_run.path, GERMAN, "--passes", 2, "--json"))
-    trace = load_translator(masked_run.path).inspect(GERMAN, passes=2)
-    assert [each["tokens"] for each in found["passes"]] == [trace.tokens[f"passes.{number}"] for number in (0, 1)]
-    assert found["passes"][1]["is_filled_in"] == (trace.arrays["passes.1.masked"] > 0).tolist()
+    found = json.loads(good("inspect", masked_run.path, GERMAN, "--iterations", 2, "--json"))
+    trace = load_translator(masked_run.path).inspect(GERMAN, iterations=2)
+    assert [each["tokens"] for each in found["iterations"]] == [trace.tokens[f"passes.{number}"] for number in (0, 1)]
+    assert found["iterations"][1]["is_filled_in"] == (trace.arrays["passes.1.masked"] > 0).tolist()
     assert len(found["lengths"]) == len(found["length_probabilities"]) > 1
-    assert "only a mask-predict model" in bad("inspect", quick_run.path, GERMAN, "--passes", 2)
-    assert "leave out --lens" in bad("inspect", masked_run.path, GERMAN, "--passes", 2, "--lens")
+    assert "only a mask-predict model" in bad("inspect", quick_run.path, GERMAN, "--iterations", 2)
+    assert "leave out --logit-lens" in bad("inspect", masked_run.path, GERMAN, "--iterations", 2, "--logit-lens")
 
 
 def test_mistakes_are_told_in_a_sentence(quick_run, language):
@@ -103,9 +103,9 @@ def test_mistakes_are_told_in_a_sentence(quick_run, language):
     )
     assert "layer: 99 is out of range" in bad("inspect", quick_run.path, GERMAN, "--layer", 99)
     assert "head: 99 is out of range" in bad("inspect", quick_run.path, GERMAN, "--head", 99)
-    assert "a translator has no lens" in bad("inspect", quick_run.path, GERMAN, "--lens")
+    assert "a translator has no lens" in bad("inspect", quick_run.path, GERMAN, "--logit-lens")
     assert "leave out the second" in bad("inspect", language, "Anna", "had")
-    assert "leave out --out" in bad("inspect", language, "Anna", "--lens", "--head", 1)
+    assert "leave out --out" in bad("inspect", language, "Anna", "--logit-lens", "--head", 1)
     assert "empty" in bad("inspect", quick_run.path, " ")
 
 

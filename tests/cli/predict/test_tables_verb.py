@@ -101,10 +101,10 @@ def test_a_place_that_cannot_be_written_is_refused_first(folder, tmp_path):
 
 
 def test_a_table_is_no_start(folder):
-    sentence = bad("train", "classify", "--data", folder / "pairs.csv", "--start", folder / "pairs.csv")
+    sentence = bad("train", "classify", "--data", folder / "pairs.csv", "--init-from", folder / "pairs.csv")
     assert sentence.startswith(f"start: {folder / 'pairs.csv'} is a table of examples, and no model; name a run")
 
 
 def test_resuming_is_verified_on_files_of_ones_own(folder):
-    words = ["verify-resume", "tag", "--data", folder / "words.csv", "--start", folder / "tag", "--steps", 2]
+    words = ["verify-resume", "tag", "--data", folder / "words.csv", "--init-from", folder / "tag", "--steps", 2]
     assert "2 steps, interrupted after 1, on cpu: the same to the bit." in good(*words, "--quiet")

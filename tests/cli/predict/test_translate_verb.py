@@ -22,7 +22,7 @@ def test_translate_keeps_order_and_blank_lines(quick_run, tmp_path):
 
 def test_translate_gives_scores_and_candidates_as_json(quick_run):
     lines = good(
-        "translate", quick_run.path, "--json", "--beams", 4, "--n-best", 3, "-q", stdin="Der Hund schläft.\n\n"
+        "translate", quick_run.path, "--json", "--beam-size", 4, "--n-best", 3, "-q", stdin="Der Hund schläft.\n\n"
     )
     first, blank = (json.loads(line) for line in lines.splitlines())
     assert {"source", "text", "score", "tokens", "candidates"} == set(first)
@@ -31,7 +31,7 @@ def test_translate_gives_scores_and_candidates_as_json(quick_run):
 
 
 def test_evaluate_prints_signatures_and_json(quick_run, tmp_path):
-    text = good("evaluate", quick_run.path, "--beams", 1, "--quiet")
+    text = good("evaluate", quick_run.path, "--beam-size", 1, "--quiet")
     assert "BLEU: nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:" in text and "unseen-depth" in text
     (tmp_path / "p.tsv").write_text("Der Hund schläft.\tThe dog sleeps.\n")
     found = json.loads(good("evaluate", quick_run.path, "--data", tmp_path / "p.tsv", "--json", "--quiet"))
@@ -79,9 +79,12 @@ def test_a_text_that_is_no_text_is_told(quick_run):
 
 def test_translate_draws_begins_and_lists(quick_run):
     words = ("translate", quick_run.path, "Der Hund schläft.", "-q")
-    draws = [good(*words, "--sample", "--temperature", 0.8, "--top-p", 0.9, "--seed", seed) for seed in (1, 1, 2, 3)]
+    draws = [
+        good(*words, "--method", "sample", "--temperature", 0.8, "--top-p", 0.9, "--seed", seed)
+        for seed in (1, 1, 2, 3)
+    ]
     assert draws[0] == draws[1] and len(set(draws)) > 1
-    found = json.loads(good(*words, "--sample", "--n-best", 3, "--json"))
+    found = json.loads(good(*words, "--method", "sample", "--n-best", 3, "--json"))
     assert len(found["candidates"]) == 3
     assert good(*words, "--prefix", "The small").startswith("The small")
     rows = [line.split("\t") for line in good(*words, "--prefix", "The", "--alternatives", 3).splitlines()]
@@ -89,9 +92,18 @@ def test_translate_draws_begins_and_lists(quick_run):
     assert all(row[2].startswith("The") for row in rows[1:])
     assert len(json.loads(good(*words, "--alternatives", 2, "--json"))) == 2
     assert good(*words, "--ensemble", quick_run.best) == good(*words)
-    short = json.loads(good(*words, "--max-length", 4, "--min-length", 4, "--no-repeat-ngram", 1, "--json"))
+    short = json.loads(good(*words, "--max-length", 4, "--min-length", 4, "--no-repeat-ngram-size", 1, "--json"))
     assert len(short["tokens"]) in (3, 4) and len(set(short["tokens"])) == len(short["tokens"])
-    rest = ("--length-penalty", "gnmt", "--length-alpha", 0.6, "--coverage-penalty", 0.2, "--repetition-penalty", 1.2)
+    rest = (
+        "--length-penalty",
+        "gnmt",
+        "--length-penalty-alpha",
+        0.6,
+        "--coverage-penalty",
+        0.2,
+        "--repetition-penalty",
+        1.2,
+    )
     assert good(*words, *rest).strip()
 
 
@@ -100,7 +112,7 @@ def test_draws_from_a_pipe_are_those_of_a_file(quick_run, tmp_path, monkeypatch)
 
     text = "Der Hund schläft.\n\n" * 4
     (tmp_path / "a.de").write_text(text)
-    words = ("translate", quick_run.path, "-q", "--sample", "--seed", 3)
+    words = ("translate", quick_run.path, "-q", "--method", "sample", "--seed", 3)
     whole = good(*words, "--file", tmp_path / "a.de")
     monkeypatch.setattr(inputs, "CHUNK", 3)
     assert good(*words, stdin=text) == whole and len(set(whole.split("\n"))) > 2
@@ -116,7 +128,7 @@ def test_score_tells_how_probable_translations_are(quick_run, tmp_path):
     lines = good("score", quick_run.path, tmp_path / "a.de", tmp_path / "a.en", "-q").splitlines()
     assert lines[1].split("\t")[3] == "The dog sleeps." and lines[-1].startswith("perplexity ")
     alone = json.loads(
-        good("score", quick_run.path, "Der Hund schläft.", "The dog sleeps.", "--text", "--json", "-q")
+        good("score", quick_run.path, "Der Hund schläft.", "The dog sleeps.", "--inline", "--json", "-q")
     )
     assert abs(alone["log_probability"] - first["log_probability"]) < 1e-4
     (tmp_path / "b.en").write_text("One.\n")
@@ -128,7 +140,8 @@ def test_score_tells_how_probable_translations_are(quick_run, tmp_path):
 def test_contradictions_in_decoding_are_one_sentence(quick_run, tmp_path):
     words = ("translate", quick_run.path, "Ja.")
     assert (
-        refused(*words, "--sample", "--beams", 4) == 'beams: 4 is for a search; leave it out, or say method "beam".'
+        refused(*words, "--method", "sample", "--beam-size", 4)
+        == 'beam_size: 4 is for a search; leave it out, or say method "beam".'
     )
     assert refused(*words, "--top-p", 0.9) == 'top_p: 0.9 is for drawing; say method "sample" too, or leave it out.'
     assert refused(*words, "--n-best", 2) == (

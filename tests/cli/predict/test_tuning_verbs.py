@@ -131,4 +131,4 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
         "--out is for tables; give one with --file."
     )
     assert bad("regress", runs / "regress", "a").endswith("and here are 1; give two for each.")
-    assert bad("evaluate", runs / "tag", "--beams", "4").endswith("leave the other flags out.")
+    assert bad("evaluate", runs / "tag", "--beam-size", "4").endswith("leave the other flags out.")

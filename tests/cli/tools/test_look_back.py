@@ -44,7 +44,7 @@ def test_evaluate_takes_several_references_from_files_and_columns(shelf, files, 
 
 
 def test_evaluate_against_says_it_in_a_table_in_words_and_in_json(shelf):
-    said = good("evaluate", "runs/one", "--set", "test", "--against", "runs/two", "-q")
+    said = good("evaluate", "runs/one", "--test-set", "test", "--against", "runs/two", "-q")
     assert "test: runs/one against runs/two\nmetric\tfirst [95 %]\tsecond [95 %]\tdifference [95 %]\tp\n" in said
     assert "BLEU: runs/one and runs/two cannot be told apart (difference +0.00," in said
     assert "Paired bootstrap, two-sided, 1,000 resamples, seed 12345.\n" in said
@@ -55,7 +55,7 @@ def test_evaluate_against_says_it_in_a_table_in_words_and_in_json(shelf):
 
 
 def test_a_set_of_the_run_and_other_data_are_not_mixed_up(shelf, files):
-    assert bad("evaluate", "runs/one", "--set", "test", "--source", "t.de", "--target", "t.en") == (
+    assert bad("evaluate", "runs/one", "--test-set", "test", "--source", "t.de", "--target", "t.en") == (
         "--set test picks one of the run's own test sets; leave it out, or the other data."
     )
 

@@ -35,7 +35,7 @@ def test_findings_are_printed_with_their_remedies(files, monkeypatch):
     assert titles[:-1] == ["text", "splits", "alignment", "sizes", "machine"] and titles[-1].startswith("1 warning")
     place = next(number for number, line in enumerate(lines) if line.startswith("  warning "))
     assert "pairs are watched while training" in lines[place]
-    assert lines[place + 1].startswith("          → set more apart: data.valid_share=")
+    assert lines[place + 1].startswith("          → set more apart: data.valid_fraction=")
 
 
 def test_a_problem_is_exit_code_1_and_json_for_machines(files):
@@ -62,7 +62,7 @@ def test_the_rate_is_swept_on_request(files, monkeypatch):
 
     monkeypatch.setattr(rate, "sweep", lambda *_: rate.Sweep([1e-4, 1e-3, 1e-2, 1e-1], [5.0, 4.0, 3.0, 6.0]))
     result = call(
-        "translate", "--source", files / "a.de", "--target", files / "a.en", "--quick", "--find-rate", *TINY
+        "translate", "--source", files / "a.de", "--target", files / "a.en", "--quick", "--lr-finder", *TINY
     )
     assert result.exit_code == 0 and "suggests a peak of 1e-03" in result.stdout
     assert "1.0e-03   4.000  █████████████ ◄" in result.stdout

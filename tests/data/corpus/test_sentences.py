@@ -75,7 +75,7 @@ def test_a_text_without_full_stops_is_cut_into_parts(tokenizer):
 
 
 def test_shards_know_how_they_were_read(tokenizer, tmp_path):
-    place = MarkedSource(paths=("miniature:train",), count=20)
+    place = MarkedSource(paths=("miniature:train",), max_rows=20)
     marked = tokenize(place, tokenizer, tmp_path, sentences="marks")
     lines = tokenize(place, tokenizer, tmp_path, sentences="lines")
     plain = tokenize(place, tokenizer, tmp_path)

@@ -29,7 +29,7 @@ def frame(tokenizer):
 @pytest.fixture(scope="module")
 def bert():
     """A tokenizer with BERT's special tokens, and its frame."""
-    settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=200, minimum_frequency=1)
+    settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=200, min_frequency=1)
     found = train_tokenizer(["a b c d e f g h x y z"], settings)
     return found, SequenceTemplate.of(found, is_for_encoder=True)
 

@@ -14,7 +14,7 @@ TEXT = "a b c d e f g h i j k l"
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=80, minimum_frequency=1)
+    settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=80, min_frequency=1)
     return train_tokenizer(["a b c d e f g h i j k l x y z"], settings)
 
 

@@ -11,7 +11,7 @@ from regard.text.training import train_tokenizer
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=60, minimum_frequency=1)
+    settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=60, min_frequency=1)
     return train_tokenizer(["play plays played playing the dog"], settings)
 
 

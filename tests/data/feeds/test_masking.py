@@ -20,7 +20,7 @@ from regard.text.training import train_tokenizer
 def told(tmp_path_factory):
     stories = list(miniature.documents("train", 1000))
     tokenizer = train_tokenizer(stories, MaskedTextSettings(size=120))  # small: most words have several pieces
-    place = MarkedSource(paths=("miniature:train",), count=1000)
+    place = MarkedSource(paths=("miniature:train",), max_rows=1000)
     return tokenize(place, tokenizer, tmp_path_factory.mktemp("masks"), sentences="marks"), tokenizer
 
 
@@ -31,13 +31,13 @@ def rows_of(told, key=1, count=400):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"whole_words": True}, {"share": 0.4, "masked": 0.5, "random": 0.2}], ids=str
+    "settings", [{}, {"whole_word_masking": True}, {"share": 0.4, "masked": 0.5, "random": 0.2}], ids=str
 )
 def test_shares_are_as_they_are_set(told, settings):
     wanted, rows = MaskingSettings(**settings), rows_of(told)
     found = Masker(wanted, told[1])(rows)
     text = ~np.isin(rows.tokens, list(told[1].specials))
-    assert len(found.places) / text.sum() == pytest.approx(wanted.share, rel=0.03)
+    assert len(found.places) / text.sum() == pytest.approx(wanted.mask_fraction, rel=0.03)
     now = found.tokens[found.places]
     count = len(now)
     assert (now == told[1].mask_id).mean() == pytest.approx(wanted.masked, abs=4 * 0.5 / count**0.5)
@@ -46,8 +46,8 @@ def test_shares_are_as_they_are_set(told, settings):
     # each sequence has its share of its own
     per_row = np.diff(np.searchsorted(found.places, rows.cu_seqlens))
     lengths = np.add.reduceat(text, rows.cu_seqlens[:-1])
-    slack = 8 if wanted.whole_words else 0.51
-    assert (np.abs(per_row - np.maximum(1, wanted.share * lengths)) <= slack).all() and per_row.min() >= 1
+    slack = 8 if wanted.whole_word_masking else 0.51
+    assert (np.abs(per_row - np.maximum(1, wanted.mask_fraction * lengths)) <= slack).all() and per_row.min() >= 1
 
 
 def test_nothing_but_the_chosen_changes_and_frames_are_never_chosen(told):
@@ -63,7 +63,7 @@ def test_nothing_but_the_chosen_changes_and_frames_are_never_chosen(told):
 def test_every_token_is_chosen_as_often_as_others(told):
     """Whatever its place in a sequence and in a word."""
     rows = rows_of(told)
-    for settings in (MaskingSettings(), MaskingSettings(whole_words=True)):
+    for settings in (MaskingSettings(), MaskingSettings(whole_word_masking=True)):
         masker, counts = Masker(settings, told[1]), np.zeros(len(rows.tokens))
         for key in range(60):
             again = rows._replace(keys=keys_at(key_of(key, 7), np.arange(len(rows.keys))))
@@ -76,7 +76,7 @@ def test_every_token_is_chosen_as_often_as_others(told):
 
 def test_whole_words_are_chosen_whole(told):
     rows = rows_of(told)
-    found = Masker(MaskingSettings(whole_words=True), told[1])(rows)
+    found = Masker(MaskingSettings(whole_word_masking=True), told[1])(rows)
     chosen = np.zeros(len(rows.tokens), bool)
     chosen[found.places] = True
     pieces = told[1].tokens(rows.tokens.tolist())
@@ -105,8 +105,8 @@ def test_masks_follow_from_keys_alone(told):
 
 def test_whole_words_need_a_tokenizer_that_marks_them(tmp_path):
     _, words = told_apart(tmp_path, drawn_sizes(5))
-    with pytest.raises(ConfigError, match='masking.whole_words: needs a tokenizer of kind "wordpiece"'):
-        Masker(MaskingSettings(whole_words=True), words)
+    with pytest.raises(ConfigError, match='masking.whole_word_masking: needs a tokenizer of kind "wordpiece"'):
+        Masker(MaskingSettings(whole_word_masking=True), words)
     plain = train_tokenizer(["some text or other"], TokenizerSettings(size=100))
     with pytest.raises(ConfigError, match=r"this tokenizer has no \[MASK\], so no word can be masked"):
         Masker(MaskingSettings(), plain)

@@ -113,8 +113,8 @@ def test_columns_of_a_conll_file_have_no_names(tmp_path):
 
 
 def test_news_of_the_miniature_world_have_tags():
-    found = read_tagged(TagSource(path="miniature:valid", count=30))
-    assert found == read_tagged(TagSource(path="miniature:entities/valid", count=30))
+    found = read_tagged(TagSource(path="miniature:valid", max_rows=30))
+    assert found == read_tagged(TagSource(path="miniature:entities/valid", max_rows=30))
     assert [tuple(each) for each in miniature.entities("valid", 30)] == [tuple(each) for each in found]
     assert len(read_tagged(TagSource(path="miniature:unseen-names"))) == 500
     with pytest.raises(DataError, match='miniature:reviews/valid: "reviews" is not one of entities, '):

@@ -118,13 +118,13 @@ def test_a_datasets_set_names_its_classes(tmp_path):
 def test_only_the_first_examples_are_taken_and_that_is_said(tmp_path):
     path = written(tmp_path, "a.csv", "text,label\na,x\nb,y\n")
     telling = Telling()
-    assert len(read_labeled(LabelSource(path=path, count=1), telling)) == 1
+    assert len(read_labeled(LabelSource(path=path, max_rows=1), telling)) == 1
     assert telling.said[-1] == f"{path}: the first 1 of 2 examples are used (count)."
 
 
 def test_stories_of_the_miniature_world_are_labelled_by_their_plots():
-    found = read_labeled(LabelSource(path="miniature:valid", count=40))
-    assert found == read_labeled(LabelSource(path="miniature:valid", count=40))
+    found = read_labeled(LabelSource(path="miniature:valid", max_rows=40))
+    assert found == read_labeled(LabelSource(path="miniature:valid", max_rows=40))
     assert {each.label for each in found} <= {"lost", "lent", "gift", "errand", "swapped", "passed on", "found"}
     assert len({each.label for each in found}) > 3
 
@@ -230,13 +230,13 @@ def test_settings_that_contradict_each_other_are_refused(schema, values, sentenc
 
 
 def test_other_sets_of_the_miniature_world_have_their_own_labels():
-    reviews = read_labeled(LabelSource(path="miniature:reviews/valid", count=40))
+    reviews = read_labeled(LabelSource(path="miniature:reviews/valid", max_rows=40))
     assert {each.label for each in reviews} == {"positive", "negative"}
-    pairs = read_labeled(LabelSource(path="miniature:paraphrases/valid", count=40))
+    pairs = read_labeled(LabelSource(path="miniature:paraphrases/valid", max_rows=40))
     assert {each.label for each in pairs} == {"yes", "no"} and all(len(each.texts) == 2 for each in pairs)
-    assert len(read_labeled(LabelSource(path="miniature:plots/test", count=3))) == 3
+    assert len(read_labeled(LabelSource(path="miniature:plots/test", max_rows=3))) == 3
     with pytest.raises(DataError) as raised:
-        read_labeled(LabelSource(path="miniature:poems/valid", count=40))
+        read_labeled(LabelSource(path="miniature:poems/valid", max_rows=40))
     assert str(raised.value).startswith('miniature:poems/valid: "poems" is not one of plots, reviews, paraphrases, ')
 
 
@@ -262,7 +262,7 @@ def test_what_is_no_number_is_named(tmp_path):
 
 
 def test_pairs_of_the_miniature_world_have_scores():
-    found = read_labeled(LabelSource(path="miniature:test", count=60), is_number=True)
+    found = read_labeled(LabelSource(path="miniature:test", max_rows=60), is_number=True)
     assert {each.label for each in found} == {"0", "1", "2", "3", "4", "5"}
     assert all(len(each.texts) == 2 for each in found)
 

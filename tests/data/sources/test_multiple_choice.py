@@ -62,8 +62,8 @@ def test_columns_are_known_by_other_names_too(tmp_path, header):
 
 
 def test_probes_of_the_miniature_world_have_their_right_answer_first_or_second():
-    found = read_choices(ChoiceSource(path="miniature:valid", count=60))
-    assert found == read_choices(ChoiceSource(path="miniature:valid", count=60))
+    found = read_choices(ChoiceSource(path="miniature:valid", max_rows=60))
+    assert found == read_choices(ChoiceSource(path="miniature:valid", max_rows=60))
     assert 15 < sum(each.label for each in found) < 45 and all(len(each.choices) == 2 for each in found)
 
 

@@ -75,7 +75,7 @@ def test_json_fields_may_lie_inside(tmp_path):
 
 
 def test_count_takes_the_first_pairs(tmp_path):
-    assert len(read_pairs(PairSource(path="miniature:train", count=7))) == 7
+    assert len(read_pairs(PairSource(path="miniature:train", max_rows=7))) == 7
     place = aligned(tmp_path, "a\nb\nc\n", "x\ny\nz\n").model_copy(update={"count": 2})
     assert read_pairs(place) == [Pair("a", "x"), Pair("b", "y")]
 
@@ -205,7 +205,7 @@ def test_pairs_beyond_the_count_are_told(tmp_path):
             said.append(message)
 
     path = written(tmp_path / "a.jsonl", '{"source": "Ja", "target": "Yes"}\n' * 3)
-    assert len(read_pairs(PairSource(path=path, count=2), Listening())) == 2
+    assert len(read_pairs(PairSource(path=path, max_rows=2), Listening())) == 2
     assert said == [f"{path}: the first 2 of 3 pairs are used (count)."]
 
 
@@ -256,7 +256,7 @@ def test_further_references_come_from_columns(tmp_path):
     named = written(tmp_path / "n.tsv", "source\ttarget\tother\nJa.\tYes.\tYeah.\n")
     assert references(PairSource(path=named, reference_columns=("other",))) == [["Yes.", "Yeah."]]
     bare = written(tmp_path / "b.tsv", "Ja.\tYes.\tYeah.\nNein.\tNo.\tNope.\n")
-    numbered = PairSource(path=bare, target_column=1, reference_columns=(2,), count=1)
+    numbered = PairSource(path=bare, target_column=1, reference_columns=(2,), max_rows=1)
     assert references(numbered) == [["Yes.", "Yeah."]]
     records = written(tmp_path / "r.jsonl", '{"source": "Ja.", "target": "Yes.", "more": {"en": "Yeah."}}\n')
     assert references(PairSource(path=records, reference_columns=("more.en",))) == [["Yes.", "Yeah."]]

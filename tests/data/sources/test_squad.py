@@ -97,8 +97,8 @@ def test_mistakes_in_files_are_named(tmp_path, text, name, words):
 
 
 def test_stories_of_the_miniature_world_are_asked_about():
-    found = read_questions(QuestionSource(path="miniature:valid", count=30))
-    assert found == read_questions(QuestionSource(path="miniature:questions/valid", count=30))
+    found = read_questions(QuestionSource(path="miniature:valid", max_rows=30))
+    assert found == read_questions(QuestionSource(path="miniature:questions/valid", max_rows=30))
     assert len({each.name for each in found}) == 30 and any(not each.answers for each in found)
     for each in found:
         for text, start in each.answers:

@@ -38,7 +38,9 @@ def assert_same(found, expected):
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "alibi", "relative", "none"])
 @pytest.mark.parametrize(
-    "settings", [{"beams": 1}, {"beams": 4}, {"method": "sample", "samples": 3}], ids=["greedy", "beam", "sample"]
+    "settings",
+    [{"beam_size": 1}, {"beam_size": 4}, {"method": "sample", "num_samples": 3}],
+    ids=["greedy", "beam", "sample"],
 )
 def test_fixed_places_change_nothing(monkeypatch, positions, settings):
     model = ending_model(positions=positions)
@@ -49,18 +51,18 @@ def test_fixed_places_change_nothing(monkeypatch, positions, settings):
 @pytest.mark.parametrize("kind", [CudaGraphStepper, "whole"])
 def test_fixed_places_of_grouped_heads_change_nothing(monkeypatch, kind):
     model = ending_model(key_value_heads=2)
-    plain = decoded(monkeypatch, ModelStepper, model, beams=4)
-    assert_same(decoded(monkeypatch, kind, model, beams=4), plain)
+    plain = decoded(monkeypatch, ModelStepper, model, beam_size=4)
+    assert_same(decoded(monkeypatch, kind, model, beam_size=4), plain)
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "relative"])
 @pytest.mark.parametrize(
     "settings",
     [
-        {"beams": 4},
-        {"beams": 2, "length_penalty": "none"},
-        {"beams": 5, "min_length": 9},
-        {"beams": 3, "max_length": 4},
+        {"beam_size": 4},
+        {"beam_size": 2, "length_penalty": "none"},
+        {"beam_size": 5, "min_length": 9},
+        {"beam_size": 3, "max_length": 4},
     ],
     ids=str,
 )
@@ -72,20 +74,26 @@ def test_a_search_recorded_whole_changes_nothing(monkeypatch, positions, setting
 
 @pytest.mark.parametrize(
     "settings",
-    [{"no_repeat_ngram": 2}, {"repetition_penalty": 1.5}, {"coverage_penalty": 0.2}, {"beams": 1}, {"beams": 21}],
+    [
+        {"no_repeat_ngram_size": 2},
+        {"repetition_penalty": 1.5},
+        {"coverage_penalty": 0.2},
+        {"beam_size": 1},
+        {"beam_size": 21},
+    ],
     ids=str,
 )
 def test_rules_that_are_not_recorded(settings):
-    asked = DecodeSettings(**({"beams": 3} | settings))
+    asked = DecodeSettings(**({"beam_size": 3} | settings))
     assert Rules.of(LogitsProcessor(asked, ENDS, [None], torch.device("cpu")), VOCABULARY) is None
 
 
-@pytest.mark.parametrize(("kind", "beams"), [(CudaGraphStepper, 1), (CudaGraphStepper, 3), ("whole", 3)])
-def test_outputs_outgrow_a_recording(monkeypatch, kind, beams):
+@pytest.mark.parametrize(("kind", "beam_size"), [(CudaGraphStepper, 1), (CudaGraphStepper, 3), ("whole", 3)])
+def test_outputs_outgrow_a_recording(monkeypatch, kind, beam_size):
     monkeypatch.setattr(recording, "FEWEST_STEPS", 2)
     model = ending_model()
-    plain = decoded(monkeypatch, ModelStepper, model, beams=beams, min_length=10)
-    assert_same(decoded(monkeypatch, kind, model, beams=beams, min_length=10), plain)
+    plain = decoded(monkeypatch, ModelStepper, model, beam_size=beam_size, min_length=10)
+    assert_same(decoded(monkeypatch, kind, model, beam_size=beam_size, min_length=10), plain)
     assert len({shape.steps for shape in recordings_of(model).shapes}) > 1
 
 
@@ -94,30 +102,31 @@ def test_few_sentences_move_to_a_smaller_recording(monkeypatch, kind):
     monkeypatch.setattr(recording, "LEAVE_AT", 2)
     monkeypatch.setattr(recording, "LARGE", 2)
     model = ending_model()
-    plain = decoded(monkeypatch, ModelStepper, model, beams=3)
-    assert_same(decoded(monkeypatch, kind, model, beams=3), plain)
+    plain = decoded(monkeypatch, ModelStepper, model, beam_size=3)
+    assert_same(decoded(monkeypatch, kind, model, beam_size=3), plain)
     assert len({shape.sentences for shape in recordings_of(model).shapes}) > 1
 
 
 def test_recordings_serve_later_calls_and_follow_the_weights(monkeypatch):
     model = ending_model()
-    decoded(monkeypatch, CudaGraphStepper, model, beams=3)
+    decoded(monkeypatch, CudaGraphStepper, model, beam_size=3)
     before = list(recordings_of(model)._kept.values())
-    decoded(monkeypatch, CudaGraphStepper, model, beams=3)
+    decoded(monkeypatch, CudaGraphStepper, model, beam_size=3)
     assert list(recordings_of(model)._kept.values()) == before
     with torch.no_grad():
         model.head.weight.mul_(0.5)  # in place: the recording sees it
     assert_same(
-        decoded(monkeypatch, CudaGraphStepper, model, beams=3), decoded(monkeypatch, ModelStepper, model, beams=3)
+        decoded(monkeypatch, CudaGraphStepper, model, beam_size=3),
+        decoded(monkeypatch, ModelStepper, model, beam_size=3),
     )
     model.double().float()  # elsewhere: another recording
-    decoded(monkeypatch, CudaGraphStepper, model, beams=3)
+    decoded(monkeypatch, CudaGraphStepper, model, beam_size=3)
     assert not set(before) & set(recordings_of(model)._kept.values())
 
 
 def test_a_model_and_its_recordings_go_together(monkeypatch):
     model = ending_model()
-    decoded(monkeypatch, CudaGraphStepper, model, beams=2)
+    decoded(monkeypatch, CudaGraphStepper, model, beam_size=2)
     gone = weakref.ref(model)
     del model
     gc.collect()
@@ -129,7 +138,7 @@ def test_powers_of_two():
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-@pytest.mark.parametrize("settings", [{"beams": 1}, {"beams": 4}, {"method": "sample", "samples": 3}])
+@pytest.mark.parametrize("settings", [{"beam_size": 1}, {"beam_size": 4}, {"method": "sample", "num_samples": 3}])
 def test_graphs_change_nothing(monkeypatch, settings):
     model = ending_model().cuda()
     source, token_mask = (each.cuda() for each in sources(LENGTHS))

@@ -15,7 +15,7 @@ for dtype in (torch.float32, torch.bfloat16) if device.type == "cuda" else (torc
     model = small_mask_predict().to(device, dtype).eval()
     source, token_mask = (each.to(device) for each in sources([9, 3, 7, 5, 1, 8]))
     for passes in (1, 4, 7):
-        filling = Filling.of(ENDS, MaskPredictDecodeSettings(passes=passes))
+        filling = Filling.of(ENDS, MaskPredictDecodeSettings(iterations=passes))
         found = []
         for is_fused in (False, True):
             module.can_fuse = lambda *_: is_fused

@@ -43,15 +43,15 @@ def by_hand(model, source, settings):
     """Return the hypotheses of one source (S,), word by word and without any batch."""
     memory = model.encode(source[None], torch.ones(1, len(source), dtype=torch.bool))
     scores = model.length_scores(memory)[0]
-    lengths = [len(source) + each - model.length_reach for each in range(len(scores))]
+    lengths = [len(source) + each - model.max_length_offset for each in range(len(scores))]
     possible = [place for place, length in enumerate(lengths) if length >= 2]
     chances = dict(zip(possible, scores[possible].log_softmax(0).tolist(), strict=True))
     found = []
     for longer in sorted(chances, key=lambda each: -chances[each])[: settings.length_candidates]:
         words = lengths[longer] - 1
         said, sure = [ENDS.bos_id] * words, [float("-inf")] * words
-        for number in range(settings.passes):
-            count = max(1, words * (settings.passes - number) // settings.passes)
+        for number in range(settings.iterations):
+            count = max(1, words * (settings.iterations - number) // settings.iterations)
             worst = sorted(range(words), key=lambda place: sure[place])[:count]
             for place in worst:
                 said[place] = ENDS.bos_id
@@ -65,7 +65,7 @@ def by_hand(model, source, settings):
     return sorted(found, key=lambda each: -each[0])
 
 
-@pytest.mark.parametrize("settings", [{}, {"passes": 1}, {"passes": 7, "length_candidates": 1}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"iterations": 1}, {"iterations": 7, "length_candidates": 1}], ids=str)
 @torch.no_grad()
 def test_it_does_what_the_paper_says(settings):
     model, asked = small_mask_predict(), MaskPredictDecodeSettings(**settings)
@@ -87,13 +87,13 @@ def test_a_batch_says_what_each_source_alone_does():
 
 
 def test_each_pass_fills_in_the_least_sure_words():
-    model, passes = small_mask_predict(), []
+    model, iterations = small_mask_predict(), []
     source, token_mask = sources([9, 5])
-    settings = MaskPredictDecodeSettings(passes=3, length_candidates=1)
+    settings = MaskPredictDecodeSettings(iterations=3, length_candidates=1)
     lengths = torch.tensor([[10], [5]])
-    found = mask_predict(model, source, token_mask, ENDS, settings, passes.append, lengths)
-    assert [each.masked.sum(1).tolist() for each in passes] == [[9, 4], [6, 2], [3, 1]]
-    for before, after in pairwise(passes):
+    found = mask_predict(model, source, token_mask, ENDS, settings, iterations.append, lengths)
+    assert [each.masked.sum(1).tolist() for each in iterations] == [[9, 4], [6, 2], [3, 1]]
+    for before, after in pairwise(iterations):
         kept = ~after.masked
         assert torch.equal(before.tokens[kept], after.tokens[kept]) and torch.equal(
             before.sure[kept], after.sure[kept]
@@ -102,14 +102,19 @@ def test_each_pass_fills_in_the_least_sure_words():
             redone = before.sure[row][after.masked[row]]
             stayed = before.sure[row][kept[row]]
             assert redone.max() <= stayed.min()
-    assert [each[0].ids for each in found] == [passes[-1].tokens[0, :9].tolist(), passes[-1].tokens[1, :4].tolist()]
+    assert [each[0].ids for each in found] == [
+        iterations[-1].tokens[0, :9].tolist(),
+        iterations[-1].tokens[1, :4].tolist(),
+    ]
     said = [token for each in found for token in each[0].ids]
     assert not {*ENDS.never, ENDS.eos_id} & set(said)
 
 
 def test_more_passes_change_the_output():
     model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
-    one, four = (decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings(passes=each)) for each in (1, 4))
+    one, four = (
+        decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings(iterations=each)) for each in (1, 4)
+    )
     assert ids(one) != ids(four)
 
 
@@ -137,7 +142,9 @@ def test_lengths_stay_within_reach_and_bounds():
 def test_repeats_are_merged_if_that_is_asked_for():
     model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
     plain, merged = (
-        decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings(length_candidates=1, merges_repeats=merges))
+        decode(
+            model, source, token_mask, ENDS, MaskPredictDecodeSettings(length_candidates=1, collapse_repeats=merges)
+        )
         for merges in (False, True)
     )
     assert ids(plain) != ids(merged)
@@ -177,7 +184,7 @@ def test_memory_that_runs_out_means_fewer_at_once(monkeypatch):
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "index"])
-@pytest.mark.parametrize("settings", [{}, {"passes": 2, "length_candidates": 1}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"iterations": 2, "length_candidates": 1}], ids=str)
 def test_fixed_places_change_nothing(monkeypatch, positions, settings):
     model, asked = small_mask_predict(positions=positions), MaskPredictDecodeSettings(**settings)
     source, token_mask = sources(LENGTHS)

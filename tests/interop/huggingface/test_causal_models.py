@@ -53,7 +53,7 @@ THEIRS = [
 
 @pytest.fixture(scope="module")
 def trained():
-    return train_tokenizer(TEXTS, TokenizerSettings(size=330, marks="bytes"))
+    return train_tokenizer(TEXTS, TokenizerSettings(size=330, pretokenizer="bytes"))
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,14 @@ def test_what_is_written_gives_the_same_logits_there_and_comes_back_unchanged(fo
 
 
 def test_a_round_trip_changes_nothing(trained, only_end, tmp_path):
-    generate = {"temperature": 0.8, "top_k": 20, "top_p": 0.9, "samples": 2, "tokens": 12, "begins_text": True}
+    generate = {
+        "temperature": 0.8,
+        "top_k": 20,
+        "top_p": 0.9,
+        "num_samples": 2,
+        "max_new_tokens": 12,
+        "add_bos": True,
+    }
     for number, tokenizer in enumerate((trained, only_end)):
         bundle = small_language_bundle(tokenizer, generate)
         write(bundle, tmp_path / f"{number}")
@@ -134,18 +141,16 @@ def test_what_is_read_gives_their_logits_and_goes_back(kind, changes, tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("begins_text", [False, True], ids=["in a text", "at its beginning"])
+@pytest.mark.parametrize("add_bos", [False, True], ids=["in a text", "at its beginning"])
 @pytest.mark.parametrize("has_only_an_end", [False, True], ids=["four special tokens", "only an end"])
-def test_greedy_continuations_are_equal_token_for_token(
-    form, begins_text, has_only_an_end, trained, only_end, tmp_path
-):
+def test_greedy_continuations_are_equal_token_for_token(form, add_bos, has_only_an_end, trained, only_end, tmp_path):
     from transformers import AutoTokenizer
 
     tokenizer = only_end if has_only_an_end else trained
-    generate = {"temperature": 0.0, "tokens": 16, "begins_text": begins_text}
+    generate = {"temperature": 0.0, "max_new_tokens": 16, "add_bos": add_bos}
     bundle = small_language_bundle(tokenizer, generate, **(FORMS[form] | {"embeddings": "separate"}))
     prompts = ["The dog", "the cat plays", "שלום 🙂", " ", "\n\n"]
-    first = [tokenizer.eos_id] if begins_text else []
+    first = [tokenizer.eos_id] if add_bos else []
     begun = [[*first, *ids] for ids in tokenizer.encode_batch(prompts)]
     never_ending = greedy(bundle.model, begun[0], -1, 16, tokenizer.suppressed_ids)
     with torch.no_grad():  # where this token was said, the text now ends
@@ -180,7 +185,7 @@ def test_their_greedy_continuations_are_ours(gpt2):
         expected = theirs.generate(**given, max_new_tokens=20, pad_token_id=0)[0].tolist()
         ids = tokenizer.encode(prompt).ids
         assert [*ids, *greedy(bundle.model, ids, tokenizer.eos_id, 20)] == expected
-        assert [*ids, *Generator(bundle)(prompt, temperature=0, tokens=20).ids] == expected
+        assert [*ids, *Generator(bundle)(prompt, temperature=0, max_new_tokens=20).ids] == expected
 
 
 def in_parts(folder, tensors):
@@ -225,7 +230,7 @@ def test_other_ways_to_save_the_same_model_are_read(change, gpt2, tmp_path):
     tokenizer = bundle.tokenizers["tokenizer"]
     assert tokenizer.encode_batch(TEXTS) == read(gpt2[0]).tokenizers["tokenizer"].encode_batch(TEXTS)
     assert tokenizer.specials == {bundle.vocabularies.target - 1} and tokenizer.suppressed_ids == ()
-    assert bundle.facts == {"window": 32, "generate": {"begins_text": False}}
+    assert bundle.facts == {"window": 32, "generate": {"add_bos": False}}
 
 
 def test_half_precision_is_read_as_fp32(gpt2, tmp_path):
@@ -250,11 +255,11 @@ def test_an_old_config_without_later_settings_is_read(gpt2, tmp_path):
     [
         ({}, {}),
         ({"do_sample": False, "temperature": 0.7, "top_k": 9}, {"temperature": 0.0}),
-        ({"no_repeat_ngram_size": 3, "min_new_tokens": 2}, {"no_repeat_ngram": 3, "min_tokens": 2}),
-        ({"do_sample": True, "max_new_tokens": 40}, {"top_k": 50, "tokens": 40}),
+        ({"no_repeat_ngram_size": 3, "min_new_tokens": 2}, {"no_repeat_ngram_size": 3, "min_new_tokens": 2}),
+        ({"do_sample": True, "max_new_tokens": 40}, {"top_k": 50, "max_new_tokens": 40}),
         (
             {"do_sample": True, "top_k": 0, "top_p": 0.9, "temperature": 0.6, "num_return_sequences": 3},
-            {"top_k": None, "top_p": 0.9, "temperature": 0.6, "samples": 3},
+            {"top_k": None, "top_p": 0.9, "temperature": 0.6, "num_samples": 3},
         ),
     ],
     ids=str,
@@ -263,8 +268,8 @@ def test_defaults_of_generation_are_read(said, found, gpt2, tmp_path):
     folder = shutil.copytree(gpt2[0], tmp_path / "copy")
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": 7, **said}))
     bundle = read(folder)
-    assert bundle.facts == {"window": 32, "generate": found | {"begins_text": False}}
-    assert Generator(bundle).generation().begins_text is False
+    assert bundle.facts == {"window": 32, "generate": found | {"add_bos": False}}
+    assert Generator(bundle).generation().add_bos is False
 
 
 def test_what_cannot_be_said_there_is_told(trained, tmp_path):
@@ -274,7 +279,7 @@ def test_what_cannot_be_said_there_is_told(trained, tmp_path):
         def warn(self, message):
             said.append(message)
 
-    settings = GenerateSettings(seed=3, stop=("x",), repetition_penalty=1.5, no_repeat_ngram=2)
+    settings = GenerateSettings(seed=3, stop=("x",), repetition_penalty=1.5, no_repeat_ngram_size=2)
     bundle = small_language_bundle(trained, settings.model_dump(mode="json"), feed_forward_dropout=0.2)
     write(bundle, tmp_path / "gpt2", Heard())
     assert said == [
@@ -284,7 +289,7 @@ def test_what_cannot_be_said_there_is_told(trained, tmp_path):
         "model.feed_forward_dropout: 0.2 is not written, GPT-2 has no such setting.",
     ]
     back = GenerateSettings(**read(tmp_path / "gpt2").facts["generate"])
-    assert back == GenerateSettings(no_repeat_ngram=2)
+    assert back == GenerateSettings(no_repeat_ngram_size=2)
     said.clear()
     write(small_language_bundle(trained, **(MODERN | {"dropout": 0.1})), tmp_path / "llama", Heard())
     assert said == ["model.dropout: 0.1 is not written, Llama has no such setting."]
@@ -293,7 +298,7 @@ def test_what_cannot_be_said_there_is_told(trained, tmp_path):
 def test_a_drawn_continuation_is_drawn_there_too(trained, tmp_path):
     from transformers import GenerationConfig
 
-    write(small_language_bundle(trained, {"top_p": 0.9, "tokens": 7}), tmp_path / "hf")
+    write(small_language_bundle(trained, {"top_p": 0.9, "max_new_tokens": 7}), tmp_path / "hf")
     found = GenerationConfig.from_pretrained(tmp_path / "hf")
     assert (found.do_sample, found.top_k, found.top_p, found.max_new_tokens) == (True, 0, 0.9, 7)
     assert (found.pad_token_id, found.bos_token_id, found.eos_token_id) == (0, 2, 3)

@@ -23,19 +23,24 @@ from regard.models.heads import HeadSettings
 
 LABELS = ["kind", "unkind", "neither"]
 KINDS = {
-    "labels": ("classify", "BertForSequenceClassification", 3, {"labels": LABELS, "texts": 1, "pairs": "one-order"}),
+    "labels": (
+        "classify",
+        "BertForSequenceClassification",
+        3,
+        {"labels": LABELS, "texts": 1, "pair_encoding": "cross-encoder"},
+    ),
     "number": (
         "regress",
         "BertForSequenceClassification",
         1,
-        {"texts": 2, "pairs": "one-order", "center": 2.5, "spread": 1.5},
+        {"texts": 2, "pair_encoding": "cross-encoder", "center": 2.5, "spread": 1.5},
     ),
     "tags": ("tag", "BertForTokenClassification", 3, {"labels": ["O", "B-A", "I-A"]}),
     "spans": (
         "answer",
         "BertForQuestionAnswering",
         2,
-        {"stride": 8, "longest_answer": 5, "has_unanswerable": True, "threshold": 0.5},
+        {"stride": 8, "max_answer_tokens": 5, "has_unanswerable": True, "threshold": 0.5},
     ),
     "choices": ("choose", "BertForMultipleChoice", 1, {}),
 }
@@ -53,7 +58,7 @@ def headed_bundle(tokenizer, kind, **facts):
     head = HeadSettings(kind=kind, outputs=outputs)
     torch.manual_seed(3)
     model = shaken(build_model(base.settings, base.vocabularies, head))
-    remembered = {"max_length": 24, "seed": 1, "start": {"path": "somewhere", "sha256": "0" * 64}} | own | facts
+    remembered = {"max_length": 24, "seed": 1, "init_from": {"path": "somewhere", "sha256": "0" * 64}} | own | facts
     return Bundle(task, model, base.settings, base.vocabularies, base.tokenizers, remembered, head)
 
 
@@ -80,7 +85,7 @@ def scores(model, tokens, segments, token_mask):
         places = torch.arange(int(bounds[-1]))[:, None]
     else:
         places = (bounds[:-1, None] + torch.arange(tokens.size(1))).clamp_max(int(bounds[-1]) - 1)
-    candidate_mask = token_mask if model.kind == "spans" else torch.ones_like(places, dtype=torch.bool)
+    candidate_mask = token_mask if model.kind == "extractive-qa" else torch.ones_like(places, dtype=torch.bool)
     with torch.no_grad():
         return model(reading, places, candidate_mask)
 
@@ -91,7 +96,7 @@ def their_scores(theirs, tokens, segments, token_mask, kind):
         inputs = {name: value.view(2, 2, -1) for name, value in inputs.items()}
     with torch.no_grad():
         found = theirs(**inputs)
-    if kind == "spans":
+    if kind == "extractive-qa":
         return torch.stack((found.start_logits, found.end_logits), 2)
     return found.logits[token_mask] if kind == "tags" else found.logits
 
@@ -102,7 +107,7 @@ def assert_the_same(bundle, theirs, kind):
     ours, expected = scores(bundle.model, *batch), their_scores(theirs, *batch, kind)
     if kind == "number":
         ours = (bundle.facts["center"] + bundle.facts["spread"] * ours)[:, None]
-    if kind == "spans":
+    if kind == "extractive-qa":
         ours, expected = (each.masked_fill(~batch[2][:, :, None], 0) for each in (ours, expected))
         shift = (ours - expected)[:, :1] * batch[2][:, :, None]
         ours = ours - shift
@@ -130,9 +135,9 @@ def test_what_is_written_gives_the_same_scores_there_and_comes_back(kind, tokeni
     assert_the_same(bundle, loaded(tmp_path / "hf"), kind)
     back = read(tmp_path / "hf")
     assert back.task == read_task(tmp_path / "hf") == task
-    assert (back.head, back.settings.model_dump(exclude={"has_next_sentence"})) == (
+    assert (back.head, back.settings.model_dump(exclude={"next_sentence_head"})) == (
         bundle.head if kind != "spans" else bundle.head.model_copy(update={"dropout": 0.0}),
-        bundle.settings.model_dump(exclude={"has_next_sentence"}),
+        bundle.settings.model_dump(exclude={"next_sentence_head"}),
     )
     assert_the_same(back, loaded(tmp_path / "hf"), kind)
     units = {"center": 0.0, "spread": 1.0} if kind == "number" else {}
@@ -153,7 +158,7 @@ def test_what_is_read_gives_their_scores(kind, tokenizer, tmp_path):
     bundle = read(tmp_path / "theirs")
     assert_the_same(bundle, theirs, kind)
     assert bundle.head.kind == kind and bundle.head.outputs == outputs
-    assert bundle.head.dropout == (0.0 if kind == "spans" else 0.25)
+    assert bundle.head.dropout == (0.0 if kind == "extractive-qa" else 0.25)
     assert bundle.facts["max_length"] == 32 and bundle.facts.get("labels") == own.get("labels")
     assert regard.load(f"hf:{tmp_path / 'theirs'}").bundle.task == bundle.task
 
@@ -243,7 +248,7 @@ def test_heads_are_imported_on_the_command_line(tokenizer, tmp_path):
 
 def test_a_model_that_compares_vectors_goes_as_one_that_makes_them(tokenizer, tmp_path):
     bundle = headed_bundle(tokenizer, "number", pairs="apart", center=0.0, spread=1.0)
-    head = HeadSettings(kind="likeness", outputs=1, pooling="mean")
+    head = HeadSettings(kind="similarity", outputs=1, pooling="mean")
     torch.manual_seed(4)
     model = shaken(build_model(bundle.settings, bundle.vocabularies, head)).eval()
     write_bundle(tmp_path / "ours", replace(bundle, model=model, head=head))
@@ -264,10 +269,10 @@ def test_what_was_learned_from_goes_along(tokenizer, tmp_path):
 def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
         write(headed_bundle(tokenizer, "labels", texts=2, pairs="both-orders"), tmp_path / "hf")
-    assert str(error.value) == 'pairs: "both-orders" fits no Hugging Face form; "one-order" does.'
+    assert str(error.value) == 'pairs: "both-orders" fits no Hugging Face form; "cross-encoder" does.'
     for changes, words in (
         ({"pooling": "mean"}, 'pooling: "mean" of all tokens fits no Hugging Face form; "token" does: train with'),
-        ({"reader_width": 8}, "reader_width: 8 fits no Hugging Face form; train with reader_width=0 to write it."),
+        ({"bilstm_width": 8}, "bilstm_width: 8 fits no Hugging Face form; train with bilstm_width=0 to write it."),
     ):
         bundle = headed_bundle(tokenizer, "labels")
         with pytest.raises(ConfigError) as error:

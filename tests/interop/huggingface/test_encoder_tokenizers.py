@@ -12,8 +12,8 @@ from regard.text.tokenizer import MASK
 SETTINGS = [
     {},
     {"lowercase": False},
-    {"lowercase": True, "strips_accents": False},
-    {"lowercase": False, "strips_accents": True},
+    {"lowercase": True, "strip_accents": False},
+    {"lowercase": False, "strip_accents": True},
 ]
 THEIRS = [
     {},

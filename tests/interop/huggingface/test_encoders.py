@@ -87,9 +87,9 @@ def loaded(folder, missing=()):
     "architecture, own, facts",
     [
         ("BertForPreTraining", {}, {}),
-        ("BertForMaskedLM", {"has_next_sentence": False}, {}),
+        ("BertForMaskedLM", {"next_sentence_head": False}, {}),
         ("BertForNextSentencePrediction", {}, {"untrained": ["masked words"]}),
-        ("BertModel", {"has_next_sentence": False}, {"untrained": ["masked words"]}),
+        ("BertModel", {"next_sentence_head": False}, {"untrained": ["masked words"]}),
     ],
 )
 def test_what_is_written_gives_the_same_there_and_comes_back(architecture, own, facts, changes, tokenizer, tmp_path):
@@ -107,7 +107,7 @@ def test_what_is_written_gives_the_same_there_and_comes_back(architecture, own, 
 
 def test_a_body_without_anything_above_it_is_written_as_such(tokenizer, tmp_path):
     facts = {"untrained": ["pooler", "masked words"]}
-    bundle = small_encoder_bundle(tokenizer, facts, has_next_sentence=False)
+    bundle = small_encoder_bundle(tokenizer, facts, next_sentence_head=False)
     assert write(bundle, tmp_path / "hf").architecture == "BertModel"
     loaded(tmp_path / "hf", missing=["pooler.dense.weight", "pooler.dense.bias"])
     assert read(tmp_path / "hf").facts == facts

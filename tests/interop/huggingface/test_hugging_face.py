@@ -76,7 +76,7 @@ TRAINED = {
     "text.size": 300,
     "train": {"steps": 100, "learning_rate": 6e-3, "warmup": 10, "tokens_per_update": 1000, "validate_every": 100},
     "validation.bleu_sentences": 0,
-    "decode": {"beams": 4, "length_alpha": 0.6},
+    "decode": {"beam_size": 4, "length_penalty_alpha": 0.6},
 }
 
 
@@ -106,7 +106,7 @@ def test_generate_and_a_round_trip_give_the_same_translations(form, tmp_path):
     "settings",
     [
         {"kind": "bpe"},
-        {"kind": "bpe", "marks": "bytes"},
+        {"kind": "bpe", "pretokenizer": "byte-level"},
         {"kind": "unigram"},
         {"kind": "wordpiece", "lowercase": True},
         {"kind": "word"},
@@ -227,8 +227,8 @@ def test_a_decoding_default_that_generate_lacks_is_told(tokenizer, tmp_path):
 
     write(small_bundle({"tokenizer": tokenizer}, {"length_penalty": "gnmt"}), tmp_path / "hf", Heard())
     assert said == ["decode.length_penalty: gnmt is not written, generate() has no such setting here."]
-    write(small_bundle({"tokenizer": tokenizer}, {"length_penalty": "none", "beams": 2}), tmp_path / "none")
-    assert read(tmp_path / "none").facts == {"decode": {"beams": 2, "length_penalty": "none"}}
+    write(small_bundle({"tokenizer": tokenizer}, {"length_penalty": "none", "beam_size": 2}), tmp_path / "none")
+    assert read(tmp_path / "none").facts == {"decode": {"beam_size": 2, "length_penalty": "none"}}
 
 
 @pytest.fixture(scope="module")
@@ -265,7 +265,7 @@ def test_marian_s_own_form_is_read(their_own):
     folder, theirs = their_own
     bundle = read(folder)
     assert bundle.settings.activation == "silu" and bundle.settings.embeddings == "shared"
-    assert bundle.facts["decode"] == {"beams": 3, "length_penalty": "average", "length_alpha": 1.0}
+    assert bundle.facts["decode"] == {"beam_size": 3, "length_penalty": "average", "length_penalty_alpha": 1.0}
     (tokenizer,) = bundle.tokenizers.values()
     assert (tokenizer.bos_id, tokenizer.size) == (33, 34)
     source = torch.randint(2, 32, (2, 5), generator=torch.Generator().manual_seed(0))
@@ -278,7 +278,7 @@ def test_marian_s_own_form_is_read(their_own):
     texts = ["w3 w7 w1", "w4 w4", "w9 w20 w11 w12 w2"]
     for text in texts:
         ids = [*tokenizer.encode(text).ids, 0]
-        answer = Translator(bundle)(text, beams=1, max_length_ratio=0.01, max_length_extra=9)
+        answer = Translator(bundle)(text, beam_size=1, max_length_ratio=0.01, max_length_extra=9)
         generated = theirs.generate(
             input_ids=torch.tensor([ids]), num_beams=1, max_new_tokens=9, suppress_tokens=[1, 32]
         )

@@ -82,7 +82,7 @@ REFUSED = [
     (SEARCH, {"length_penalty": []}, "length_penalty: [] is not a number"),
     (DRAW, {"temperature": -1}, "temperature: -1 is not greater than or equal to 0"),
     (DRAW, {"top_p": 5}, "top_p: 5 is not less than or equal to 1"),
-    (DRAW, {"min_new_tokens": 9}, "no continuation that can be made (min_tokens: 9 is more than tokens 4)."),
+    (DRAW, {"min_new_tokens": 9}, "no continuation that can be made (min_new_tokens: 9 is more than tokens 4)."),
     (LABELS, {"id2label": {"x": "a"}}, "id2label: it does not give each label a number"),
     (LABELS, {"id2label": {"0": "a", "1": "a"}}, 'id2label: two labels are called "a"'),
     ("sentences/sentence_bert_config.json", {"max_seq_length": [3]}, "max_seq_length: [3] is not a whole number"),

@@ -100,7 +100,7 @@ def test_tokens_that_were_added_are_read(pieces, tmp_path):
 def test_our_byte_level_tokenizer_spells_the_same_there(kind, tmp_path):
     import transformers
 
-    ours = train_tokenizer(TEXTS, TokenizerSettings(size=500, marks="bytes"))
+    ours = train_tokenizer(TEXTS, TokenizerSettings(size=500, pretokenizer="bytes"))
     write(small_language_bundle(ours), tmp_path / "hf")
     theirs = getattr(transformers, kind).from_pretrained(tmp_path / "hf")
     assert_spelled_alike(ours, theirs)
@@ -116,7 +116,7 @@ def test_our_byte_level_tokenizer_spells_the_same_there(kind, tmp_path):
 def test_other_kinds_spell_the_same_there(settings, tmp_path):
     from transformers import AutoTokenizer
 
-    ours = train_tokenizer(TEXTS, TokenizerSettings(size=600, minimum_frequency=1, **settings))
+    ours = train_tokenizer(TEXTS, TokenizerSettings(size=600, min_frequency=1, **settings))
     write(small_language_bundle(ours), tmp_path / "hf")
     theirs = AutoTokenizer.from_pretrained(tmp_path / "hf")
     assert ours.encode_batch(MIXED) == [theirs(text)["input_ids"] for text in MIXED]
@@ -127,7 +127,7 @@ def test_words_are_cut_by_the_pattern_of_gpt2(gpt2):
     import regex
 
     alphabet = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    for tokenizer in (tokenizer_of(gpt2), train_tokenizer(TEXTS, TokenizerSettings(size=300, marks="bytes"))):
+    for tokenizer in (tokenizer_of(gpt2), train_tokenizer(TEXTS, TokenizerSettings(size=300, pretokenizer="bytes"))):
         for text in filter(None, MIXED):
             expected = [alphabet.pre_tokenize_str(word)[0][0] for word in regex.findall(PATTERN, text)]
             assert [word for word, _ in tokenizer.backend.pre_tokenizer.pre_tokenize_str(text)] == expected
@@ -138,13 +138,13 @@ def test_what_stands_before_a_text_stands_there_too(gpt2, tmp_path):
 
     for number, ours in enumerate((tokenizer_of(gpt2), train_tokenizer(TEXTS, TokenizerSettings(size=300)))):
         folder = tmp_path / f"{number}"
-        write(small_language_bundle(ours, {"begins_text": True}), folder)
+        write(small_language_bundle(ours, {"add_bos": True}), folder)
         theirs = AutoTokenizer.from_pretrained(folder)
         assert [theirs(text)["input_ids"] for text in MIXED] == [
             [ours.eos_id, *ids] for ids in ours.encode_batch(MIXED)
         ]
         back = read(folder)
-        assert back.facts["generate"]["begins_text"] is True
+        assert back.facts["generate"]["add_bos"] is True
         assert json.loads(back.tokenizers["tokenizer"].to_json())["post_processor"] is None
 
 

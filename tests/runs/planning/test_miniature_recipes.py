@@ -33,11 +33,11 @@ def test_the_pretraining_recipe_takes_steps(masked):
 def test_a_recipe_takes_steps_from_nothing_and_from_the_pretrained_model(name, masked, tmp_path):
     recipe = f"{name}-miniature"
     plain = train(recipe, SMALL | few(recipe), out=tmp_path / "plain")
-    begun = train(recipe, few(recipe) | {"start": str(masked.path)}, out=tmp_path / "begun")
+    begun = train(recipe, few(recipe) | {"init_from": str(masked.path)}, out=tmp_path / "begun")
     settings = resolve_run(find_recipe(recipe), {}).settings
     for run in (plain, begun):
         assert run.record["state"] == "finished" and run.record["steps"] == 3
         assert set(run.scores) == set(settings.data.test) and all(
             RECIPES[name] in found for found in run.scores.values()
         )
-    assert "--start runs/masked-miniature" in settings.about
+    assert "--init-from runs/masked-miniature" in settings.about

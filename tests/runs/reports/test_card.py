@@ -114,12 +114,12 @@ def test_a_run_from_pairs_repeats_from_the_pairs_it_kept(tmp_path, monkeypatch, 
 
 
 def test_a_card_follows_later_evaluations(run):
-    evaluate_sets(run.path, only="test", device="cpu", beams=2)
-    assert "test.beams=2" not in (run.path / "README.md").read_text()
+    evaluate_sets(run.path, only="test", device="cpu", beam_size=2)
+    assert "test.beam_size=2" not in (run.path / "README.md").read_text()
     path = run.card()
     assert path == run.path / "README.md"
     scores = section(path.read_text(), "Scores")
-    assert "| test.beams=2 | 30 |" in scores and "beams 2, length penalty average | best |" in scores
+    assert "| test.beam_size=2 | 30 |" in scores and "beams 2, length penalty average | best |" in scores
     manifest = json.loads((run.best / "manifest.json").read_text())
     manifest["config.json"]["sha256"] = "0" * 64  # as if training had gone on to another best model
     (run.best / "manifest.json").write_text(json.dumps(manifest))

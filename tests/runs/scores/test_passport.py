@@ -59,7 +59,7 @@ def test_training_leaves_a_passport_for_each_test_set(quick_run):
     passport = read_passport(quick_run.path / "scores" / "test.json")
     assert len(passport.hypotheses) == 30
     assert passport.facts["scores"][0]["value"] == quick_run.scores["test"]["scores"][0]["value"]
-    assert passport.facts["decode"]["beams"] == 5 and "hypotheses" not in quick_run.scores["test"]
+    assert passport.facts["decode"]["beam_size"] == 5 and "hypotheses" not in quick_run.scores["test"]
 
 
 def test_a_passport_says_everything_that_makes_figures_comparable(run, place):
@@ -131,9 +131,9 @@ def test_a_recipe_s_test_set_may_have_several_references(tmp_path, pairs, place)
 
 
 def test_other_decoding_has_a_passport_of_its_own(run, place):
-    (outcome,) = evaluate_sets(run.path, place, device="cpu", beams=1)
-    assert outcome.files == (run.path / "scores" / "t.de-t.en.beams=1.json",)
-    (outcome,) = evaluate_sets(run.path, place, device="cpu", beams=5)  # the run's own setting
+    (outcome,) = evaluate_sets(run.path, place, device="cpu", beam_size=1)
+    assert outcome.files == (run.path / "scores" / "t.de-t.en.beam_size=1.json",)
+    (outcome,) = evaluate_sets(run.path, place, device="cpu", beam_size=5)  # the run's own setting
     assert outcome.files == (run.path / "scores" / "t.de-t.en.json",)
 
 
@@ -186,7 +186,7 @@ def test_a_run_against_itself_cannot_be_told_apart(run, place):
 
 
 def test_against_a_passport_and_against_hypotheses(run, place, tmp_path):
-    evaluate_sets(run.path, place, device="cpu", beams=1, out=tmp_path / "first.json")
+    evaluate_sets(run.path, place, device="cpu", beam_size=1, out=tmp_path / "first.json")
     (second,) = evaluate_sets(run.path, place, device="cpu", against=tmp_path / "first.json")
     assert second.comparison.words()[-1] == "Their decoding differs too: beams 5 and 1."
     perfect = tmp_path / "perfect.txt"
@@ -200,7 +200,7 @@ def test_against_a_passport_and_against_hypotheses(run, place, tmp_path):
 
 
 def test_a_passport_chooses_its_set_among_the_run_s_own(run):
-    (outcome,) = evaluate_sets(run.path, device="cpu", against=run.path / "scores" / "unseen-cases.json", beams=1)
+    (outcome,) = evaluate_sets(run.path, device="cpu", against=run.path / "scores" / "unseen-cases.json", beam_size=1)
     assert outcome.evaluation.name == "unseen-cases"
 
 

@@ -23,7 +23,7 @@ SMALL = {
     "train.warmup": 50,
     "train.validate_every": 100,
     "validation.bleu_sentences": 0,
-    "decode.beams": 1,
+    "decode.beam_size": 1,
 }
 
 

@@ -26,12 +26,12 @@ def test_nothing_is_wrong_with_a_sound_run(write, sound, monkeypatch):
     monkeypatch.setattr(speed, "SECONDS", 0.2)
     report = doctor("translate", write(sound))
     # So small a model is quick enough to notice what it takes to make a batch.
-    assert {each.name for each in report.of("note", "warning", "problem")} <= {"waiting"} and not report.has_problem
+    assert {each.name for each in report.of("note", "warning", "problem")} <= {"data_wait"} and not report.has_problem
     assert {finding.check for finding in report.findings} == {"text", "splits", "alignment", "sizes", "machine"}
 
 
 def test_the_miniature_world_gives_no_warning():
-    changes = {"data.train.count": 4000, "data.test.test.count": 300, "text.size": 2000}
+    changes = {"data.train.max_rows": 4000, "data.test.test.max_rows": 300, "text.size": 2000}
     changes |= {f"data.test.unseen-{part}.count": 150 for part in ("pairs", "cases", "depth")}
     report = doctor("translate-miniature", changes, is_quick=True)
     assert report.of("warning", "problem") == []

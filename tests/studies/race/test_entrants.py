@@ -107,7 +107,7 @@ def test_a_setting_that_only_some_models_have_is_left_out_elsewhere(monkeypatch)
         family: str = "plain"
         width: int = Field(8)
 
-    monkeypatch.setitem(FAMILIES, "plain", Family(PlainSettings, lambda *_: None, "sequence-to-sequence"))
+    monkeypatch.setitem(FAMILIES, "plain", Family(PlainSettings, lambda *_: None, "seq2seq"))
     monkeypatch.setitem(presets(), "plain", Preset("plain", "", {"family": "plain"}))
     said = []
 

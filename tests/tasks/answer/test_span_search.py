@@ -35,7 +35,7 @@ def test_a_window_without_text_has_no_span():
 
 
 def test_windows_of_one_text_are_brought_together():
-    settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=80, minimum_frequency=1)
+    settings = TokenizerSettings(kind="wordpiece", special_tokens="bert", size=80, min_frequency=1)
     tokenizer = train_tokenizer(["a b c d e f g h x"], settings)
     question = QuestionRow("1", "x", "a b c d e f g h", ())
     encoded = encode_questions([question], tokenizer, SequenceTemplate.of(tokenizer, is_for_encoder=True), 9, 3)
@@ -47,7 +47,7 @@ def test_windows_of_one_text_are_brought_together():
     second[1, 0] = second[2, 1] = 3.0  # d e, and surer
     second[5] = 1.0  # h
     (found,) = find_answers(encoded, [first, second], 1, longest=4)
-    assert found.spans[0] == SpanCandidate(6, 9, 6.0) and found.nothing == 2.0 and found.margin == -4.0
+    assert found.spans[0] == SpanCandidate(6, 9, 6.0) and found.nothing == 2.0 and found.null_score_gap == -4.0
     places = [(each.begin, each.end) for each in found.spans]
     assert len(places) == len(set(places)) and (14, 15) in places
 
@@ -62,7 +62,7 @@ def test_an_answer_is_always_given_by_a_model_that_knows_no_silence():
 
 
 def test_no_answer_is_given_where_its_margin_is_above_the_threshold():
-    assert SPANS.margin == -0.5
+    assert SPANS.null_score_gap == -0.5
     assert reply("q", "a b c", SPANS, 0.0).text == "a"
     silent = reply("q", "a b c", SPANS, -1.0, count=4)
     assert silent.text == "" and [each.text for each in silent.others] == ["a", "b", "c"]

@@ -49,7 +49,7 @@ def one(report, name):
 def test_sound_text_has_no_warning(look, monkeypatch):
     monkeypatch.setattr(speed, "SECONDS", 0.2)
     report = look(STORIES[:300], is_quick=False, train__patience=2)
-    assert {each.name for each in report.of("problem", "warning")} <= {"waiting"}
+    assert {each.name for each in report.of("problem", "warning")} <= {"data_wait"}
     assert [*dict.fromkeys(finding.check for finding in report.findings)] == ["text", "splits", "sizes", "machine"]
     pieces = one(report, "pieces-per-word")
     assert 1 < pieces.figures["pieces_per_word"] < 2.5 and 2 < pieces.figures["bytes_per_piece"] < 6
@@ -58,7 +58,7 @@ def test_sound_text_has_no_warning(look, monkeypatch):
     memory = one(report, "memory")
     assert memory.sentence.startswith("Learning from the largest micro-batch (512 tokens) takes ")
     assert one(report, "speed").figures["tokens_per_second"] > 0 and "tokens) on cpu" in one(report, "speed").sentence
-    assert 0 <= one(report, "waiting").figures["share"] <= 1
+    assert 0 <= one(report, "data_wait").figures["share"] <= 1
 
 
 def test_a_recurrent_model_is_tried_out_too(look, monkeypatch):
@@ -127,7 +127,7 @@ def test_text_that_cannot_be_spelled_is_shown(look):
     report = look(STORIES[:300], valid, text__kind="word")
     unknown = one(report, "unknown-pieces")
     assert unknown.severity == "problem" and "of the tokens of the validation set are unknown" in unknown.sentence
-    assert unknown.settings == {"text.kind": "bpe", "text.marks": "bytes"} and unknown.examples
+    assert unknown.settings == {"text.kind": "bpe", "text.pretokenizer": "byte-level"} and unknown.examples
 
 
 def test_remains_of_another_format_are_counted(look):
@@ -160,7 +160,7 @@ def test_examples_are_looked_over_by_their_task_and_tried_out(tmp_path, monkeypa
     path = write_reviews(tmp_path / "a.csv", 100)
     with path.open("a") as file:
         file.write("it was odd,kind\nit was odd,unkind\n")
-    report = doctor("classify", QUICK | {"data.train.path": str(path)}, find_rate=True)
+    report = doctor("classify", QUICK | {"data.train.path": str(path)}, lr_finder=True)
     odd = one(report, "odd")
     assert odd.severity == "warning" and "texts occur with different labels" in odd.sentence
     assert [each.check for each in report.findings[1:]] == ["machine", "machine", "machine", "rate"]

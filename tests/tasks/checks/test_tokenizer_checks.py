@@ -22,7 +22,7 @@ def test_unknown_words_are_found_and_the_remedy_helps(material, sound):
     source, target = named(text_findings(spoilt), "unknown-pieces")
     assert source.severity in ("warning", "problem") and source.figures["training set share"] > 0.01
     assert "of the source tokens of the" in source.sentence and source.examples
-    assert source.way_out == "spell anything with bytes: text.kind=bpe text.marks=bytes"
+    assert source.way_out == "spell anything with bytes: text.kind=bpe text.pretokenizer=byte-level"
     assert target.severity in ("warning", "problem")
     assert not named(text_findings(material(sound, text__size=700, **as_changes(source))), "unknown-pieces")
 
@@ -30,7 +30,7 @@ def test_unknown_words_are_found_and_the_remedy_helps(material, sound):
 def test_rare_characters_can_be_kept(material, sound):
     odd = sound | {"train": [*sound["train"], Pair("Der Hund frißt ☃.", "The dog eats ☃.")]}
     findings = named(text_findings(material(odd, text__kind="char", text__minimum_frequency=5)), "unknown-pieces")
-    assert {finding.way_out for finding in findings} == {"keep rare characters: text.minimum_frequency=1"}
+    assert {finding.way_out for finding in findings} == {"keep rare characters: text.min_frequency=1"}
     remedied = material(odd, text__kind="char", **as_changes(findings[0]))
     assert not named(text_findings(remedied), "unknown-pieces")
 

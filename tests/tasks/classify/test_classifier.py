@@ -19,14 +19,16 @@ TEXTS = [text for text, _ in reviews(30)]
 def bundle(task, **facts):
     tokenizer = word_tokenizer(*TEXTS).with_special(FRAME_TOKENS)
     settings = GptSettings(width=16, heads=2, feed_forward_width=32, layers=2, max_positions=40)
-    head = HeadSettings(kind="labels" if task == "classify" else "choices", outputs=3 if task == "classify" else 1)
+    head = HeadSettings(
+        kind="classification" if task == "classify" else "choices", outputs=3 if task == "classify" else 1
+    )
     vocabularies = Vocabularies(tokenizer.size, tokenizer.size, True)
     torch.manual_seed(0)
     model = build_model(settings, vocabularies, head)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.3)
-    known = {"max_length": 40, "labels": ["a", "b", "c"], "texts": 1, "pairs": "one-order"} | facts
+    known = {"max_length": 40, "labels": ["a", "b", "c"], "texts": 1, "pair_encoding": "cross-encoder"} | facts
     if task == "choose":
         del known["labels"]
     return Bundle(task, model.eval(), settings, vocabularies, {"tokenizer": tokenizer}, known, head)

@@ -26,7 +26,7 @@ def desk(tmp_path):
 
 
 def tune(desk, task, data, changes, out="run"):
-    own = {"data.train.path": str(desk / data), "start": str(desk / "elmo"), "reader_width": 8}
+    own = {"data.train.path": str(desk / data), "init_from": str(desk / "elmo"), "bilstm_width": 8}
     return regard.train(task, QUICK | own | changes, out=desk / out)
 
 
@@ -49,7 +49,7 @@ def test_a_frozen_elmo_stays_as_it_is_and_the_weights_of_its_layers_are_learned_
 
 
 def test_a_tuned_elmo_changes_but_for_the_words_it_says(desk):
-    run = tune(desk, "classify", "reviews.csv", {"frozen": False})
+    run = tune(desk, "classify", "reviews.csv", {"freeze_body": False})
     before = elmo_bundle().model.state_dict()
     changed = {name for name, each in body(run).items() if not torch.equal(each, before[name])}
     assert "characters.table.weight" in changed and "ahead.1.fused.weight_hr_l0" in changed
@@ -65,8 +65,8 @@ def test_padding_and_company_change_no_answer(desk):
 
 
 def test_an_interruption_changes_nothing(desk):
-    changes = {"data.train.path": str(desk / "reviews.csv"), "start": str(desk / "elmo"), "reader_width": 8}
-    assert verify_resume(find_recipe("classify"), QUICK | changes | {"frozen": False}, steps=4).is_exact
+    changes = {"data.train.path": str(desk / "reviews.csv"), "init_from": str(desk / "elmo"), "bilstm_width": 8}
+    assert verify_resume(find_recipe("classify"), QUICK | changes | {"freeze_body": False}, steps=4).is_exact
 
 
 @pytest.mark.parametrize("frozen", [True, False])
@@ -75,7 +75,7 @@ def test_a_file_of_word_vectors_is_taken_over(desk, frozen):
     vectors = np.random.default_rng(0).normal(size=(4, 6)).round(4)
     rows = [" ".join([word, *map(str, row)]) for word, row in zip(words, vectors, strict=True)]
     (desk / "glove.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    run = tune(desk, "classify", "reviews.csv", {"start": str(desk / "glove.txt"), "frozen": frozen})
+    run = tune(desk, "classify", "reviews.csv", {"init_from": str(desk / "glove.txt"), "frozen": frozen})
     bundle = read_bundle(run.best)
     known = bundle.model.body.table.weight[[bundle.tokenizers["tokenizer"].token_id(word) for word in words]]
     given = torch.tensor(vectors, dtype=torch.float32)
@@ -85,7 +85,7 @@ def test_a_file_of_word_vectors_is_taken_over(desk, frozen):
 
 
 def test_words_are_learned_from_scratch_too(desk):
-    own = {"data.train.path": str(desk / "reviews.csv"), "model": {"preset": "words", "width": 8}, "reader_width": 8}
+    own = {"data.train.path": str(desk / "reviews.csv"), "model": {"preset": "words", "width": 8}, "bilstm_width": 8}
     run = regard.train("classify", QUICK | own, out=desk / "run")
     assert run.record["scores"]["valid"]["examples"] > 0 and "mix" not in run.record["scores"]["valid"]
 
@@ -93,8 +93,11 @@ def test_words_are_learned_from_scratch_too(desk):
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"start": None, "model.preset": "elmo-tiny"}, "start: classify begins with an ELMo that has learned"),
-        ({"start": None, "model.preset": "words", "frozen": True}, "frozen: there is no start that could stay as it"),
+        ({"init_from": None, "model.preset": "elmo-tiny"}, "start: classify begins with an ELMo that has learned"),
+        (
+            {"init_from": None, "model.preset": "words", "freeze_body": True},
+            "frozen: there is no start that could stay as it",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(desk, changes, words):

@@ -49,7 +49,7 @@ def test_text_becomes_a_model_with_both_losses_and_a_card(run):
     watched = [line["valid_forward_loss"] for line in lines if "valid_forward_loss" in line]
     assert watched[-1] < watched[0]
     card = (run.path / "README.md").read_text(encoding="utf-8")
-    assert "perplexity forward" in card and "--start" in card
+    assert "perplexity forward" in card and "--init-from" in card
 
 
 def test_an_interruption_changes_nothing(tmp_path):
@@ -107,7 +107,7 @@ def test_the_doctor_says_when_many_words_cannot_be_said(tmp_path):
 
 def test_an_elmo_goes_on_with_other_text(run, tmp_path):
     given = {name: value for name, value in SMALL.items() if name.startswith(("window", "train"))} | STORIES
-    given |= {"start": str(run.path), "data.folder": str(tmp_path / "more"), "data.train.count": 60}
+    given |= {"init_from": str(run.path), "data.folder": str(tmp_path / "more"), "data.train.max_rows": 60}
     stays = {"train.steps": 4, "train.warmup": 1, "train.validate_every": 2, "train.learning_rate": 1e-9}
     second = regard.train("elmo", given | stays, out=tmp_path / "second")
     before, after = read_bundle(run.best), read_bundle(second.best)

@@ -35,17 +35,17 @@ def desk(tmp_path):
 
 
 def changes(desk, **more):
-    own = {"data.train.path": str(desk / "reviews.csv"), "start": str(desk / "elmo"), "reader_width": 8}
-    return QUICK | own | {"beside": str(desk / "glove.txt")} | more
+    own = {"data.train.path": str(desk / "reviews.csv"), "init_from": str(desk / "elmo"), "bilstm_width": 8}
+    return QUICK | own | {"extra_vectors": str(desk / "glove.txt")} | more
 
 
 @pytest.mark.parametrize("frozen", [True, False])
 def test_vectors_are_taken_over_and_are_tuned_unless_told(desk, frozen):
     heard = Telling()
-    run = regard.train("classify", changes(desk, beside_frozen=frozen), out=desk / "run", progress=heard)
+    run = regard.train("classify", changes(desk, freeze_extra_vectors=frozen), out=desk / "run", progress=heard)
     bundle = read_bundle(run.best)
     table = bundle.model.beside.table.weight
-    assert bundle.head.beside.words == 7 and table.shape == (8, 3)  # "don't" is read as three words
+    assert bundle.head.extra_vectors.words == 7 and table.shape == (8, 3)  # "don't" is read as three words
     given = torch.tensor([[value, -2.0 * value, 0.5] for word, value in VECTORS.items() if word != "don't"])
     taken = sorted(table[1:].tolist()) == sorted(given.tolist())
     assert taken == frozen and not table[0].any()
@@ -58,7 +58,7 @@ def test_vectors_are_taken_over_and_are_tuned_unless_told(desk, frozen):
 
 def test_words_that_only_the_vectors_know_are_understood(desk):
     more = {"train": QUICK["train"] | {"steps": 60, "validate_every": 60}}
-    run = regard.train("classify", changes(desk, beside_frozen=True) | more, out=desk / "run")
+    run = regard.train("classify", changes(desk, freeze_extra_vectors=True) | more, out=desk / "run")
     classifier = regard.load(run.path)
     assert [each.label for each in classifier([f"A {word} film." for word in UNSEEN])] == ["good", "bad"]
     # This ELMo knows capital letters, the vectors do not.
@@ -104,7 +104,7 @@ def test_a_transfer_compares_them(desk):
 def test_a_start_that_had_some_says_that_they_stay_behind(desk):
     run, heard = regard.train("classify", changes(desk), out=desk / "run"), Telling()
     again = regard.train(
-        "classify", changes(desk, start=str(run.path), beside=None), out=desk / "again", progress=heard
+        "classify", changes(desk, init_from=str(run.path), extra_vectors=None), out=desk / "again", progress=heard
     )
     assert read_bundle(again.best).model.beside is None
     assert any("the word vectors beside it stay behind with its head" in said for said in heard.said)
@@ -115,7 +115,11 @@ def test_rows_of_a_file_that_are_left_out_are_told_even_the_first(desk, use):
     given = (desk / "glove.txt").read_bytes()
     (desk / "odd.txt").write_bytes("café 1 2 3\n".encode("latin-1") + given)
     heard = Telling()
-    more = {"beside": None, "start": str(desk / "odd.txt")} if use == "start" else {"beside": str(desk / "odd.txt")}
+    more = (
+        {"extra_vectors": None, "init_from": str(desk / "odd.txt")}
+        if use == "start"
+        else {"extra_vectors": str(desk / "odd.txt")}
+    )
     regard.train("classify", changes(desk) | more, out=desk / "run", progress=heard)
     assert any("odd.txt: 1 row is left out" in said for said in heard.warned)
 
@@ -123,11 +127,14 @@ def test_rows_of_a_file_that_are_left_out_are_told_even_the_first(desk, use):
 @pytest.mark.parametrize(
     "more, words",
     [
-        ({"start": "bert"}, "beside: .*glove.txt can stand beside an ELMo alone"),
-        ({"start": None, "model.preset": "words"}, "beside: .*glove.txt can stand beside an ELMo alone"),
-        ({"beside": None, "beside_frozen": True}, "beside_frozen: there are no vectors beside the model"),
-        ({"beside": "foreign.txt"}, "beside: .*foreign.txt has no word of the texts"),
-        ({"beside": "nowhere.txt"}, "nowhere.txt"),
+        ({"init_from": "bert"}, "beside: .*glove.txt can stand beside an ELMo alone"),
+        ({"init_from": None, "model.preset": "words"}, "beside: .*glove.txt can stand beside an ELMo alone"),
+        (
+            {"extra_vectors": None, "freeze_extra_vectors": True},
+            "freeze_extra_vectors: there are no vectors beside the model",
+        ),
+        ({"extra_vectors": "foreign.txt"}, "beside: .*foreign.txt has no word of the texts"),
+        ({"extra_vectors": "nowhere.txt"}, "nowhere.txt"),
     ],
 )
 def test_what_cannot_be_is_refused(desk, monkeypatch, more, words):

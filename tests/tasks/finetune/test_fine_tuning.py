@@ -47,7 +47,7 @@ def fine_tuned(language_model, files, tmp_path_factory) -> Run:
     """A classifier that began with the language model."""
     data = {"data.train.path": str(files[0]), "data.test.test.path": str(files[1])}
     out = tmp_path_factory.mktemp("runs") / "fine"
-    return train("classify", FINE | data | {"start": str(language_model.path)}, out=out)
+    return train("classify", FINE | data | {"init_from": str(language_model.path)}, out=out)
 
 
 def written(folder, rows, name="a.csv"):
@@ -59,7 +59,9 @@ def written(folder, rows, name="a.csv"):
 def test_a_language_model_is_fine_tuned_to_label(fine_tuned, language_model):
     record = fine_tuned.record
     found = record["scores"]["test"]
-    assert found["accuracy"] > 0.9 > found["chance"] + 0.3 and found["macro_f1"] > 0.9 and found["loss"] < 0.5
+    assert (
+        found["accuracy"] > 0.9 > found["majority_baseline"] + 0.3 and found["macro_f1"] > 0.9 and found["loss"] < 0.5
+    )
     assert [each["label"] for each in found["classes"]] == ["kind", "unkind"]
     assert sum(map(sum, found["confusion"])) == found["examples"] == 100
     assert record["settings"]["model"]["width"] == 32 and record["sources"]["model.width"].startswith("start ")
@@ -84,7 +86,7 @@ def test_tokens_of_the_start_keep_their_numbers_and_the_checkpoint_holds_the_new
 def test_a_model_of_hugging_face_is_fine_tuned(kind, files, tmp_path):
     theirs = their_folder(tmp_path / "theirs", kind)
     start = f"hf:{tmp_path / 'theirs'}"
-    changes = FINE | {"data.train.path": str(files[0]), "start": start, "train.steps": 3, "train.warmup": 1}
+    changes = FINE | {"data.train.path": str(files[0]), "init_from": start, "train.steps": 3, "train.warmup": 1}
     run = train("classify", changes, out=tmp_path / "run")
     bundle = read_bundle(run.best)
     assert bundle.settings.width == 16 and bundle.facts["start"]["path"] == start
@@ -107,7 +109,7 @@ def test_pairs_read_in_both_orders_have_the_same_label_either_way(tmp_path):
         for (one, label), (other, wanted) in zip(texts[::2], texts[1::2])
     ]
     path = written(tmp_path, [("sentence1", "sentence2", "label"), *rows])
-    changes = {"data.train.path": path, "pairs": "both-orders", "train.steps": 6, "model.max_positions": 128}
+    changes = {"data.train.path": path, "pair_encoding": "both-orders", "train.steps": 6, "model.max_positions": 128}
     run = train("classify", QUICK | changes, out=tmp_path / "run")
     classifier = regard.load(run.path)
     one, other, _ = rows[0]
@@ -124,17 +126,17 @@ def test_a_model_learns_to_choose(language_model, tmp_path):
         rows.append({"context": begun, "choices": choices[:: 1 if number % 2 else -1], "label": 1 - number % 2})
     path = tmp_path / "choices.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    changes = {"data.train.path": str(path), "start": str(language_model.path), "train.steps": 60}
+    changes = {"data.train.path": str(path), "init_from": str(language_model.path), "train.steps": 60}
     run = train("choose", FINE | changes, out=tmp_path / "run")
     found = run.record["scores"]["valid"]
-    assert found["accuracy"] > 0.9 and found["chance"] == 0.5 and "macro_f1" not in found
+    assert found["accuracy"] > 0.9 and found["majority_baseline"] == 0.5 and "macro_f1" not in found
     card = (run.path / "README.md").read_text()
     assert "taking any of the choices" in card and "chooser(" in card
     assert measure_labels(run.path)["valid"].figures["accuracy"] == found["accuracy"]
 
 
 def test_resuming_changes_nothing(files, language_model):
-    changes = FINE | {"data.train.path": str(files[0]), "start": str(language_model.path), "model.dropout": 0.1}
+    changes = FINE | {"data.train.path": str(files[0]), "init_from": str(language_model.path), "model.dropout": 0.1}
     assert verify_resume(find_recipe("classify"), changes, 6).is_exact
 
 
@@ -142,7 +144,7 @@ def test_a_run_goes_on_without_its_start(files, language_model, tmp_path):
     import shutil
 
     shutil.copytree(language_model.path, tmp_path / "start")
-    changes = FINE | {"data.train.path": str(files[0]), "start": str(tmp_path / "start"), "train.steps": 4}
+    changes = FINE | {"data.train.path": str(files[0]), "init_from": str(tmp_path / "start"), "train.steps": 4}
     run = train("classify", changes | {"train.schedule": "constant", "train.warmup": 1}, out=tmp_path / "run")
     shutil.rmtree(tmp_path / "start")
     assert regard.resume(run.path, {"train.steps": 6}).record["steps"] == 6
@@ -228,9 +230,11 @@ def test_other_examples_are_measured(fine_tuned, files, tmp_path):
 
 
 def test_a_run_is_planned(files, language_model):
-    changes = FINE | {"data.train.path": str(files[0]), "start": str(language_model.path)}
+    changes = FINE | {"data.train.path": str(files[0]), "init_from": str(language_model.path)}
     plan = plan_run(resolve_run(find_recipe("classify"), changes).settings)
-    assert plan.labels == 2 and plan.train_examples + plan.valid_examples == 300 and plan.start == changes["start"]
+    assert (
+        plan.labels == 2 and plan.train_examples + plan.valid_examples == 300 and plan.init_from == changes["start"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -286,7 +290,7 @@ def test_settings_that_contradict_the_start_are_refused(language_model, files, q
         ),
         ({"text.size": 900}, f'text: the tokenizer comes from the start "{start}"; leave these settings out.'),
         (
-            {"start": str(quick_run.path)},
+            {"init_from": str(quick_run.path)},
             f"start: {quick_run.path} is a sequence-to-sequence model, but the task classify begins with a language "
             "model or a text encoder or a two-direction language model or a table of words; name one.",
         ),
@@ -295,22 +299,22 @@ def test_settings_that_contradict_the_start_are_refused(language_model, files, q
             "max_length: 65 tokens are more than the 64 places the model has; lower it.",
         ),
         (
-            {"pairs": "both-orders"},
+            {"pair_encoding": "both-orders"},
             'pairs: "both-orders" is for two texts an example, and these have one; leave it out.',
         ),
     ):
         with pytest.raises(ConfigError) as error:
-            train("classify", FINE | data | {"start": start} | changes, out=tmp_path / "run")
+            train("classify", FINE | data | {"init_from": start} | changes, out=tmp_path / "run")
         assert str(error.value) == sentence
     assert not (tmp_path / "run").exists()
-    settings = resolve_run(find_recipe("classify"), data | {"start": start, "model.dropout": 0.3}).settings
+    settings = resolve_run(find_recipe("classify"), data | {"init_from": start, "model.dropout": 0.3}).settings
     assert settings.model.dropout == 0.3 and settings.train.learning_rate == 0.0015  # 768 / 32 times that of GPT
 
 
 def test_a_start_takes_the_place_of_a_recipes_model(language_model, files, tmp_path):
     recipe = tmp_path / "mine.toml"
     recipe.write_text(f'task = "classify"\ndata.train.path = "{files[0]}"\ntext.size = 99\nmodel.preset = "gpt2"\n')
-    settings = resolve_run(find_recipe(str(recipe)), {"start": str(language_model.path)}).settings
+    settings = resolve_run(find_recipe(str(recipe)), {"init_from": str(language_model.path)}).settings
     assert settings.model.width == 32 and settings.text.size == 16_000
 
 

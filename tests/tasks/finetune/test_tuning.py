@@ -121,7 +121,7 @@ def test_many_at_once_are_answered_as_one_by_one(rated, tagging, answering):
 
 
 def test_a_fine_tuned_model_is_a_start_for_another_task(labeled, folder, tmp_path):
-    place = {"data.train.path": write_tagged(tmp_path / "a.conll", 60), "start": str(labeled.path)}
+    place = {"data.train.path": write_tagged(tmp_path / "a.conll", 60), "init_from": str(labeled.path)}
     quick = {"train.steps": 3, "train.warmup": 1, "train.validate_every": 3}
     run = train("tag", place | quick, out=tmp_path / "run")
     before, after = read_bundle(labeled.best), read_bundle(run.best)
@@ -134,13 +134,13 @@ def test_a_fine_tuned_model_is_a_start_for_another_task(labeled, folder, tmp_pat
 @pytest.mark.parametrize("wanted, read", [(None, 20), (28, 28)])
 def test_as_much_is_read_as_the_start_has_learned_to_read_unless_told(folder, tmp_path, wanted, read):
     write_bundle(tmp_path / "bert", small_encoder_bundle(bert_tokenizer(), {"length": 20}, max_positions=32))
-    place = {"data.train.path": str(write_reviews(tmp_path / "reviews.csv", 24)), "start": str(tmp_path / "bert")}
+    place = {"data.train.path": str(write_reviews(tmp_path / "reviews.csv", 24)), "init_from": str(tmp_path / "bert")}
     run = train("classify", place | {"max_length": wanted, "train.steps": 1, "train.warmup": 0}, out=tmp_path / "run")
     assert read_bundle(run.best).facts["max_length"] == read
 
 
 def test_fine_tuning_takes_three_epochs_unless_told(labeled, folder):
-    place = {"data.train.path": str(folder / "reviews.csv"), "start": str(labeled.path)}
+    place = {"data.train.path": str(folder / "reviews.csv"), "init_from": str(labeled.path)}
     settings = resolve_run(find_recipe("classify"), place).settings
     train_settings = settings.train.planned(10)
     assert (train_settings.steps, train_settings.warmup, train_settings.validate_every) == (30, 3, 3)
@@ -215,8 +215,8 @@ def test_cards_show_figures_intervals_and_mistakes(labeled, rated, tagging, answ
 
 
 def test_a_label_is_asked_for_a_language_model_only(folder, tmp_path):
-    place = {"data.train.path": str(folder / "reviews.csv"), "objective.language_weight": 0.5}
-    with pytest.raises(ConfigError, match="objective.language_weight: 0.5 is for language models"):
+    place = {"data.train.path": str(folder / "reviews.csv"), "objective.lm_weight": 0.5}
+    with pytest.raises(ConfigError, match="objective.lm_weight: 0.5 is for language models"):
         train("classify", BERT | place, out=tmp_path / "run")
 
 
@@ -224,7 +224,7 @@ def test_tags_and_answers_need_an_encoder(folder, quick_run):
     for changes, sentence in (
         ({"model.preset": "gpt-tiny"}, '"gpt-tiny" is a language model, but the task tag needs a text encoder'),
         (
-            {"start": str(quick_run.path)},
+            {"init_from": str(quick_run.path)},
             "is a sequence-to-sequence model, but the task tag begins with a text encoder",
         ),
     ):
@@ -268,11 +268,11 @@ def test_numbers_that_are_all_the_same_teach_nothing(tmp_path):
 
 def test_texts_read_apart_are_as_alike_as_their_vectors(tmp_path):
     path = write_rated(tmp_path / "a.csv", 200, alike=True)
-    changes = {"data.train.path": path, "pairs": "apart", "train.steps": 60}
+    changes = {"data.train.path": path, "pair_encoding": "bi-encoder", "train.steps": 60}
     run = train("regress", BERT | changes, out=tmp_path / "run")
     assert run.record["scores"]["valid"]["spearman"] > 0.8
     bundle, regressor = read_bundle(run.best), regard.load(run.path)
-    assert bundle.head.kind == "likeness" and bundle.head.pooling == "mean"
+    assert bundle.head.kind == "similarity" and bundle.head.pooling == "mean"
     one, other = regressor([("key hat", "cup"), ("cup", "key hat")])
     assert one.number == pytest.approx(other.number, abs=1e-3)
     assert regressor(("key hat", "key hat")).number == pytest.approx(110, abs=1e-3)
@@ -282,7 +282,7 @@ def test_how_pairs_are_read_must_fit(folder, tmp_path):
     place = {"data.train.path": str(write_reviews(tmp_path / "a.csv", 30))}
     (tmp_path / "b.csv").write_text("text,score\n" + "".join(f"word {n},{n % 5}\n" for n in range(60)))
     with pytest.raises(ConfigError, match='pairs: "apart" is for two texts an example, and these have one'):
-        changes = BERT | {"data.train.path": str(tmp_path / "b.csv"), "pairs": "apart"}
+        changes = BERT | {"data.train.path": str(tmp_path / "b.csv"), "pair_encoding": "bi-encoder"}
         train("regress", changes, out=tmp_path / "run")
     with pytest.raises(ConfigError, match='pooling: "mean" is for text encoders'):
         train("classify", place | {"model.preset": "gpt-tiny", "pooling": "mean"}, out=tmp_path / "run")
@@ -294,7 +294,7 @@ def test_a_model_made_for_vectors_is_tuned_as_it_was_made(tmp_path, rated, folde
         bundle, task="masked-language-model", model=bundle.model.body, facts={"embed": {"pooling": "mean"}}, head=None
     )
     write_bundle(tmp_path / "start", made)
-    quick = {"start": str(tmp_path / "start"), "train.steps": 2, "train.warmup": 1, "train.validate_every": 2}
+    quick = {"init_from": str(tmp_path / "start"), "train.steps": 2, "train.warmup": 1, "train.validate_every": 2}
     pairs = train("regress", quick | {"data.train.path": str(folder / "pairs.csv")}, out=tmp_path / "pairs")
     assert read_bundle(pairs.best).facts["pairs"] == "apart"
     reviews = str(write_reviews(tmp_path / "reviews.csv", 40))

@@ -22,27 +22,30 @@ def tokenizers():
 
 @pytest.fixture(scope="module")
 def generator(tokenizers):
-    return small_generator(tokenizers["bytes"], generate={"tokens": 20})
+    return small_generator(tokenizers["bytes"], generate={"max_new_tokens": 20})
 
 
 def test_text_in_text_out(generator):
     answer = generator("Anna went to")
     assert answer.prompt == "Anna went to" and answer.text and answer.samples == ()
     assert len(answer.tokens) == len(answer.ids) == len(answer.log_probabilities) <= 20
-    assert answer.finished_by in ("end", "length")
-    assert generator("Anna", tokens=5, temperature=0).text == generator("Anna", tokens=5, temperature=0).text
+    assert answer.finish_reason in ("eos", "length")
+    assert (
+        generator("Anna", max_new_tokens=5, temperature=0).text
+        == generator("Anna", max_new_tokens=5, temperature=0).text
+    )
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("marks", ["spaces", "bytes"])
 def test_a_list_comes_back_in_its_order_and_equals_single_calls(tokenizers, family, marks):
     generator = small_generator(tokenizers[marks], family)
-    for settings in ({"temperature": 0}, {"samples": 2, "top_p": 0.9, "seed": 4}):
-        together = generator(PROMPTS, tokens=30, **settings)
+    for settings in ({"temperature": 0}, {"num_samples": 2, "top_p": 0.9, "seed": 4}):
+        together = generator(PROMPTS, max_new_tokens=30, **settings)
         for place, (prompt, answer) in enumerate(zip(PROMPTS, together, strict=True)):
-            alone = generator(prompt, tokens=30, first_row=place + 1, **settings)
+            alone = generator(prompt, max_new_tokens=30, first_row=place + 1, **settings)
             assert alone.prompt == answer.prompt == prompt and alone.text == answer.text
-            assert alone.ids == answer.ids and alone.finished_by == answer.finished_by
+            assert alone.ids == answer.ids and alone.finish_reason == answer.finish_reason
             assert alone.log_probabilities == pytest.approx(answer.log_probabilities, abs=1e-4)
             assert [each.text for each in alone.samples] == [each.text for each in answer.samples]
     assert generator([]) == []
@@ -54,43 +57,43 @@ def test_what_is_streamed_is_the_whole(tokenizers, family, marks):
     generator = small_generator(tokenizers[marks], family)
     for prompt in PROMPTS:
         for stop in (None, "e", ["an", "\n"]):
-            pieces = list(generator.stream(prompt, tokens=120, stop=stop))
-            answer = generator(prompt, tokens=120, stop=stop)
+            pieces = list(generator.stream(prompt, max_new_tokens=120, stop=stop))
+            answer = generator(prompt, max_new_tokens=120, stop=stop)
             assert "".join(pieces) == answer.text and all(pieces)
 
 
 def test_the_model_may_be_used_between_pieces(generator):
     expected = generator("Anna").text
-    assert "".join(piece for piece in generator.stream("Anna") if generator("The", tokens=2)) == expected
+    assert "".join(piece for piece in generator.stream("Anna") if generator("The", max_new_tokens=2)) == expected
 
 
 def test_text_stops_before_a_stop(generator):
-    whole = generator("Anna", tokens=60, seed=2).text
+    whole = generator("Anna", max_new_tokens=60, seed=2).text
     stop = whole[5:8]
-    answer = generator("Anna", tokens=60, seed=2, stop=stop)
-    assert answer.text == whole[: whole.index(stop)] and answer.finished_by == "stop"
+    answer = generator("Anna", max_new_tokens=60, seed=2, stop=stop)
+    assert answer.text == whole[: whole.index(stop)] and answer.finish_reason == "stop"
     assert len(answer.ids) < 60 and generator.tokenizer.decode(answer.ids).find(stop) == len(answer.text)
-    both = generator("Anna", tokens=60, seed=2, stop=["never said ever", stop])
+    both = generator("Anna", max_new_tokens=60, seed=2, stop=["never said ever", stop])
     assert both.text == answer.text
 
 
 def test_an_end_token_ends(tokenizers):
     generator = small_generator(tokenizers["bytes"])
-    found = [answer for answer in generator([""] * 400, tokens=60) if answer.finished_by == "end"]
+    found = [answer for answer in generator([""] * 400, max_new_tokens=60) if answer.finish_reason == "eos"]
     assert found
     for answer in found:
         assert answer.tokens[-1] == "</s>" and "</s>" not in answer.text and answer.ids.count(answer.ids[-1]) == 1
-    longer = generator([""] * 400, tokens=60, min_tokens=60)
+    longer = generator([""] * 400, max_new_tokens=60, min_new_tokens=60)
     assert all(len(answer.ids) == 60 for answer in longer)
 
 
 def test_samples_are_those_of_their_numbers(generator):
-    answer = generator("Anna", samples=4, seed=9)
+    answer = generator("Anna", num_samples=4, seed=9)
     assert len(answer.samples) == 4 and answer.samples[0].text == answer.text
     assert len({each.text for each in answer.samples}) == 4
-    fewer = generator("Anna", samples=2, seed=9)
+    fewer = generator("Anna", num_samples=2, seed=9)
     assert [each.text for each in fewer.samples] == [each.text for each in answer.samples[:2]]
-    assert generator("Anna", samples=4, seed=9) == answer != generator("Anna", samples=4, seed=10)
+    assert generator("Anna", num_samples=4, seed=9) == answer != generator("Anna", num_samples=4, seed=10)
 
 
 def test_an_empty_prompt_begins_after_the_end_token(generator):
@@ -98,15 +101,15 @@ def test_an_empty_prompt_begins_after_the_end_token(generator):
     with torch.no_grad():
         log_p = generator.model(torch.tensor([ids]))[0, -1].log_softmax(-1)
     log_p[[generator.tokenizer.pad_id, generator.tokenizer.bos_id, generator.tokenizer.unk_id]] = -torch.inf
-    for begins_text in (True, False):
-        answer = generator("", tokens=1, temperature=0, begins_text=begins_text)
+    for add_bos in (True, False):
+        answer = generator("", max_new_tokens=1, temperature=0, add_bos=add_bos)
         assert answer.ids == (int(log_p.argmax()),)
 
 
 def test_a_prompt_may_be_taken_from_the_middle_of_a_text(generator):
     ids = generator.tokenizer.encode("Anna went").ids
-    for begins_text, front in ((True, [generator.tokenizer.eos_id]), (False, [])):
-        answer = generator("Anna went", tokens=1, temperature=0, begins_text=begins_text)
+    for add_bos, front in ((True, [generator.tokenizer.eos_id]), (False, [])):
+        answer = generator("Anna went", max_new_tokens=1, temperature=0, add_bos=add_bos)
         with torch.no_grad():
             log_p = generator.model(torch.tensor([[*front, *ids]]))[0, -1].log_softmax(-1)
         assert answer.log_probabilities[0] == pytest.approx(float(log_p[answer.ids[0]]), abs=1e-4)
@@ -116,7 +119,7 @@ def test_a_prompt_may_be_taken_from_the_middle_of_a_text(generator):
 def test_a_text_s_score_is_what_generation_gave_it(tokenizers, family):
     generator = small_generator(tokenizers["bytes"], family)
     compared = 0
-    for answer in generator(PROMPTS[:3] * 40, tokens=2, seed=3):
+    for answer in generator(PROMPTS[:3] * 40, max_new_tokens=2, seed=3):
         (score,) = generator.score([answer.prompt + answer.text])
         if score.ids == (*generator.tokenizer.encode(answer.prompt).ids, *answer.ids):
             assert score.log_probabilities[-len(answer.ids) :] == pytest.approx(answer.log_probabilities, abs=1e-4)
@@ -148,7 +151,7 @@ def test_scores_are_the_model_s_own(generator):
     assert perplexity(scores) == pytest.approx(math.exp(-total / count))
     assert word_perplexity(scores) == pytest.approx(math.exp(-total / 8))
     assert bits_per_byte(scores) == pytest.approx(-total / math.log(2) / sum(len(each.encode()) for each in texts))
-    (with_end,) = generator.score(["Anna"], has_end=True)
+    (with_end,) = generator.score(["Anna"], score_eos=True)
     assert with_end.tokens[-1] == "</s>" and with_end.log_probabilities[:-1] == pytest.approx(
         generator.score(["Anna"])[0].log_probabilities, abs=1e-4
     )
@@ -177,8 +180,8 @@ def test_long_texts_are_scored_in_windows(generator, stride):
 
 def test_the_window_is_the_model_s_the_trained_one_or_none(tokenizers):
     text = " ".join(STORIES[:3])
-    recurrent = small_generator(tokenizers["bytes"], "lstm", window=24)
-    rotary = small_generator(tokenizers["bytes"], "rotary", window=24)
+    recurrent = small_generator(tokenizers["bytes"], "lstm", context_window=24)
+    rotary = small_generator(tokenizers["bytes"], "rotary", context_window=24)
     assert (recurrent.reach, rotary.reach) == (None, 24)
     assert small_generator(tokenizers["bytes"]).reach == 24
     assert len(recurrent.score([text])[0].ids) > 200
@@ -188,9 +191,9 @@ def test_the_window_is_the_model_s_the_trained_one_or_none(tokenizers):
     with pytest.raises(ConfigError) as error:
         rotary.score([text], stride=25)
     assert str(error.value) == "stride: 25 does not lie between 1 and 24, the tokens this model reads."
-    whole, trained = (rotary(text, tokens=3, window=window, temperature=0) for window in (None, "trained"))
+    whole, trained = (rotary(text, max_new_tokens=3, window=window, temperature=0) for window in (None, "trained"))
     assert whole.log_probabilities != pytest.approx(trained.log_probabilities, abs=1e-4)
-    numbered = rotary(text, tokens=3, window=24, temperature=0)
+    numbered = rotary(text, max_new_tokens=3, context_window=24, temperature=0)
     assert numbered == trained
 
 
@@ -200,7 +203,7 @@ def test_next_tokens_are_those_of_every_position(generator):
     assert len(found) == len(score.ids) + 1 and all(len(choices) == 4 for choices in found)
     chances = [choice.probability for choice in found[0]]
     assert chances == sorted(chances, reverse=True)
-    assert generator("Anna had", tokens=1, temperature=0).ids[0] in [choice.id for choice in found[-1]]
+    assert generator("Anna had", max_new_tokens=1, temperature=0).ids[0] in [choice.id for choice in found[-1]]
 
 
 def test_inspection_gives_the_attention_of_every_layer_and_head(generator):
@@ -220,7 +223,7 @@ def test_inspection_gives_the_attention_of_every_layer_and_head(generator):
 
 def test_the_lens_shows_what_each_block_would_say(generator):
     text = "Anna had a dog."
-    trace = generator.lens(text, count=3)
+    trace = generator.logit_lens(text, count=3)
     length = len(trace.tokens["text"])
     assert sorted(trace.arrays) == [f"blocks.{n}.{name}" for n in (0, 1) for name in ("ids", "probabilities")]
     assert all(array.shape == (length, 3) for array in trace.arrays.values())
@@ -249,15 +252,15 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
             lambda: recurrent.inspect("Anna")
         ),
         "lens: this model has no blocks that write into one stream; a model of the family gpt has.": (
-            lambda: recurrent.lens("Anna")
+            lambda: recurrent.logit_lens("Anna")
         ),
         "inspect: no probe is named x; this model has ": lambda: generator.inspect("Anna", ["x"]),
         f"inspect: {too_long}": lambda: generator.inspect(long),
-        f"lens: {too_long}": lambda: generator.lens(long),
-        "samples: 2 texts cannot be said at once; ask for one, or call.": lambda: generator.stream("", samples=2),
-        "window: 25 is more than the 24 tokens this model takes.": lambda: generator("Anna", window=25),
+        f"lens: {too_long}": lambda: generator.logit_lens(long),
+        "samples: 2 texts cannot be said at once; ask for one, or call.": lambda: generator.stream("", num_samples=2),
+        "window: 25 is more than the 24 tokens this model takes.": lambda: generator("Anna", context_window=25),
         'window: "trained" is not known of this model; give a number, or leave it out.': (
-            lambda: generator("Anna", window="trained")
+            lambda: generator("Anna", context_window="trained")
         ),
         "score: one text is given where a list of them is expected; write [text].": lambda: generator.score("Anna"),
         "line 2 is not UTF-8 text; convert it first.": lambda: generator(["Anna", "sch\udcf6n"]),
@@ -272,10 +275,10 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
 
 
 def test_a_greedy_call_leaves_the_checkpoint_s_own_drawing_behind(tokenizers):
-    generator = small_generator(tokenizers["bytes"], generate={"top_p": 0.9, "tokens": 7, "samples": 2})
+    generator = small_generator(tokenizers["bytes"], generate={"top_p": 0.9, "max_new_tokens": 7, "num_samples": 2})
     assert generator.generation().top_p == 0.9 and generator.config["generate"]["top_p"] == 0.9
     greedy = generator.generation(temperature=0)
-    assert (greedy.top_p, greedy.samples, greedy.tokens) == (None, 1, 7)
+    assert (greedy.top_p, greedy.num_samples, greedy.max_new_tokens) == (None, 1, 7)
 
 
 def test_weights_that_are_no_numbers_are_told(tokenizers):
@@ -288,10 +291,10 @@ def test_weights_that_are_no_numbers_are_told(tokenizers):
 
 
 def test_a_language_model_is_loaded_as_what_it_is(tokenizers, quick_run, tmp_path):
-    bundle = language_bundle(tokenizers["bytes"], generate={"tokens": 9}, window=24)
+    bundle = language_bundle(tokenizers["bytes"], generate={"max_new_tokens": 9}, context_window=24)
     write_bundle(tmp_path / "model", bundle)
     generator = regard.load(tmp_path / "model", device="cpu")
-    assert isinstance(generator, Generator) and generator.generation().tokens == 9
+    assert isinstance(generator, Generator) and generator.generation().max_new_tokens == 9
     assert generator("Anna", seed=2).text == Generator(bundle)("Anna", seed=2).text
     with pytest.raises(ConfigError) as error:
         regard.load(tmp_path / "model", ensemble=[tmp_path / "model"])

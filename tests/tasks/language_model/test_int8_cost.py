@@ -49,7 +49,7 @@ class Heard(Progress):
 
 
 def test_a_run_is_measured_once_on_its_validation_text(run, monkeypatch):
-    generator = load_generator(run.path, "cpu", weights="int8")
+    generator = load_generator(run.path, "cpu", quantize="int8")
     found = measure_weights_cost(run.path, generator)
     assert found.text == "the run's validation text" and found.cost.tokens == LOOKED_AT
     assert found.cost.full_perplexity == pytest.approx(run.record["scores"]["valid"]["perplexity"], rel=0.3)
@@ -77,18 +77,18 @@ def test_without_its_text_stories_are_read_instead(run, tmp_path):
     record["data"]["folder"] = str(tmp_path / "gone")
     (moved / "run.json").write_text(json.dumps(record))
     heard = Heard()
-    found = measure_weights_cost(moved, load_generator(moved, "cpu", weights="int8"), heard)
+    found = measure_weights_cost(moved, load_generator(moved, "cpu", quantize="int8"), heard)
     assert found.text == "stories of the miniature world" and found.cost.tokens == LOOKED_AT
     assert heard.warnings == [f"{tmp_path / 'gone'}: the tokenized text of {moved} is not here any more."]
     assert not (tmp_path / "gone").exists()
 
 
 def test_the_cost_is_printed_beside_the_text(run):
-    words = ("generate", run.path, "Anna", "--weights", "int8", "--tokens", 5, "--temperature", 0)
-    expected = load_generator(run.path, "cpu", weights="int8")("Anna", tokens=5, temperature=0).text + "\n"
+    words = ("generate", run.path, "Anna", "--quantize", "int8", "--max-new-tokens", 5, "--temperature", 0)
+    expected = load_generator(run.path, "cpu", quantize="int8")("Anna", max_new_tokens=5, temperature=0).text + "\n"
     done = call(*words)
     assert done.exit_code == 0 and done.stdout == expected
-    cost = measure_weights_cost(run.path, load_generator(run.path, "cpu", weights="int8"))
+    cost = measure_weights_cost(run.path, load_generator(run.path, "cpu", quantize="int8"))
     assert " ".join(done.stderr.split()) == str(cost)  # on lines of some width
     assert str(cost).endswith(f"% (± {cost.cost.error:.3%}) over 512 tokens of the run's validation text")
     silent = call(*words, "-q")
@@ -97,7 +97,7 @@ def test_the_cost_is_printed_beside_the_text(run):
 
 def test_a_checkpoint_alone_is_measured_on_stories(tmp_path):
     write_bundle(tmp_path / "model", language_bundle(tokenizer_of("bytes")))
-    generator = load_generator(tmp_path / "model", "cpu", weights="int8")
+    generator = load_generator(tmp_path / "model", "cpu", quantize="int8")
     found = measure_weights_cost(tmp_path / "model", generator)
     assert found.text == "stories of the miniature world" and found.cost.tokens == LOOKED_AT
     assert not (tmp_path / "model" / KEPT).exists()
@@ -108,15 +108,15 @@ def test_score_prints_both_perplexities(run, tmp_path):
     path.write_text("Anna had a dog.\nPeter went to the market. He was happy.\n", encoding="utf-8")
     plain = json.loads(good("score", run.path, path, "--json", "-q"))
     assert "weights_cost" not in plain
-    found = json.loads(good("score", run.path, path, "--weights", "int8", "--json", "-q"))
+    found = json.loads(good("score", run.path, path, "--quantize", "int8", "--json", "-q"))
     cost = found["weights_cost"]
     assert cost["full_perplexity"] == pytest.approx(plain["perplexity"], rel=1e-5)
     assert cost["perplexity"] == pytest.approx(found["perplexity"], rel=1e-5)
     assert cost["change"] == pytest.approx(cost["perplexity"] / cost["full_perplexity"] - 1) != 0
-    lines = good("score", run.path, path, "--weights", "int8", "-q").splitlines()
+    lines = good("score", run.path, path, "--quantize", "int8", "-q").splitlines()
     assert lines[-1].startswith(f"int8 weights: perplexity {cost['perplexity']:.4f}, with full weights ")
     assert lines[-1].endswith(f" over {found['tokens']} tokens") and lines[-2].startswith("perplexity ")
-    assert bad("score", run.path, path, "--weights", "int3") == 'weights: "int3" is not one of full, int8.'
-    assert bad("generate", run.path, "Anna", "--weights", "int8", "--precision", "bf16") == (
+    assert bad("score", run.path, path, "--quantize", "int3") == 'weights: "int3" is not one of full, int8.'
+    assert bad("generate", run.path, "Anna", "--quantize", "int8", "--precision", "bf16") == (
         "weights: int8 weights go with the precision fp32, not bf16; leave one of them out."
     )

@@ -184,7 +184,7 @@ def test_mistakes_are_one_sentence(tmp_path):
 def test_bytes_are_the_default_of_bpe_alone():
     settings = lambda **changes: resolve_run(find_recipe("language-model"), STORIES | changes).settings.text
     assert settings().marks == "bytes" and settings(**{"text.kind": "char"}).marks == "spaces"
-    assert settings(**{"text.marks": "spaces"}).marks == "spaces"
+    assert settings(**{"text.pretokenizer": "metaspace"}).marks == "spaces"
 
 
 def test_the_folder_follows_from_what_is_read_and_how():

@@ -33,7 +33,7 @@ def tokenizer():
 @pytest.fixture(scope="module")
 def folder(tokenizer, tmp_path_factory):
     path = tmp_path_factory.mktemp("weights") / "model"
-    write_bundle(path, language_bundle(tokenizer, generate={"tokens": 12}))
+    write_bundle(path, language_bundle(tokenizer, generate={"max_new_tokens": 12}))
     return path
 
 
@@ -45,21 +45,21 @@ def generator_of(tokenizer, family):
 @pytest.mark.parametrize("family", ["gpt", "rotary", "lstm"])
 def test_batched_is_single_and_streamed_is_whole(tokenizer, family):
     generator = generator_of(tokenizer, family)
-    for settings in ({"temperature": 0}, {"samples": 2, "top_p": 0.9, "seed": 4}):
-        together = generator(PROMPTS, tokens=16, **settings)
+    for settings in ({"temperature": 0}, {"num_samples": 2, "top_p": 0.9, "seed": 4}):
+        together = generator(PROMPTS, max_new_tokens=16, **settings)
         for place, (prompt, answer) in enumerate(zip(PROMPTS, together, strict=True)):
-            alone = generator(prompt, tokens=16, first_row=place + 1, **settings)
+            alone = generator(prompt, max_new_tokens=16, first_row=place + 1, **settings)
             assert alone.ids == answer.ids
             assert alone.log_probabilities == pytest.approx(answer.log_probabilities, abs=CLOSE)
     for prompt in PROMPTS[:2]:
-        assert "".join(generator.stream(prompt, tokens=16)) == generator(prompt, tokens=16).text
+        assert "".join(generator.stream(prompt, max_new_tokens=16)) == generator(prompt, max_new_tokens=16).text
 
 
 @needs_int8
 @pytest.mark.parametrize("family", ["gpt", "rotary", "lstm"])
 def test_cached_is_uncached(tokenizer, family):
     generator = generator_of(tokenizer, family)
-    for answer in generator(["Anna", "The dog"], tokens=12, temperature=0):
+    for answer in generator(["Anna", "The dog"], max_new_tokens=12, temperature=0):
         ids = [tokenizer.eos_id, *tokenizer.encode_batch([answer.prompt])[0], *answer.ids]
         with torch.inference_mode():
             whole = generator.model(torch.tensor([ids[:-1]]))[0].log_softmax(-1)
@@ -69,7 +69,7 @@ def test_cached_is_uncached(tokenizer, family):
 
 @needs_int8
 def test_the_cost_is_the_difference_between_two_perplexities(folder):
-    generator = load_generator(folder, "cpu", weights="int8")
+    generator = load_generator(folder, "cpu", quantize="int8")
     plain = load_generator(folder, "cpu")
     texts = STORIES[:5]
     full, held = plain.score(texts), generator.score(texts)
@@ -105,14 +105,14 @@ def test_the_error_of_the_cost_is_that_of_a_mean():
 
 @needs_int8
 def test_what_is_looked_at_is_what_answers(folder):
-    generator = regard.load(folder, "cpu", weights="int8")
+    generator = regard.load(folder, "cpu", quantize="int8")
     plain = regard.load(folder, "cpu")
     text = "Anna had a dog."
     for name in ("inspect", "lens"):
         held, full = getattr(generator, name)(text), getattr(plain, name)(text)
         assert set(held.arrays) == set(full.arrays)
         assert any((held.arrays[each] != full.arrays[each]).any() for each in held.arrays)
-    last = generator.lens(text).arrays["blocks.1.probabilities"]
+    last = generator.logit_lens(text).arrays["blocks.1.probabilities"]
     chances = [[each.probability for each in choices] for choices in generator.next_tokens(text)]
     assert last == pytest.approx(np.array(chances), abs=1e-4)
 
@@ -127,7 +127,7 @@ def test_another_pipeline_of_the_same_model_has_its_own_weights_again(tokenizer)
 
 def refusal(*given):
     with pytest.raises(ConfigError) as caught:
-        weights.check_weights(*given)
+        weights.check_quantize(*given)
     return str(caught.value)
 
 
@@ -146,10 +146,10 @@ def test_weights_that_cannot_be_are_refused(folder, quick_run, monkeypatch):
     assert refusal("int8", cpu, "fp32") == (
         "weights: this build of torch cannot multiply int8 weights on this machine; leave them out."
     )
-    weights.check_weights("full", torch.device("cuda"), "bf16")
+    weights.check_quantize("full", torch.device("cuda"), "bf16")
     monkeypatch.setattr(weights, "can_multiply_int8", lambda: True)
     with pytest.raises(ConfigError) as caught:
-        regard.load(quick_run.path, "cpu", weights="int8")
+        regard.load(quick_run.path, "cpu", quantize="int8")
     assert str(caught.value) == (
         f"weights: {quick_run.path} is a translator, and only language models take int8; leave it out."
     )

@@ -53,9 +53,9 @@ def test_a_file_of_documents_becomes_a_model_with_figures_and_a_card(tmp_path, t
     assert record["state"] == "finished" and record["task"] == "masked-language-model"
     assert record["data"]["train"]["documents"] + record["data"]["valid"]["documents"] == 150
     found = record["scores"]["valid"]
-    assert found["loss"] == pytest.approx(found["masked_loss"] + found["next_sentence_loss"])
-    assert found["pseudo_perplexity"] == pytest.approx(math.exp(found["masked_loss"]))
-    assert 0 < found["chance"] < 0.5 and 0 <= found["masked_accuracy"] <= 1 and found["pairs"] > 0
+    assert found["loss"] == pytest.approx(found["mlm_loss"] + found["next_sentence_loss"])
+    assert found["pseudo_perplexity"] == pytest.approx(math.exp(found["mlm_loss"]))
+    assert 0 < found["majority_baseline"] < 0.5 and 0 <= found["masked_accuracy"] <= 1 and found["pairs"] > 0
     lines = metrics(run)
     assert all({"masked", "next_sentence"} <= set(line) for line in lines if "learning_rate" in line)
     losses = [line["valid_masked_loss"] for line in lines if "valid_masked_loss" in line]
@@ -68,9 +68,9 @@ def test_a_file_of_documents_becomes_a_model_with_figures_and_a_card(tmp_path, t
     "changes",
     [
         {},
-        {"sequences.early_length": 24, "sequences.early_share": 0.75},
-        {"model.has_next_sentence": False, "masking.whole_words": True, "train.micro_batch_tokens": 200},
-        {"train.tokens_per_update": 1, "model.max_positions": 256, "data.train.count": 6},
+        {"sequences.phase1_length": 24, "sequences.phase1_fraction": 0.75},
+        {"model.next_sentence_head": False, "masking.whole_word_masking": True, "train.micro_batch_tokens": 200},
+        {"train.tokens_per_update": 1, "model.max_positions": 256, "data.train.max_rows": 6},
     ],
     ids=["pairs", "short-then-long", "no-pairs", "empty windows"],
 )
@@ -82,13 +82,13 @@ def test_an_interruption_changes_nothing(tmp_path, changes):
 
 
 def test_an_interruption_behind_the_switch_changes_nothing(tmp_path):
-    early = {"sequences.early_length": 24, "sequences.early_share": 0.3}
+    early = {"sequences.phase1_length": 24, "sequences.phase1_fraction": 0.3}
     changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus")} | early
     assert verify_resume(find_recipe("masked-language-model"), changes, steps=8).is_exact
 
 
 def test_a_run_that_goes_on_for_longer_keeps_its_switch(tmp_path):
-    early = {"sequences.early_length": 24, "sequences.early_share": 0.5, "train.steps": 8, "train.warmup": 2}
+    early = {"sequences.phase1_length": 24, "sequences.phase1_fraction": 0.5, "train.steps": 8, "train.warmup": 2}
     run = train(tmp_path, STORIES | early | {"train.validate_every": 4})
     assert read_bundle(run.latest).facts["early_updates"] == 4
     regard.resume(run.path, {"train.steps": 12})
@@ -99,9 +99,9 @@ def test_evaluation_does_not_depend_on_the_seed_or_the_training(tmp_path, text):
     paths = {"data.train.paths": [str(text)]}
     one = train(tmp_path, paths).record["scores"]["valid"]
     other = train(tmp_path, paths | {"seed": 7}, "other").record["scores"]["valid"]
-    for name in ("tokens", "sequences", "masked", "pairs", "chance", "test_set", "rule"):
+    for name in ("tokens", "sequences", "masked", "pairs", "majority_baseline", "test_set", "rule"):
         assert one[name] == other[name]
-    assert one["masked_loss"] != other["masked_loss"]
+    assert one["mlm_loss"] != other["mlm_loss"]
 
 
 def test_a_run_is_measured_on_other_text_and_on_its_own(tmp_path, text):
@@ -119,10 +119,10 @@ def test_one_document_is_read_without_pairs_only(tmp_path, text):
     settings = {"data.train": {"paths": [str(text)], "documents": "file"}}
     with pytest.raises(DataError, match="this is one document, and half of all pairs need another; part it"):
         train(tmp_path, settings)
-    run = train(tmp_path, settings | {"model.has_next_sentence": False})
+    run = train(tmp_path, settings | {"model.next_sentence_head": False})
     found = run.record["scores"]["valid"]
     assert found["pairs"] == 0 and found["next_sentence_accuracy"] is None
-    assert found["loss"] == found["masked_loss"]
+    assert found["loss"] == found["mlm_loss"]
 
 
 def test_documents_of_one_sentence_make_no_pairs(tmp_path):
@@ -186,8 +186,8 @@ def test_mistakes_are_one_sentence(tmp_path):
         resolved(STORIES | {"train.select_by": "accuracy"})
     with pytest.raises(ConfigError, match="sequences.length: 512 tokens are more than the 64 places the model has"):
         train(tmp_path, STORIES | {"sequences.length": 512})
-    with pytest.raises(ConfigError, match="sequences.early_length: 64 tokens are not fewer than the 64 of later"):
-        train(tmp_path, STORIES | {"sequences.early_length": 64})
+    with pytest.raises(ConfigError, match="sequences.phase1_length: 64 tokens are not fewer than the 64 of later"):
+        train(tmp_path, STORIES | {"sequences.phase1_length": 64})
     with pytest.raises(ConfigError, match="Sentence pairs are for the task translate"):
         settings = resolved(SMALL | STORIES).settings
         task("masked-language-model").prepare(settings, None, None, None, [])
@@ -196,7 +196,7 @@ def test_mistakes_are_one_sentence(tmp_path):
 def test_a_model_goes_on_with_another_text(tmp_path, text):
     first = train(tmp_path, STORIES)
     more = {name: value for name, value in SMALL.items() if name == "train"}
-    more |= {"data.train.paths": [str(text)], "data.folder": str(tmp_path / "more"), "start": str(first.path)}
+    more |= {"data.train.paths": [str(text)], "data.folder": str(tmp_path / "more"), "init_from": str(first.path)}
     tiny = {"train.learning_rate": 1e-9, "train.steps": 6}
     second = regard.train("masked-language-model", more | tiny, out=tmp_path / "second")
     before, after = read_bundle(first.best), read_bundle(second.best)
@@ -206,7 +206,7 @@ def test_a_model_goes_on_with_another_text(tmp_path, text):
     assert after.facts["start"]["path"] == str(first.path) and len(after.facts["start"]["sha256"]) == 64
     assert f"Began with `{first.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
     # What was learned helps from the first update on.
-    assert second.scores["valid"]["masked_loss"] < 0.95 * math.log(before.tokenizers["tokenizer"].size)
+    assert second.scores["valid"]["mlm_loss"] < 0.95 * math.log(before.tokenizers["tokenizer"].size)
     assert verify_resume(find_recipe("masked-language-model"), more, steps=4).is_exact
 
 
@@ -216,8 +216,8 @@ def test_a_folder_without_heads_goes_on_with_new_ones(tmp_path, text):
     tokenizer = bert_tokenizer()
     their_encoder(tmp_path / "theirs", "BertModel", tokenizer)
     start = f"hf:{tmp_path / 'theirs'}"
-    changes = {"data.train.paths": [str(text)], "data.folder": str(tmp_path / "own"), "start": start}
-    changes |= {"train": SMALL["train"] | {"steps": 4, "warmup": 1}, "model.has_next_sentence": True}
+    changes = {"data.train.paths": [str(text)], "data.folder": str(tmp_path / "own"), "init_from": start}
+    changes |= {"train": SMALL["train"] | {"steps": 4, "warmup": 1}, "model.next_sentence_head": True}
     run = regard.train("masked-language-model", changes, out=tmp_path / "run")
     found = read_bundle(run.best)
     assert found.model.next_sentence is not None and "untrained" not in found.facts
@@ -225,7 +225,7 @@ def test_a_folder_without_heads_goes_on_with_new_ones(tmp_path, text):
     table = found.model.embedding.table.weight
     assert table.shape == theirs.embeddings.word_embeddings.weight.shape
     assert run.scores["valid"]["pairs"] > 0
-    del changes["model.has_next_sentence"]
+    del changes["model.next_sentence_head"]
     alone = regard.train("masked-language-model", changes, out=tmp_path / "alone")
     assert alone.scores["valid"]["pairs"] == 0 and read_bundle(alone.best).model.next_sentence is None
 
@@ -239,12 +239,12 @@ def test_a_folder_without_heads_goes_on_with_new_ones(tmp_path, text):
 )
 def test_what_contradicts_the_start_is_refused(changes, sentence, tmp_path):
     first = train(tmp_path, STORIES | {"train.steps": 2, "train.warmup": 1})
-    given = STORIES | {"start": str(first.path)} | changes
+    given = STORIES | {"init_from": str(first.path)} | changes
     with pytest.raises(ConfigError) as refused:
         resolve_run(find_recipe("masked-language-model"), given)
     assert sentence.format(start=first.path) in str(refused.value)
     rate = resolve_run(
-        find_recipe("masked-folder"), STORIES | {"start": str(first.path)}
+        find_recipe("masked-folder"), STORIES | {"init_from": str(first.path)}
     ).settings.train.learning_rate
     assert rate == pytest.approx(5e-5 * 768 / 32)
 
@@ -256,11 +256,11 @@ def test_a_text_in_which_nothing_can_be_masked_is_refused_before_it_is_learned_f
     other = {"train": "valid", "valid": "train"}[where]
     changes = {f"data.{where}.paths": [str(unknown)], f"data.{other}.paths": [str(text)]}
     with pytest.raises(DataError, match=r"no token of this text can be masked, as it has no words or the tokenizer"):
-        train(tmp_path, changes | {"model.has_next_sentence": False})
+        train(tmp_path, changes | {"model.next_sentence_head": False})
     (tmp_path / "controls.txt").write_text("\x01\x02\x03")
     changes = {"data.train.paths": [str(tmp_path / "controls.txt")], "data.valid.paths": [str(text)]}
     with pytest.raises(DataError, match=r"^The tokenizer has special tokens alone, as the text it was made from has"):
-        train(tmp_path, changes | {"model.has_next_sentence": False}, out="other")
+        train(tmp_path, changes | {"model.next_sentence_head": False}, out="other")
 
 
 @pytest.mark.parametrize("places", [1, 2, 3, 7])

@@ -58,7 +58,7 @@ def test_a_run_that_says_the_same_whatever_it_is_told_is_named(tmp_path, pairs):
         "text.size": 60,
         "train": {"tokens_per_update": 300, "steps": 40, "warmup": 5, "validate_every": 40, "learning_rate": 1e-2},
         "validation.bleu_sentences": 50,
-        "data.valid_share": 0.2,
+        "data.valid_fraction": 0.2,
     }
     unrelated = [(pair.source, f"so it goes on {number}") for number, pair in enumerate(pairs)]
     run = regard.train(unrelated, settings, out=tmp_path / "run", progress=telling)

@@ -90,11 +90,11 @@ def test_masks_change_from_epoch_to_epoch_but_not_from_run_to_run(tmp_path, pair
 def test_settings_of_the_other_way_are_unknown_here():
     recipe = find_recipe("mask-predict-miniature")
     with pytest.raises(ConfigError, match=r"^decode\.beams: unknown setting, given as 5 \(from the command line\); "):
-        resolve_run(recipe, {"decode.beams": 5})
+        resolve_run(recipe, {"decode.beam_size": 5})
     with pytest.raises(ConfigError, match=r"^decode\.passes: unknown setting, given as 2"):
-        resolve_run(find_recipe("translate-miniature"), {"decode.passes": 2})
-    settings = resolve_run(recipe, {"decode.passes": 2, "objective.length_weight": 0.5}).settings
-    assert (settings.decode.passes, settings.objective.length_weight, settings.task) == (2, 0.5, "translate")
+        resolve_run(find_recipe("translate-miniature"), {"decode.iterations": 2})
+    settings = resolve_run(recipe, {"decode.iterations": 2, "objective.length_weight": 0.5}).settings
+    assert (settings.decode.iterations, settings.objective.length_weight, settings.task) == (2, 0.5, "translate")
 
 
 def test_the_doctor_tries_it_out(tmp_path, monkeypatch):
@@ -109,23 +109,27 @@ def test_the_doctor_tries_it_out(tmp_path, monkeypatch):
 def test_a_student_learns_from_what_its_teacher_says(quick_run, tmp_path):
     """Sequence-level distillation in two commands."""
     files = corpus(tmp_path)
-    said = good("translate", quick_run.path, "--file", files[1], "--beams", 1, "--quiet")
+    said = good("translate", quick_run.path, "--file", files[1], "--beam-size", 1, "--quiet")
     assert said.count("\n") == 120
     (tmp_path / "distilled.en").write_text(said)
     words = ["--source", files[1], "--target", tmp_path / "distilled.en", "--preset", "mask-predict-tiny"]
     run = tmp_path / "student"
     good("train", "translate", *words, "--out", run, "--quiet", "train.steps=4", *TINY)
     assert read_bundle(Run(run).best).settings.family == "mask-predict"
-    assert good("translate", run, "Der Hund schläft.", "--passes", 2, "--quiet").count("\n") == 1
-    text = good("evaluate", run, "--passes", 1, "--quiet")
+    assert good("translate", run, "Der Hund schläft.", "--iterations", 2, "--quiet").count("\n") == 1
+    text = good("evaluate", run, "--iterations", 1, "--quiet")
     assert "decoding: passes 1, length candidates 3" in text and "BLEU" in text
     found = json.loads(good("translate", run, "Ja.", "--json", "--n-best", 2, "--length-candidates", 2, "--quiet"))
     assert 1 <= len(found["candidates"]) <= 2
     assert bad("translate", run, "Ja.", "--json", "--n-best", 4) == (
         "--n-best 4 is more than the 3 length candidates; raise --length-candidates."
     )
-    assert bad("translate", run, "Ja.", "--sample").startswith("method: sample is for models that say one word")
-    assert bad("evaluate", run, "--beams", 5).startswith("beams: 5 is for models that say one word after the other")
+    assert bad("translate", run, "Ja.", "--method", "sample").startswith(
+        "method: sample is for models that say one word"
+    )
+    assert bad("evaluate", run, "--beam-size", 5).startswith(
+        "beams: 5 is for models that say one word after the other"
+    )
     assert bad("score", run, files[1], files[3]).startswith("score: this model gives probabilities of masked words")
 
 
@@ -133,9 +137,9 @@ def test_a_race_of_both_ways(tmp_path, monkeypatch):
     monkeypatch.setattr(timing, "LENGTHS", (8,))
     monkeypatch.setattr(timing, "REPEATS", 1)
     overrides = {
-        "data.train.count": 300,
-        "data.valid.count": 20,
-        "data.test.test.count": 12,
+        "data.train.max_rows": 300,
+        "data.valid.max_rows": 20,
+        "data.test.test.max_rows": 12,
         "text.size": 400,
         "model.width": 16,
         "model.feed_forward_width": 32,
@@ -148,6 +152,6 @@ def test_a_race_of_both_ways(tmp_path, monkeypatch):
     filled = found["members"][1]
     assert filled["reach"] == {"source": None, "target": None} and filled["alignment"]["target"][-1] == "</s>"
     assert len(filled["alignment"]["weights"]) == len(filled["alignment"]["target"])
-    assert filled["times"]["by_length"]["decoding_ms"] and filled["decode"]["passes"] == 4
+    assert filled["times"]["by_length"]["decoding_ms"] and filled["decode"]["iterations"] == 4
     report = (tmp_path / "race" / "report.html").read_text()
     assert "beams 5, length penalty average or passes 4, length candidates 3" in report

@@ -30,10 +30,10 @@ def test_text_in_text_out(translator):
 
 
 def test_a_list_comes_back_in_its_order_and_equals_single_calls(translator):
-    together = translator(["", *SENTENCES], passes=3)
+    together = translator(["", *SENTENCES], iterations=3)
     assert together[0].text == ""
     for sentence, answer in zip(SENTENCES, together[1:], strict=True):
-        alone = translator(sentence, passes=3)
+        alone = translator(sentence, iterations=3)
         assert alone.text == answer.text and abs(alone.score - answer.score) < 1e-4
 
 
@@ -53,7 +53,7 @@ def test_the_trace_shows_every_pass(translator):
         assert (before[kept] == after[kept]).all()
     lengths, chances = trace.arrays["lengths"], trace.arrays["lengths.probabilities"]
     assert lengths.min() == 1 and words in lengths and 0.5 < chances.sum() <= 1.001
-    assert len(translator.inspect(SENTENCES[0], passes=2).tokens) == 4
+    assert len(translator.inspect(SENTENCES[0], iterations=2).tokens) == 4
 
 
 def test_the_trace_shows_what_the_last_pass_looked_at(translator):
@@ -75,13 +75,13 @@ def test_the_trace_shows_what_the_last_pass_looked_at(translator):
 
 def test_what_has_no_meaning_is_refused_in_words(translator, quick_run, masked_run):
     with pytest.raises(ConfigError) as error:
-        translator("Ja.", beams=5)
+        translator("Ja.", beam_size=5)
     assert str(error.value) == (
         "beams: 5 is for models that say one word after the other, and this one fills in all at once; leave it out, "
         "and see passes and length_candidates."
     )
     with pytest.raises(ConfigError) as error:
-        regard.load(quick_run.best, device="cpu")("Ja.", passes=5)
+        regard.load(quick_run.best, device="cpu")("Ja.", iterations=5)
     assert str(error.value) == (
         "passes: 5 is for models that fill in masked words (mask-predict), and this one says one word after the "
         "other; leave it out."

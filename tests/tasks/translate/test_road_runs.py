@@ -16,8 +16,8 @@ from regard.studies.doctor.examine import doctor
 from regard.tasks.translate.evaluate import evaluate_run
 
 SMALL = {
-    "data.train.count": 300,
-    "data.valid.count": 30,
+    "data.train.max_rows": 300,
+    "data.valid.max_rows": 30,
     "data.test": {name: {"count": 5} for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")},
     "model.width": 16,
     "text.size": 400,
@@ -48,7 +48,7 @@ def test_a_run_is_trained_averaged_scored_and_looked_into(preset, tmp_path):
     assert average([run.path], out=tmp_path / "mean").path.is_dir()
     translator = regard.load(run.best)
     text = "Der kleine Hund schläft."
-    beam, sampled = translator(text, beams=3), translator(text, method="sample", samples=2, top_k=5)
+    beam, sampled = translator(text, beam_size=3), translator(text, method="sample", num_samples=2, top_k=5)
     assert len(beam.candidates) == 3 and len(sampled.candidates) == 2
     (score,) = translator.score([(text, "The little dog sleeps.")])
     assert score.log_probability < 0
@@ -58,7 +58,7 @@ def test_a_run_is_trained_averaged_scored_and_looked_into(preset, tmp_path):
         return
     weights = translator.inspect(text, "The little dog sleeps.").attention("decoder", "cross")
     np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
-    assert translator(text, beams=2, coverage_penalty=0.2).candidates
+    assert translator(text, beam_size=2, coverage_penalty=0.2).candidates
 
 
 @pytest.mark.parametrize("preset", ["lstm", "gru-attention", "convs2s"])

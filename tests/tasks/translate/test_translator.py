@@ -20,14 +20,14 @@ def test_text_in_text_out(translator):
     assert isinstance(answer.text, str) and answer.text
     assert answer.source == "Der kleine Hund schläft im Garten."
     assert answer.text == answer.candidates[0].text and answer.score == answer.candidates[0].score
-    assert len(answer.candidates) == translator.decoding().beams == 5
+    assert len(answer.candidates) == translator.decoding().beam_size == 5
 
 
 def test_a_list_comes_back_in_its_order_and_equals_single_calls(translator):
-    for beams in (1, 4):
-        together = translator(SENTENCES, beams=beams)
+    for beam_size in (1, 4):
+        together = translator(SENTENCES, beam_size=beam_size)
         for sentence, answer in zip(SENTENCES, together, strict=True):
-            alone = translator(sentence, beams=beams)
+            alone = translator(sentence, beam_size=beam_size)
             assert alone.text == answer.text and abs(alone.score - answer.score) < 1e-4
 
 
@@ -39,7 +39,7 @@ def test_blank_lines_stay_blank_and_in_place(translator):
 
 
 def test_scores_are_log_probabilities_by_length(translator):
-    for candidate in translator(SENTENCES[0], beams=3).candidates:
+    for candidate in translator(SENTENCES[0], beam_size=3).candidates:
         assert candidate.log_probability < 0
         length = len(candidate.tokens) + candidate.is_finished
         assert abs(candidate.score - candidate.log_probability / length) < 1e-6
@@ -53,7 +53,7 @@ def test_decoding_settings_are_checked(translator):
     with pytest.raises(ConfigError, match="beems: unknown setting, given as 5"):
         translator("Ja.", beems=5)
     with pytest.raises(ConfigError, match="beams: 0 is out of range"):
-        translator("Ja.", beams=0)
+        translator("Ja.", beam_size=0)
 
 
 def test_inspection_gives_all_three_attentions(translator):
@@ -133,7 +133,7 @@ def test_what_cannot_be_loaded_is_told(tmp_path):
 
 
 def test_every_translation_begins_with_the_prefix(translator):
-    for settings in ({"beams": 1}, {"beams": 4}, {"method": "sample", "samples": 2}):
+    for settings in ({"beam_size": 1}, {"beam_size": 4}, {"method": "sample", "num_samples": 2}):
         for prefix in ("The small", "The sm", "I "):
             for answer in translator(SENTENCES[:4], prefix=prefix, **settings):
                 assert all(candidate.text.startswith(prefix) for candidate in answer.candidates)
@@ -163,9 +163,9 @@ def test_a_draw_depends_on_the_line_and_not_on_the_neighbours(translator):
 
 
 def test_the_other_method_leaves_the_checkpoint_s_own_settings_behind(translator):
-    assert translator.decoding().beams == 5 and translator.decoding(method="sample").beams == 1
+    assert translator.decoding().beam_size == 5 and translator.decoding(method="sample").beam_size == 1
     with pytest.raises(ConfigError, match="beams: 5 is for a search; leave it out"):
-        translator("Ja.", method="sample", beams=5)
+        translator("Ja.", method="sample", beam_size=5)
 
 
 def test_alternatives_are_the_next_tokens_and_their_continuations(translator):
@@ -176,7 +176,7 @@ def test_alternatives_are_the_next_tokens_and_their_continuations(translator):
     best = translator.score([(SENTENCES[0], found[0].text)])[0]
     if best.tokens[1] == found[0].token:
         assert abs(best.log_probabilities[1] - np.log(chances[0])) < 1e-4
-    everything = translator.alternatives(SENTENCES[0], "The", count=10**6, beams=1)
+    everything = translator.alternatives(SENTENCES[0], "The", count=10**6, beam_size=1)
     assert abs(sum(each.probability for each in everything) - 1) < 0.01
     (end,) = (each for each in everything if each.token == "</s>")
     assert end.text == "The"
@@ -186,7 +186,7 @@ def test_alternatives_are_the_next_tokens_and_their_continuations(translator):
 
 
 def test_scores_are_the_search_s_own(translator):
-    answers = translator(SENTENCES, beams=3)
+    answers = translator(SENTENCES, beam_size=3)
     scores = translator.score([(answer.source, answer.text) for answer in answers])
     compared = 0
     for answer, score in zip(answers, scores, strict=True):
@@ -207,13 +207,13 @@ def test_perplexity_is_that_of_evaluation(translator):
     from regard.tasks.translate.evaluate import evaluate
 
     pairs = miniature.pairs("test", 12)
-    expected = evaluate(translator, pairs, beams=1).perplexity
+    expected = evaluate(translator, pairs, beam_size=1).perplexity
     assert abs(perplexity(translator.score(pairs)) / expected - 1) < 1e-4
 
 
 def test_an_ensemble_of_a_model_with_itself_is_that_model(quick_run, translator):
     twice = regard.load(quick_run.best, device="cpu", ensemble=[quick_run.best])
-    for ours, theirs in zip(twice(SENTENCES, beams=3), translator(SENTENCES, beams=3), strict=True):
+    for ours, theirs in zip(twice(SENTENCES, beam_size=3), translator(SENTENCES, beam_size=3), strict=True):
         assert ours.text == theirs.text and abs(ours.score - theirs.score) < 1e-4
 
 
@@ -246,7 +246,7 @@ def test_a_line_of_twenty_thousand_tokens_is_refused_before_memory_is_taken(tran
     assert tokens >= 20_000
     with pytest.raises(DataError, match="line 1,002 has"):
         translator(["Ja.", line], first_row=1001)
-    assert translator("sehr " * 100, beams=2, max_length=20).text  # long but not too long
+    assert translator("sehr " * 100, beam_size=2, max_length=20).text  # long but not too long
 
 
 def test_texts_that_do_not_fit_together_are_decoded_apart(translator, monkeypatch):
@@ -259,10 +259,10 @@ def test_texts_that_do_not_fit_together_are_decoded_apart(translator, monkeypatc
             raise torch.OutOfMemoryError("CUDA out of memory.")
         return whole(members, source, *rest)
 
-    expected = translator(SENTENCES, beams=2)
+    expected = translator(SENTENCES, beam_size=2)
     drawn = translator(SENTENCES, method="sample")
     monkeypatch.setattr(decoding, "_decode_together", narrow)
-    assert [each.text for each in translator(SENTENCES, beams=2)] == [each.text for each in expected]
+    assert [each.text for each in translator(SENTENCES, beam_size=2)] == [each.text for each in expected]
     assert [each.text for each in translator(SENTENCES, method="sample")] == [each.text for each in drawn]
     assert max(sizes) > 1
 
@@ -271,4 +271,4 @@ def test_texts_that_do_not_fit_together_are_decoded_apart(translator, monkeypatc
 
     monkeypatch.setattr(decoding, "_decode_together", never)
     with pytest.raises(DataError, match=r"^Memory runs out on a single text of \d+ tokens with 2 "):
-        translator(SENTENCES, beams=2)
+        translator(SENTENCES, beam_size=2)

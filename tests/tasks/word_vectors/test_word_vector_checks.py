@@ -30,8 +30,8 @@ def test_too_few_words_and_words_without_vectors_are_found_with_a_way_out(look):
 
 
 def test_the_rate_of_word_vectors_is_not_swept(look):
-    with pytest.raises(ConfigError, match="--find-rate: word vectors learn at the rate of word2vec"):
-        look("vectors", {}, find_rate=True)
+    with pytest.raises(ConfigError, match="--lr-finder: word vectors learn at the rate of word2vec"):
+        look("vectors", {}, lr_finder=True)
 
 
 def test_an_elmo_is_looked_at_too(look):

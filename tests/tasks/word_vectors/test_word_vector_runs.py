@@ -187,7 +187,7 @@ def test_vectors_go_on_with_those_of_a_run_and_of_a_file(book):
     given, stays = regard.load("first"), {"train.learning_rate": 1e-9, "train.final_rate": 1e-9, "train.epochs": 1.0}
     contexts = read_weights(first.best)["contexts.weight"]
     for start, has_contexts in (("first", True), ("first.glove.txt", False)):
-        run = train("vectors", settings(book, **stays, start=start), out=f"after-{start}")
+        run = train("vectors", settings(book, **stays, init_from=start), out=f"after-{start}")
         found, weights = regard.load(run.path), read_weights(run.best)
         assert found.words == given.words
         np.testing.assert_allclose(found.vectors, given.vectors, atol=1e-4)
@@ -195,7 +195,7 @@ def test_vectors_go_on_with_those_of_a_run_and_of_a_file(book):
         facts = run.record["data"]["start"]
         assert facts["path"] == start and facts["covered"] == len(given.words)
         assert f"Began with `{start}`" in (run.path / "README.md").read_text()
-    assert verify_resume(find_recipe("vectors"), settings(book, start="first"), steps=3).is_exact
+    assert verify_resume(find_recipe("vectors"), settings(book, init_from="first"), steps=3).is_exact
 
 
 @pytest.mark.parametrize(
@@ -211,5 +211,5 @@ def test_vectors_that_cannot_be_gone_on_with_are_refused(book, start, sentence):
     train("vectors", settings(book, **{"train.epochs": 0.5}), out="first")
     (book.parent / "others.txt").write_text("qqqq 1 2 3 4 5 6 7 8\nzzzz 1 2 3 4 5 6 7 8\n")
     with pytest.raises((ConfigError, DataError)) as refused:
-        train("vectors", settings(book, **{"model.width": 8}, start=start), out="second")
+        train("vectors", settings(book, **{"model.width": 8}, init_from=start), out="second")
     assert sentence in str(refused.value)

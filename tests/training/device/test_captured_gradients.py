@@ -104,5 +104,5 @@ def test_a_cpu_computes_as_it_goes():
 
 
 def test_narrow_sums_are_for_narrow_products():
-    with pytest.raises(ConfigError, match="has_narrow_sums"):
-        prepare_machine(MachineSettings(device="cpu", has_narrow_sums=True))
+    with pytest.raises(ConfigError, match="bf16_residual"):
+        prepare_machine(MachineSettings(device="cpu", bf16_residual=True))

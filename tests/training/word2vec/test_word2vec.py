@@ -118,7 +118,9 @@ def test_no_word_goes_farther_at_once_than_it_may(algorithm, monkeypatch):
         model = tables(4, algorithm=algorithm)
         before = [each.detach().clone() for each in model.parameters()]
         objective = VectorObjectiveSettings(window=2, subsampling=0)
-        learner = learner_of("batches", model, Text(ids, [1] * 4), objective, algorithm, step_limit=limit, steps=1)
+        learner = learner_of(
+            "batches", model, Text(ids, [1] * 4), objective, algorithm, max_row_update=limit, steps=1
+        )
         learner.learn([(0, len(ids))], [1], [0.05])
         moved = [one.detach() - other for one, other in zip(model.parameters(), before, strict=True)]
         far[limit] = max(float(each.norm(dim=1).max()) for each in moved)
@@ -133,7 +135,9 @@ def test_words_that_are_everywhere_do_not_run_away(algorithm, monkeypatch):
     for limit in (2.0, 1e9):
         model = tables(16, algorithm=algorithm)
         objective = VectorObjectiveSettings(subsampling=0)
-        learner = learner_of("batches", model, Text(ids, [1] * 16), objective, algorithm, step_limit=limit, steps=1)
+        learner = learner_of(
+            "batches", model, Text(ids, [1] * 16), objective, algorithm, max_row_update=limit, steps=1
+        )
         found = [learner.learn([(0, len(ids))], [seed], [0.05]) for seed in range(8)]  # all of it in one step each
         losses[limit] = [loss / pairs for loss, pairs in found]
     assert losses[2.0][-1] < 0.9 * losses[2.0][0] and max(losses[2.0]) < 2 * losses[2.0][0]

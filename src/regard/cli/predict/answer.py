@@ -122,7 +122,10 @@ def _print(name: dict[str, str], reply: Any, as_json: bool) -> None:
     found = (reply.answer, *reply.others)
     if as_json:
         answers = [vars(each) for each in found]
-        print_json({**name, "question": reply.question, "answers": answers, "margin": reply.margin}, indent=None)
+        print_json(
+            {**name, "question": reply.question, "answers": answers, "null_score_gap": reply.null_score_gap},
+            indent=None,
+        )
         return
     for each in found:
         print_line("\t".join([*name.values(), f"{each.probability:.4f}", " ".join(each.text.split())]))

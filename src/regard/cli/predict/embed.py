@@ -29,7 +29,9 @@ def embed(
     layer: Layer = -1,
     normalize: Annotated[
         bool | None,
-        typer.Option("--normalize/--as-is", help="Make every vector one long; unset: as the model's folder says."),
+        typer.Option(
+            "--normalize/--no-normalize", help="Make every vector one long; unset: as the model's folder says."
+        ),
     ] = None,
     text_column: Annotated[
         str | None, typer.Option(help="Column of a table (name, or number from 0) with the text.")

@@ -22,7 +22,7 @@ def fill(
         typer.Option("--file", "-f", help="Fill the lines of this file, or the rows of a .csv, .tsv or .jsonl."),
     ] = None,
     top: Annotated[int, typer.Option("--top", "-k", min=1, help="How many words to list for each mask.")] = 5,
-    among: Annotated[
+    candidates: Annotated[
         str | None, typer.Option(help="Only words of this list, with commas between: red,green,blue.")
     ] = None,
     text_column: Annotated[
@@ -52,7 +52,10 @@ def fill(
         raise ConfigError("--text-column and --out are for tables; give one with --file.")
     use_threads(threads)
     encoder = load_masked(run, device or "auto", precision=precision)
-    choice: dict[str, Any] = {"top": top, "among": [word.strip() for word in among.split(",")] if among else ()}
+    choice: dict[str, Any] = {
+        "top": top,
+        "among": [word.strip() for word in candidates.split(",")] if candidates else (),
+    }
     reporter = progress(quiet)
     if is_table(file):
         _fill_table(encoder, file, text_column, choice | {"progress": reporter}, out, json)

@@ -16,18 +16,18 @@ from regard.cli.options import (
     Json,
     NoRepeatNgram,
     Precision,
+    Quantize,
     Quiet,
     Run,
     Threads,
     TopK,
     TopP,
-    Weights,
 )
 from regard.config.parsing import parse_integer
 
 GENERATION = (
-    *("tokens", "temperature", "top_k", "top_p", "min_p", "samples", "seed", "repetition_penalty"),
-    *("no_repeat_ngram", "min_tokens", "begins_text"),
+    *("max_new_tokens", "temperature", "top_k", "top_p", "min_p", "num_samples", "seed", "repetition_penalty"),
+    *("no_repeat_ngram_size", "min_new_tokens", "add_bos"),
 )
 """The flags that are called as the settings under generate."""
 
@@ -72,7 +72,7 @@ Window = Annotated[
 BeginsText = Annotated[
     bool | None,
     typer.Option(
-        "--begins-text/--goes-on",
+        "--add-bos/--no-add-bos",
         rich_help_panel=LENGTH,
         help="Whether a prompt begins a text, or is taken from one.",
     ),
@@ -87,18 +87,18 @@ def generate(
     top_k: TopK = None,
     top_p: TopP = None,
     min_p: MinP = None,
-    samples: Samples = None,
+    num_samples: Samples = None,
     seed: Seed = None,
     repetition_penalty: RepetitionPenalty = None,
-    no_repeat_ngram: NoRepeatNgram = None,
+    no_repeat_ngram_size: NoRepeatNgram = None,
     stop: Stop = None,
-    tokens: Tokens = None,
-    min_tokens: MinTokens = None,
-    window: Window = None,
-    begins_text: BeginsText = None,
+    max_new_tokens: Tokens = None,
+    min_new_tokens: MinTokens = None,
+    context_window: Window = None,
+    add_bos: BeginsText = None,
     device: Device = None,
     precision: Precision = "fp32",
-    weights: Weights = "full",
+    quantize: Quantize = "none",
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -113,12 +113,15 @@ def generate(
     from regard.tasks.load import load_generator
     from regard.training.device.machine import use_threads
 
-    settings = {name: flags[name] for name in GENERATION} | {"stop": stop or None, "window": _window(window)}
+    settings = {name: flags[name] for name in GENERATION} | {
+        "stop": stop or None,
+        "context_window": _window(context_window),
+    }
     _check_words(prompts, file)
     use_threads(threads)
-    generator = load_generator(run, device or "auto", precision=precision, weights=weights)
+    generator = load_generator(run, device or "auto", precision=precision, quantize=quantize)
     reporter = progress(quiet)
-    if weights != "full" and not quiet:
+    if quantize != "none" and not quiet:
         reporter.say(str(measure_weights_cost(run, generator, reporter)))
     _go_on(generator, chunks(prompts, file), settings, reporter, json)
 
@@ -141,7 +144,7 @@ def _check_words(prompts: list[str] | None, file: Path | None) -> None:
 
 def _go_on(generator: Any, given: Iterable[list[str]], settings: dict[str, Any], reporter: Any, json: bool) -> None:
     """Print what follows each prompt, as it is said where it is the only one of its chunk."""
-    streams = not json and generator.generation(**settings).samples == 1
+    streams = not json and generator.generation(**settings).num_samples == 1
     line = 1
     for chunk in given:
         if streams and len(chunk) == 1:
@@ -176,5 +179,5 @@ def _print_answer(answer: Any, is_further: bool, json: bool) -> None:
 
 
 def _plain(answer: Any) -> dict[str, Any]:
-    names = ("prompt", "text", "finished_by", "log_probability", "tokens", "ids", "log_probabilities")
+    names = ("prompt", "text", "finish_reason", "log_probability", "tokens", "ids", "log_probabilities")
     return {name: getattr(answer, name) for name in names}

@@ -21,10 +21,10 @@ def inspect(
     ] = None,
     layer: Annotated[int, typer.Option(help="Which layer, from 0; -1 is the last.")] = -1,
     head: Annotated[int | None, typer.Option(help="Which head, from 0; unset: the mean of all.")] = None,
-    lens: Annotated[
-        bool, typer.Option("--lens", help="What each block would say if it were the last (logit lens).")
+    logit_lens: Annotated[
+        bool, typer.Option("--logit-lens", help="What each block would say if it were the last (logit lens).")
     ] = False,
-    passes: Annotated[
+    iterations: Annotated[
         int | None,
         typer.Option(min=1, help="What a mask-predict model says in each of so many passes over the whole output."),
     ] = None,
@@ -40,8 +40,8 @@ def inspect(
     """Show what a model looks at: for each token those with the largest attention weights.
 
     With --json, the weights of all heads of the layer. A translator's rows are the words it says; those of other
-    models the tokens they read. Take --lens to see what GPT or BERT would say from block to block, and
-    --passes to see how a mask-predict model goes over its output again and again.
+    models the tokens they read. Take --logit-lens to see what GPT or BERT would say from block to block, and
+    --iterations to see how a mask-predict model goes over its output again and again.
     """
     from regard.cli.console import print_line
     from regard.errors import ConfigError
@@ -49,21 +49,25 @@ def inspect(
     from regard.tasks.translate.mask_predict import MaskPredictTranslator
     from regard.training.device.machine import use_threads
 
-    for name, is_given in (("lens", lens), ("passes", passes is not None)):
+    for name, is_given in (("logit-lens", logit_lens), ("iterations", iterations is not None)):
         if is_given and (out or attention or head is not None):
             raise ConfigError(f"--{name} shows words, not weights; leave out --out, --attention and --head.")
-    if passes is not None and (lens or second is not None):
-        raise ConfigError("--passes shows how a translation comes about; leave out --lens and a translation.")
+    if iterations is not None and (logit_lens or second is not None):
+        raise ConfigError(
+            "--iterations shows how a translation comes about; leave out --logit-lens and a translation."
+        )
     use_threads(threads)
-    model = _load(run, device, second is not None, lens)
-    if passes is not None:
+    model = _load(run, device, second is not None, logit_lens)
+    if iterations is not None:
         if not isinstance(model, MaskPredictTranslator):
-            raise ConfigError(f"{run}: only a mask-predict model goes over its output in passes; leave out --passes.")
-        _print_passes(model.inspect(text, passes=passes), json)
+            raise ConfigError(
+                f"{run}: only a mask-predict model goes over its output in passes; leave out --iterations."
+            )
+        _print_passes(model.inspect(text, iterations=iterations), json)
         return
     texts = (text,) if second is None else (text, second)
-    if lens:
-        _print_lens(model.lens(*texts, count=top), model.tokenizer, json)
+    if logit_lens:
+        _print_lens(model.logit_lens(*texts, count=top), model.tokenizer, json)
         return
     found = looks(model.inspect(*texts), attention, layer, not isinstance(model, MaskPredictTranslator))
     if out is not None:
@@ -77,7 +81,7 @@ def inspect(
         _print_looks(found, head, top)
 
 
-def _load(run: str, device: str | None, has_second: bool, lens: bool) -> Any:
+def _load(run: str, device: str | None, has_second: bool, logit_lens: bool) -> Any:
     """Return a model that can be looked at in the way that is asked for."""
     from regard.errors import ConfigError
     from regard.pipelines.encoder import Encoder
@@ -92,7 +96,7 @@ def _load(run: str, device: str | None, has_second: bool, lens: bool) -> Any:
         )
     if has_second and isinstance(model, Generator):
         raise ConfigError("A language model reads one text; leave out the second.")
-    if lens and isinstance(model, Translator):
+    if logit_lens and isinstance(model, Translator):
         raise ConfigError(f"{run}: a translator has no lens; give a language model or BERT.")
     return model
 
@@ -137,7 +141,7 @@ def _print_passes(trace: Any, json: bool) -> None:
             name: [round(float(each), 6) for each in trace.arrays[key]]
             for name, key in (("lengths", "lengths"), ("length_probabilities", "lengths.probabilities"))
         }
-        print_json({"source": trace.tokens["source"], "passes": said, **lengths}, indent=None)
+        print_json({"source": trace.tokens["source"], "iterations": said, **lengths}, indent=None)
         return
     rows = [
         (

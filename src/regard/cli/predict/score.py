@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli.options import Device, Ensemble, Json, Precision, Quiet, Run, Threads, Weights
+from regard.cli.options import Device, Ensemble, Json, Precision, Quantize, Quiet, Run, Threads
 
 
 def score(
@@ -18,19 +18,23 @@ def score(
         str | None,
         typer.Argument(metavar="[TARGET]", help="For translators: file with the translations, line by line."),
     ] = None,
-    text: Annotated[bool, typer.Option("--text", help="What is given are sentences, not files.")] = False,
-    whole: Annotated[bool, typer.Option("--whole", help="For language models: FILE is one text, not lines.")] = False,
+    inline: Annotated[bool, typer.Option("--inline", help="What is given are sentences, not files.")] = False,
+    as_one_text: Annotated[
+        bool, typer.Option("--as-one-text", help="For language models: FILE is one text, not lines.")
+    ] = False,
     stride: Annotated[
         int | None, typer.Option(min=1, help="For language models: tokens between windows of a long text.")
     ] = None,
     alternatives: Annotated[
         int, typer.Option(min=0, help="For language models, with --json: so many tokens at each place.")
     ] = 0,
-    end: Annotated[bool, typer.Option("--end", help="For language models: the end of each text counts too.")] = False,
+    score_eos: Annotated[
+        bool, typer.Option("--score-eos", help="For language models: the end of each text counts too.")
+    ] = False,
     ensemble: Ensemble = None,
     device: Device = None,
     precision: Precision = "fp32",
-    weights: Weights = "full",
+    quantize: Quantize = "none",
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -47,25 +51,27 @@ def score(
     use_threads(threads)
     if alternatives and not json:
         raise ConfigError(f"--alternatives {alternatives} are listed with --json only; add it, or leave them out.")
-    pipeline = load(run, device or "auto", ensemble=ensemble or (), precision=precision, weights=weights)
+    pipeline = load(run, device or "auto", ensemble=ensemble or (), precision=precision, quantize=quantize)
     if isinstance(pipeline, Translator):
         if target is None:
             raise ConfigError(f"{run}: this is a translator; give a file of sources and one of translations.")
-        if stride is not None or alternatives or whole or end:
-            raise ConfigError("--stride, --alternatives, --whole and --end are for language models; leave them out.")
-        _print_pairs(pipeline.score(_pairs(source, target, text), progress=progress(quiet)), json)
+        if stride is not None or alternatives or as_one_text or score_eos:
+            raise ConfigError(
+                "--stride, --alternatives, --as-one-text and --score-eos are for language models; leave them out."
+            )
+        _print_pairs(pipeline.score(_pairs(source, target, inline), progress=progress(quiet)), json)
         return
     if not isinstance(pipeline, Generator):
         raise ConfigError(f"{run}: this model answers, and gives texts no probabilities; see regard evaluate.")
     if target is not None:
         raise ConfigError(f"{run}: this is a language model, which has no translations; give one file of text.")
-    texts = _given(source) if text else _texts(Path(source), whole)
-    scores = pipeline.score(texts, stride, alternatives, has_end=end, progress=progress(quiet))
+    texts = _given(source) if inline else _texts(Path(source), as_one_text)
+    scores = pipeline.score(texts, stride, alternatives, score_eos=score_eos, progress=progress(quiet))
     cost = None
-    if weights != "full":
-        full = pipeline.score(texts, stride, has_end=end, full=True, progress=progress(quiet))
+    if quantize != "none":
+        full = pipeline.score(texts, stride, score_eos=score_eos, full=True, progress=progress(quiet))
         cost = weights_cost(*([each.log_probabilities for each in found] for found in (full, scores)))
-    _print_texts(scores, cost, json, source if whole and not text else None)
+    _print_texts(scores, cost, json, source if as_one_text and not inline else None)
 
 
 def _pairs(source: str, target: str, is_text: bool) -> list[Any]:
@@ -74,20 +80,20 @@ def _pairs(source: str, target: str, is_text: bool) -> list[Any]:
     return [(source, target)] if is_text else list(read_aligned(Path(source), Path(target)))
 
 
-def _given(text: str) -> list[str]:
+def _given(inline: str) -> list[str]:
     from regard.errors import DataError
 
-    if not text.strip():
-        raise DataError(f'"{text}": there are no words here to score; give some behind --text.')
-    return [text]
+    if not inline.strip():
+        raise DataError(f'"{inline}": there are no words here to score; give some after --inline.')
+    return [inline]
 
 
-def _texts(path: Path, whole: bool) -> list[str]:
+def _texts(path: Path, as_one_text: bool) -> list[str]:
     """Return the texts of a file."""
     from regard.data.sources.lines import read_lines, read_text
     from regard.errors import DataError
 
-    found = [read_text(path)] if whole else read_lines(path)
+    found = [read_text(path)] if as_one_text else read_lines(path)
     if not any(each.strip() for each in found):
         raise DataError(f"{path}: there is no text here to score; write one text a line.")
     return found
@@ -140,7 +146,7 @@ def _print_texts(found: list[Any], cost: Any, json: bool, name: str | None = Non
             f"{each.log_probability:.4f}",
             str(len(each.tokens)),
             f"{each.perplexity:.2f}" if each.tokens else "-",
-            name or " ".join(each.text.split()),
+            name or " ".join(each.inline.split()),
         )
         for each in found
     ]

@@ -11,12 +11,12 @@ from regard.cli.options import (
     CONSTRAINTS,
     DRAWING,
     LARGEST_SEED,
-    Beams,
+    BeamSize,
     Device,
     Ensemble,
+    Iterations,
     Json,
     NoRepeatNgram,
-    Passes,
     Precision,
     Quiet,
     Run,
@@ -26,9 +26,9 @@ from regard.cli.options import (
 )
 
 DECODING = (
-    *("beams", "temperature", "top_k", "top_p", "seed", "repetition_penalty", "no_repeat_ngram"),
-    *("min_length", "max_length", "length_penalty", "length_alpha", "coverage_penalty"),
-    *("passes", "length_candidates"),
+    *("method", "beam_size", "temperature", "top_k", "top_p", "seed", "repetition_penalty", "no_repeat_ngram_size"),
+    *("min_length", "max_length", "length_penalty", "length_penalty_alpha", "coverage_penalty"),
+    *("iterations", "length_candidates"),
 )
 """The flags that are called as the settings under decode."""
 
@@ -43,7 +43,10 @@ NBest = Annotated[
 Alternatives = Annotated[
     int | None, typer.Option(min=1, help="List so many tokens that could follow --prefix, and how each goes on.")
 ]
-Sample = Annotated[bool, typer.Option("--sample", rich_help_panel=DRAWING, help="Draw instead of searching.")]
+Method = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=DRAWING, help="beam: beam search; sample: ancestral sampling."),
+]
 Temperature = Annotated[
     float | None, typer.Option(rich_help_panel=DRAWING, help="Below 1 more careful, above 1 more daring.")
 ]
@@ -79,24 +82,24 @@ def translate(
     run: Run,
     texts: Texts = None,
     file: File = None,
-    beams: Beams = None,
+    beam_size: BeamSize = None,
     n_best: NBest = 1,
     ensemble: Ensemble = None,
     alternatives: Alternatives = None,
-    sample: Sample = False,
+    method: Method = None,
     temperature: Temperature = None,
     top_k: TopK = None,
     top_p: TopP = None,
     seed: Seed = None,
     prefix: Prefix = None,
     repetition_penalty: RepetitionPenalty = None,
-    no_repeat_ngram: NoRepeatNgram = None,
+    no_repeat_ngram_size: NoRepeatNgram = None,
     min_length: MinLength = None,
     max_length: MaxLength = None,
     length_penalty: LengthPenalty = None,
-    length_alpha: LengthAlpha = None,
+    length_penalty_alpha: LengthAlpha = None,
     coverage_penalty: CoveragePenalty = None,
-    passes: Passes = None,
+    iterations: Iterations = None,
     length_candidates: LengthCandidates = None,
     device: Device = None,
     precision: Precision = "fp32",
@@ -133,7 +136,7 @@ def translate(
 def _decoding(flags: dict[str, Any]) -> dict[str, Any]:
     """Return what was asked for as settings."""
     found = {name: flags[name] for name in DECODING}
-    return found | ({"method": "sample", "samples": flags["n_best"]} if flags["sample"] else {})
+    return found | ({"num_samples": flags["n_best"]} if flags["method"] == "sample" else {})
 
 
 def _check_words(flags: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from regard.cli.options import Json
 def bleu(
     hypothesis: Annotated[str, typer.Argument(metavar="HYP", help="File with one hypothesis a line.")],
     references: Annotated[list[str], typer.Argument(metavar="REF...", help="Files with one reference a line each.")],
-    text: Annotated[bool, typer.Option("--text", help="HYP and REF are sentences, not files.")] = False,
+    text: Annotated[bool, typer.Option("--inline", help="HYP and REF are sentences, not files.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show every number that enters the score.")] = False,
     tokenize: Annotated[str, typer.Option(help="13a, intl, zh, char or none, as sacrebleu has them.")] = "13a",
     lowercase: Annotated[bool, typer.Option(help="Ignore case.")] = False,

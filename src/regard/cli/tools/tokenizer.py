@@ -16,12 +16,14 @@ def train(
     files: Annotated[list[Path], typer.Argument(help="Text files (.gz too).")],
     kind: Annotated[str, typer.Option(help="bpe, wordpiece, unigram, word or char.")] = "bpe",
     size: Annotated[int, typer.Option(help="Largest number of tokens.")] = 8000,
-    marks: Annotated[str, typer.Option(help="For bpe: spaces, or bytes (any text comes back exactly).")] = "spaces",
+    pretokenizer: Annotated[
+        str, typer.Option(help="For bpe: spaces, or bytes (any text comes back exactly).")
+    ] = "spaces",
     lowercase: Annotated[bool, typer.Option(help="Fold capital letters.")] = False,
     special_tokens: Annotated[
         str, typer.Option(help="plain (<pad>, <s>, ...), or bert ([PAD], [CLS], [MASK], ... for masked words).")
     ] = "plain",
-    minimum_frequency: Annotated[int, typer.Option(help="Occurrences it takes to enter the vocabulary.")] = 2,
+    min_frequency: Annotated[int, typer.Option(help="Occurrences it takes to enter the vocabulary.")] = 2,
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("tokenizer.json"),
     overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
     quiet: Quiet = False,
@@ -38,10 +40,10 @@ def train(
     given = {
         "kind": kind,
         "size": size,
-        "marks": marks,
+        "marks": pretokenizer,
         "lowercase": lowercase,
         "special_tokens": special_tokens,
-        "minimum_frequency": minimum_frequency,
+        "min_frequency": min_frequency,
     }
     if out.is_file() and not overwrite:
         raise ConfigError(f"{out}: this exists already; choose another file with --out, or say --overwrite.")

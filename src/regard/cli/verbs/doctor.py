@@ -7,6 +7,7 @@ import typer
 from regard.cli.options import (
     Data,
     Device,
+    InitFrom,
     Json,
     LabelColumn,
     Preset,
@@ -15,7 +16,6 @@ from regard.cli.options import (
     SettingWords,
     Source,
     SourceColumn,
-    Start,
     Target,
     TargetColumn,
     Text,
@@ -44,11 +44,11 @@ def doctor(
     target_column: TargetColumn = None,
     text: Text = None,
     valid_text: ValidText = None,
-    start: Start = None,
+    init_from: InitFrom = None,
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     preset: Preset = None,
-    find_rate: Annotated[bool, typer.Option("--find-rate", help="Also sweep the learning rate upwards.")] = False,
+    lr_finder: Annotated[bool, typer.Option("--lr-finder", help="Also sweep the learning rate upwards.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Only look at the data; try nothing out.")] = False,
     seed: Seed = None,
     device: Device = None,
@@ -58,7 +58,7 @@ def doctor(
 ) -> None:
     """Look a run over before it begins; exit code 1 when there is a problem.
 
-    Examples: regard doctor translate --source a.de --target a.en · regard doctor translate-miniature --find-rate
+    Examples: regard doctor translate --source a.de --target a.en · regard doctor translate-miniature --lr-finder
     · regard doctor language-model --text books/
     """
     flags = dict(locals())
@@ -66,7 +66,7 @@ def doctor(
     from regard.studies.doctor.examine import doctor as examine
 
     overrides = run_overrides(list(settings or []), flags)
-    report = examine(recipe, overrides, find_rate=find_rate, is_quick=quick, progress=progress(quiet))
+    report = examine(recipe, overrides, lr_finder=lr_finder, is_quick=quick, progress=progress(quiet))
     if json:
         print_json({"severity": report.severity, "findings": report.findings})
     else:

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 import typer
 
 from regard.cli.options import (
-    Beams,
+    BeamSize,
     Device,
+    Iterations,
     Json,
     LabelColumn,
-    Passes,
     Quiet,
     Run,
     TextColumn,
@@ -41,15 +41,17 @@ def evaluate(
     stride: Annotated[
         int | None, typer.Option(min=1, help="For a language model: tokens between two windows; unset: half of one.")
     ] = None,
-    only: Annotated[str | None, typer.Option("--set", help="Only this one of the run's own test sets.")] = None,
+    test_set: Annotated[
+        str | None, typer.Option("--test-set", help="Only this one of the run's own test sets.")
+    ] = None,
     against: Annotated[
         str | None, typer.Option(help="Test the difference from another run, a passport, or a file of hypotheses.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the score passport here too: a .json file, or a folder.")
     ] = None,
-    beams: Beams = None,
-    passes: Passes = None,
+    beam_size: BeamSize = None,
+    iterations: Iterations = None,
     device: Device = None,
     threads: Threads = None,
     quiet: Quiet = False,
@@ -71,7 +73,9 @@ def evaluate(
         raise ConfigError("--text-column and --label-column are for models that label or choose; leave them out.")
     if task == "language-model":
         if data is not None:
-            raise ConfigError(f"--data {data}: {run} is a language model; give the text to score it on with --text.")
+            raise ConfigError(
+                f"--data {data}: {run} is a language model; give the text to score it on with --inline."
+            )
         _evaluate_text(flags)
         return
     if task == "masked-language-model":
@@ -114,7 +118,7 @@ def _evaluate_pairs(flags: dict[str, Any], place: Any) -> None:
         place,
         device=flags["device"] or "auto",
         progress=progress(flags["quiet"]),
-        **{name: flags[name] for name in ("only", "against", "out", "beams", "passes")},
+        **{name: flags[name] for name in ("test_set", "against", "out", "beam_size", "iterations")},
     )
     figures = {outcome.evaluation.name: outcome.plain() for outcome in outcomes}
     if flags["json"]:
@@ -150,7 +154,7 @@ def _evaluate_masked(flags: dict[str, Any]) -> None:
     from regard.tasks.masked_lm.evaluate import measure_masked
 
     run = flags["run"]
-    if any(flags[name] for name in ("data", "stride", "only", "against", "out", "beams")):
+    if any(flags[name] for name in ("data", "stride", "test_set", "against", "out", "beam_size")):
         raise ConfigError(f"{run}: text to mask words of is named with --text alone; leave the other flags out.")
     place = MarkedSource(paths=tuple(flags["text"])) if flags["text"] else None
     device, reporter = flags["device"] or "auto", progress(flags["quiet"])
@@ -167,7 +171,7 @@ def _evaluate_elmo(flags: dict[str, Any]) -> None:
     from regard.tasks.elmo.evaluate import measure_elmo
 
     run = flags["run"]
-    if any(flags[name] for name in ("data", "stride", "only", "against", "out", "beams", "passes")):
+    if any(flags[name] for name in ("data", "stride", "test_set", "against", "out", "beam_size", "iterations")):
         raise ConfigError(f"{run}: text for an ELMo is named with --text alone; leave the other flags out.")
     place = TextSource(paths=tuple(flags["text"])) if flags["text"] else None
     found = measure_elmo(run, place, device=flags["device"] or "auto", progress=progress(flags["quiet"]))
@@ -182,7 +186,7 @@ def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:
     from regard.tasks.finetune.evaluate import measure_labels
 
     run = flags["run"]
-    if any(flags[name] for name in ("text", "stride", "beams", "passes")):
+    if any(flags[name] for name in ("text", "stride", "beam_size", "iterations")):
         raise ConfigError(f"{run}: examples with labels are named with --data alone; leave the other flags out.")
     place = _labeled(task, flags["data"], flags["text_column"], flags["label_column"])
     found = measure_labels(
@@ -190,7 +194,7 @@ def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:
         place,
         device=flags["device"] or "auto",
         progress=progress(flags["quiet"]),
-        **{name: flags[name] for name in ("only", "against", "out")},
+        **{name: flags[name] for name in ("test_set", "against", "out")},
     )
     if flags["json"]:
         print_json({name: each.plain() for name, each in found.items()})

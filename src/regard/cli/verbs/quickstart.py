@@ -49,7 +49,7 @@ def quickstart(
     print_line(f"""
 What to try next
   regard translate {out} "Der Hund, den die Frau füttert, ist müde."    your own sentence
-  regard evaluate {out} --beams 1                                        greedy instead of beam search
+  regard evaluate {out} --beam-size 1                                        greedy instead of beam search
   regard data miniature --count 10 --split unseen-cases                  what the hard tests look like
   regard train translate --source a.de --target a.en --out runs/mine     your own text
   regard config show translate-miniature                                 every setting and where it came from""")

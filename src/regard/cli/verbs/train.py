@@ -8,6 +8,7 @@ import typer
 from regard.cli.options import (
     Data,
     Device,
+    InitFrom,
     Json,
     LabelColumn,
     Preset,
@@ -16,7 +17,6 @@ from regard.cli.options import (
     SettingWords,
     Source,
     SourceColumn,
-    Start,
     Target,
     TargetColumn,
     Text,
@@ -49,7 +49,7 @@ def train(
     valid_text: ValidText = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
-    start: Start = None,
+    init_from: InitFrom = None,
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     preset: Preset = None,
@@ -70,7 +70,7 @@ def train(
     """Train a model; Ctrl-C saves it, and --resume goes on.
 
     Examples: regard train translate-miniature train.steps=500 · regard train translate --source a.de --target a.en
-    · regard train language-model --text books/ · regard train classify --data reviews.csv --start runs/language-model
+    · regard train language-model --text books/ · regard train classify --data reviews.csv --init-from runs/language-model
     """
     flags = dict(locals())
     from regard.cli.console import progress
@@ -87,7 +87,7 @@ def train(
         recipe = None
     overrides = run_overrides(words, flags)
     if deterministic:
-        overrides = {"machine.is_deterministic": True} | overrides
+        overrides = {"machine.deterministic": True} | overrides
     reporter = progress(quiet)
     if resume is not None:
         _check_resume(resume, recipe, flags)

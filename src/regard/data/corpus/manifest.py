@@ -22,7 +22,7 @@ MANIFEST = "manifest.json"
 LOCK = ".lock"
 ASIDE = ".aside"
 OURS = re.compile(rf"(?P<shard>\d{{6,}})\.(ids|pieces)\.npy|\..+{re.escape(ASIDE)}")
-FORMAT = 1
+FORMAT = 2
 
 ShardName = Annotated[str, StringConstraints(pattern=r"^[0-9]{6,18}$")]
 """The name of a shard; the names of its files follow from it."""

@@ -128,7 +128,7 @@ class _Build:
         self, place: TextSource, inputs: list[Input], book: Manifest, folder: Path, shard_tokens: int
     ) -> None:
         self.inputs, self.book, self.folder, self.shard_tokens = inputs, book, folder, shard_tokens
-        self.count = place.count
+        self.count = place.max_rows
         self.wanted: dict[str, Entry] = {}
         """What is known of the inputs that were reached; belongs to the thread that reads."""
         self.ids: list[NDArray[Any]] = []

@@ -47,7 +47,7 @@ def tokenize_all(data: TextData, tokenizer: Tokenizer, folder: Path, progress: P
     made = lambda place, name, title: tokenize(place, tokenizer, folder / name, progress, title, sentences=sentences)
     train = made(data.train, "train", "tokenize")
     if data.valid is None:
-        train, valid = hold_out(train, data.valid_share)
+        train, valid = hold_out(train, data.valid_fraction)
         progress.say(f"{len(valid):,} of {len(train) + len(valid):,} tokens are set apart for validation.")
     else:
         valid = made(data.valid, "valid", "tokenize valid")

@@ -36,20 +36,20 @@ def count_words(place: TextSource, settings: WordSettings, progress: Progress = 
     split = splitter(settings)
     phrases: frozenset[str] = frozenset()
     for number in range(settings.phrases):
-        singles, pairs = WordCounter(settings.counted), WordCounter(settings.counted)
+        singles, pairs = WordCounter(settings.max_counted_words), WordCounter(settings.max_counted_words)
         for words in _each(place, split, phrases.__contains__, number, progress, f"phrases, pass {number + 1}"):
             singles.add(words)
             pairs.add(list(neighbors_of(words)))
         phrases |= find_phrases(singles, pairs, settings)
-    counter = WordCounter(settings.counted)
+    counter = WordCounter(settings.max_counted_words)
     for words in _each(place, split, phrases.__contains__, settings.phrases, progress, "count words"):
         counter.add(words)
     if not counter.total:
         raise nothing_in(place)
     if counter.floor:
         progress.warn(
-            f"{place.name}: it has more than {settings.counted:,} different words, so those seen {counter.floor:,} "
-            f"times or less were forgotten on the way (text.counted)."
+            f"{place.name}: it has more than {settings.max_counted_words:,} different words, so those seen {counter.floor:,} "
+            f"times or less were forgotten on the way (text.max_counted_words)."
         )
     found = counter.frequent(settings.minimum_count, settings.size)
     if len(found) < 2:
@@ -82,7 +82,7 @@ def _each(
                 yield join_phrases(words, known, passes) if passes else words
                 bar.advance(piece.consumed)
                 documents += piece.is_last
-                if documents == place.count:
+                if documents == place.max_rows:
                     return
 
 

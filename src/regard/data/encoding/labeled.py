@@ -21,7 +21,7 @@ from regard.text.tokenizer import Tokenizer
 
 CHUNK = 4096
 
-Pairs = Literal["one-order", "both-orders", "apart"]
+Pairs = Literal["cross-encoder", "both-orders", "bi-encoder"]
 """How two texts are read: as one sequence, as two sequences of both, or as two sequences of one each."""
 
 
@@ -190,7 +190,7 @@ def encode_texts(
     tokenizer: Tokenizer,
     frame: SequenceTemplate,
     limit: int,
-    pairs: Pairs = "one-order",
+    pairs: Pairs = "cross-encoder",
     progress: Progress = SILENT,
 ) -> EncodedExamples:
     """Return texts, or pairs of them, as framed sequences of `limit` tokens at most."""
@@ -199,7 +199,7 @@ def encode_texts(
     found, cut = list[list[Sequence[int]]](), list[bool]()
     for first in range(0, len(ids), size):
         parts = ids[first : first + size]
-        if pairs == "apart":
+        if pairs == "bi-encoder":
             room = limit - frame.size(1)
             cut.append(max(map(len, parts)) > room)
             found += [[part[:room]] for part in parts]
@@ -208,7 +208,7 @@ def encode_texts(
         cut.append(sum(map(len, parts)) > room)
         kept = cut_ends(parts, room)
         found += [kept, kept[::-1]] if pairs == "both-orders" else [kept]
-    firsts = np.arange(len(texts) + 1) * (1 if pairs == "one-order" else 2)
+    firsts = np.arange(len(texts) + 1) * (1 if pairs == "cross-encoder" else 2)
     return EncodedExamples(Framed.of(frame, found), firsts, np.asarray(labels), np.asarray(cut, bool))
 
 

@@ -22,13 +22,13 @@ CONTINUES = "##"
 class MaskingSettings(Settings):
     """Which tokens are to be guessed."""
 
-    share: float = Field(0.15, gt=0, lt=1)
+    mask_fraction: float = Field(0.15, gt=0, lt=1)
     """Share of a sequence's tokens that are chosen, one at least."""
     masked: float = Field(0.8, ge=0, le=1)
     """Share of the chosen that become [MASK]."""
     random: float = Field(0.1, ge=0, le=1)
     """Share of the chosen that become any other token; what is left of them stays as it is."""
-    whole_words: bool = False
+    whole_word_masking: bool = False
     """Whether all pieces of a word are chosen together."""
 
     @model_validator(mode="after")
@@ -66,7 +66,7 @@ class Masker:
             )
         self._is_special = np.zeros(1 + max(self.ordinary[-1], *tokenizer.specials), bool)
         self._is_special[list(tokenizer.specials)] = True
-        self._continues = _continuing(tokenizer, len(self._is_special)) if settings.whole_words else None
+        self._continues = _continuing(tokenizer, len(self._is_special)) if settings.whole_word_masking else None
 
     def __call__(self, rows: SentencePairBatch) -> Masked:
         """Return the sequences as they are to be read."""
@@ -74,9 +74,9 @@ class Masker:
         keys = keys_at(np.repeat(keys_at(rows.keys, FOR_MASKS), sizes), rows.positions)  # (N,)
         text = np.flatnonzero(~self._is_special[rows.tokens])
         owner = np.repeat(np.arange(len(sizes)), sizes)[text]
-        wanted = np.maximum(1, np.rint(self.settings.share * np.bincount(owner, minlength=len(sizes)))).astype(
-            np.int64
-        )
+        wanted = np.maximum(
+            1, np.rint(self.settings.mask_fraction * np.bincount(owner, minlength=len(sizes)))
+        ).astype(np.int64)
         if self._continues is None:
             places = _lowest(text, np.ones_like(text), owner, keys[text], wanted)
         else:
@@ -104,7 +104,7 @@ def _continuing(tokenizer: Tokenizer, size: int) -> NDArray[np.bool_]:
     """Return which ids are pieces inside a word."""
     if tokenizer.kind != "WordPiece":
         raise ConfigError(
-            f'masking.whole_words: needs a tokenizer of kind "wordpiece", which marks pieces inside words, and this '
+            f'masking.whole_word_masking: needs a tokenizer of kind "wordpiece", which marks pieces inside words, and this '
             f'is a {tokenizer.kind}; leave it out, or say text.kind="wordpiece".'
         )
     found = np.zeros(size, bool)

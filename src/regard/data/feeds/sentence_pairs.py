@@ -112,11 +112,11 @@ class SentencePairSampler:
         marks: Marks,
         length: int,
         has_pairs: bool,
-        cut_share: float = 0.0,
+        short_sequence_fraction: float = 0.0,
         is_apart: bool = False,
     ) -> None:
         self.corpus, self.marks, self.length, self.has_pairs = corpus, marks, length, has_pairs
-        self.cut_share, self.is_apart = cut_share, has_pairs or is_apart
+        self.short_sequence_fraction, self.is_apart = short_sequence_fraction, has_pairs or is_apart
         self.window = length - (3 if has_pairs else 2)
         """Tokens between the beginnings of two windows."""
         self.index = DocumentIndex(corpus)
@@ -266,7 +266,7 @@ class SentencePairSampler:
         """
         room = np.full(len(keys), self.window, np.int64)
         least = max(2, self.window // 8)
-        is_truncated = uniform(keys_at(keys, 3)) < self.cut_share
+        is_truncated = uniform(keys_at(keys, 3)) < self.short_sequence_fraction
         room[is_truncated] = least + (uniform(keys_at(keys[is_truncated], 4)) * (self.window - least)).astype(
             np.int64
         )

@@ -18,7 +18,7 @@ class ExampleSource(Settings):
     """Configuration of an hf: data set."""
     split: str = "train"
     """Split of an hf: data set."""
-    count: int | None = Field(None, ge=1)
+    max_rows: int | None = Field(None, ge=1)
     """Take only the first so many examples; for miniature:SPLIT, how many to make."""
 
     @property
@@ -93,7 +93,7 @@ class ExampleData(Settings, Generic[S]):
     """What is learned from."""
     valid: S | None = None
     """What is watched while training; unset: carved out of `train`, always the same examples."""
-    valid_share: float = Field(0.1, gt=0.0, le=0.5)
+    valid_fraction: float = Field(0.1, gt=0.0, le=0.5)
     """Share of `train` carved out when there is no `valid` (2,000 examples at most)."""
     test: dict[str, S] = Field(default_factory=dict)
     """Named sets scored once, at the end."""

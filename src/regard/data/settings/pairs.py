@@ -30,7 +30,7 @@ class PairSource(Settings):
     """Configuration of an hf: data set."""
     split: str = "train"
     """Split of an hf: data set."""
-    count: int | None = Field(None, ge=1)
+    max_rows: int | None = Field(None, ge=1)
     """Take only the first so many pairs; for miniature:SPLIT, how many to make."""
 
     @model_validator(mode="after")
@@ -78,7 +78,7 @@ class PairData(Settings):
     """What is learned from."""
     valid: PairSource | None = None
     """What is watched while training; unset: carved out of `train`, always the same pairs."""
-    valid_share: float = Field(0.02, gt=0.0, le=0.5)
+    valid_fraction: float = Field(0.02, gt=0.0, le=0.5)
     """Share of `train` carved out when there is no `valid` (about 50 pairs at least, 2,000 at most)."""
     test: dict[str, PairSource] = Field(default_factory=dict)
     """Named sets scored once, at the end."""

@@ -23,7 +23,7 @@ class TextSource(Settings):
     """Configuration of an hf: data set."""
     split: str = "train"
     """Split of an hf: data set."""
-    count: int | None = Field(None, ge=1)
+    max_rows: int | None = Field(None, ge=1)
     """Take only the first so many documents."""
 
     @property
@@ -39,7 +39,7 @@ class TextData(Settings):
     """What is learned from."""
     valid: TextSource | None = None
     """What is watched while training; unset: carved out of `train`, always the same documents."""
-    valid_share: float = Field(0.02, gt=0.0, le=0.5)
+    valid_fraction: float = Field(0.02, gt=0.0, le=0.5)
     """Share of `train` carved out when there is no `valid` (20,000 tokens at least, a million at most)."""
     test: dict[str, TextSource] = Field(default_factory=dict)
     """Named sets scored once, at the end."""
@@ -89,11 +89,11 @@ class SequenceSettings(Settings):
 
     length: int | None = Field(None, ge=16)
     """Tokens of a sequence at most; unset: as many as the model has places for."""
-    early_length: int | None = Field(None, ge=16)
+    phase1_length: int | None = Field(None, ge=16)
     """Tokens of a sequence at most in the early updates, which go faster so; unset: the same from the start."""
-    early_share: float = Field(0.9, gt=0, lt=1)
+    phase1_fraction: float = Field(0.9, gt=0, lt=1)
     """Share of the updates that are early, if there is an early length (Devlin et al., 2019, §A.2)."""
-    cut_share: float = Field(0.1, ge=0, lt=1)
+    short_sequence_fraction: float = Field(0.1, ge=0, lt=1)
     """Share of sequences cut to a shorter length, drawn at random, so that short texts are known too."""
-    across_documents: bool = True
+    pack_documents: bool = True
     """Without pairs: whether a sequence goes on with the next document until it is full; if not, each holds one."""

@@ -37,7 +37,7 @@ def read_tagged_with_columns(
 ) -> tuple[list[TaggedRow], dict[str, str]]:
     """Return all sentences of a place, and the columns of a table they are in, the usual ones if it has those."""
     if place.path.startswith(MINIATURE):
-        return make_tagged(place.path.removeprefix(MINIATURE), place.count, progress), {}
+        return make_tagged(place.path.removeprefix(MINIATURE), place.max_rows, progress), {}
     columns: dict[str, str] = {}
     seen = TagsSeen()
     suffix = Path(place.path.removesuffix(".gz")).suffix.lower()
@@ -54,7 +54,7 @@ def read_tagged_with_columns(
         raise DataError(f"{place.name}: there are no sentences in it.")
     if has_tags:
         check_tags(seen, place, progress)
-    kept = found[: place.count]
+    kept = found[: place.max_rows]
     if len(kept) < len(found):
         progress.say(f"{place.name}: the first {len(kept):,} of {len(found):,} sentences are used (count).")
     return _with_one_scheme(kept, place, progress) if has_tags else kept, columns

@@ -65,7 +65,7 @@ def read_labeled_with_columns(
 ) -> tuple[list[LabeledRow], dict[str, str | int]]:
     """Return all examples of a place, and the columns they are in; `usual` are those to look for first."""
     if place.path.startswith(MINIATURE):
-        return make_labeled(place.path.removeprefix(MINIATURE), place.count, progress, is_number), {}
+        return make_labeled(place.path.removeprefix(MINIATURE), place.max_rows, progress, is_number), {}
     table = read_rows(place.path, place.config, place.split, lambda row: _is_header(row, place, is_number, usual))
     if not table.rows:
         raise DataError(f"{place.name}: there are no examples in it; name another file.")
@@ -73,7 +73,7 @@ def read_labeled_with_columns(
     assert columns.label is not None, "only what is to be labeled has none"
     if place.text_column is None or place.label_column is None:
         _say(table, columns, progress)
-    rows = table.rows[: place.count]
+    rows = table.rows[: place.max_rows]
     if len(rows) < len(table.rows):
         progress.say(f"{place.name}: the first {len(rows):,} of {len(table.rows):,} examples are used (count).")
     found = [

@@ -67,13 +67,13 @@ def read_choices_with_columns(
 ) -> tuple[list[MultipleChoiceRow], dict[str, Any]]:
     """Return all examples of a place, and the columns they are in; `usual` are those to look for first."""
     if place.path.startswith(MINIATURE):
-        return make_choices(place.path.removeprefix(MINIATURE), place.count, progress), {}
+        return make_choices(place.path.removeprefix(MINIATURE), place.max_rows, progress), {}
     table = read_rows(place.path, place.config, place.split, lambda row: True)
     if not table.rows:
         raise DataError(f"{place.name}: there are no examples in it; name another file.")
     columns = find_columns(table, with_usual(place, table, usual), has_labels)
     progress.say(f"{table.origin}: {columns.shown()}.")
-    rows = [(f"{place.name}: {where}", row) for where, row in table.rows[: place.count] if row]
+    rows = [(f"{place.name}: {where}", row) for where, row in table.rows[: place.max_rows] if row]
     if not rows:
         raise DataError(f"{place.name}: there are no examples in it; name another file.")
     found = [_read(row, columns, where) for where, row in rows]

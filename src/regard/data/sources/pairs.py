@@ -25,16 +25,16 @@ def read_pairs(place: PairSource, progress: Progress = SILENT) -> list[Pair]:
     if place.path is None:
         pairs = read_aligned(Path(str(place.source)), Path(str(place.target)))
     elif place.path.startswith("miniature:"):
-        pairs = make_miniature(place.path.removeprefix("miniature:"), place.count, progress)
+        pairs = make_miniature(place.path.removeprefix("miniature:"), place.max_rows, progress)
     elif place.path.startswith("hf:"):
         pairs = read_datasets(place)
     else:
         pairs = read_table(Path(place.path), place, progress)
     if not pairs:
         raise DataError(f"{place.name}: there are no sentence pairs in it.")
-    if place.count is not None and len(pairs) > place.count:
-        progress.say(f"{place.name}: the first {place.count:,} of {len(pairs):,} pairs are used (count).")
-    return pairs[: place.count]
+    if place.max_rows is not None and len(pairs) > place.max_rows:
+        progress.say(f"{place.name}: the first {place.max_rows:,} of {len(pairs):,} pairs are used (count).")
+    return pairs[: place.max_rows]
 
 
 def read_references(place: PairSource, pairs: Sequence[Pair]) -> list[list[str]]:

@@ -40,12 +40,12 @@ class QuestionRow(NamedTuple):
 def read_questions(place: QuestionSource, progress: Progress = SILENT, has_answers: bool = True) -> list[QuestionRow]:
     """Return all questions of a place, in order; without answers where none are needed."""
     if place.path.startswith(MINIATURE):
-        return make_questions(place.path.removeprefix(MINIATURE), place.count, progress)
+        return make_questions(place.path.removeprefix(MINIATURE), place.max_rows, progress)
     is_document = Path(place.path.removesuffix(".gz")).suffix.lower() == ".json"
     found = list((_from_document if is_document else _from_table)(place, has_answers))
     if not found:
         raise DataError(f"{place.name}: there are no questions in it; {WAY_OUT}.")
-    kept = found[: place.count]
+    kept = found[: place.max_rows]
     if len(kept) < len(found):
         progress.say(f"{place.name}: the first {len(kept):,} of {len(found):,} questions are used (count).")
     if has_answers:

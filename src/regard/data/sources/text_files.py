@@ -129,7 +129,7 @@ class MiniatureInput:
     def glance(self) -> list[int | str]:
         """Return the place, how many texts there are to be, and the first ones."""
         first = miniature.texts(self._place, 1 if "/" not in self._place else 20)
-        return [self._place, self.place.count or 0, *first]
+        return [self._place, self.place.max_rows or 0, *first]
 
     def fingerprint(self) -> str:
         """Return a hash of that: the others follow from it."""
@@ -137,7 +137,7 @@ class MiniatureInput:
 
     def pieces(self) -> Iterator[DocumentChunk]:
         """Yield the texts in pieces."""
-        texts = miniature.texts(self._place, self.place.count)
+        texts = miniature.texts(self._place, self.place.max_rows)
         return pieces_of(DocumentSpan(text, True, len(text.encode())) for text in texts)
 
 
@@ -196,7 +196,7 @@ def read_documents(place: TextSource) -> Iterator[str]:
             if piece.is_last:
                 yield "".join(parts)
                 number, parts, size = number + 1, [], 0
-                if number == place.count:
+                if number == place.max_rows:
                     return
     if not number:
         raise nothing_in(place)

@@ -29,7 +29,7 @@ LARGEST_FUSED = 65536
 class Rules:
     """What decides which candidates there are; few enough that a recording for each is affordable."""
 
-    beams: int
+    beam_size: int
     bos_id: int
     eos_id: int
     never: tuple[int, ...]
@@ -39,16 +39,16 @@ class Rules:
     def of(cls, constraints: LogitsProcessor, vocabulary: int) -> "Rules | None":
         """Return the rules of a search, None if it has others than these, or fewer tokens than candidates."""
         settings, ends = constraints.settings, constraints.ends
-        has_others = settings.no_repeat_ngram or constraints.changes_values or constraints.prefix_steps
-        are_enough = 2 * settings.beams + len(ends.never) < vocabulary
-        if has_others or settings.coverage_penalty or settings.beams == 1 or not are_enough:
+        has_others = settings.no_repeat_ngram_size or constraints.changes_values or constraints.prefix_steps
+        are_enough = 2 * settings.beam_size + len(ends.never) < vocabulary
+        if has_others or settings.coverage_penalty or settings.beam_size == 1 or not are_enough:
             return None
-        return cls(settings.beams, ends.bos_id, ends.eos_id, ends.never, settings.min_length)
+        return cls(settings.beam_size, ends.bos_id, ends.eos_id, ends.never, settings.min_length)
 
 
 def candidates(logits: Tensor, so_far: Tensor, said: Tensor, never: Tensor, rules: Rules) -> tuple[Tensor, ...]:
     """Return totals, origins and tokens (B, 2 * beams) of the best continuations of hypotheses (B, H), best first."""
-    count, B = 2 * rules.beams, so_far.size(0)
+    count, B = 2 * rules.beam_size, so_far.size(0)
     log_p = logits.log_softmax(1).index_fill_(1, never, -torch.inf)  # (B * H, V)
     if rules.min_length > 1:
         log_p[:, rules.eos_id].masked_fill_(said + 1 < rules.min_length, -torch.inf)
@@ -68,14 +68,14 @@ class BeamRecording(CapturedGraph):
 
     def __init__(self, model: Any, shape: GraphKey, device: torch.device, rules: Rules) -> None:
         super().__init__(model, shape, device)
-        B, beams, count = shape.sentences, rules.beams, 2 * rules.beams
+        B, beam_size, count = shape.sentences, rules.beam_size, 2 * rules.beam_size
         self.rules = rules
         self.source = torch.zeros(B, shape.length, dtype=torch.long, device=device)
         self.token_mask = torch.ones(B, shape.length, dtype=torch.bool, device=device)
         self.never = torch.tensor(rules.never, dtype=torch.long, device=device)
-        self.so_far = torch.zeros(B, beams, device=device)
+        self.so_far = torch.zeros(B, beam_size, device=device)
         self.said = torch.zeros((), dtype=torch.long, device=device)
-        self.first = torch.arange(B, device=device)[:, None] * beams  # each sentence's first row
+        self.first = torch.arange(B, device=device)[:, None] * beam_size  # each sentence's first row
         self.ranks = torch.arange(count, device=device)
         self.found = torch.zeros(B, 3, count, device=device)
         # Pinned, so that it arrives while the device works.
@@ -119,14 +119,14 @@ class BeamRecording(CapturedGraph):
 
     def _select(self, logits: Tensor) -> None:
         """Choose what runs on, and say what was found, in place."""
-        beams = self.rules.beams
+        beam_size = self.rules.beam_size
         totals, origins, tokens = candidates(logits, self.so_far, self.said, self.never, self.rules)
         self.found.copy_(torch.stack((totals, origins.float(), tokens.float()), dim=1))
         is_end = tokens == self.rules.eos_id
-        chosen = (is_end * len(self.ranks) + self.ranks).topk(beams, dim=1, largest=False).indices
+        chosen = (is_end * len(self.ranks) + self.ranks).topk(beam_size, dim=1, largest=False).indices
         self.so_far.copy_(totals.masked_fill(is_end, -torch.inf).gather(1, chosen))
-        self.order.view(-1, beams).copy_(self.first + origins.gather(1, chosen))
-        self.tokens.view(-1, beams).copy_(tokens.gather(1, chosen))
+        self.order.view(-1, beam_size).copy_(self.first + origins.gather(1, chosen))
+        self.tokens.view(-1, beam_size).copy_(tokens.gather(1, chosen))
 
 
 def recorded_beam_search(
@@ -149,7 +149,7 @@ class _Search:
         self.taken = 0  # steps asked for
         self.since = self.left = 0  # steps since the recording was loaded, and steps it has room for
         self.underway: deque[int] = deque()
-        self.uncovered = np.zeros((len(source), rules.beams))
+        self.uncovered = np.zeros((len(source), rules.beam_size))
 
     def run(self, source: Tensor, token_mask: Tensor, limit: int) -> bool:
         """Search to the end; False if memory was too short to begin."""
@@ -170,7 +170,7 @@ class _Search:
         return True
 
     def _recording(self, sentences: int) -> BeamRecording | None:
-        shape = GraphKey.around(sentences, self.length, self.rules.beams, self.taken)
+        shape = GraphKey.around(sentences, self.length, self.rules.beam_size, self.taken)
         if self.bound is not None:
             shape = replace(shape, length=min(shape.length, self.bound))
         return self.recordings.of(BeamRecording, shape, self.rules)
@@ -197,16 +197,16 @@ class _Search:
 
     def _move(self, now: BeamRecording) -> BeamRecording:
         """Go on in another recording, with room for more steps or fewer sentences."""
-        beams, count = self.rules.beams, len(self.rows)
+        beam_size, count = self.rules.beam_size, len(self.rows)
         rows = torch.from_numpy(self.rows).to(self.device)
         memory, state = now.static_state.unload(rows, self.since)
-        own = now.order.view(-1, beams)[rows] % beams
-        state = state.select((torch.arange(count, device=self.device)[:, None] * beams + own).flatten())
-        tokens, so_far, said = now.tokens.view(-1, beams)[rows], now.so_far[rows], now.said.clone()
+        own = now.order.view(-1, beam_size)[rows] % beam_size
+        state = state.select((torch.arange(count, device=self.device)[:, None] * beam_size + own).flatten())
+        tokens, so_far, said = now.tokens.view(-1, beam_size)[rows], now.so_far[rows], now.said.clone()
         other = self._recording(count)
         if other is None:
-            raise torch.OutOfMemoryError(f"No memory for {count} sentences with {beams} hypotheses each.")
-        other.tokens.view(-1, beams)[:count] = tokens
+            raise torch.OutOfMemoryError(f"No memory for {count} sentences with {beam_size} hypotheses each.")
+        other.tokens.view(-1, beam_size)[:count] = tokens
         other.so_far[:count] = so_far
         other.said.copy_(said)
         other.order.copy_(other.identity)

@@ -156,7 +156,7 @@ def recorded_mask_predict(
         return None
     filled.run("fill")
     candidates = sources.lengths.size(1)
-    return in_order(filled.found[: B * candidates], candidates, settings.merges_repeats)
+    return in_order(filled.found[: B * candidates], candidates, settings.collapse_repeats)
 
 
 def _pool(recordings: Recordings, device: torch.device) -> Any:

@@ -37,29 +37,29 @@ def _best_of_hypotheses(
 @triton.jit
 def _best_of_sentences(
     values, choices, so_far, order, tokens, found, end,
-    beams: tl.constexpr, count: tl.constexpr, BLOCK: tl.constexpr,
+    beam_size: tl.constexpr, count: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """For each sentence the best of its hypotheses' continuations, and those of them that run on."""
     sentence = tl.program_id(0).to(tl.int64)
     places = tl.arange(0, BLOCK)
-    x = tl.load(values + sentence * beams * count + places, mask=places < beams * count, other=-float("inf"))
-    is_left = places < beams * count
+    x = tl.load(values + sentence * beam_size * count + places, mask=places < beam_size * count, other=-float("inf"))
+    is_left = places < beam_size * count
     run_on = 0
     for rank in range(count):
         # A total of minus infinity is still a candidate, but none is taken twice.
         total = tl.max(x, 0)
         place = tl.min(tl.where(is_left & (x == total), places, BLOCK), 0)
-        place = tl.minimum(place, beams * count - 1)
-        token = tl.load(choices + sentence * beams * count + place)
+        place = tl.minimum(place, beam_size * count - 1)
+        token = tl.load(choices + sentence * beam_size * count + place)
         origin = place // count
         at = found + sentence * 3 * count + rank
         tl.store(at, total)
         tl.store(at + count, origin.to(tl.float32))
         tl.store(at + 2 * count, token.to(tl.float32))
-        row = sentence * beams + run_on
-        runs_on = (token != end) & (run_on < beams)
+        row = sentence * beam_size + run_on
+        runs_on = (token != end) & (run_on < beam_size)
         tl.store(so_far + row, total, mask=runs_on)
-        tl.store(order + row, sentence * beams + origin, mask=runs_on)
+        tl.store(order + row, sentence * beam_size + origin, mask=runs_on)
         tl.store(tokens + row, token.to(tl.int64), mask=runs_on)
         run_on += runs_on.to(tl.int32)
         x = tl.where(places == place, -float("inf"), x)
@@ -79,7 +79,7 @@ class Books(NamedTuple):
 
 def select(logits: Tensor, books: Books, end: int, min_length: int) -> None:
     """Choose what runs on after logits (B * beams, V), and say what was found, in place."""
-    (R, V), (B, beams), count = logits.shape, books.so_far.shape, books.found.size(2)
+    (R, V), (B, beam_size), count = logits.shape, books.so_far.shape, books.found.size(2)
     values = torch.empty(R, count, device=logits.device)
     choices = torch.empty(R, count, dtype=torch.int32, device=logits.device)
     block = triton.next_power_of_2(V)
@@ -89,5 +89,5 @@ def select(logits: Tensor, books: Books, end: int, min_length: int) -> None:
     )  # fmt: skip
     _best_of_sentences[(B,)](
         values, choices, books.so_far, books.order, books.tokens, books.found, end,
-        beams=beams, count=count, BLOCK=triton.next_power_of_2(beams * count), num_warps=1,
+        beam_size=beam_size, count=count, BLOCK=triton.next_power_of_2(beam_size * count), num_warps=1,
     )  # fmt: skip

@@ -9,11 +9,11 @@ from torch import Tensor
 
 
 @triton.jit(do_not_specialize=["start", "left", "passes", "most", "T"])
-def _mask(tokens, sure, words, chosen, start, left, passes, most, T, BLOCK: tl.constexpr):
+def _mask(tokens, sure, words, chosen, start, left, iterations, most, T, BLOCK: tl.constexpr):
     """For each output, mask its least sure words, and say where they are, the least sure first."""
     row = tl.program_id(0).to(tl.int64)
     places = tl.arange(0, BLOCK)
-    count = tl.maximum(tl.load(words + row) * left // passes, 1)
+    count = tl.maximum(tl.load(words + row) * left // iterations, 1)
     tl.store(chosen + row * most + places, 0, mask=(places >= count) & (places < most))
     mine = tl.load(sure + row * T + places, mask=places < T, other=float("inf"))[:, None]
     other = tl.load(sure + row * T + places, mask=places < T, other=float("inf"))[None, :]
@@ -26,11 +26,11 @@ def _mask(tokens, sure, words, chosen, start, left, passes, most, T, BLOCK: tl.c
 
 @triton.jit(do_not_specialize=["left", "passes", "most", "T"])
 def _say(
-    logits, never, chosen, words, tokens, sure, V, left, passes, most, T, NEVER: tl.constexpr, BLOCK: tl.constexpr,
+    logits, never, chosen, words, tokens, sure, V, left, iterations, most, T, NEVER: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """For each masked word, the most probable token and its log probability, put in its place."""
     row, number = tl.program_id(0).to(tl.int64), tl.program_id(1)
-    if number < tl.maximum(tl.load(words + row) * left // passes, 1):
+    if number < tl.maximum(tl.load(words + row) * left // iterations, 1):
         places = tl.arange(0, BLOCK)
         x = tl.load(logits + (row * most + number) * V + places, mask=places < V, other=-float("inf")).to(tl.float32)
         highest = tl.max(x, 0)
@@ -44,7 +44,7 @@ def _say(
 
 
 def mask_least_sure(
-    tokens: Tensor, sure: Tensor, words: Tensor, start: int, left: int, passes: int, most: int
+    tokens: Tensor, sure: Tensor, words: Tensor, start: int, left: int, iterations: int, most: int
 ) -> Tensor:
     """Put the start token in the place of the least sure words (R, T), in place; return where they stand (R, most).
 
@@ -53,17 +53,24 @@ def mask_least_sure(
     R, T = tokens.shape
     chosen = tokens.new_empty(R, most)
     _mask[(R,)](
-        tokens, sure, words, chosen, start, left, passes, most, T, BLOCK=triton.next_power_of_2(T), num_warps=4,
+        tokens, sure, words, chosen, start, left, iterations, most, T, BLOCK=triton.next_power_of_2(T), num_warps=4,
     )  # fmt: skip
     return chosen
 
 
 def say_masked(
-    logits: Tensor, never: Tensor, chosen: Tensor, words: Tensor, tokens: Tensor, sure: Tensor, left: int, passes: int
+    logits: Tensor,
+    never: Tensor,
+    chosen: Tensor,
+    words: Tensor,
+    tokens: Tensor,
+    sure: Tensor,
+    left: int,
+    iterations: int,
 ) -> None:
     """Put the most probable tokens, and how sure they are, in the places of masked words (R, most), in place."""
     (R, most), V, block = chosen.shape, logits.size(-1), triton.next_power_of_2(logits.size(-1))
     _say[(R, most)](
-        logits.contiguous(), never, chosen, words, tokens, sure, V, left, passes, most, tokens.size(1),
+        logits.contiguous(), never, chosen, words, tokens, sure, V, left, iterations, most, tokens.size(1),
         NEVER=len(never), BLOCK=block, num_warps=max(4, min(32, block // 1024)),
     )  # fmt: skip

@@ -35,7 +35,7 @@ class LogitsProcessor:
         What may not be said is struck out of `log_p` itself: it is large.
         """
         settings, length = self.settings, past.shape[1]
-        end = log_p[:, self.ends.eos_id].clone() if settings.no_repeat_ngram else None
+        end = log_p[:, self.ends.eos_id].clone() if settings.no_repeat_ngram_size else None
         log_p.index_fill_(1, self.never_yet if length + 1 < settings.min_length else self.never, -torch.inf)
         allowed = log_p
         if length and (settings.repetition_penalty > 1 or end is not None):
@@ -43,7 +43,7 @@ class LogitsProcessor:
             if settings.repetition_penalty > 1:
                 allowed = penalise_repetition(allowed, said, settings.repetition_penalty)
             if end is not None:
-                allowed = forbid_repeated_ngrams(allowed, said, settings.no_repeat_ngram)
+                allowed = forbid_repeated_ngrams(allowed, said, settings.no_repeat_ngram_size)
                 # Where nothing else is left to say, the end may come, however early.
                 is_stuck = allowed.amax(1) == -torch.inf
                 allowed[:, self.ends.eos_id] = torch.where(is_stuck, end, allowed[:, self.ends.eos_id])

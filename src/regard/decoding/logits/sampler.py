@@ -38,14 +38,16 @@ class TokenSampler:
     def _allowed(self, log_p: Tensor, rows: Sequence[RunningSequence], step: int) -> Tensor:
         """Return the log probabilities (R, V) under all constraints."""
         settings, end = self.settings, self.ends.eos_id
-        allowed = log_p.index_fill(1, self.never_yet if step + 1 < settings.min_tokens else self.never, -torch.inf)
+        allowed = log_p.index_fill(
+            1, self.never_yet if step + 1 < settings.min_new_tokens else self.never, -torch.inf
+        )
         if settings.repetition_penalty > 1:
             allowed = self._by_past(
                 allowed, rows, lambda part, past: penalise_repetition(part, past, settings.repetition_penalty)
             )
-        if settings.no_repeat_ngram:
+        if settings.no_repeat_ngram_size:
             allowed = self._by_past(
-                allowed, rows, lambda part, past: forbid_repeated_ngrams(part, past, settings.no_repeat_ngram)
+                allowed, rows, lambda part, past: forbid_repeated_ngrams(part, past, settings.no_repeat_ngram_size)
             )
             # Where nothing else is left to say, the end may come, however early.
             is_stuck = allowed.amax(1) == -torch.inf

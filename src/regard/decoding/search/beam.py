@@ -69,7 +69,7 @@ class _Search:
         allowed = self.constraints(log_p, past.reshape(sentences * hypotheses, length), owners)
         sums = allowed + self.so_far if self.constraints.changes_values else allowed.add_(self.so_far)
         sums = sums.view(sentences, -1)  # (sentences, hypotheses * V)
-        totals, places = sums.topk(min(2 * self.settings.beams, sums.size(1)), dim=1)
+        totals, places = sums.topk(min(2 * self.settings.beam_size, sums.size(1)), dim=1)
         parts = [totals.double(), places.double()]
         if self.constraints.changes_values:
             parts.append(log_p.view(sentences, -1).gather(1, places).double())

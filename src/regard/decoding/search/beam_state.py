@@ -22,11 +22,11 @@ class BeamSequence:
     limit: int
     finished: list[Hypothesis] = field(default_factory=list)
 
-    def finish(self, hypothesis: Hypothesis, beams: int) -> None:
+    def finish(self, hypothesis: Hypothesis, beam_size: int) -> None:
         """Take a hypothesis in; only the best `beams` are kept, and one that was cut off is the last resort."""
         self.finished.append(hypothesis)
         self.finished.sort(key=lambda each: (not each.is_finished, -each.score))
-        del self.finished[beams:]
+        del self.finished[beam_size:]
 
 
 @dataclass(frozen=True)
@@ -79,18 +79,18 @@ class BeamState:
 
         Returns None when all are done.
         """
-        beams = self.settings.beams
+        beam_size = self.settings.beam_size
         is_end = found.tokens == self.eos_id
         if is_end.any():
-            self._finish(found, *np.nonzero(is_end[:, :beams]))  # only those among the best `beams` count
-            running = is_end.argsort(axis=1, kind="stable")[:, :beams]  # the best that do not end
+            self._finish(found, *np.nonzero(is_end[:, :beam_size]))  # only those among the best `beams` count
+            running = is_end.argsort(axis=1, kind="stable")[:, :beam_size]  # the best that do not end
             rows = np.arange(len(self.alive))[:, None]
             origins, tokens, totals = (each[rows, running] for each in (found.origins, found.tokens, found.totals))
             self.totals = np.where(is_end[rows, running], -np.inf, totals)
             self.log_probabilities = found.log_probabilities[rows, running]
         else:
-            origins, tokens = found.origins[:, :beams], found.tokens[:, :beams]
-            self.totals, self.log_probabilities = found.totals[:, :beams], found.log_probabilities[:, :beams]
+            origins, tokens = found.origins[:, :beam_size], found.tokens[:, :beam_size]
+            self.totals, self.log_probabilities = found.totals[:, :beam_size], found.log_probabilities[:, :beam_size]
         before = self.past[np.arange(len(self.alive))[:, None], origins]
         self.past = np.concatenate((before, tokens[..., None]), axis=2)
         return self._go_on(origins, tokens, found)
@@ -104,10 +104,10 @@ class BeamState:
             row, score = int(rows[place]), float(scores[place])
             ids = self.past[row, origins[place]].tolist()
             surprise = float(found.log_probabilities[row, ranks[place]])
-            self.alive[row].finish(Hypothesis(ids, surprise, score, True), self.settings.beams)
+            self.alive[row].finish(Hypothesis(ids, surprise, score, True), self.settings.beam_size)
         for row in set(rows.tolist()):
             kept = self.alive[row].finished
-            self._worst[row] = kept[-1].score if len(kept) == self.settings.beams else -np.inf
+            self._worst[row] = kept[-1].score if len(kept) == self.settings.beam_size else -np.inf
 
     def _go_on(self, origins: Places, tokens: Places, found: Candidates) -> Moves | None:
         """Keep the sentences that are not done; at its limit a sentence's running hypotheses are cut off."""
@@ -130,7 +130,7 @@ class BeamState:
         """Fill up the finished hypotheses of a sentence with running ones, the best first."""
         sentence, length = self.alive[row], self.past.shape[2]
         for place, total in enumerate(self.totals[row].tolist()):
-            if len(sentence.finished) < self.settings.beams and total > -np.inf:
+            if len(sentence.finished) < self.settings.beam_size and total > -np.inf:
                 score = total / length_penalty(self.settings, length) + float(covered[place])
                 ids, surprise = self.past[row, place].tolist(), float(self.log_probabilities[row, place])
-                sentence.finish(Hypothesis(ids, surprise, score, False), self.settings.beams)
+                sentence.finish(Hypothesis(ids, surprise, score, False), self.settings.beam_size)

@@ -54,7 +54,7 @@ class MaskPredictState:
     """What stands for a masked word."""
     eos_id: int
     never: tuple[int, ...]
-    passes: int
+    iterations: int
 
     def struck_out(self, device: torch.device) -> Tensor:
         """Return the tokens that are never said, where the outputs are."""
@@ -63,7 +63,7 @@ class MaskPredictState:
     @classmethod
     def of(cls, ends: SpecialTokens, settings: MaskPredictDecodeSettings) -> "MaskPredictState":
         """Return the rules that the settings ask for; the length alone says where an output ends."""
-        return cls(ends.bos_id, ends.eos_id, tuple(sorted({*ends.never, ends.eos_id})), settings.passes)
+        return cls(ends.bos_id, ends.eos_id, tuple(sorted({*ends.never, ends.eos_id})), settings.iterations)
 
 
 @torch.inference_mode()
@@ -89,7 +89,7 @@ def mask_predict(
     filling, width = MaskPredictState.of(ends, settings), int(lengths.max())
     never = filling.struck_out(source.device)
     tokens, sure = fill_in(model, memory, lengths.flatten(), width, filling, never, watch)
-    return in_order(summary(tokens, sure, lengths, chances), lengths.size(1), settings.merges_repeats)
+    return in_order(summary(tokens, sure, lengths, chances), lengths.size(1), settings.collapse_repeats)
 
 
 def candidate_rows(lengths: Tensor) -> Tensor:
@@ -100,7 +100,7 @@ def candidate_rows(lengths: Tensor) -> Tensor:
 def likely_lengths(model: ConditionalMaskedLM, memory: Any, count: int) -> tuple[Tensor, Tensor]:
     """Return the most probable lengths (B, count) of outputs, end token included, and their log probabilities."""
     scores = model.length_scores(memory).float()  # (B, C)
-    longer = torch.arange(scores.size(1), device=scores.device) - model.length_reach
+    longer = torch.arange(scores.size(1), device=scores.device) - model.max_length_offset
     lengths = memory.token_mask.sum(1)[:, None] + longer
     longest = torch.iinfo(torch.long).max if model.max_positions is None else model.max_positions
     possible = scores.masked_fill((lengths < SHORTEST) | (lengths > longest), -torch.inf).log_softmax(1)
@@ -128,12 +128,12 @@ def fill_in(
     tokens = torch.full_like(token_mask, filling.eos_id, dtype=torch.long)
     sure = torch.full_like(token_mask, torch.inf, dtype=torch.float32).masked_fill(is_word, -torch.inf)
     is_fused = is_alone and watch is None and can_fuse(tokens, model.head.weight)
-    for left in range(filling.passes, 0, -1):
-        most = max(1, (width - 1) * left // filling.passes)
+    for left in range(filling.iterations, 0, -1):
+        most = max(1, (width - 1) * left // filling.iterations)
         if is_fused:
             _go_over(model, memory, Outputs(tokens, sure, token_mask, words), left, most, filling, never)
             continue
-        counts = (words * left // filling.passes).clamp_min(1)
+        counts = (words * left // filling.iterations).clamp_min(1)
         chosen = sure.sort(stable=True, dim=1).indices[:, :most]  # (R, most) the least sure ones first
         masked = places[:most] < counts[:, None]
         tokens = tokens.scatter(1, chosen, tokens.gather(1, chosen).masked_fill(masked, filling.bos_id))
@@ -164,9 +164,9 @@ def _go_over(
     from regard.decoding.kernels.mask_update import mask_least_sure, say_masked  # the compiler takes a second to load
 
     tokens, sure, words = outputs.tokens, outputs.sure, outputs.words
-    chosen = mask_least_sure(tokens, sure, words, filling.bos_id, left, filling.passes, most)
+    chosen = mask_least_sure(tokens, sure, words, filling.bos_id, left, filling.iterations, most)
     logits = model.project(_at(model.decode(tokens, memory, outputs.token_mask, is_alone=True), chosen))
-    say_masked(logits, never, chosen, words, tokens, sure, left, filling.passes)
+    say_masked(logits, never, chosen, words, tokens, sure, left, filling.iterations)
 
 
 def _at(hidden: Tensor, chosen: Tensor) -> Tensor:
@@ -195,7 +195,7 @@ def summary(tokens: Tensor, sure: Tensor, lengths: Tensor, chances: Tensor) -> T
     return torch.cat((lengths.view(-1, 1).double(), totals.double(), tokens.double()), dim=1)
 
 
-def in_order(found: Tensor, candidates: int, merges_repeats: bool) -> list[list[Hypothesis]]:
+def in_order(found: Tensor, candidates: int, collapse_repeats: bool) -> list[list[Hypothesis]]:
     """Return hypotheses of outputs that are summed up, by sentence, the surest in the mean first."""
     numbers = found.cpu().numpy()
     said = numbers[:, 2:].astype(np.int64).tolist()
@@ -205,7 +205,7 @@ def in_order(found: Tensor, candidates: int, merges_repeats: bool) -> list[list[
     order += np.arange(len(order))[:, None] * candidates
     return [
         _without_doubles(
-            Hypothesis(_merged(ids) if merges_repeats else ids, value, score, is_finished=True)
+            Hypothesis(_merged(ids) if collapse_repeats else ids, value, score, is_finished=True)
             for ids, value, score in (
                 (said[row][: words[row]], float(values[row]), float(scores[row])) for row in rows
             )

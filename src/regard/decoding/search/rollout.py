@@ -36,7 +36,7 @@ def sample(
     the batch have no part in it.
     """
     settings = constraints.settings
-    count = settings.samples
+    count = settings.num_samples
     device = constraints.device
     sentences = np.repeat(np.arange(len(limits)), count)
     if count > 1:  # each sample goes its own way and ends by itself: a row of its own

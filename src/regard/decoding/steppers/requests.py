@@ -6,7 +6,7 @@ from typing import Literal
 
 from regard.text.detokenizer import Detokenizer
 
-FinishedBy = Literal["end", "length", "stop"]
+FinishReason = Literal["eos", "length", "stop"]
 """The end token, as many tokens as were asked for, or a text to stop at."""
 
 
@@ -30,7 +30,7 @@ class RunningSequence:
     writer: Detokenizer | None
     log_probabilities: list[float] = field(default_factory=list)
     """What the model gives each new token, whatever filters and constraints led to it."""
-    finished_by: FinishedBy | None = None
+    finish_reason: FinishReason | None = None
     piece: str = ""
     """The text that the last step made certain."""
 

@@ -47,14 +47,14 @@ def read_language_model(folder: Path, config: dict[str, Any], form: LanguageForm
     where = str(folder / CONFIG)
     settings = checked(GptSettings, language_settings(config, form, where), where)
     weights = language_to_ours(read_tensors(folder), settings, form, str(folder))
-    tokenizer, begins_text = read_language_tokenizer(folder, form.model_type, _end(config))
+    tokenizer, add_bos = read_language_tokenizer(folder, form.model_type, _end(config))
     tokens = len(weights["embedding.table.weight"])
     check_numbers(tokenizer, tokens, where)
     vocabularies = Vocabularies(tokens, tokens, is_shared=True)
     check_shapes(settings, vocabularies, weights, folder)
     model = build_model(settings, vocabularies).eval()
     fill(model, weights)
-    generate = generating_of(read_object(folder / GENERATION, Generation)) | {"begins_text": begins_text}
+    generate = generating_of(read_object(folder / GENERATION, Generation)) | {"add_bos": add_bos}
     checked(GenerateSettings, generate, str(folder / GENERATION), NO_CONTINUATION)
     facts = {"window": settings.max_positions, "generate": generate}
     return Bundle(TASK, model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
@@ -84,7 +84,7 @@ def write_language_model(bundle: Bundle, settings: GptSettings, folder: Path, pr
         write_json(aside / CONFIG, config)
         write_json(aside / GENERATION, generation)
         write_tensors(aside, tensors)
-        put_first = [tokenizer.eos_id] if GenerateSettings(**generate).begins_text else []
+        put_first = [tokenizer.eos_id] if GenerateSettings(**generate).add_bos else []
         write_tokenizer(aside, tokenizer, window, put_first)
 
     write_whole(folder, write)

@@ -38,11 +38,11 @@ ENCODER_FORMS = (
 
 HEADED_FORMS = (
     EncoderForm(
-        "BertForSequenceClassification", "AutoModelForSequenceClassification", frozenset((POOLER,)), "labels"
+        "BertForSequenceClassification", "AutoModelForSequenceClassification", frozenset((POOLER,)), "classification"
     ),
-    EncoderForm("BertForTokenClassification", "AutoModelForTokenClassification", frozenset(), "tags"),
-    EncoderForm("BertForQuestionAnswering", "AutoModelForQuestionAnswering", frozenset(), "spans"),
-    EncoderForm("BertForMultipleChoice", "AutoModelForMultipleChoice", frozenset((POOLER,)), "choices"),
+    EncoderForm("BertForTokenClassification", "AutoModelForTokenClassification", frozenset(), "token-classification"),
+    EncoderForm("BertForQuestionAnswering", "AutoModelForQuestionAnswering", frozenset(), "extractive-qa"),
+    EncoderForm("BertForMultipleChoice", "AutoModelForMultipleChoice", frozenset((POOLER,)), "multiple-choice"),
 )
 """Heads of tasks; the first also gives numbers, where it has one label."""
 

@@ -9,10 +9,16 @@ from regard.interop.huggingface.encoder_configs import HEADED_FORMS, MASKED_WORD
 from regard.interop.huggingface.seq2seq_weights import Weights, take
 from regard.models.heads import HeadSettings
 
-TASKS = {"labels": "classify", "number": "regress", "tags": "tag", "spans": "answer", "choices": "choose"}
+TASKS = {
+    "classification": "classify",
+    "regression": "regress",
+    "token-classification": "tag",
+    "extractive-qa": "answer",
+    "multiple-choice": "choose",
+}
 """Kinds of heads, and the task of each."""
 
-LAYERS = {"spans": "qa_outputs"}
+LAYERS = {"extractive-qa": "qa_outputs"}
 """What theirs is called, where it is not `classifier`."""
 
 OF_PAIRS = ("entail", "contradict", "neutral", "duplicate", "equivalent", "paraphrase", "similar", "next")
@@ -20,10 +26,10 @@ OF_PAIRS = ("entail", "contradict", "neutral", "duplicate", "equivalent", "parap
 
 REMEMBERED = {
     TASK: ("length", "embed"),
-    "classify": ("texts", "pairs", "max_length", "columns"),
-    "regress": ("texts", "pairs", "max_length", "columns"),
+    "classify": ("texts", "pair_encoding", "max_length", "columns"),
+    "regress": ("texts", "pair_encoding", "max_length", "columns"),
     "tag": ("max_length", "columns"),
-    "answer": ("max_length", "stride", "longest_answer", "has_unanswerable", "threshold"),
+    "answer": ("max_length", "stride", "max_answer_tokens", "has_unanswerable", "threshold"),
     "choose": ("max_length", "columns"),
 }
 """What a model of a task remembers that has no place in a config.json, and goes along in a file of its own."""
@@ -32,9 +38,9 @@ REMEMBERED = {
 def head_kind(form: EncoderForm, config: dict[str, Any]) -> str | None:
     """Return the kind of head that a folder's model has."""
     is_number = config.get("problem_type") == "regression" or (
-        form.head == "labels" and len(_labels(config)) == 1 and config.get("problem_type") is None
+        form.head == "classification" and len(_labels(config)) == 1 and config.get("problem_type") is None
     )
-    return "number" if form.head == "labels" and is_number else form.head
+    return "regression" if form.head == "classification" and is_number else form.head
 
 
 def task_of(form: EncoderForm, config: dict[str, Any]) -> str:
@@ -54,28 +60,28 @@ def read_head(config: dict[str, Any], kind: str, where: str) -> tuple[HeadSettin
     if config.get("problem_type") == "multi_label_classification":
         raise CheckpointError(f"{where}: problem_type is multi_label_classification, and here a text has one label.")
     labels = _labels(config)
-    outputs = {"number": 1, "choices": 1, "spans": 2}.get(kind, len(labels))
+    outputs = {"regression": 1, "multiple-choice": 1, "extractive-qa": 2}.get(kind, len(labels))
     dropout = config.get("classifier_dropout")
     dropout = config.get("hidden_dropout_prob", 0.1) if dropout is None else dropout
-    if kind == "spans":
+    if kind == "extractive-qa":
         dropout = 0.0
     facts: dict[str, Any] = {"max_length": config["max_position_embeddings"]}
-    if kind in ("labels", "tags"):
+    if kind in ("classification", "token-classification"):
         facts["labels"] = labels
-    if kind in ("labels", "number"):
-        is_of_pairs = kind == "number" or any(word in label.lower() for label in labels for word in OF_PAIRS)
-        facts |= {"texts": 2 if is_of_pairs else 1, "pairs": "one-order"}
-    if kind == "number":
+    if kind in ("classification", "regression"):
+        is_of_pairs = kind == "regression" or any(word in label.lower() for label in labels for word in OF_PAIRS)
+        facts |= {"texts": 2 if is_of_pairs else 1, "pair_encoding": "cross-encoder"}
+    if kind == "regression":
         facts |= {"center": 0.0, "spread": 1.0}
-    if kind == "spans":
-        facts |= {"stride": 128, "longest_answer": 30, "has_unanswerable": False, "threshold": 0.0}
+    if kind == "extractive-qa":
+        facts |= {"stride": 128, "max_answer_tokens": 30, "has_unanswerable": False, "threshold": 0.0}
     return HeadSettings(kind=kind, outputs=outputs, dropout=dropout), facts
 
 
 def head_to_ours(tensors: Weights, kind: str, where: str) -> Weights:
     """Return the weights of a head; a bias that all choices or tokens share decides nothing, and is left out."""
     name = LAYERS.get(kind, "classifier")
-    parts = ("weight",) if kind in ("choices", "spans") else ("weight", "bias")
+    parts = ("weight",) if kind in ("multiple-choice", "extractive-qa") else ("weight", "bias")
     return {f"output.{part}": take(tensors, f"{name}.{part}", where) for part in parts}
 
 
@@ -85,7 +91,7 @@ def head_to_theirs(weights: Weights, bundle: Bundle) -> Weights:
     name = LAYERS.get(bundle.head.kind, "classifier")
     weight = weights["output.weight"]
     bias = weights.get("output.bias", weight.new_zeros(weight.size(0)))
-    if bundle.head.kind == "number":
+    if bundle.head.kind == "regression":
         spread = float(bundle.facts["spread"])
         weight, bias = weight * spread, bias * spread + float(bundle.facts["center"])
     return {f"{name}.weight": weight.clone(), f"{name}.bias": bias.clone()}
@@ -95,18 +101,18 @@ def headed_form(bundle: Bundle) -> EncoderForm:
     """Return the form of a model with a head."""
     assert bundle.head is not None
     head = bundle.head
-    if bundle.facts.get("pairs") == "both-orders":
-        raise ConfigError('pairs: "both-orders" fits no Hugging Face form; "one-order" does.')
+    if bundle.facts.get("pair_encoding") == "both-orders":
+        raise ConfigError('pairs: "both-orders" fits no Hugging Face form; "cross-encoder" does.')
     if head.pooling != "token":
         raise ConfigError(
             f'pooling: "{head.pooling}" of all tokens fits no Hugging Face form; "token" does: '
             f"train with pooling=token to write it."
         )
-    if head.reader_width or head.is_mixed:
+    if head.bilstm_width or head.is_mixed:
         raise ConfigError(
-            f"reader_width: {head.reader_width} fits no Hugging Face form; train with reader_width=0 to write it."
+            f"bilstm_width: {head.bilstm_width} fits no Hugging Face form; train with bilstm_width=0 to write it."
         )
-    kind = "labels" if bundle.head.kind == "number" else bundle.head.kind
+    kind = "classification" if bundle.head.kind == "regression" else bundle.head.kind
     return next(form for form in HEADED_FORMS if form.head == kind)
 
 
@@ -123,13 +129,13 @@ def head_config(bundle: Bundle) -> dict[str, Any]:
     assert bundle.head is not None
     kind = bundle.head.kind
     found: dict[str, Any] = {"classifier_dropout": bundle.head.dropout}
-    if kind == "number":
+    if kind == "regression":
         found |= {"id2label": {"0": "number"}, "label2id": {"number": 0}, "problem_type": "regression"}
-    elif kind in ("labels", "tags"):
+    elif kind in ("classification", "token-classification"):
         labels = [str(label) for label in bundle.facts["labels"]]
         found["id2label"] = {str(number): label for number, label in enumerate(labels)}
         found["label2id"] = {label: number for number, label in enumerate(labels)}
-        found |= {"problem_type": "single_label_classification"} if kind == "labels" else {}
+        found |= {"problem_type": "single_label_classification"} if kind == "classification" else {}
     return found
 
 

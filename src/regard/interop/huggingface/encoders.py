@@ -67,7 +67,7 @@ def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bun
     where = str(folder / CONFIG)
     tensors = with_new_names(read_tensors(folder))
     parts = parts_in(tensors) | form.parts
-    values = encoder_settings(config, where) | {"has_next_sentence": NEXT_SENTENCE in parts}
+    values = encoder_settings(config, where) | {"next_sentence_head": NEXT_SENTENCE in parts}
     if MASKED_WORDS in parts and not config.get("tie_word_embeddings", True):
         values["embeddings"] = "separate"
     settings = checked(BertSettings, values, where)
@@ -112,7 +112,7 @@ def _own(path: Path, task: str, positions: int) -> dict[str, Any]:
 def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress: Progress) -> EncoderForm:
     """Write a model with its tokenizer, with the head of its task or those of pretraining, and return its form."""
     check_encoder(settings)
-    gives_vectors = bundle.head is not None and bundle.head.kind == "likeness"
+    gives_vectors = bundle.head is not None and bundle.head.kind == "similarity"
     if gives_vectors:
         bundle = vectors_alone(bundle)
     form, parts = _form(bundle, settings)
@@ -147,7 +147,7 @@ def _form(bundle: Bundle, settings: BertSettings) -> tuple[EncoderForm, frozense
         form = headed_form(bundle)
         return form, form.parts
     had = {POOLER, MASKED_WORDS} - set(bundle.facts.get(UNTRAINED, ()))
-    had |= {NEXT_SENTENCE} if settings.has_next_sentence else set()
+    had |= {NEXT_SENTENCE} if settings.next_sentence_head else set()
     form = next(form for form in ENCODER_FORMS if form.parts <= had)
     return form, form.parts or frozenset(had & {POOLER})
 

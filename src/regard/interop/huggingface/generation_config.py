@@ -13,7 +13,7 @@ NO_SEARCH, NO_CONTINUATION = "no search that can be made", "no continuation that
 
 DECODER_START = "decoder_start_token_id"
 
-HANDLED = {"beams", "length_penalty", "length_alpha", "max_length_ratio", "max_length_extra"}
+HANDLED = {"beam_size", "length_penalty", "length_penalty_alpha", "max_length_ratio", "max_length_extra"}
 """Settings that have their counterpart below; another one that is not at its default is told to be lost."""
 
 
@@ -30,8 +30,8 @@ def generation_config(
             f"decode.{name}: {getattr(settings, name)} is not written, generate() has no such setting here."
         )
     return {
-        "num_beams": settings.beams,
-        "length_penalty": settings.length_alpha if settings.length_penalty == "average" else 0.0,
+        "num_beams": settings.beam_size,
+        "length_penalty": settings.length_penalty_alpha if settings.length_penalty == "average" else 0.0,
         "early_stopping": False,
         "max_length": positions,
         **special_tokens(tokenizer),
@@ -52,18 +52,22 @@ def special_tokens(tokenizer: Tokenizer) -> dict[str, int]:
 
 def decoding_of(generation: dict[str, Any]) -> dict[str, Any]:
     """Return our decoding settings for a generation_config.json (or an old config.json that holds the same)."""
-    found: dict[str, Any] = {"beams": generation.get("num_beams") or 1}
+    found: dict[str, Any] = {"beam_size": generation.get("num_beams") or 1}
     alpha = generation.get("length_penalty")
     if alpha is not None and alpha <= 0:
         return found | {"length_penalty": "none"}
-    return found | {"length_penalty": "average", "length_alpha": 1.0 if alpha is None else float(alpha)}
+    return found | {"length_penalty": "average", "length_penalty_alpha": 1.0 if alpha is None else float(alpha)}
 
 
 DRAWING = {"temperature": "temperature", "top_k": "top_k", "top_p": "top_p", "min_p": "min_p"}
 """Their settings of a draw and ours."""
-GOING_ON = {"max_new_tokens": "tokens", "min_new_tokens": "min_tokens", "no_repeat_ngram_size": "no_repeat_ngram"}
+GOING_ON = {
+    "max_new_tokens": "max_new_tokens",
+    "min_new_tokens": "min_new_tokens",
+    "no_repeat_ngram_size": "no_repeat_ngram_size",
+}
 """Their settings of any continuation and ours."""
-SAID_ELSEWHERE = {*DRAWING.values(), *GOING_ON.values(), "samples", "begins_text"}
+SAID_ELSEWHERE = {*DRAWING.values(), *GOING_ON.values(), "num_samples", "add_bos"}
 """Settings that have their counterpart; a repetition penalty is of logits there, and of probabilities here."""
 CANDIDATES = 50
 """Among how many tokens they draw where nothing is said."""
@@ -81,7 +85,7 @@ def language_generation(generate: dict[str, Any], tokenizer: Tokenizer, progress
     if is_drawn:
         told = {theirs: getattr(settings, ours) for theirs, ours in DRAWING.items()}
         found |= {name: value for name, value in told.items() if value is not None}
-        found |= {"top_k": settings.top_k or 0, "num_return_sequences": settings.samples}
+        found |= {"top_k": settings.top_k or 0, "num_return_sequences": settings.num_samples}
     found |= {name: number for name, number in special_tokens(tokenizer).items() if name != DECODER_START}
     return found | ({"suppress_tokens": list(tokenizer.suppressed_ids)} if tokenizer.suppressed_ids else {})
 
@@ -94,4 +98,4 @@ def generating_of(generation: dict[str, Any]) -> dict[str, Any]:
     found |= {ours: generation[theirs] for theirs, ours in DRAWING.items() if generation.get(theirs)}
     found["top_k"] = generation.get("top_k", CANDIDATES) or None
     samples = generation.get("num_return_sequences") or 1
-    return found | ({"samples": samples} if samples > 1 else {})
+    return found | ({"num_samples": samples} if samples > 1 else {})

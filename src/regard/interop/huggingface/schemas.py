@@ -240,9 +240,9 @@ class Own(Record):
     max_length: Length | None = None
     embed: Embed | None = None
     texts: Annotated[int, Field(ge=1, le=2)] | None = None
-    pairs: Literal["one-order", "both-orders", "apart"] | None = None
+    pair_encoding: Literal["cross-encoder", "both-orders", "bi-encoder"] | None = None
     columns: HubColumns | None = None
     stride: Size | None = None
-    longest_answer: Size | None = None
+    max_answer_tokens: Size | None = None
     has_unanswerable: bool | None = None
     threshold: Number | None = None

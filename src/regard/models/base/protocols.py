@@ -182,7 +182,7 @@ class ConditionalMaskedLM(Protocol):
     head: VocabularyHead
     max_positions: int | None
     """The longest sequence it takes, None where there is no bound."""
-    length_reach: int
+    max_length_offset: int
     """How many tokens shorter or longer than its source a target may be."""
 
     def encode(self, source: Tensor, token_mask: Tensor, is_alone: bool = False) -> Memory:

@@ -34,7 +34,7 @@ class MaskPredictSettings(EncoderDecoderSettings):
     family: Literal["mask-predict"] = "mask-predict"
     positions: Literal["sinusoidal", "learned", "index"] = "sinusoidal"
     """How positions come in; masked words are all alike but for them, so they must be part of the vectors."""
-    length_reach: int = Field(64, ge=1)
+    max_length_offset: int = Field(64, ge=1)
     """How many tokens shorter or longer than its source a translation may be."""
 
 
@@ -64,8 +64,8 @@ class MaskPredict(nn.Module):
         self.encoder = TransformerEncoder(settings, position_embedding(settings, source, is_causal=False))
         self.decoder = MaskedDecoder(settings, position_embedding(settings, target, is_causal=False))
         self.head = VocabularyHead(output, settings.has_output_bias)
-        self.length_reach = settings.length_reach
-        self.length = build_linear(settings.width, 2 * settings.length_reach + 1)
+        self.max_length_offset = settings.max_length_offset
+        self.length = build_linear(settings.width, 2 * settings.max_length_offset + 1)
         self.max_positions = self.decoder.embedding.positions.limit
 
     def encode(self, source: Tensor, token_mask: Tensor, is_alone: bool = False) -> TransformerMemory:

@@ -50,7 +50,7 @@ class LabelPlan:
     """The size of a run that fine-tunes."""
 
     task: str
-    start: str | None
+    init_from: str | None
     preset: str | None
     parameters: int
     vocabulary: int
@@ -102,7 +102,7 @@ def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan | La
     if "texts" in prepared.facts:
         return LabelPlan(
             task=settings.task,
-            start=settings.start,
+            init_from=settings.init_from,
             preset=settings.model.preset,
             parameters=sum(parameter.numel() for parameter in prepared.bundle.model.parameters()),
             vocabulary=prepared.bundle.vocabularies.target,

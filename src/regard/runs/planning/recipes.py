@@ -66,13 +66,13 @@ PLACES = {"source": "--source", "target": "--target", "path": "--data", "paths":
 """The settings that say where text is, and the flags for them."""
 
 USUAL_FAMILY: dict[Kind, str] = {
-    "sequence-to-sequence": "transformer",
-    "conditional-masked": "mask-predict",
-    "language-model": "gpt",
+    "seq2seq": "transformer",
+    "conditional-masked-lm": "mask-predict",
+    "causal-lm": "gpt",
     "encoder": "bert",
     "word-vectors": "word-vectors",
-    "two-way": "elmo",
-    "words": "words",
+    "bidirectional-lm": "elmo",
+    "embeddings": "words",
 }
 """The family of a model of which neither preset nor family is said."""
 

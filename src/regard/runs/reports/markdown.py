@@ -46,5 +46,5 @@ def fenced(language: str, *lines: str) -> list[str]:
 
 def began(facts: Mapping[str, Any]) -> list[str]:
     """Return the lines that say what a run began with; none where it began with nothing."""
-    start = facts.get("start")
+    start = facts.get("init_from")
     return ["", f"Began with {code(start['path'])}, SHA-256 {code(start['sha256'] or 'unknown')}."] if start else []

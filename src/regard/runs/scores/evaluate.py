@@ -39,7 +39,7 @@ def evaluate_sets(
     path: str | Path,
     place: PairSource | None = None,
     *,
-    only: str | None = None,
+    test_set: str | None = None,
     against: str | Path | None = None,
     out: Path | None = None,
     device: str = "auto",
@@ -51,10 +51,10 @@ def evaluate_sets(
     `against` is another run or checkpoint, a passport, or a file with one hypothesis a line.
     """
     rival = _Rival(Path(against), device) if against is not None else None
-    if rival and rival.passport and place is None and only is None:
-        only = rival.passport.facts["set"]
+    if rival and rival.passport and place is None and test_set is None:
+        test_set = rival.passport.facts["set"]
     translator = load_translator(path, device)
-    sets = held_out_sets(str(path), place, progress, only)
+    sets = held_out_sets(str(path), place, progress, test_set)
     _check_room(sets, out, rival)
     outcomes = []
     for held_out in sets:

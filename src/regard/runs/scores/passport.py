@@ -23,9 +23,9 @@ from regard.runs.scores.records import PassportRecord
 from regard.training.device.machine import Machine
 from regard.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 FOLDER = "scores"
-TOLD = ("beams", "length_penalty", "passes", "length_candidates")
+TOLD = ("beam_size", "length_penalty", "iterations", "length_candidates")
 """The settings of decoding that stand beside a score."""
 
 

@@ -61,10 +61,10 @@ class MaskedLmScores(FiguresRecord):
 
     masked: Count
     loss: float
-    masked_loss: float
+    mlm_loss: float
     pseudo_perplexity: float
     masked_accuracy: float
-    chance: float
+    majority_baseline: float
     next_sentence_accuracy: float | None
     pairs: Count
     rule: str
@@ -75,7 +75,7 @@ class ElmoFigures(FiguresRecord):
     """The figures of an ELMo."""
 
     words: Count
-    unknown: float
+    oov_fraction: float
     loss: float
     forward_loss: float
     backward_loss: float
@@ -125,8 +125,8 @@ class LabelFigures(FiguresRecord):
     mistakes: list[MistakeRecord]
     accuracy: float = 0.0
     answerable_f1: float = 0.0
-    chance: float = 0.0
-    exact: float = 0.0
+    majority_baseline: float = 0.0
+    exact_match: float = 0.0
     f1: float = 0.0
     macro_f1: float = 0.0
     matthews: float = 0.0
@@ -137,7 +137,7 @@ class LabelFigures(FiguresRecord):
     recall: float = 0.0
     spearman: float = 0.0
     threshold: float = 0.0
-    unanswerable_exact: float = 0.0
+    unanswerable_exact_match: float = 0.0
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> "LabelFigures":

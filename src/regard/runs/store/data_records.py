@@ -13,7 +13,7 @@ class PairPlace(Record):
     source: str | None = None
     target: str | None = None
     references: list[str] = Field(default_factory=list)
-    count: Count | None = None
+    max_rows: Count | None = None
 
 
 class TextPlace(Record):
@@ -69,8 +69,8 @@ class DataRecord(Record):
 
     hash: str
     files: dict[str, str] = Field(default_factory=dict)
-    start: OriginRecord | None = None
-    beside: BesideRecord | None = None
+    init_from: OriginRecord | None = None
+    extra_vectors: BesideRecord | None = None
 
 
 class PairCounts(Record):

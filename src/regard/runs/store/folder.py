@@ -26,7 +26,7 @@ except ImportError:  # Windows, where two processes in one folder are not notice
 
 RECORD = "run.json"
 LOCK = ".lock"
-FORMAT = 1
+FORMAT = 2
 PAIRS = "pairs.jsonl"
 """Training pairs that came from memory."""
 

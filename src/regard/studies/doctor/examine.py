@@ -62,7 +62,7 @@ def doctor(
     recipe: str | Path | Mapping[str, Any],
     overrides: Mapping[str, Any] | None = None,
     *,
-    find_rate: bool = False,
+    lr_finder: bool = False,
     is_quick: bool = False,
     progress: Progress = SILENT,
 ) -> Report:
@@ -77,7 +77,7 @@ def doctor(
         found = find_recipe(str(recipe))
     settings = resolve_run(found, overrides or {}).settings
     if settings.task == "vectors":
-        return _look_at_words(settings, find_rate, progress)
+        return _look_at_words(settings, lr_finder, progress)
     machine = prepare_machine(settings.machine)
     heard = Listener(progress)
     bench = make_bench(settings, machine, heard)
@@ -85,16 +85,16 @@ def doctor(
     findings = heard.findings + looked
     for trial in () if is_quick else TRIALS:
         findings += trial(bench, progress)
-    if find_rate:
+    if lr_finder:
         findings += rate_findings(bench, progress)
     return Report(tuple(findings))
 
 
-def _look_at_words(settings: Any, find_rate: bool, progress: Progress) -> Report:
+def _look_at_words(settings: Any, lr_finder: bool, progress: Progress) -> Report:
     """Look at text for word vectors: their loop has no micro-batches, so nothing is tried out."""
-    if find_rate:
+    if lr_finder:
         raise ConfigError(
-            "--find-rate: word vectors learn at the rate of word2vec, which is not swept; leave it out, or give "
+            "--lr-finder: word vectors learn at the rate of word2vec, which is not swept; leave it out, or give "
             "train.learning_rate."
         )
     prepared = task("vectors").prepare(settings, prepare_machine(settings.machine), progress, None, None)

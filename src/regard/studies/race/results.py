@@ -12,7 +12,7 @@ from regard.studies.race.folder import Race
 from regard.training.metrics_log import METRICS, read_metrics
 from regard.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 
 
 def collect(

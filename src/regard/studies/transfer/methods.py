@@ -30,16 +30,16 @@ class Method:
         return [each for each in (self.needs, self.beside) if each is not None]
 
 
-READER = {"reader_width": 64}
+READER = {"bilstm_width": 64}
 METHODS = {
     "scratch": Method("word vectors that begin with nothing", None, {"model.preset": "words"} | READER),
-    "vectors-frozen": Method("pretrained word vectors, as they are", "vectors", {"frozen": True} | READER),
-    "vectors-tuned": Method("pretrained word vectors, tuned", "vectors", {"frozen": False} | READER),
-    "elmo": Method("an ELMo as it is, its layers mixed", "elmo", {"frozen": True} | READER),
+    "vectors-frozen": Method("pretrained word vectors, as they are", "vectors", {"freeze_body": True} | READER),
+    "vectors-tuned": Method("pretrained word vectors, tuned", "vectors", {"freeze_body": False} | READER),
+    "elmo": Method("an ELMo as it is, its layers mixed", "elmo", {"freeze_body": True} | READER),
     "elmo-vectors": Method(
-        "an ELMo as it is, beside word vectors that are tuned", "elmo", {"frozen": True} | READER, "vectors"
+        "an ELMo as it is, beside word vectors that are tuned", "elmo", {"freeze_body": True} | READER, "vectors"
     ),
-    "bert-features": Method("a BERT as it is", "bert", {"frozen": True} | READER),
+    "bert-features": Method("a BERT as it is", "bert", {"freeze_body": True} | READER),
     "bert-tuned": Method("a whole BERT, tuned", "bert", {}, epochs=3, least_updates=120),
 }
 """All but the last have the same network of the task above them."""

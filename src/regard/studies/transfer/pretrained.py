@@ -47,15 +47,15 @@ RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
             "data.valid": WATCHED,
             "data.test": {},
             "text.size": 1000,
-            "sequences": {"length": 64, "early_length": None, "across_documents": False},
-            "masking.share": 0.25,
+            "sequences": {"length": 64, "phase1_length": None, "pack_documents": False},
+            "masking.mask_fraction": 0.25,
             "model": {
                 "width": 64,
                 "feed_forward_width": 256,
                 "norm_order": "pre",
                 "positions": "rotary",
-                "has_next_sentence": False,
-                "initial_spread": 0.06,
+                "next_sentence_head": False,
+                "init_std": 0.06,
             },
             "train": {
                 "steps": 2500,
@@ -151,7 +151,7 @@ def check_start(need: str, place: str) -> None:
             f"--{need} {place}: these are word vectors; give them with --vectors, and here a run of another kind."
         )
     kind = family(str(model_of(place)["family"])).kind
-    wanted = {"elmo": "two-way", "bert": "encoder"}[need]
+    wanted = {"elmo": "bidirectional-lm", "bert": "encoder"}[need]
     if kind != wanted:
         words = {"elmo": "an ELMo (regard train elmo)", "bert": "a BERT"}[need]
         raise ConfigError(f"--{need} {place}: this is not {words}; give the run of one.")

@@ -162,7 +162,7 @@ def _pictures(results: dict[str, Any]) -> list[Picture]:
             axes.errorbar(
                 sizes, means, yerr=bars, label=in_picture(method), capsize=2, markersize=4, linewidth=1.4, **style
             )
-        chance = max((each["chance"] for each in results["cells"]), default=0.0)
+        chance = max((each["majority_baseline"] for each in results["cells"]), default=0.0)
         axes.axhline(100 * chance, color=theme.rule, linewidth=1.2, linestyle="--")
         axes.set_xscale("log")
         sizes = [size or results["train_examples"] for size in results["sizes"]]

@@ -197,9 +197,9 @@ class _Course:
             "train.keep_last": 1,
             "train.tensorboard": False,
             **method.settings,
-            **({} if method.settings.get("frozen") else self.starts.tuning(method.needs)),
-            **({"start": starts[method.needs]} if method.needs else {}),
-            **({"beside": starts[method.beside]} if method.beside else {}),
+            **({} if method.settings.get("freeze_body") else self.starts.tuning(method.needs)),
+            **({"init_from": starts[method.needs]} if method.needs else {}),
+            **({"extra_vectors": starts[method.beside]} if method.beside else {}),
         }
         # Columns are named, so that nobody guesses and tells them once more for every run.
         columns = {"text_column": "text", "label_column": "label"}
@@ -237,7 +237,7 @@ def _figures(run: Run) -> dict[str, Any]:
     score = record["scores"]["test"]
     model: Any = read_bundle(run.best).model
     learned = sum(each.numel() for each in model.parameters() if each.requires_grad)
-    kept = ("accuracy", "macro_f1", "loss", "chance", "mix")
+    kept = ("accuracy", "macro_f1", "loss", "majority_baseline", "mix")
     return {name: score[name] for name in kept if name in score} | {
         "seconds": record["seconds"],
         "steps": record["steps"],

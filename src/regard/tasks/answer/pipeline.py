@@ -32,7 +32,7 @@ class Answer:
     question: str
     answer: AnswerSpan
     others: tuple[AnswerSpan, ...]
-    margin: float
+    null_score_gap: float
     """By how much having no answer is scored above the best span."""
 
     @property
@@ -51,7 +51,7 @@ class QuestionAnswerer(HeadPipeline):
 
     @property
     def threshold(self) -> float:
-        """The margin up to which it gives an answer all the same."""
+        """The null_score_gap up to which it gives an answer all the same."""
         return float(self.bundle.facts.get("threshold", 0.0))
 
     @overload
@@ -85,7 +85,7 @@ class QuestionAnswerer(HeadPipeline):
     ) -> Answer | list[Answer]:
         """Answer one question about a text, or each of many (question, text), in their order.
 
-        `count` answers are named; with a model that may be silent, no answer is given where its margin is above the
+        `count` answers are named; with a model that may be silent, no answer is given where its null_score_gap is above the
         `threshold` (unset: the one that was best on its validation set).
         """
         if threshold is not None and not self.has_unanswerable:
@@ -104,7 +104,7 @@ class QuestionAnswerer(HeadPipeline):
         facts = self.bundle.facts
         encoded = encode_questions(asked, self.tokenizer, self.frame, self.max_length, int(facts["stride"]), progress)
         scores = self._scores(encoded, progress)
-        found = find_answers(encoded, scores, len(asked), int(facts["longest_answer"]), max(count, CANDIDATES))
+        found = find_answers(encoded, scores, len(asked), int(facts["max_answer_tokens"]), max(count, CANDIDATES))
         limit = threshold if self.has_unanswerable else None
         return [reply(each.question, each.context, one, limit, count) for each, one in zip(asked, found, strict=True)]
 
@@ -119,9 +119,9 @@ def reply(question: str, context: str, found: Found, threshold: float | None, co
     ]
     if threshold is not None or not answers:
         silence = AnswerSpan("", 0, 0, probabilities[-1] if probabilities else 1.0)
-        is_silent = not answers or found.margin > (threshold or 0.0)
+        is_silent = not answers or found.null_score_gap > (threshold or 0.0)
         answers.insert(0 if is_silent else _rank(answers, silence), silence)
-    return Answer(question, answers[0], tuple(answers[1:count]), found.margin)
+    return Answer(question, answers[0], tuple(answers[1:count]), found.null_score_gap)
 
 
 def _rank(answers: Sequence[AnswerSpan], other: AnswerSpan) -> int:

@@ -30,7 +30,7 @@ class Found:
     nothing: float
 
     @property
-    def margin(self) -> float:
+    def null_score_gap(self) -> float:
         """By how much the score of no answer exceeds that of the best span."""
         return self.nothing - self.spans[0].score if self.spans else float("inf")
 

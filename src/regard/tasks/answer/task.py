@@ -26,9 +26,9 @@ NO_ANSWER = "(no answer)"
 class QuestionShape(HeadTask[QuestionRow]):
     """Questions about texts."""
 
-    head = "spans"
-    watched = ("f1", "exact")
-    scores = (ScoreName("f1", "F1 %", "SQuAD"), ScoreName("exact", "exact match %", "SQuAD"))
+    head = "extractive-qa"
+    watched = ("f1", "exact_match")
+    scores = (ScoreName("f1", "F1 %", "SQuAD"), ScoreName("exact_match", "exact match %", "SQuAD"))
     what = "question"
     needs = "no question has its answer in its text; mend the answers, or name another file."
     loses = "each of these texts is read in windows"
@@ -66,7 +66,7 @@ class QuestionShape(HeadTask[QuestionRow]):
         """Return how texts are read, and whether there may be no answer."""
         return {
             "stride": settings.stride,
-            "longest_answer": settings.longest_answer,
+            "max_answer_tokens": settings.max_answer_tokens,
             "has_unanswerable": any(not each.answers for each in train),
             "threshold": 0.0,
         }
@@ -88,7 +88,7 @@ class QuestionShape(HeadTask[QuestionRow]):
         self, examples: Sequence[QuestionRow], encoded: EncodedQuestions, scores: list[Scores], facts: Facts
     ) -> Answers:
         """Return the best span for each question, or nothing where there may be no answer."""
-        found = find_answers(encoded, scores, len(examples), int(facts["longest_answer"]))
+        found = find_answers(encoded, scores, len(examples), int(facts["max_answer_tokens"]))
         losses = [_surprise(each, label) for each, label in zip(scores, encoded.labels, strict=True)]
         return _given(examples, found, facts, float(np.mean(losses)))
 
@@ -104,7 +104,7 @@ class QuestionShape(HeadTask[QuestionRow]):
         right = [[each.text for each in example.answers] for example in examples]
         scores = asdict(answer_scores(answers.lines, right))
         if not facts["has_unanswerable"]:
-            return {name: scores[name] for name in ("f1", "exact", "answerable")}
+            return {name: scores[name] for name in ("f1", "exact_match", "answerable")}
         return scores | {"threshold": facts["threshold"], "best_threshold": find_threshold(examples, answers.further)}
 
     def statistics(self, examples: Sequence[QuestionRow], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
@@ -113,15 +113,15 @@ class QuestionShape(HeadTask[QuestionRow]):
 
     def decoding(self, facts: Facts) -> dict[str, Any]:
         """Return how answers are looked for."""
-        return {name: facts[name] for name in ("max_length", "stride", "longest_answer", "threshold")}
+        return {name: facts[name] for name in ("max_length", "stride", "max_answer_tokens", "threshold")}
 
     def is_right(self, example: QuestionRow, line: str) -> bool:
         """Tell whether an answer is exactly one of the right ones."""
         return bool(exact_match(line, [each.text for each in example.answers]))
 
-    def mistake(self, example: QuestionRow, line: str, sureness: float) -> Mistake:
+    def mistake(self, example: QuestionRow, line: str, confidence: float) -> Mistake:
         """Return a wrong answer behind its question."""
-        return Mistake([example.question], self.answer(example), line or NO_ANSWER, sureness)
+        return Mistake([example.question], self.answer(example), line or NO_ANSWER, confidence)
 
 
 def _given(examples: Sequence[QuestionRow], found: Sequence[Found], facts: Facts, loss: float) -> Answers:
@@ -133,12 +133,12 @@ def _given(examples: Sequence[QuestionRow], found: Sequence[Found], facts: Facts
 
 
 def find_threshold(examples: Sequence[QuestionRow], found: Sequence[Found]) -> float:
-    """Return the margin of no answer up to which it is best to answer all the same."""
+    """Return the null_score_gap of no answer up to which it is best to answer all the same."""
     said = [
         each.context[one.spans[0].begin : one.spans[0].end] if one.spans else ""
         for each, one in zip(examples, found, strict=True)
     ]
-    margins = [one.margin if one.spans else 1e9 for one in found]
+    margins = [one.null_score_gap if one.spans else 1e9 for one in found]
     return best_threshold(said, [[each.text for each in example.answers] for example in examples], margins)
 
 

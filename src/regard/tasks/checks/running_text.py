@@ -99,7 +99,7 @@ def beginnings(place: TextSource) -> Iterator[str]:
     chosen = inputs[:: -(-len(inputs) // FILES)]
     for each in chosen:
         left = BYTES // len(chosen)
-        for piece in islice(each.pieces(), place.count):
+        for piece in islice(each.pieces(), place.max_rows):
             yield piece.text
             left -= len(piece.text)
             if left <= 0:

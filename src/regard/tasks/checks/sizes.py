@@ -184,7 +184,7 @@ def watched_finding(
         sentence = f"{watched:,} {what} are watched while training."
         return Finding("sizes", "validation", "ok", sentence, figures=figures)
     share = round(min(0.2, enough / everything), 3)
-    can_carve = data.valid is None and share > data.valid_share
+    can_carve = data.valid is None and share > data.valid_fraction
     return Finding(
         "sizes",
         "validation",
@@ -192,6 +192,6 @@ def watched_finding(
         f"Only {watched:,} {what} are watched while training: which checkpoint is best is partly chance.",
         (),
         "set more apart" if can_carve else f"watch more {more or what}",
-        {"data.valid_share": share} if can_carve else {},
+        {"data.valid_fraction": share} if can_carve else {},
         figures,
     )

@@ -67,9 +67,9 @@ def spelling(text: AnyText) -> tuple[str, dict[str, str | int]]:
     """Return the remedy for texts that cannot be spelled."""
     if text.tokenizer:
         return "leave out text.tokenizer, so that one is trained on this text", {}
-    if text.kind == "char" and text.minimum_frequency > 1:
-        return "keep rare characters", {"text.minimum_frequency": 1}
-    return "spell anything with bytes", {"text.kind": "bpe", "text.marks": "bytes"}
+    if text.kind == "char" and text.min_frequency > 1:
+        return "keep rare characters", {"text.min_frequency": 1}
+    return "spell anything with bytes", {"text.kind": "bpe", "text.pretokenizer": "byte-level"}
 
 
 def _held_out(material: TranslationData, side: int) -> dict[str, list[str]]:
@@ -190,7 +190,7 @@ def rare_finding(
     rare = int((counts < SELDOM * looked_at).sum()) - len(tokenizer.specials)
     share = max(0, rare) / tokenizer.size
     frequent = round(int((counts >= OFTEN * looked_at).sum()), -2)
-    size = max(frequent, 300) if text.marks == "bytes" else frequent  # every byte is a piece, said or not
+    size = max(frequent, 300) if text.pretokenizer == "byte-level" else frequent  # every byte is a piece, said or not
     is_trained = text.tokenizer is None and 100 <= size < tokenizer.size
     return Finding(
         "text",

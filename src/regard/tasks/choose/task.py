@@ -21,7 +21,7 @@ from regard.tasks.finetune.pipeline import frame_of
 class ChoiceShape(HeadTask[MultipleChoiceRow]):
     """A context, and choices of its own for each example."""
 
-    head = "choices"
+    head = "multiple-choice"
     watched = ("accuracy",)
     scores = (ScoreName("accuracy", "accuracy %"),)
     loses = "the beginning of the context of each is not read"
@@ -80,7 +80,7 @@ class ChoiceShape(HeadTask[MultipleChoiceRow]):
         right = [self.is_right(*each) for each in zip(examples, answers.lines, strict=True)]
         return {
             "accuracy": sum(right) / len(right),
-            "chance": float(np.mean([1 / len(each.choices) for each in examples])),
+            "majority_baseline": float(np.mean([1 / len(each.choices) for each in examples])),
         }
 
     def statistics(
@@ -90,6 +90,6 @@ class ChoiceShape(HeadTask[MultipleChoiceRow]):
         right = np.array([self.is_right(*each) for each in zip(examples, lines, strict=True)], float)
         return {"accuracy": lambda counts: float(counts @ right / counts.sum())}
 
-    def mistake(self, example: MultipleChoiceRow, line: str, sureness: float) -> Mistake:
+    def mistake(self, example: MultipleChoiceRow, line: str, confidence: float) -> Mistake:
         """Return a wrong choice behind its context."""
-        return Mistake([example.context], self.answer(example), line, sureness)
+        return Mistake([example.context], self.answer(example), line, confidence)

@@ -52,10 +52,10 @@ class TextHeadTask(HeadTask[LabeledRow]):
         self, settings: Any, train: Sequence[LabeledRow], labels: Sequence[str], start: Bundle | None
     ) -> dict[str, Any]:
         """Return how many texts an example has, and how they are read."""
-        texts, pairs = len(train[0].texts), settings.pairs or "one-order"
-        if pairs != "one-order" and texts == 1:
+        texts, pairs = len(train[0].texts), settings.pair_encoding or "cross-encoder"
+        if pairs != "cross-encoder" and texts == 1:
             raise ConfigError(f'pairs: "{pairs}" is for two texts an example, and these have one; leave it out.')
-        return {"texts": texts, "pairs": pairs}
+        return {"texts": texts, "pair_encoding": pairs}
 
     def adapt(
         self, name: str, examples: Sequence[LabeledRow], facts: dict[str, Any], progress: Progress
@@ -80,7 +80,7 @@ class TextHeadTask(HeadTask[LabeledRow]):
 class LabelShape(TextHeadTask):
     """Texts with one of several labels."""
 
-    head = "labels"
+    head = "classification"
     watched = ("accuracy", "macro_f1", "matthews")
     scores = (
         ScoreName("accuracy", "accuracy %"),
@@ -154,7 +154,7 @@ class LabelShape(TextHeadTask):
         found = label_scores(truth, said, facts["labels"])
         return {
             "accuracy": found.accuracy,
-            "chance": Counter(truth).most_common(1)[0][1] / len(truth),
+            "majority_baseline": Counter(truth).most_common(1)[0][1] / len(truth),
             "micro_f1": found.micro_f1,
             "macro_f1": found.macro_f1,
             "matthews": found.matthews,
@@ -172,7 +172,7 @@ class LabelShape(TextHeadTask):
 class NumberShape(TextHeadTask):
     """Texts, or pairs, with a number."""
 
-    head = "number"
+    head = "regression"
     is_number = True
     watched = ("spearman", "pearson", "mean_squared_error")
     scores = (ScoreName("spearman", "Spearman %"), ScoreName("pearson", "Pearson %"))
@@ -189,8 +189,8 @@ class NumberShape(TextHeadTask):
         Pairs are read apart where the model to begin with was made to give texts vectors.
         """
         gives_vectors = start is not None and start.facts.get("embed", {}).get("pooling") == "mean"
-        if settings.pairs is None and len(train[0].texts) == 2 and gives_vectors:
-            settings = settings.model_copy(update={"pairs": "apart"})
+        if settings.pair_encoding is None and len(train[0].texts) == 2 and gives_vectors:
+            settings = settings.model_copy(update={"pair_encoding": "bi-encoder"})
         found = super().facts(settings, train, labels, start)
         numbers = [float(each.label) for each in train]
         low, high = min(numbers), max(numbers)
@@ -199,14 +199,14 @@ class NumberShape(TextHeadTask):
             raise DataError(
                 f"{where}: every example has the number {low:g}, so there is nothing to tell apart; give others."
             )
-        if found["pairs"] == "apart":
+        if found["pair_encoding"] == "bi-encoder":
             return found | {"center": low, "spread": high - low}
         return found | {"center": statistics.fmean(numbers), "spread": statistics.pstdev(numbers)}
 
     def head_settings(self, facts: Facts, dropout: float, pooling: Any) -> HeadSettings:
         """Return the head of a model: none is needed to say how alike two vectors are."""
-        if facts["pairs"] == "apart":
-            return HeadSettings(kind="likeness", outputs=1, dropout=dropout, pooling="mean")
+        if facts["pair_encoding"] == "bi-encoder":
+            return HeadSettings(kind="similarity", outputs=1, dropout=dropout, pooling="mean")
         return super().head_settings(facts, dropout, pooling)
 
     def encode(self, examples: Sequence[LabeledRow], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:

@@ -18,7 +18,7 @@ def elmo_use(run: Run) -> list[str]:
         *fenced(
             "sh",
             f'regard similar {words} "She sat on the bank of the river." "The bank lent her money." --word bank',
-            f"regard train classify --data reviews.csv --start {words}",
+            f"regard train classify --data reviews.csv --init-from {words}",
         ),
         "",
         *fenced(
@@ -40,7 +40,7 @@ def elmo_scores(run: Run) -> list[str]:
         [
             name,
             f"{found['words']:,}",
-            f"{found['unknown']:.2%}".replace("%", " %"),
+            f"{found['oov_fraction']:.2%}".replace("%", " %"),
             *(f"{found[f'{side}_loss']:.4f}" for side in ("forward", "backward")),
             *(f"{found[f'{side}_perplexity']:.2f}" for side in ("forward", "backward")),
             code(found["test_set"][:12]),

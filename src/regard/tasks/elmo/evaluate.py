@@ -72,7 +72,7 @@ class ElmoEvaluation:
 
     name: str
     words: int
-    unknown: float
+    oov_fraction: float
     """Share of the words that the model cannot say, and calls unknown."""
     loss: float
     """The mean of both directions."""
@@ -124,7 +124,7 @@ def evaluate_elmo(
     return ElmoEvaluation(
         name=name,
         words=found.words,
-        unknown=found.unknown / found.words,
+        oov_fraction=found.unknown / found.words,
         window=int(facts["window"]),
         vocabulary=int(facts["words"]),
         test_set=text.corpus.fingerprint,

@@ -38,7 +38,7 @@ class ElmoEncoder(Encoder):
         """Refuse: there are no weights to record."""
         raise ConfigError("inspect: an ELMo reads by LSTMs and has no attention to look at; give a BERT or a GPT.")
 
-    def lens(self, *_: Any, **__: Any) -> Any:
+    def logit_lens(self, *_: Any, **__: Any) -> Any:
         """Refuse: its layers do not write into one stream."""
         raise ConfigError("lens: the layers of an ELMo do not write into one stream; look at a BERT or a GPT.")
 

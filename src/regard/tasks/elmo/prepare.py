@@ -48,7 +48,7 @@ def prepare_elmo(
     start = start_of(settings, resumed)
     known = resumed or start
     tokenizer = known.tokenizers["tokenizer"] if known else spelling_tokenizer(settings.text.lowercase)
-    folder = corpus_folder(settings, settings.start)
+    folder = corpus_folder(settings, settings.init_from)
     corpora = tokenize_all(settings.data, tokenizer, folder, progress)
     bundle = resumed or new_elmo_bundle(settings, corpora.train, machine, progress, start)
     texts = {name: SpelledText.of(each, bundle) for name, each in {"valid": corpora.valid, **corpora.test}.items()}
@@ -93,8 +93,8 @@ def new_elmo_bundle(
     if settings.preflight and unknown > MANY_UNKNOWN:
         progress.warn(
             f"{settings.data.train.name}: {unknown:.0%} of the words cannot be said, and are all the same to the "
-            f"softmax; raise text.words ({settings.text.words:,}), or lower text.minimum_frequency "
-            f"({settings.text.minimum_frequency})."
+            f"softmax; raise text.words ({settings.text.words:,}), or lower text.min_frequency "
+            f"({settings.text.min_frequency})."
         )
     count = words.size - len(SPECIAL_TOKENS)
     facts: dict[str, Any] = {
@@ -113,11 +113,11 @@ def new_elmo_bundle(
 
 def _new_tokenizers(settings: Settings, corpus: Corpus, longest: int) -> dict[str, Tokenizer]:
     """Return what spells words, and the words that can be said: the most frequent ones."""
-    known = count_words(corpus, settings.text.words, settings.text.minimum_frequency, longest)
+    known = count_words(corpus, settings.text.words, settings.text.min_frequency, longest)
     if not known:
         raise DataError(
-            f"{settings.data.train.name}: no word occurs {settings.text.minimum_frequency} times, so there is none "
-            f"to say; add text, or lower text.minimum_frequency."
+            f"{settings.data.train.name}: no word occurs {settings.text.min_frequency} times, so there is none "
+            f"to say; add text, or lower text.min_frequency."
         )
     return {"tokenizer": spelling_tokenizer(settings.text.lowercase), "words": word_tokenizer(known)}
 

@@ -15,7 +15,7 @@ class SpelledTextSettings(Settings):
 
     words: int = Field(50_000, ge=8, le=2_000_000)
     """Words that can be said at most, the most frequent ones; all words can be read."""
-    minimum_frequency: int = Field(2, ge=1)
+    min_frequency: int = Field(2, ge=1)
     """How often a word must occur to be one that can be said."""
     lowercase: bool = False
     """Whether capital letters are folded before anything else."""
@@ -36,7 +36,7 @@ class ElmoRunSettings(Settings, Generic[M]):
     """What the recipe is for, in one line."""
     seed: int = Field(1, ge=0, lt=2**32)
     """Every random choice follows from it."""
-    start: str | None = None
+    init_from: str | None = None
     """What to go on with: the run or a checkpoint of an ELMo; unset: a model that knows nothing yet."""
     data: TextData
     text: SpelledTextSettings = SpelledTextSettings()
@@ -52,6 +52,6 @@ class ElmoRunSettings(Settings, Generic[M]):
     @model_validator(mode="after")
     def _parts_fit(self) -> "ElmoRunSettings[M]":
         check_figure(self.train, "loss")
-        if self.start is not None and self.text != SpelledTextSettings():
-            raise ValueError(f'text: the words come from the start "{self.start}"; leave these settings out.')
+        if self.init_from is not None and self.text != SpelledTextSettings():
+            raise ValueError(f'text: the words come from the start "{self.init_from}"; leave these settings out.')
         return self

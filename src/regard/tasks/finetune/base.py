@@ -45,7 +45,7 @@ class Answers:
     """What a model said of some examples: one line each, as a passport keeps it, how sure it was, and its loss."""
 
     lines: list[str]
-    sureness: list[float]
+    confidence: list[float]
     loss: float
     further: Any = None
     """What figures of one task alone need."""
@@ -149,9 +149,9 @@ class HeadTask(ABC, Generic[E]):
         """Tell whether an answer is right."""
         return line == self.answer(example)
 
-    def mistake(self, example: E, line: str, sureness: float) -> Mistake:
+    def mistake(self, example: E, line: str, confidence: float) -> Mistake:
         """Return a wrong answer as it is shown."""
-        return Mistake(list(self.texts(example)), self.answer(example), line, sureness)
+        return Mistake(list(self.texts(example)), self.answer(example), line, confidence)
 
     def tune(self, examples: Sequence[E], answers: Answers, facts: dict[str, Any]) -> Answers:
         """Learn from the validation set what is no weight, where a task has such; return the answers that follow."""
@@ -161,8 +161,8 @@ class HeadTask(ABC, Generic[E]):
         """Return wrong answers, the surest first."""
         found = enumerate(zip(examples, answers.lines, strict=True))
         wrong = [row for row, (example, line) in found if not self.is_right(example, line)]
-        surest = sorted(wrong, key=lambda row: -answers.sureness[row])[:count]
-        return [self.mistake(examples[row], answers.lines[row], answers.sureness[row]) for row in surest]
+        surest = sorted(wrong, key=lambda row: -answers.confidence[row])[:count]
+        return [self.mistake(examples[row], answers.lines[row], answers.confidence[row]) for row in surest]
 
     def decoding(self, facts: Facts) -> dict[str, Any]:
         """Return what answers depend on besides the model."""

@@ -28,7 +28,7 @@ USES = {
 
 FIGURES = {
     "f1": "F1",
-    "exact": "exact match",
+    "exact_match": "exact match",
     "precision": "precision",
     "recall": "recall",
     "spearman": "Spearman",
@@ -39,9 +39,9 @@ FIGURES = {
     "micro_f1": "micro F1",
     "matthews": "Matthews",
     "answerable_f1": "F1 where there is an answer",
-    "unanswerable_exact": "silent where there is none",
+    "unanswerable_exact_match": "silent where there is none",
     "threshold": "threshold",
-    "chance": "by chance",
+    "majority_baseline": "majority baseline",
 }
 """Figures in the order they are shown, and what people call them."""
 
@@ -117,7 +117,7 @@ def _words(scores: dict[str, Any]) -> list[str]:
     said = "Intervals are by bootstrap over the set; each score has a passport in `scores/`, with all answers. "
     if "confusion" in first:
         said += "By chance is what always saying the commonest label would get right; the loss is in nats an example."
-    elif "chance" in first:
+    elif "majority_baseline" in first:
         said += "By chance is what taking any of the choices would get right; the loss is in nats an example."
     elif "spearman" in first:
         said += "The loss is the mean squared error in units of the training set's spread."
@@ -198,7 +198,7 @@ def tuning_data(run: Run) -> list[str]:
             ]
         )
     header = ["set", "from", "examples read", "kept", "dropped", "answers", "with two answers", "again", "too long"]
-    beside = facts.get("beside")
+    beside = facts.get("extra_vectors")
     return [
         "## Data",
         "",

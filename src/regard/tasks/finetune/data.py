@@ -73,7 +73,7 @@ def gather_examples(
         valid = read_set(shape, data.valid, reports["valid"], progress, usual=usual)
     else:
         train, valid = hold_out(
-            train, data.valid_share, lambda each: shape.texts(each)[0], what=shape.what, origin=data.train.name
+            train, data.valid_fraction, lambda each: shape.texts(each)[0], what=shape.what, origin=data.train.name
         )
         reports["train"].carved = reports["valid"].read = len(valid)
     tests = {
@@ -131,7 +131,11 @@ def say_counts(shape: HeadTask[Any], sets: ExampleSets, progress: Progress) -> N
 def say_oddities(shape: HeadTask[Any], sets: ExampleSets, progress: Progress) -> None:
     """Warn of what keeps a model from learning, or a figure from meaning much."""
     labels = sets.reports["train"].labels
-    counts = Counter({label: labels[label] for label in sets.labels}).most_common() if shape.head == "labels" else []
+    counts = (
+        Counter({label: labels[label] for label in sets.labels}).most_common()
+        if shape.head == "classification"
+        else []
+    )
     if counts and counts[0][1] >= IMBALANCE * max(1, counts[-1][1]):
         (most, many), (least, few) = counts[0], counts[-1]
         progress.warn(

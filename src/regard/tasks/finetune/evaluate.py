@@ -103,7 +103,7 @@ def measure_labels(
     path: str | Path,
     place: Any = None,
     *,
-    only: str | None = None,
+    test_set: str | None = None,
     against: str | Path | None = None,
     out: Path | None = None,
     device: str = "auto",
@@ -115,7 +115,7 @@ def measure_labels(
     """
     pipeline: Any = load(path, device)
     shape, facts = SHAPES[pipeline.bundle.task], pipeline.bundle.facts
-    sets = _sets(shape, pipeline, path, place, only, progress)
+    sets = _sets(shape, pipeline, path, place, test_set, progress)
     if out is not None and out.suffix == ".json" and len(sets) > 1:
         raise ConfigError(
             f"--out {out} holds one passport, but there are {len(sets)} sets ({', '.join(sets)}); name a folder, or "
@@ -142,12 +142,12 @@ def measure_labels(
 
 
 def _sets(
-    shape: HeadTask[Any], pipeline: Any, path: str | Path, place: Any, only: str | None, progress: Progress
+    shape: HeadTask[Any], pipeline: Any, path: str | Path, place: Any, test_set: str | None, progress: Progress
 ) -> dict[str, list[Any]]:
     """Return the examples at a place, or a run's own test sets; without any, what is watched."""
     if place is not None:
-        if only is not None:
-            raise ConfigError(f"--set {only} is one of the run's own test sets; leave it out, or --data.")
+        if test_set is not None:
+            raise ConfigError(f"--set {test_set} is one of the run's own test sets; leave it out, or --data.")
         usual = pipeline.bundle.facts.get("columns")
         return {place.name: read_set(shape, place, ExampleReport(), progress, usual=usual)}
     run = Run(Path(path))
@@ -157,9 +157,9 @@ def _sets(
     data = run.data_settings(ExampleData[source])  # type: ignore[valid-type]
     gathered = gather_examples(shape, data, progress, pipeline.bundle.facts.get("labels"))
     sets = gathered.tests or {"valid": gathered.valid}
-    if only is not None and only not in sets:
-        raise ConfigError(f"--set {only}: this run has no such test set ({', '.join(sets)}).")
-    return sets if only is None else {only: sets[only]}
+    if test_set is not None and test_set not in sets:
+        raise ConfigError(f"--set {test_set}: this run has no such test set ({', '.join(sets)}).")
+    return sets if test_set is None else {test_set: sets[test_set]}
 
 
 class _Rival:

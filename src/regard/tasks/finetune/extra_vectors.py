@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.checkpoint.bundle import Bundle
 from regard.errors import ConfigError
 from regard.models.families import family
-from regard.models.heads import BesideSettings
+from regard.models.heads import ExtraVectorsSettings
 from regard.nn.layers.hashed_embedding import HashedEmbedding
 from regard.progress import Progress
 from regard.tasks.finetune.word_body import FREQUENT, coverage
@@ -22,10 +22,10 @@ from regard.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
-class Beside:
+class ExtraVectors:
     """Word vectors by how the tokenizer of an ELMo spells their words."""
 
-    settings: BesideSettings
+    settings: ExtraVectorsSettings
     tokens: Tensor  # (N,) of all words, end to end
     word: Tensor  # (N,) which word each is of
     vectors: Tensor  # (V, D)
@@ -38,27 +38,29 @@ class Beside:
 
 def find_beside(
     settings: Any, start: Bundle | None, learned: Sequence[str], texts: Sequence[str], progress: Progress
-) -> Beside:
+) -> ExtraVectors:
     """Return the vectors of the words of all texts, and of the most frequent ones."""
-    path = settings.beside
-    if family(settings.model.family).kind != "two-way" or start is None:
-        raise ConfigError(f"beside: {path} can stand beside an ELMo alone (--start RUN of one); leave it out.")
+    path = settings.extra_vectors
+    if family(settings.model.family).kind != "bidirectional-lm" or start is None:
+        raise ConfigError(
+            f"extra_vectors: {path} can stand beside an ELMo alone (--init-from RUN of one); leave it out."
+        )
     vectors, tokenizer = load_word_vectors(path, progress=progress), start.tokenizers["tokenizer"]
     wanted = dict.fromkeys((*words_of(texts, tokenizer), *vectors.words[:FREQUENT]))
     known = {word: row for word in wanted if (row := vectors.find(word)) is not None}
     spelled = _spell(list(known), tokenizer)
     if not spelled:
-        raise ConfigError(f"beside: {path} has no word of the texts; give vectors of their language.")
+        raise ConfigError(f"extra_vectors: {path} has no word of the texts; give vectors of their language.")
     progress.say(
         f"{path}: {coverage(Counter(words_of(learned, tokenizer)), known)} beside what the ELMo knows of them; these "
-        f"{'stay as they are' if settings.beside_frozen else 'are tuned'}."
+        f"{'stay as they are' if settings.freeze_extra_vectors else 'are tuned'}."
     )
     given = torch.from_numpy(vectors.vectors[[known[word] for word in spelled]]).float()
     tokens = [torch.tensor(ids) for ids in spelled.values()]
     word = torch.repeat_interleave(torch.arange(len(tokens)), torch.tensor([len(ids) for ids in tokens]))
     facts = {"path": path, "sha256": start_hash(path), "words": len(spelled)}
-    shape = BesideSettings(words=len(spelled), width=vectors.width, is_frozen=settings.beside_frozen)
-    return Beside(shape, torch.cat(tokens), word, given, facts)
+    shape = ExtraVectorsSettings(words=len(spelled), width=vectors.width, freeze=settings.freeze_extra_vectors)
+    return ExtraVectors(shape, torch.cat(tokens), word, given, facts)
 
 
 def _spell(words: Sequence[str], tokenizer: Tokenizer) -> dict[str, list[int]]:

@@ -29,7 +29,7 @@ def encode_pairs(
 ) -> EncodedExamples:
     """Return texts, or pairs of them, as a model with a head over whole texts reads them."""
     tokenizer, limit = bundle.tokenizers["tokenizer"], int(bundle.facts["max_length"])
-    found = encode_texts(texts, labels, tokenizer, frame_of(bundle), limit, bundle.facts["pairs"], progress)
+    found = encode_texts(texts, labels, tokenizer, frame_of(bundle), limit, bundle.facts["pair_encoding"], progress)
     return replace(found, looks_at_all=bundle.head is not None and bundle.head.pooling != "token")
 
 

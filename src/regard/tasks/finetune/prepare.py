@@ -28,7 +28,7 @@ from regard.tasks.finetune.data import (
     say_oddities,
 )
 from regard.tasks.finetune.evaluate import ScoredSet
-from regard.tasks.finetune.extra_vectors import Beside, find_beside
+from regard.tasks.finetune.extra_vectors import ExtraVectors, find_beside
 from regard.tasks.finetune.shapes import SHAPES
 from regard.tasks.finetune.word_body import begin_words
 from regard.tasks.init_from import body_weights, read_start, start_facts, start_hash
@@ -102,12 +102,12 @@ def _feed(settings: Any, learned: EncodedRows, machine: Machine) -> PairFeed:
 
 def _language_weight(settings: Any) -> float:
     """Return the weight of the next token beside the label; whoever reads in both directions has none."""
-    given = settings.objective.language_weight
+    given = settings.objective.lm_weight
     if not _is_encoder(settings):
         return LANGUAGE_WEIGHT if given is None else float(given)
     if given:
         raise ConfigError(
-            f"objective.language_weight: {given} is for language models; a text encoder has seen the next token "
+            f"objective.lm_weight: {given} is for language models; a text encoder has seen the next token "
             f"already, so leave it out."
         )
     return 0.0
@@ -118,22 +118,22 @@ def new_label_bundle(
 ) -> Bundle:
     """Return the model to begin with, or a fresh one, under a head and with the tokens it takes to frame texts."""
     kind = family(settings.model.family).kind
-    if kind == "two-way" and settings.start is None:
+    if kind == "bidirectional-lm" and settings.init_from is None:
         raise ConfigError(
-            f"start: {settings.task} begins with an ELMo that has learned; give --start RUN (regard train elmo makes "
+            f"start: {settings.task} begins with an ELMo that has learned; give --init-from RUN (regard train elmo makes "
             f"one)."
         )
     texts = lambda *given: [text for examples in given for each in examples for text in shape.vocabulary(each)]
-    if kind == "words":
+    if kind == "embeddings":
         start: Bundle | None = begin_words(settings, texts(sets.train), texts(*sets.sets.values()), progress)
     else:
-        start = None if settings.start is None else read_start(settings.start)
+        start = None if settings.init_from is None else read_start(settings.init_from)
     beside = None
-    if start and start.head and start.head.beside and settings.beside is None:
+    if start and start.head and start.head.extra_vectors and settings.extra_vectors is None:
         progress.say(
-            f"{settings.start}: the word vectors beside it stay behind with its head; beside=FILE gives some."
+            f"{settings.init_from}: the word vectors beside it stay behind with its head; extra_vectors=FILE gives some."
         )
-    if settings.beside is not None:
+    if settings.extra_vectors is not None:
         beside = find_beside(settings, start, texts(sets.train), texts(*sets.sets.values()), progress)
     facts: dict[str, Any] = {"seed": settings.seed} | shape.facts(settings, sets.train, sets.labels, start)
     base = start.tokenizers["tokenizer"] if start else _new_tokenizer(shape, settings, sets, progress)
@@ -142,7 +142,7 @@ def new_label_bundle(
         [] if _is_encoder(settings) else [tokenizer.token_id(token) for token in FRAME_TOKENS if not base.has(token)]
     )
     size = max(tokenizer.size, *(number + 1 for number in new), start.vocabularies.target if start else 0)
-    is_letters = kind == "two-way" and start is not None
+    is_letters = kind == "bidirectional-lm" and start is not None
     vocabularies = start.vocabularies if is_letters and start else Vocabularies(size, size, is_shared=True)
     head = _head(shape, settings, facts, start, beside)
     check_size(count_parameters(settings.model, vocabularies, head), machine)
@@ -152,9 +152,9 @@ def new_label_bundle(
         load_matching_weights(model.body, body_weights(start), new)
     if beside:
         beside.fill(model.beside)
-        facts["beside"] = beside.facts
-    if settings.start is not None:
-        facts["start"] = {"path": settings.start, "sha256": start_hash(settings.start)}
+        facts["extra_vectors"] = beside.facts
+    if settings.init_from is not None:
+        facts["init_from"] = {"path": settings.init_from, "sha256": start_hash(settings.init_from)}
     if sets.reports["train"].columns:
         facts["columns"] = sets.reports["train"].columns
     facts["max_length"] = _max_length(settings, model.max_positions, start.facts.get("length") if start else None)
@@ -164,25 +164,27 @@ def new_label_bundle(
 
 
 def _head(
-    shape: HeadTask[Any], settings: Any, facts: dict[str, Any], start: Bundle | None, beside: Beside | None
+    shape: HeadTask[Any], settings: Any, facts: dict[str, Any], start: Bundle | None, beside: ExtraVectors | None
 ) -> HeadSettings:
     """Return what stands above the model: its head, and perhaps a mix of layers and a reader."""
     kind = family(settings.model.family).kind
-    if settings.frozen and settings.start is None:
+    if settings.freeze_body and settings.init_from is None:
         raise ConfigError("frozen: there is no start that could stay as it is; give one, or leave it out.")
-    if settings.reader_width and not _is_encoder(settings):
-        raise ConfigError("reader_width: a reader stands over models that read both ways; leave it out.")
+    if settings.bilstm_width and not _is_encoder(settings):
+        raise ConfigError("bilstm_width: a reader stands over models that read both ways; leave it out.")
     head = shape.head_settings(facts, settings.head_dropout, _pooling(shape, settings, start))
-    if head.kind == "likeness":
+    if head.kind == "similarity":
         if beside:
-            raise ConfigError(f"beside: {settings.beside} has no place in texts that are read apart; leave it out.")
+            raise ConfigError(
+                f"extra_vectors: {settings.extra_vectors} has no place in texts that are read apart; leave it out."
+            )
         return head
-    usual = READER_WIDTH if kind in ("two-way", "words") else 0
+    usual = READER_WIDTH if kind in ("bidirectional-lm", "embeddings") else 0
     more = {
-        "beside": beside and beside.settings,
-        "is_mixed": kind == "two-way",
-        "is_frozen": kind == "two-way" if settings.frozen is None else settings.frozen,
-        "reader_width": usual if settings.reader_width is None else settings.reader_width,
+        "extra_vectors": beside and beside.settings,
+        "is_mixed": kind == "bidirectional-lm",
+        "freeze_body": kind == "bidirectional-lm" if settings.freeze_body is None else settings.freeze_body,
+        "bilstm_width": usual if settings.bilstm_width is None else settings.bilstm_width,
     }
     return head.model_copy(update=more)
 
@@ -197,8 +199,8 @@ def _pooling(shape: HeadTask[Any], settings: Any, start: Bundle | None) -> str:
             )
         return "token"
     usual = "mean" if start is not None and start.facts.get("embed", {}).get("pooling") == "mean" else "token"
-    if family(settings.model.family).kind in ("two-way", "words") or settings.reader_width:
-        usual = "mean" if settings.reader_width == 0 else "max"
+    if family(settings.model.family).kind in ("bidirectional-lm", "embeddings") or settings.bilstm_width:
+        usual = "mean" if settings.bilstm_width == 0 else "max"
     return (settings.pooling or usual) if shape.head in OF_WHOLE_TEXTS else "token"
 
 
@@ -218,7 +220,7 @@ def _max_length(settings: Any, bound: int | None, learned: int | None) -> int:
         )
     known = [each for each in (bound, learned) if each is not None]
     if wanted is None:
-        usual = USUAL_LETTERS if family(settings.model.family).kind == "two-way" else USUAL_LENGTH
+        usual = USUAL_LETTERS if family(settings.model.family).kind == "bidirectional-lm" else USUAL_LENGTH
         return min(known, default=usual)
     if wanted == type(settings).model_fields["max_length"].default:  # a task's usual length, not a user's wish
         return min([wanted, *known])

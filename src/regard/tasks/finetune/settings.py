@@ -32,7 +32,7 @@ class FineTuneSettings(Settings, Generic[M]):
     """What the recipe is for, in one line."""
     seed: int = Field(1, ge=0, lt=2**32)
     """Every random choice follows from it."""
-    start: str | None = None
+    init_from: str | None = None
     """What to begin with: a model's run or checkpoint, or hf:DIR; unset: nothing that has learned yet."""
     text: CorpusTextSettings = CorpusTextSettings()
     """The tokenizer, where there is no start that brings its own."""
@@ -44,15 +44,15 @@ class FineTuneSettings(Settings, Generic[M]):
     """What stands for a whole text that an encoder has read: its first token by the pooling layer, or the mean of all
     tokens, or the largest values of all; unset: as the start makes vectors of texts, the largest values behind a
     reader, and the first token otherwise."""
-    frozen: bool | None = None
+    freeze_body: bool | None = None
     """Whether the start stays as it is, and only what is above it learns; unset: an ELMo stays, others are tuned."""
-    reader_width: int | None = Field(None, ge=0)
+    bilstm_width: int | None = Field(None, ge=0)
     """Width, in each direction, of an LSTM over what the model has made of the tokens; 0: none; unset: 64 over an
     ELMo and over word vectors, and none over others."""
-    beside: str | None = Field(None, min_length=1)
+    extra_vectors: str | None = Field(None, min_length=1)
     """Word vectors that a reader is given beside what an ELMo knows of each word: a file, or a run of the task
     vectors; unset: none."""
-    beside_frozen: bool = False
+    freeze_extra_vectors: bool = False
     """Whether these stay as they are, or are tuned with the rest."""
     head_dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout before the linear layer of the head."""
@@ -65,10 +65,12 @@ class FineTuneSettings(Settings, Generic[M]):
     @model_validator(mode="after")
     def _parts_fit(self) -> "FineTuneSettings[M]":
         check_figure(self.train, "loss", *SHAPES[self.task].watched)  # type: ignore[attr-defined]
-        if self.beside_frozen and self.beside is None:
-            raise ValueError("beside_frozen: there are no vectors beside the model; give some with beside.")
-        if self.start is not None and self.text != type(self.text)():
-            raise ValueError(f'text: the tokenizer comes from the start "{self.start}"; leave these settings out.')
+        if self.freeze_extra_vectors and self.extra_vectors is None:
+            raise ValueError("freeze_extra_vectors: there are no vectors beside the model; give some with beside.")
+        if self.init_from is not None and self.text != type(self.text)():
+            raise ValueError(
+                f'text: the tokenizer comes from the start "{self.init_from}"; leave these settings out.'
+            )
         return self
 
 
@@ -82,7 +84,7 @@ class ClassifySettings(TextsSettings[M], Generic[M]):
     """Everything about the run of a classifier."""
 
     task: Literal["classify"] = "classify"
-    pairs: Literal["one-order", "both-orders"] = "one-order"
+    pair_encoding: Literal["cross-encoder", "both-orders"] = "cross-encoder"
     """How pairs are read: as they stand, or in both orders, for pairs whose order means nothing."""
 
 
@@ -90,7 +92,7 @@ class RegressSettings(TextsSettings[M], Generic[M]):
     """Everything about the run of a model that gives texts a number."""
 
     task: Literal["regress"] = "regress"
-    pairs: Literal["one-order", "both-orders", "apart"] | None = None
+    pair_encoding: Literal["cross-encoder", "both-orders", "bi-encoder"] | None = None
     """How pairs are read: as they stand, in both orders, or each text alone, so that the cosine of their vectors says
     the number; unset: apart where the start makes vectors of texts, and as they stand where it does not."""
 
@@ -118,7 +120,7 @@ class AnswerSettings(FineTuneSettings[M], Generic[M]):
     """Tokens of a window at most, the question's included."""
     stride: int = Field(128, ge=1)
     """Tokens between the beginnings of two windows of a text that is longer than one."""
-    longest_answer: int = Field(30, ge=1)
+    max_answer_tokens: int = Field(30, ge=1)
     """Tokens of an answer at most."""
 
 
@@ -127,7 +129,7 @@ def settings_of(task: Any, model: type[ModelSettings]) -> type[Settings]:
     """Return the settings of a task with a model of some family; an encoder's tokenizer is BERT's, unless told."""
     schema: Any = task[model]
     kind = next(each.kind for each in FAMILIES.values() if each.settings is model)
-    if kind == "words":
+    if kind == "embeddings":
         return create_model(schema.__name__, __base__=schema, text=(WordTextSettings, WordTextSettings()))
     if kind not in READ_BOTH_WAYS:
         return schema

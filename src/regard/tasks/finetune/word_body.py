@@ -26,11 +26,11 @@ def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], pro
     text = settings.text
     reader = word_tokenizer([], lowercase=text.lowercase)
     counts = Counter(words_of(learned, reader))
-    often = [word for word, count in counts.most_common(text.size) if count >= text.minimum_frequency]
+    often = [word for word, count in counts.most_common(text.size) if count >= text.min_frequency]
     table = (
         None
-        if settings.start is None
-        else _kept(load_word_vectors(settings.start, progress=progress).table, set(words_of(texts, reader)))
+        if settings.init_from is None
+        else _kept(load_word_vectors(settings.init_from, progress=progress).table, set(words_of(texts, reader)))
     )
     words = list(dict.fromkeys([*often, *(table.words if table else ())]))
     tokenizer = word_tokenizer(words, lowercase=text.lowercase)
@@ -40,8 +40,8 @@ def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], pro
     if table is not None:
         _fill(model, table, tokenizer.token_id)
         progress.say(
-            f"{settings.start}: {coverage(counts, set(table.words))}; the others begin with drawn ones, and all "
-            f"{'stay as they are' if settings.frozen else 'are tuned'}."
+            f"{settings.init_from}: {coverage(counts, set(table.words))}; the others begin with drawn ones, and all "
+            f"{'stay as they are' if settings.freeze_body else 'are tuned'}."
         )
     return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer})
 

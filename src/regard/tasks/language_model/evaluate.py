@@ -107,7 +107,7 @@ def _text_loss(
     objective, total, count = LanguageObjective(), 0.0, 0
     for batch in sliding_windows(stream, end, window, stride, limit):
         with machine.autocast():
-            part = objective(model, batch.to(machine.device))["surprise"]
+            part = objective(model, batch.to(machine.device))["nll"]
         total, count = total + float(part.sum), count + part.count
     return TextLoss(total, count)
 

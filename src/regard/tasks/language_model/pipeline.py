@@ -27,7 +27,7 @@ from regard.nn.inference.prepacked import drop_prepacked
 from regard.nn.probes.probe import probes
 from regard.nn.probes.trace import Trace
 from regard.progress import SILENT, Progress
-from regard.tasks.language_model.quantization import WeightsCost, use_weights, weights_cost
+from regard.tasks.language_model.quantization import WeightsCost, use_quantized, weights_cost
 from regard.tasks.language_model.results import Completion, NextToken, TextScore
 from regard.tasks.language_model.scoring import Found, plan_windows, text_log_probabilities
 from regard.text.detokenizer import first_stop, text_behind
@@ -40,12 +40,12 @@ TOKENS_AT_ONCE = {"cpu": 16384, "cuda": 65536}
 class Generator:
     """A language model with its tokenizer and its defaults of generation."""
 
-    def __init__(self, bundle: Bundle, weights: str = "full") -> None:
+    def __init__(self, bundle: Bundle, quantize: str = "none") -> None:
         self.bundle = bundle
         self.model: Any = bundle.model
-        self.weights = weights
+        self.quantize = quantize
         drop_prepacked(self.model)
-        use_weights(self.model, weights)
+        use_quantized(self.model, quantize)
         self.tokenizer: Tokenizer = bundle.tokenizers["tokenizer"]
         self.device = next(bundle.model.parameters()).device
 
@@ -102,15 +102,15 @@ class Generator:
         No piece holds a part of a character, or what may become a text to stop at.
         """
         chosen = self.generation(**settings)
-        if chosen.samples > 1:
-            raise ConfigError(f"samples: {chosen.samples} texts cannot be said at once; ask for one, or call.")
+        if chosen.num_samples > 1:
+            raise ConfigError(f"samples: {chosen.num_samples} texts cannot be said at once; ask for one, or call.")
         job = self._job(chosen, writes=True)
         return self._pieces(job, self._prompts([prompt], first_row, chosen))
 
     def _pieces(self, job: GenerationJob, prompts: list[Prompt]) -> Iterator[str]:
         continuing = GenerationSession(job, prompts)
         (row,) = continuing.rows
-        while row.finished_by is None:
+        while row.finish_reason is None:
             # One step at a time: whoever takes the pieces may use the model in between.
             with exclusive(self.model), job.working(1):
                 continuing.step()
@@ -127,7 +127,7 @@ class Generator:
 
     def _window(self, settings: GenerateSettings) -> int | None:
         """Return how many tokens are looked back on."""
-        bound, wanted = self.model.max_positions, settings.window
+        bound, wanted = self.model.max_positions, settings.context_window
         if wanted is None:
             return bound
         if wanted == "trained":
@@ -141,7 +141,7 @@ class Generator:
     def _prompts(self, texts: Sequence[str], first_row: int, settings: GenerateSettings) -> list[Prompt]:
         prompts = []
         for line, (text, ids) in enumerate(zip(texts, self._encode(texts, first_row), strict=True), first_row):
-            front = [self.tokenizer.eos_id] if settings.begins_text or not ids else []
+            front = [self.tokenizer.eos_id] if settings.add_bos or not ids else []
             prompts.append(Prompt([*front, *ids], text, line))
         return prompts
 
@@ -160,8 +160,8 @@ class Generator:
         if not prompts:
             return
         lengths = np.array([len(each.ids) - window_start(len(each.ids), job.window) for each in prompts], np.int64)
-        said = np.full_like(lengths, job.settings.tokens)
-        limit = max(1, self._tokens_at_once // job.settings.samples)
+        said = np.full_like(lengths, job.settings.max_new_tokens)
+        limit = max(1, self._tokens_at_once // job.settings.num_samples)
         yield from (rows.tolist() for rows in micro_batches(np.arange(len(prompts)), lengths, said, limit))
 
     def _answer(self, rows: Sequence[RunningSequence]) -> Completion:
@@ -172,11 +172,11 @@ class Generator:
     def _in_words(self, row: RunningSequence) -> Completion:
         prompt, said = row.prompt, row.said
         text = text_behind(self.tokenizer, prompt.text, prompt.ids, said)
-        if row.finished_by == "stop" and row.writer is not None:
+        if row.finish_reason == "stop" and row.writer is not None:
             text = text[: first_stop(text, row.writer.stops)]
         pieces, values = tuple(self.tokenizer.tokens(said)), tuple(row.log_probabilities)
-        assert row.finished_by is not None, "all rows are finished"
-        return Completion(prompt.text, text, pieces, tuple(said), values, row.finished_by)
+        assert row.finish_reason is not None, "all rows are finished"
+        return Completion(prompt.text, text, pieces, tuple(said), values, row.finish_reason)
 
     def score(
         self,
@@ -184,7 +184,7 @@ class Generator:
         stride: int | None = None,
         alternatives: int = 0,
         *,
-        has_end: bool = False,
+        score_eos: bool = False,
         full: bool = False,
         first_row: int = 1,
         progress: Progress = SILENT,
@@ -198,7 +198,7 @@ class Generator:
         if isinstance(texts, str):
             raise ConfigError("score: one text is given where a list of them is expected; write [text].")
         end = self.tokenizer.eos_id
-        behind = [end] if has_end else []
+        behind = [end] if score_eos else []
         encoded = [[end, *ids, *behind] for ids in self._encode(texts, first_row)]
         found = self._found(encoded, stride, alternatives, full, progress)
         return [self._score(text, ids[1:], each) for text, ids, each in zip(texts, encoded, found, strict=True)]
@@ -217,7 +217,7 @@ class Generator:
 
     def weights_cost(self, texts: Sequence[str | Sequence[int]], progress: Progress = SILENT) -> WeightsCost:
         """Return what the weights this model was loaded with cost on texts, or on their ids."""
-        if self.weights == "full":
+        if self.quantize == "none":
             raise ConfigError("weights: this model has its full ones, which cost nothing; load it with int8 weights.")
         ids = [self._encode([text], line)[0] if isinstance(text, str) else text for line, text in enumerate(texts, 1)]
         rows = [[self.tokenizer.eos_id, *each] for each in ids]
@@ -250,7 +250,7 @@ class Generator:
 
     def next_tokens(self, text: str, count: int = 5) -> list[tuple[NextToken, ...]]:
         """Return the most probable next tokens at every position: before each token of a text, and behind it."""
-        (found,) = self.score([text], alternatives=count, has_end=True)
+        (found,) = self.score([text], alternatives=count, score_eos=True)
         return list(found.alternatives)
 
     def inspect(self, text: str, probes: Sequence[str] = ("*.weights",)) -> Trace:
@@ -258,7 +258,7 @@ class Generator:
         row, tokens = self._row("inspect", text)
         return record_text(self.model, row, tokens, probes)
 
-    def lens(self, text: str, count: int = 5) -> Trace:
+    def logit_lens(self, text: str, count: int = 5) -> Trace:
         """Record what each block would say behind every token if it were the last (see `inspection.record_lens`)."""
         row, tokens = self._row("lens", text)
         return record_lens(self.model, row, tokens, self.tokenizer.tokens, count)

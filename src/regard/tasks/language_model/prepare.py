@@ -78,7 +78,7 @@ def prepare_language(
         raise ConfigError("Sentence pairs are for the task translate; a language model learns from text files.")
     if resumed is None:
         check_held_out(settings.data)
-    folder = corpus_folder(settings, settings.start)
+    folder = corpus_folder(settings, settings.init_from)
     start = start_of(settings, resumed)
     known = resumed or start
     tokenizer = known.tokenizers["tokenizer"] if known else language_tokenizer(settings, folder, progress)
@@ -106,7 +106,7 @@ def text_material(
 ) -> TextTaskData:
     """Return the text of a run that is made ready, for checks; it is tokenized already."""
     bundle = prepared.bundle
-    folder = corpus_folder(settings, settings.start)
+    folder = corpus_folder(settings, settings.init_from)
     found = corpora or tokenize_all(settings.data, bundle.tokenizers["tokenizer"], folder)
     window = int(prepared.facts["window"] if "window" in prepared.facts else bundle.facts["length"])
     return TextTaskData(settings, found, bundle, window, prepared.feed.updates_in(epoch=0))
@@ -124,7 +124,7 @@ def corpus_folder(settings: Any, start: str | None = None) -> Path:
         "text": settings.text.model_dump(mode="json"),
     }
     if start is not None:
-        read["start"] = start
+        read["init_from"] = start
     mark = hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()[:8]
     first = settings.data.train.paths[0].replace(":", "-")
     return Path("corpora") / f"{Path(first).name.partition('.')[0] or 'text'}-{mark}"
@@ -138,7 +138,7 @@ def language_tokenizer(
         return Tokenizer.load(Path(settings.text.tokenizer))
     place = settings.data.train
     inputs, before = find_inputs(place), made_before(folder)
-    reading = {"text": settings.text.model_dump(mode="json"), "count": place.count}
+    reading = {"text": settings.text.model_dump(mode="json"), "max_rows": place.max_rows}
     made_from = reading | {"inputs": {each.name: sign_of(each, before["inputs"].get(each.name)) for each in inputs}}
     if {name: before.get(name) for name in reading} == reading:
         known = [each for each in inputs if _is_same(before["inputs"].get(each.name), made_from["inputs"][each.name])]
@@ -206,7 +206,7 @@ def sample_text(place: TextSource, limit: int = LEARNED_FROM) -> Iterator[str]:
             if number % step == 0:
                 yield piece.text
             documents += piece.is_last
-            if documents == place.count:
+            if documents == place.max_rows:
                 return
 
 

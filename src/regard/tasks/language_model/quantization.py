@@ -10,35 +10,35 @@ from torch import nn
 from regard.errors import ConfigError
 from regard.nn.inference.int8 import can_multiply_int8, drop_int8, quantize_int8
 
-WEIGHTS = ("full", "int8")
+QUANTIZE = ("none", "int8")
 
 
-def check_weights(weights: str, device: torch.device, precision: str) -> None:
+def check_quantize(quantize: str, device: torch.device, precision: str) -> None:
     """Refuse weights that nobody knows, and int8 where there is no product with them."""
-    if weights not in WEIGHTS:
-        raise ConfigError(f'weights: "{weights}" is not one of {", ".join(WEIGHTS)}.')
-    if weights == "full":
+    if quantize not in QUANTIZE:
+        raise ConfigError(f'quantize: "{quantize}" is not one of {", ".join(QUANTIZE)}.')
+    if quantize == "none":
         return
     if device.type != "cpu":
         raise ConfigError(
-            f"weights: int8 weights are for a CPU, and this model is on {device.type}; leave them out, or choose "
+            f"quantize: int8 weights are for a CPU, and this model is on {device.type}; leave them out, or choose "
             f"the device cpu."
         )
     if precision != "fp32":
         raise ConfigError(
-            f"weights: int8 weights go with the precision fp32, not {precision}; leave one of them out."
+            f"quantize: int8 weights go with the precision fp32, not {precision}; leave one of them out."
         )
     if not can_multiply_int8():
         raise ConfigError(
-            "weights: this build of torch cannot multiply int8 weights on this machine; leave them out."
+            "quantize: this build of torch cannot multiply int8 weights on this machine; leave them out."
         )
 
 
-def use_weights(model: nn.Module, weights: str) -> None:
+def use_quantized(model: nn.Module, quantize: str) -> None:
     """Let a model multiply by these weights from now on."""
     first = next(model.parameters())
-    check_weights(weights, first.device, "fp32" if first.dtype == torch.float32 else str(first.dtype))
-    if weights == "int8":
+    check_quantize(quantize, first.device, "fp32" if first.dtype == torch.float32 else str(first.dtype))
+    if quantize == "int8":
         quantize_int8(model)
     else:
         drop_int8(model)
@@ -76,7 +76,7 @@ def weights_cost(full: Sequence[Sequence[float]], held: Sequence[Sequence[float]
     rounded = [value for text in held for value in text]
     count = len(own)
     if not count:
-        raise ConfigError("weights: there are no tokens to measure their cost on; give a text.")
+        raise ConfigError("quantize: there are no tokens to measure their cost on; give a text.")
     surprise = -math.fsum(own) / count
     more = [before - after for before, after in zip(own, rounded, strict=True)]
     mean = math.fsum(more) / count

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from regard.decoding.steppers.requests import FinishedBy
+from regard.decoding.steppers.requests import FinishReason
 from regard.metrics.perplexity import bits_per_byte, perplexity, word_perplexity
 
 
@@ -19,7 +19,7 @@ class Completion:
     ids: tuple[int, ...]
     log_probabilities: tuple[float, ...]
     """As the model has them, whatever filters and constraints led to each token."""
-    finished_by: FinishedBy
+    finish_reason: FinishReason
     """The end token, as many tokens as were asked for, or a text to stop at."""
     samples: tuple["Completion", ...] = ()
     """All continuations of the prompt, this one first, where several were asked for."""

@@ -60,11 +60,11 @@ class MaskedLmMetrics:
 
     def named(self, weight: float = 1.0) -> dict[str, float]:
         """Return means by name; the loss is what is minimised."""
-        masked_loss = self.surprise / max(1, self.masked)
+        mlm_loss = self.surprise / max(1, self.masked)
         found = {
-            "loss": masked_loss,
-            "masked_loss": masked_loss,
-            "pseudo_perplexity": math.exp(min(masked_loss, 700.0)),
+            "loss": mlm_loss,
+            "mlm_loss": mlm_loss,
+            "pseudo_perplexity": math.exp(min(mlm_loss, 700.0)),
             "masked_accuracy": self.hits / max(1, self.masked),
         }
         if self.pairs:
@@ -85,11 +85,11 @@ class MaskedEvaluation:
     """Tokens that were to be guessed."""
     loss: float
     """The sum of both losses."""
-    masked_loss: float
+    mlm_loss: float
     pseudo_perplexity: float
     """The exponential of the mean surprise of masked tokens."""
     masked_accuracy: float
-    chance: float
+    majority_baseline: float
     """Share of the most frequent of the tokens to be guessed: the accuracy of who always says that one."""
     pairs: int
     length: int
@@ -152,14 +152,14 @@ def evaluate_masked(model: Any, text: MaskedText, name: str, machine: Machine) -
     if not found.masked:
         raise DataError(f"{name}: there is no text to score; give at least a line.")
     masking, pairs = text.masker.settings, text.pairs
-    words = "whole words" if masking.whole_words else "tokens"
-    rule = f"{masking.share:.0%} of {words}, {masking.masked:.0%} masked, {masking.random:.0%} random"
+    words = "whole words" if masking.whole_word_masking else "tokens"
+    rule = f"{masking.mask_fraction:.0%} of {words}, {masking.masked:.0%} masked, {masking.random:.0%} random"
     return MaskedEvaluation(
         name=name,
         sequences=found.sequences,
         tokens=found.tokens,
         masked=found.masked,
-        chance=max(found.labels.values()) / found.masked,
+        majority_baseline=max(found.labels.values()) / found.masked,
         pairs=found.pairs,
         length=pairs.length,
         test_set=pairs.corpus.fingerprint,
@@ -193,7 +193,7 @@ def measure_masked(
 def masked_text(corpus: Corpus, pipeline: Encoder) -> MaskedText:
     """Return a text as a model is to read it."""
     tokenizer, facts = pipeline.tokenizer, pipeline.bundle.facts
-    has_pairs, is_apart = pipeline.model.next_sentence is not None, not facts.get("across_documents", True)
+    has_pairs, is_apart = pipeline.model.next_sentence is not None, not facts.get("pack_documents", True)
     pairs = SentencePairSampler(corpus, Marks.of(tokenizer), pipeline.max_length, has_pairs, is_apart=is_apart)
     return MaskedText(pairs, Masker(MaskingSettings(**facts.get("masking", {})), tokenizer))
 

@@ -56,16 +56,16 @@ def prepare_masked(
         )
     if resumed is None:
         check_held_out(settings.data)
-    folder = corpus_folder(settings, settings.start)
+    folder = corpus_folder(settings, settings.init_from)
     start = start_of(settings, resumed)
     known = resumed or start
     tokenizer = known.tokenizers["tokenizer"] if known else language_tokenizer(settings, folder, progress)
     corpora = tokenize_all(settings.data, tokenizer, folder, progress)
     bundle = resumed or new_masked_bundle(settings, tokenizer, machine, start)
     if start and MASKED_WORDS in start.facts.get(UNTRAINED, ()):
-        progress.say(f"{settings.start} has no head for masked words: that one learns from nothing.")
+        progress.say(f"{settings.init_from} has no head for masked words: that one learns from nothing.")
     has_pairs = bundle.model.next_sentence is not None
-    is_apart = not settings.sequences.across_documents
+    is_apart = not settings.sequences.pack_documents
     if has_pairs:
         check_documents(corpora, settings, progress)
     stages = stages_of(settings, corpora.train, tokenizer, bundle)
@@ -90,7 +90,7 @@ def prepare_masked(
             settings.seed,
             0 if machine.device.type == "cpu" else WORKERS,
         ),
-        objective=MaskedObjective(settings.objective.next_sentence_weight if has_pairs else 0.0),
+        objective=MaskedObjective(settings.objective.nsp_weight if has_pairs else 0.0),
         width=settings.model.width,
         validate=_validation(texts["valid"], settings, machine),
         tests={name: texts[name] for name in corpora.test or ("valid",)},
@@ -108,15 +108,15 @@ def new_masked_bundle(
     torch.manual_seed(settings.seed)
     model: Any = build_model(settings.model, vocabularies)
     length = length_of(settings.sequences, model.max_positions)
-    early = settings.sequences.early_length
+    early = settings.sequences.phase1_length
     facts: dict[str, Any] = {
         "seed": settings.seed,
         "length": length,
         "sentences": settings.data.sentences,
-        "across_documents": settings.sequences.across_documents,
+        "pack_documents": settings.sequences.pack_documents,
         "masking": settings.masking.model_dump(mode="json"),
         # Decided once: a run that is resumed for more steps goes on with long sequences.
-        "early_updates": round(settings.sequences.early_share * settings.train.steps) if early else 0,
+        "early_updates": round(settings.sequences.phase1_fraction * settings.train.steps) if early else 0,
     }
     if start:
         facts |= load_pretrained(model, start, settings)  # the head for next sentences may go, or be new
@@ -139,9 +139,9 @@ def length_of(settings: SequenceSettings, bound: int) -> int:
             f"sequences.length: {length:,} tokens leave no room for a sentence between their marks; {SHORTEST} are "
             f"needed (see model.max_positions, {bound:,} places)."
         )
-    if settings.early_length is not None and settings.early_length >= length:
+    if settings.phase1_length is not None and settings.phase1_length >= length:
         raise ConfigError(
-            f"sequences.early_length: {settings.early_length:,} tokens are not fewer than the {length:,} of later "
+            f"sequences.phase1_length: {settings.phase1_length:,} tokens are not fewer than the {length:,} of later "
             f"sequences; lower it, or leave it out."
         )
     return length
@@ -150,9 +150,14 @@ def length_of(settings: SequenceSettings, bound: int) -> int:
 def stages_of(settings: Settings, corpus: Corpus, tokenizer: Tokenizer, bundle: Bundle) -> list[Stage]:
     """Return how sequences are made: at first short ones, where that is asked for, then long ones."""
     has_pairs = bundle.model.next_sentence is not None
-    cut_share, is_apart = settings.sequences.cut_share, not settings.sequences.across_documents
-    made = lambda length: SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, cut_share, is_apart)
-    early, updates = settings.sequences.early_length, int(bundle.facts["early_updates"])
+    short_sequence_fraction, is_apart = (
+        settings.sequences.short_sequence_fraction,
+        not settings.sequences.pack_documents,
+    )
+    made = lambda length: SentencePairSampler(
+        corpus, Marks.of(tokenizer), length, has_pairs, short_sequence_fraction, is_apart
+    )
+    early, updates = settings.sequences.phase1_length, int(bundle.facts["early_updates"])
     first = [Stage(made(early), updates)] if early is not None and updates else []
     return [*first, Stage(made(bundle.facts["length"]))]
 
@@ -162,7 +167,7 @@ def check_documents(corpora: TextSplits, settings: Settings, progress: Progress)
     if corpora.train.counts.documents < 2:
         raise DataError(
             f"{settings.data.train.name}: this is one document, and half of all pairs need another; part it (see "
-            f"data.train.documents, now {settings.data.train.documents}), or say model.has_next_sentence=false."
+            f"data.train.documents, now {settings.data.train.documents}), or say model.next_sentence_head=false."
         )
     if corpora.valid.counts.documents < 2 and settings.preflight:
         progress.warn(
@@ -177,7 +182,7 @@ def check_pairs(pairs: SentencePairSampler, settings: Settings, progress: Progre
     if share == 0:
         raise DataError(
             f"{name}: no document has two sentences, so there are no pairs; see data.train.documents (now "
-            f"{settings.data.train.documents}) and data.sentences, or say model.has_next_sentence=false."
+            f"{settings.data.train.documents}) and data.sentences, or say model.next_sentence_head=false."
         )
     if share < FEW_PAIRS and settings.preflight:
         progress.warn(
@@ -198,7 +203,7 @@ def check_masks(texts: Mapping[str, MaskedText]) -> None:
 
 def _validation(text: MaskedText, settings: Settings, machine: Machine) -> Callable[[Any], dict[str, float]]:
     """Return the function the loop validates with: the same text, with the same masks, each time."""
-    weight = settings.objective.next_sentence_weight
+    weight = settings.objective.nsp_weight
 
     def validate(model: Any) -> dict[str, float]:
         return masked_figures(model, text, machine, settings.validation.tokens).named(weight)

@@ -16,7 +16,7 @@ from regard.training.settings import MachineSettings, TrainSettings
 class MaskedSettings(Settings, Generic[M]):
     """Everything about the run of a masked language model; `model` takes the settings of its family.
 
-    Where the model has no head for next sentences (model.has_next_sentence), there are no pairs: sequences are filled
+    Where the model has no head for next sentences (model.next_sentence_head), there are no pairs: sequences are filled
     with sentences, across documents.
     """
 
@@ -25,7 +25,7 @@ class MaskedSettings(Settings, Generic[M]):
     """What the recipe is for, in one line."""
     seed: int = Field(1, ge=0, lt=2**32)
     """Every random choice follows from it."""
-    start: str | None = None
+    init_from: str | None = None
     """What to go on with: an encoder's run or checkpoint, or hf:DIR; unset: a model that knows nothing yet."""
     data: MarkedTextData
     text: MaskedTextSettings = MaskedTextSettings()
@@ -42,6 +42,8 @@ class MaskedSettings(Settings, Generic[M]):
     @model_validator(mode="after")
     def _parts_fit(self) -> "MaskedSettings[M]":
         check_figure(self.train, "loss")
-        if self.start is not None and self.text != MaskedTextSettings():
-            raise ValueError(f'text: the tokenizer comes from the start "{self.start}"; leave these settings out.')
+        if self.init_from is not None and self.text != MaskedTextSettings():
+            raise ValueError(
+                f'text: the tokenizer comes from the start "{self.init_from}"; leave these settings out.'
+            )
         return self

@@ -27,7 +27,7 @@ from regard.tasks.tag.pipeline import sentence_scores
 class TagShape(HeadTask[TaggedRow]):
     """Words with tags; where the tags mark spans, these are what counts."""
 
-    head = "tags"
+    head = "token-classification"
     watched = ("f1", "accuracy")
     scores = (ScoreName("f1", "F1 %", "conlleval"), ScoreName("accuracy", "words right %"))
     what = "sentence"
@@ -128,11 +128,13 @@ class TagShape(HeadTask[TaggedRow]):
         spans = span_statistics(truth, said) if marks_spans(facts["labels"]) else {}
         return {**spans, "accuracy": accuracy}
 
-    def mistake(self, example: TaggedRow, line: str, sureness: float) -> Mistake:
+    def mistake(self, example: TaggedRow, line: str, confidence: float) -> Mistake:
         """Return a sentence with a wrong tag, its spans named."""
         if not marks_spans([*example.tags, *line.split(" ")]):
-            return super().mistake(example, line, sureness)
+            return super().mistake(example, line, confidence)
         named = lambda tags: "; ".join(
             f"{' '.join(example.words[begin:end])} ({kind})" for kind, begin, end in entities(tags)
         )
-        return Mistake([" ".join(example.words)], named(example.tags) or "-", named(line.split(" ")) or "-", sureness)
+        return Mistake(
+            [" ".join(example.words)], named(example.tags) or "-", named(line.split(" ")) or "-", confidence
+        )

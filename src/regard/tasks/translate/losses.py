@@ -42,7 +42,7 @@ def _mean_surprise(
         for name, part in objective(model, examples.batch(rows).to(device)).items():
             totals[name], counts[name] = totals[name] + float(part.sum), counts[name] + part.count
     means = {name: totals[name] / counts[name] if counts[name] else math.nan for name in objective.parts}
-    found = {"loss": means["surprise"], "perplexity": math.exp(min(means["surprise"], 700.0))}
+    found = {"loss": means["nll"], "perplexity": math.exp(min(means["nll"], 700.0))}
     return found | ({"length_loss": means["length"]} if "length" in means else {})
 
 

@@ -71,7 +71,7 @@ class MaskPredictTranslator(Translator):
         source: str,
         target: str | None = None,
         probes: Sequence[str] = ("*.weights",),
-        passes: int | None = None,
+        iterations: int | None = None,
     ) -> Trace:
         """Record what the model does while it fills in a translation, or reads the `target` given.
 
@@ -85,11 +85,11 @@ class MaskPredictTranslator(Translator):
         ids = [*reader.encode(source).ids, reader.eos_id]
         row = torch.tensor([ids], device=self.device)
         look = self._reading if target is not None else self._filling_in
-        tokens, arrays = look(row, target or "", probes, passes)
+        tokens, arrays = look(row, target or "", probes, iterations)
         return Trace({"source": reader.tokens(ids)} | tokens, arrays)
 
     @torch.inference_mode()
-    def _reading(self, source: Tensor, target: str, probes: Sequence[str], passes: int | None) -> Seen:
+    def _reading(self, source: Tensor, target: str, probes: Sequence[str], iterations: int | None) -> Seen:
         """Return what is seen while the decoder reads a target of which nothing is masked."""
         writer = self.target_tokenizer
         said = [*writer.encode(target).ids, writer.eos_id]
@@ -100,10 +100,10 @@ class MaskPredictTranslator(Translator):
         return {"target": writer.tokens(said)}, arrays
 
     @torch.inference_mode()
-    def _filling_in(self, source: Tensor, target: str, probes: Sequence[str], passes: int | None) -> Seen:
+    def _filling_in(self, source: Tensor, target: str, probes: Sequence[str], iterations: int | None) -> Seen:
         """Return what is seen while the decoder fills in a translation of the length that turns out best."""
         settings, token_mask = (
-            self._settings(passes=passes, merges_repeats=False),
+            self._settings(iterations=iterations, collapse_repeats=False),
             torch.ones_like(source, dtype=torch.bool),
         )
         given = self.model, source, token_mask, self._ends, settings
@@ -124,7 +124,7 @@ class MaskPredictTranslator(Translator):
 def _lengths(model: ConditionalMaskedLM, source: Tensor, token_mask: Tensor) -> dict[str, NDArray[np.float32]]:
     """Return the lengths, in tokens without the end, that an output of one source may have, most probable first."""
     lengths, chances = (
-        each[0] for each in likely_lengths(model, model.encode(source, token_mask), 2 * model.length_reach + 1)
+        each[0] for each in likely_lengths(model, model.encode(source, token_mask), 2 * model.max_length_offset + 1)
     )
     can_be = chances > -torch.inf
     found = (lengths[can_be] - 1).float(), chances[can_be].exp()

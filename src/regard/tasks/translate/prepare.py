@@ -91,7 +91,7 @@ def prepare_pairs(material: TranslationData, machine: Machine) -> Prepared:
     has_dropout = any(settings.text.dropouts)
     corpus = _with_dropout(material.train, encoded, settings, bundle.tokenizers) if has_dropout else lambda _: encoded
     examples: Callable[[int], Examples] = corpus
-    objective: Objective = TranslationObjective(settings.objective.label_smoothing, settings.objective.agreement)
+    objective: Objective = TranslationObjective(settings.objective.label_smoothing, settings.objective.r_drop)
     if isinstance(settings.objective, MaskedTranslationObjectiveSettings):
         examples = lambda epoch: MaskedPairs(corpus(epoch), settings.seed, epoch)
         objective = MaskedTranslationObjective(**settings.objective.model_dump())
@@ -140,7 +140,7 @@ def _read(
             raise DataError(f"{data.valid.name}: nothing is left of it after cleaning.")
     else:
         try:
-            train, valid = carve_validation(train, data.valid_share)
+            train, valid = carve_validation(train, data.valid_fraction)
         except DataError as error:
             reason, kept = str(error).removesuffix("."), reports["train"].sentence().removesuffix(".")
             raise DataError(f"{data.train.name}: {reason[:1].lower()}{reason[1:]} ({kept}).") from None
@@ -235,7 +235,7 @@ def _validation(
     sample = [valid[place] for place in np.linspace(0, len(valid) - 1, count).astype(int)]
     longest = max(settings.decode.max_source_length, int(encoded.source.lengths.max()))
     is_masked = is_conditional_masked(bundle.model)
-    greedily: dict[str, Any] = {} if is_masked else {"method": "beam", "beams": 1}
+    greedily: dict[str, Any] = {} if is_masked else {"method": "beam", "beam_size": 1}
     seen: Examples = fixed_masks(encoded) if is_masked else encoded
     looked_at = seen.batch(np.arange(min(LOOKED_AT, len(encoded)))).to(machine.device)
 
@@ -250,7 +250,7 @@ def _validation(
             hypotheses = [translation.text for translation in translations]
             references = [pair.target for pair in sample]
             measured["bleu"] = translation_scores(hypotheses, [[text] for text in references], ["BLEU"])[0].value
-            measured["same_outputs"] = share_of_commonest(hypotheses, references)
+            measured["duplicate_outputs"] = share_of_commonest(hypotheses, references)
         return measured
 
     return validate

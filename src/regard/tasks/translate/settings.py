@@ -29,7 +29,7 @@ MEASURED_FOR = {
     "pearson": "models that say a number",
     "spearman": "models that say a number",
     "f1": "models that tag or answer",
-    "exact": "models that answer",
+    "exact_match": "models that answer",
 }
 
 
@@ -75,7 +75,7 @@ class LanguageSettings(Settings, Generic[M]):
     """What the recipe is for, in one line."""
     seed: int = Field(1, ge=0, lt=2**32)
     """Every random choice follows from it."""
-    start: str | None = None
+    init_from: str | None = None
     """What to go on with: a language model's run or checkpoint, or hf:DIR; unset: a model that knows nothing yet."""
     data: TextData
     text: CorpusTextSettings = CorpusTextSettings()
@@ -94,7 +94,7 @@ class LanguageSettings(Settings, Generic[M]):
     @model_validator(mode="after")
     def _parts_fit(self) -> "LanguageSettings[M]":
         check_figure(self.train, "loss")
-        check_start(self.start, self.text, self.vectors)
+        check_start(self.init_from, self.text, self.vectors)
         return self
 
 
@@ -106,7 +106,7 @@ class PairRunSettings(Settings, Generic[M]):
     """What the recipe is for, in one line."""
     seed: int = Field(1, ge=0, lt=2**32)
     """Every random choice follows from it."""
-    start: str | None = None
+    init_from: str | None = None
     """What to go on with: a translator's run or checkpoint, or hf:DIR; unset: a model that knows nothing yet."""
     data: PairData
     text: TextSettings = TextSettings()
@@ -121,7 +121,7 @@ class PairRunSettings(Settings, Generic[M]):
     @model_validator(mode="after")
     def _parts_fit(self) -> "PairRunSettings[M]":
         check_figure(self.train, "loss", "bleu")
-        check_start(self.start, self.text, self.vectors)
+        check_start(self.init_from, self.text, self.vectors)
         if self.train.select_by == "bleu" and self.validation.bleu_sentences == 0:
             raise ValueError('train.select_by: "bleu" needs sentences to translate; raise validation.bleu_sentences.')
         if getattr(self.model, "embeddings", None) == "shared" and self.text.vocabularies == "separate":

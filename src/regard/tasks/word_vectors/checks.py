@@ -52,4 +52,4 @@ def _forgotten(found: dict[str, Any]) -> list[Finding]:
     sentence = (
         f"There were more words than are counted at once; those below {below:,} times were forgotten on the way."
     )
-    return [Finding("text", "forgotten-words", "note", sentence, (), "count more at once (text.counted)")]
+    return [Finding("text", "forgotten-words", "note", sentence, (), "count more at once (text.max_counted_words)")]

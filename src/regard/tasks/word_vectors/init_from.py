@@ -47,4 +47,4 @@ def begin_vectors(model: Any, tokenizer: Tokenizer, start: str, progress: Progre
         model.contexts.weight[rows] = before.model.contexts.weight[theirs].to(model.contexts.weight)
     total = len(model.words.weight)
     progress.say(f"{start}: {len(found):,} of the {total:,} words begin with its vectors, others with drawn ones.")
-    return {"start": {"path": start, "sha256": start_hash(start), "covered": len(found)}}
+    return {"init_from": {"path": start, "sha256": start_hash(start), "covered": len(found)}}

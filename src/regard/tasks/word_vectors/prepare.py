@@ -129,8 +129,8 @@ def _new_bundle(settings: Any, tokenizer: Tokenizer, machine: Machine, progress:
     torch.manual_seed(settings.seed)
     model = build_model(settings.model, vocabularies)
     facts = {"text": settings.text.model_dump(mode="json"), "seed": settings.seed}
-    if settings.start is not None:
-        facts |= begin_vectors(model, tokenizer, settings.start, progress)
+    if settings.init_from is not None:
+        facts |= begin_vectors(model, tokenizer, settings.init_from, progress)
     return Bundle("vectors", model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts)
 
 

@@ -32,7 +32,7 @@ class VectorSettings(Settings, Generic[M]):
     """What the recipe is for, in one line."""
     seed: int = Field(1, ge=0, lt=2**32)
     """Every random choice follows from it."""
-    start: str | None = None
+    init_from: str | None = None
     """Vectors to go on with: a run of this task, or a file of word2vec or GloVe; unset: vectors that are drawn."""
     data: WordData
     text: WordSettings = WordSettings()

@@ -193,8 +193,8 @@ def build_gradients(model: nn.Module, objective: Objective, machine: Machine) ->
     """Return the way of computing gradients that suits the machine."""
     for module in model.modules():
         if hasattr(module, "is_narrow"):
-            cast(Any, module).is_narrow = machine.has_narrow_sums
-    if machine.compiles_blocks:
+            cast(Any, module).is_narrow = machine.bf16_residual
+    if machine.compile:
         compile_blocks(model)
     has_graphs = machine.has_graphs and getattr(model, "is_recordable", True)
     return (CudaGraphGradients if has_graphs else Gradients)(model, objective, machine)

@@ -31,9 +31,9 @@ class Machine:
     precision: str
     has_graphs: bool = False
     """Whether steps are recorded as CUDA graphs and replayed."""
-    compiles_blocks: bool = False
+    compile: bool = False
     """Whether blocks are compiled before they are trained."""
-    has_narrow_sums: bool = False
+    bf16_residual: bool = False
     """Whether sums that pass from block to block are as narrow as products."""
 
     @property
@@ -90,22 +90,22 @@ def prepare_machine(settings: MachineSettings) -> Machine:
     """Set threads and determinism for this process and return the device."""
     device = choose_device(settings.device)
     use_threads(settings.threads)
-    if settings.is_deterministic:
+    if settings.deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    if torch.are_deterministic_algorithms_enabled() != settings.is_deterministic:  # setting it imports half of torch
-        torch.use_deterministic_algorithms(settings.is_deterministic)
+    if torch.are_deterministic_algorithms_enabled() != settings.deterministic:  # setting it imports half of torch
+        torch.use_deterministic_algorithms(settings.deterministic)
     if device.type == "cuda":
         torch.cuda.set_device(device.index or 0)
         # cuDNN prepares a plan for every new shape, half a second each; batches of text have many shapes.
         torch.backends.cuda.enable_cudnn_sdp(False)
     keep_freed_memory()
     has_graphs = settings.cuda_graphs and device.type == "cuda"
-    if settings.compiles_blocks and device.type != "cuda":
-        raise ConfigError(f"machine.compiles_blocks: is for CUDA devices, and this is {device}; leave it out.")
+    if settings.compile and device.type != "cuda":
+        raise ConfigError(f"machine.compile: is for CUDA devices, and this is {device}; leave it out.")
     precision = choose_precision(settings.precision, device)
-    if settings.has_narrow_sums and precision == "fp32":
-        raise ConfigError("machine.has_narrow_sums: is for bf16, and here the precision is fp32; leave it out.")
-    return Machine(device, precision, has_graphs, settings.compiles_blocks, settings.has_narrow_sums)
+    if settings.bf16_residual and precision == "fp32":
+        raise ConfigError("machine.bf16_residual: is for bf16, and here the precision is fp32; leave it out.")
+    return Machine(device, precision, has_graphs, settings.compile, settings.bf16_residual)
 
 
 def choose_device(name: str) -> torch.device:

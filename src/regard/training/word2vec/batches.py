@@ -1,7 +1,7 @@
 """Word vectors in batches of many pairs, for a GPU: pairs and negatives are drawn on the device itself.
 
 A batch sums the steps that the compiled loop takes one by one, so a word that occurs often in one would go too far;
-`step_limit` bounds how far.
+`max_row_update` bounds how far.
 """
 
 import torch
@@ -131,7 +131,7 @@ class Batches:
     def _move(self, table: Tensor, rows: Tensor, steps: Tensor, lengths: Tensor) -> None:
         """Add steps (N, D), so long (N,), to rows (N,) of a table; where one row would go too far, less of each."""
         far = torch.zeros(len(table), device=self.device).index_add_(0, rows, lengths)
-        shares = (self.settings.step_limit / far.clamp(min=self.settings.step_limit))[rows]
+        shares = (self.settings.max_row_update / far.clamp(min=self.settings.max_row_update))[rows]
         table.index_add_(0, rows, steps * shares[:, None])
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ class VectorTrainSettings(Settings):
     """A compiled loop on CPU threads, or many pairs at once by torch; unset: the loop on a CPU, else batches."""
     pairs_per_batch: int = Field(2**15, ge=1)
     """For batches: pairs (for cbow places) of one step at most; there are some 4,000 steps at least."""
-    step_limit: float = Field(2.0, gt=0)
+    max_row_update: float = Field(2.0, gt=0)
     """For batches: how far a word may go at once, all its steps in a batch laid end to end: frequent words would
     overshoot."""
     save_every: int = Field(200, ge=0)
