@@ -236,7 +236,9 @@ def test_checkpoints_are_averaged(tmp_path, pairs):
 
 
 def test_a_run_is_not_cut_back(tmp_path):
-    run = regard.train("translate-miniature", SMALL, out=tmp_path / "run")
+    few = {"data.train.count": 300, "data.valid.count": 20, "data.test.test.count": 2}
+    few |= {f"data.test.unseen-{part}.count": 2 for part in ("pairs", "cases", "depth")}
+    run = regard.train("translate-miniature", SMALL | few, out=tmp_path / "run")
     record = json.loads((run.path / "run.json").read_text())
     (run.path / "run.json").write_text(json.dumps(record | {"state": "stopped"}))
     with pytest.raises(RunError, match="12 steps are done already; give train.steps=N above that, or leave it out."):
