@@ -38,7 +38,7 @@ QUICK = {
 
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory) -> Callable[[str, Callable[[Path], object]], Path]:
-    """A function that returns the folder of a name, made once for all processes that share the tests: only read it."""
+    """A function that gives the folder of a name, made once for all processes that share the tests: only read it."""
     own = tmp_path_factory.getbasetemp()
     shared = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "made-once"
     shared.mkdir(exist_ok=True)

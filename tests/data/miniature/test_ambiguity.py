@@ -23,21 +23,25 @@ SAMPLES = [
 ]
 
 
-def test_no_german_sentence_has_two_translations(training):
+@pytest.mark.parametrize(("part", "least"), [(10, 65_000), pytest.param(1, 150_000, marks=pytest.mark.slow)])
+def test_no_german_sentence_has_two_translations(part, least, training):
     english = {sentence.german: sentence.english for sentence in training}
     total = len(training)
     for split, seed, count in SAMPLES:
-        total += count
-        for sentence in islice(sentences(split, seed), count):
+        total += count // part
+        for sentence in islice(sentences(split, seed), count // part):
             assert english.setdefault(sentence.german, sentence.english) == sentence.english
-    assert total >= 150_000
+    assert total >= least
     assert len(english) > 0.95 * total  # otherwise the sample says little
 
 
 FEW = {"Frau", "Kind", "sehen", "schlafen", "sagen", "alt"}
 
 
-@pytest.mark.parametrize(("seed", "level", "count"), [(0, 0, 6_000), (1, 1, 12_000), (2, 1, 12_000)])
+@pytest.mark.parametrize(
+    ("seed", "level", "count"),
+    [(0, 0, 6_000), (1, 1, 12_000), pytest.param(2, 1, 12_000, marks=pytest.mark.slow)],
+)
 def test_a_world_of_few_words_has_no_ambiguity_either(seed, level, count, monkeypatch):
     # With so few words, what differs is grammar alone, and the same sentence comes up again and again: a
     # construction that could be taken in two ways would show, as "die Frau, die das Kind sieht" does when the
