@@ -166,7 +166,18 @@ def commands(page: Path) -> list[list[str]]:
     return found
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.name)
+SLOW = ("race.md",)
+"""Five races take half a minute; one in Python, and the verb in `cli`, are looked at in any case."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.slow] if page.name in SLOW else [])
+        for page in PAGES
+        if commands(page)
+    ],
+)
 def test_commands_run(page, desk):
     for words in commands(page):
         if words[0] == "train" and "--resume" not in words:
