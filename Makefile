@@ -11,13 +11,17 @@ WORKERS ?= auto
 PYTEST = $(VENV)/bin/python -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: quickstart test test-all fuzz check format bench install clean
+.PHONY: quickstart test test-slow test-all fuzz check format bench install clean
 
 quickstart: $(VENV)/.installed
 	$(VENV)/bin/regard quickstart $(if $(FRESH),--fresh)
 
 test: $(VENV)/.installed-dev
 	$(PYTEST)
+
+# Only those that make test leaves out.
+test-slow: $(VENV)/.installed-dev
+	$(PYTEST) -m slow
 
 test-all: $(VENV)/.installed-dev
 	$(PYTEST) -m ""

@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 # Before torch loads, and for the processes that tests start: spinning threads starve each other, and several workers
@@ -21,7 +23,7 @@ QUICK = {
     "data.train.max_rows": 1500,
     "data.valid.max_rows": 50,
     "data.test.test.max_rows": 30,
-    **{f"data.test.unseen-{part}.count": 5 for part in ("pairs", "cases", "depth")},
+    **{f"data.test.unseen-{part}.max_rows": 5 for part in ("pairs", "cases", "depth")},
     "text.size": 700,
     "model.width": 64,
     "model.feed_forward_width": 128,
@@ -36,15 +38,41 @@ QUICK = {
 
 
 @pytest.fixture(scope="session")
-def quick_run(tmp_path_factory) -> Run:
-    """A translator that has learned a little, with everything a real run has."""
-    return train("translate-miniature", QUICK, out=tmp_path_factory.mktemp("runs") / "quick")
+def made_once(tmp_path_factory) -> Callable[[str, Callable[[Path], object]], Path]:
+    """A function that gives the folder of a name, made once for all processes that share the tests: only read it."""
+    own = tmp_path_factory.getbasetemp()
+    shared = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "made-once"
+    shared.mkdir(exist_ok=True)
+
+    def folder_of(name: str, make: Callable[[Path], object]) -> Path:
+        done = shared / f"{name}.done"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                make(shared / name)
+                done.touch()
+        return shared / name
+
+    return folder_of
+
+
+def _own_copy(made: Path, tmp_path_factory) -> Run:
+    """A copy for this process, since tests score a run and look at it, which writes into it."""
+    return Run(Path(shutil.copytree(made, tmp_path_factory.mktemp("runs") / made.name)))
 
 
 @pytest.fixture(scope="session")
-def masked_run(tmp_path_factory) -> Run:
+def quick_run(made_once, tmp_path_factory) -> Run:
+    """A translator that has learned a little, with everything a real run has."""
+    made = made_once("quick", lambda folder: train("translate-miniature", QUICK, out=folder))
+    return _own_copy(made, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def masked_run(made_once, tmp_path_factory) -> Run:
     """The same, by a model that fills in masked words."""
-    return train("mask-predict-miniature", QUICK, out=tmp_path_factory.mktemp("runs") / "masked")
+    made = made_once("masked", lambda folder: train("mask-predict-miniature", QUICK, out=folder))
+    return _own_copy(made, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
@@ -53,18 +81,11 @@ def pairs():
 
 
 @pytest.fixture(scope="session")
-def tiny_runs(tmp_path_factory) -> Path:
-    """The folder with a run of each task, by its name, and `NAME-data` with what it was trained on.
+def tiny_runs(made_once) -> Path:
+    """The folder with a run of each task, by its name, and `NAME-data` with what it was trained on."""
 
-    They are trained once for all processes that share the tests.
-    """
-    shared = tmp_path_factory.getbasetemp()
-    folder = (shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared) / "every-task"
-    folder.mkdir(exist_ok=True)
-    with (folder / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    def make(folder: Path) -> None:
         for name, task in TASKS.items():
-            if not (folder / f"{name}.done").exists():
-                good("train", *task.words(folder / f"{name}-data"), "--out", folder / name, "--quiet")
-                (folder / f"{name}.done").touch()
-    return folder
+            good("train", *task.words(folder / f"{name}-data"), "--out", folder / name, "--quiet")
+
+    return made_once("every-task", make)

@@ -68,7 +68,7 @@ def said_by_definition(model, prompt, settings, sample=0, window=None):
     """Return the tokens that follow a prompt and their log probabilities: all is read anew at every step."""
     ids, values = list(prompt.ids), []
     begin = 0
-    for step in range(settings.tokens):
+    for step in range(settings.max_new_tokens):
         while window is not None and len(ids) - begin > window:  # the window is full: its newest half stays
             begin = begin + window + 1 - max(1, window // 2)
         with torch.no_grad():

@@ -47,7 +47,7 @@ ODD: tuple[Any, ...] = (
 
 def small_folders(where: Path) -> dict[str, Path]:
     """Write a folder of every family below a place; return them by name."""
-    plain = train_tokenizer(TEXTS, TokenizerSettings(size=330, pretokenizer="bytes"))
+    plain = train_tokenizer(TEXTS, TokenizerSettings(size=330, pretokenizer="byte-level"))
     bert = bert_tokenizer(size=300)
     bundles: dict[str, Bundle] = {}
     for name, changes in TRANSLATORS.items():

@@ -94,7 +94,7 @@ MISTAKES = {
             "translate-miniature",
             "data.train.max_rows=50",
             "data.valid.max_rows=5",
-            *(f"data.test.{name}.count=5" for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")),
+            *(f"data.test.{name}.max_rows=5" for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")),
             "text.size=600",
             "model.feed_forward_width=1000000000000",
         ],

@@ -69,7 +69,13 @@ def test_every_family_is_here():
     assert {name for name in presets_of("seq2seq") if "transformer" not in name} <= set(SIZES)
 
 
-@pytest.mark.parametrize("preset", SIZES)
+SLOW = ("lstm", "lstm-attention")
+"""The same models as the GRU ones, with another cell."""
+
+
+@pytest.mark.parametrize(
+    "preset", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in SIZES]
+)
 def test_it_learns_to_reverse_strings(preset, tmp_path):
     sizes, steps, longest = SIZES[preset]
     translator = trained(preset, sizes, steps, longest, tmp_path / "run")

@@ -23,14 +23,15 @@ SAMPLES = [
 ]
 
 
-def test_no_german_sentence_has_two_translations(training):
+@pytest.mark.parametrize(("part", "least"), [(10, 65_000), pytest.param(1, 150_000, marks=pytest.mark.slow)])
+def test_no_german_sentence_has_two_translations(part, least, training):
     english = {sentence.german: sentence.english for sentence in training}
     total = len(training)
     for split, seed, count in SAMPLES:
-        total += count
-        for sentence in islice(sentences(split, seed), count):
+        total += count // part
+        for sentence in islice(sentences(split, seed), count // part):
             assert english.setdefault(sentence.german, sentence.english) == sentence.english
-    assert total >= 150_000
+    assert total >= least
     assert len(english) > 0.95 * total  # otherwise the sample says little
 
 

@@ -36,7 +36,7 @@ def scores(model, tokens, steps, candidate_mask):
 
 
 @pytest.mark.parametrize(("family", "changes"), FAMILIES)
-@pytest.mark.parametrize("kind", ["labels", "choices"])
+@pytest.mark.parametrize("kind", ["classification", "multiple-choice"])
 def test_padding_behind_changes_nothing(family, changes, kind):
     model = small_headed(kind, family=family, **changes)
     tokens, padded = random_tokens(4, 5), torch.cat((random_tokens(4, 5), random_tokens(4, 3, seed=1)), 1)
@@ -80,7 +80,7 @@ def test_a_sequence_that_is_not_offered_counts_for_nothing():
         labels = small_headed()
         alone = scores(labels, tokens[:1], [5], torch.ones(1, 1, dtype=torch.bool))
         assert_close(scores(labels, tokens, [5, 5], candidate_mask), alone, atol=1e-12, rtol=0)
-        chosen = scores(small_headed("choices"), tokens, [5, 5], candidate_mask)
+        chosen = scores(small_headed("multiple-choice"), tokens, [5, 5], candidate_mask)
     assert chosen[0, 1] == -math.inf and chosen.softmax(1).tolist() == [[1.0, 0.0]]
 
 
@@ -100,7 +100,7 @@ def alone(model, row):
     return model.body.hidden_states(tokens, segments)[0]
 
 
-@pytest.mark.parametrize("kind", ["labels", "number", "choices"])
+@pytest.mark.parametrize("kind", ["classification", "regression", "multiple-choice"])
 def test_an_encoder_pools_its_first_token(kind):
     model = small_headed(kind, family="bert")
     places, candidate_mask = torch.tensor([[0], [5], [8]]), torch.ones(3, 1, dtype=torch.bool)
@@ -113,7 +113,7 @@ def test_an_encoder_pools_its_first_token(kind):
 
 def test_the_mean_of_all_tokens_may_stand_for_a_text():
     with torch.no_grad():
-        labels = small_headed("labels", family="bert", pooling="mean")
+        labels = small_headed("classification", family="bert", pooling="mean")
         found = labels(packed(*ROWS), torch.tensor([[0], [1], [2]]), torch.ones(3, 1, dtype=torch.bool))
         means = torch.stack([alone(labels, row).mean(0) for row in ROWS])
         assert_close(found, labels.output(means), atol=1e-12, rtol=0)
@@ -127,11 +127,11 @@ def test_the_mean_of_all_tokens_may_stand_for_a_text():
 
 def test_tags_and_spans_are_told_from_the_tokens_themselves():
     with torch.no_grad():
-        tags = small_headed("tags", family="bert")
+        tags = small_headed("token-classification", family="bert")
         found = tags(packed(*ROWS), torch.tensor([[1], [6], [11]]), torch.ones(3, 1, dtype=torch.bool))
         expected = torch.stack([alone(tags, row)[step] for row, step in zip(ROWS, (1, 1, 3))])
         assert_close(found, tags.output(expected), atol=1e-12, rtol=0)
-        spans = small_headed("spans", family="bert")
+        spans = small_headed("extractive-qa", family="bert")
         candidate_mask = torch.tensor([[True, True, True], [True, True, False]])
         found = spans(packed(*ROWS[:2]), torch.tensor([[0, 3, 4], [5, 7, 0]]), candidate_mask)
         assert found.shape == (2, 3, 2) and found[1, 2].tolist() == [-math.inf, -math.inf]
@@ -141,7 +141,7 @@ def test_tags_and_spans_are_told_from_the_tokens_themselves():
 
 
 def test_a_head_has_a_bias_for_labels_only_and_is_counted():
-    labels, choices = small_headed(), small_headed("choices")
+    labels, choices = small_headed(), small_headed("multiple-choice")
     assert labels.output.bias is not None and choices.output.bias is None
     assert labels.max_positions == 64 and labels.head is labels.body.head
     settings, vocabularies = labels.body.settings, Vocabularies(VOCABULARY, VOCABULARY, True)

@@ -56,16 +56,16 @@ def test_without_a_weight_the_language_model_is_not_asked():
 
 
 SHAPES = [
-    ("gpt", "labels", 1),
-    ("gpt", "labels", 2),
-    ("gpt", "choices", 3),
-    ("gpt", "number", 1),
-    ("bert", "labels", 2),
-    ("bert", "choices", 3),
-    ("bert", "number", 1),
+    ("gpt", "classification", 1),
+    ("gpt", "classification", 2),
+    ("gpt", "multiple-choice", 3),
+    ("gpt", "regression", 1),
+    ("bert", "classification", 2),
+    ("bert", "multiple-choice", 3),
+    ("bert", "regression", 1),
     ("bert", "similarity", 2),
-    ("bert", "tags", 1),
-    ("bert", "spans", 3),
+    ("bert", "token-classification", 1),
+    ("bert", "extractive-qa", 3),
 ]
 
 
@@ -77,7 +77,7 @@ def made(family, kind, sequences, count=19):
     """Return examples for a kind of head; a choice among sequences stands in for one among tokens."""
     found = examples(count, sequences, is_for_encoder=family == "bert")
     draw = np.random.default_rng(1)
-    if kind in ("number", "similarity"):
+    if kind in ("regression", "similarity"):
         return replace(found, labels=draw.normal(size=count), looks_at_all=kind == "similarity")
     return replace(found, labels=draw.integers(0, 3, (count, 2))) if kind == "extractive-qa" else found
 
@@ -133,7 +133,7 @@ def test_replayed_gradients_train_like_computed_ones(family, kind, sequences):
 
 
 def test_the_loss_of_a_number_is_the_square_of_its_error():
-    model, batch = small_headed("number", family="bert"), made("bert", "number", 1, 5).batch(np.arange(5))
+    model, batch = small_headed("regression", family="bert"), made("bert", "regression", 1, 5).batch(np.arange(5))
     with torch.no_grad():
         said = model(batch.reading, batch.places, batch.candidate_mask)
         found = HeadObjective()(model, batch)["label"]
@@ -142,7 +142,7 @@ def test_the_loss_of_a_number_is_the_square_of_its_error():
 
 
 def test_the_loss_of_a_span_is_the_mean_of_its_ends():
-    model, batch = small_headed("spans", family="bert"), made("bert", "spans", 3, 5).batch(np.arange(5))
+    model, batch = small_headed("extractive-qa", family="bert"), made("bert", "extractive-qa", 3, 5).batch(np.arange(5))
     with torch.no_grad():
         said = model(batch.reading, batch.places, batch.candidate_mask).log_softmax(1)
         found = HeadObjective()(model, batch)["label"].sum

@@ -416,7 +416,7 @@ def test_a_model_that_cannot_translate_is_refused_by_its_name(changes):
 
 def test_a_plan_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sets = {f"data.test.{name}.count": 5 for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")}
+    sets = {f"data.test.{name}.max_rows": 5 for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")}
     changes = {"data.train.max_rows": 300, "data.valid.max_rows": 20, "text.size": 600} | sets
     plan = plan_run(resolve_run(find_recipe("translate-miniature"), changes).settings)
     assert plan.train_pairs == 300 and plan.updates_per_epoch > 0 and plan.parameters > 100_000

@@ -89,6 +89,7 @@ def test_a_translator_begins_with_vectors(glove):
     changes = {**BRIEF, "data.train.max_rows": 100, "data.valid.max_rows": 5, "validation.bleu_sentences": 0}
     changes |= {"init_from": str(glove), "text.vocabularies": "separate", "vectors.side": "target", "train.steps": 1}
     changes |= {"model.embeddings": "target", "vectors.freeze": True, "train.warmup": 0}
+    changes |= {f"data.test.{name}.max_rows": 2 for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")}
     run = train("translate-miniature", changes)
     facts = regard.load(run.best).bundle.facts
     assert facts["vectors"]["covered"] > 10

@@ -15,6 +15,7 @@ SMALL = {"model.width": 16, "model.heads": 2, "model.feed_forward_width": 32}
 LAYERS = {"language-miniature": {"model.layers": 1}, "translate-miniature": {"model.encoder_layers": 1}}
 BRIEF = {"train.steps": 4, "train.warmup": 1, "train.validate_every": 2, "train.tokens_per_update": 300}
 COUNTS = {"data.train.max_rows": 40, "data.valid.max_rows": 5, "data.test.test.max_rows": 5}
+UNSEEN = {f"data.test.unseen-{part}.max_rows": 2 for part in ("pairs", "cases", "depth")}
 RECIPES = ("language-miniature", "translate-miniature")
 STAYS = {"train.learning_rate": 1e-9}
 
@@ -24,14 +25,19 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+def brief(recipe):
+    """What makes a run of a recipe a matter of seconds."""
+    return BRIEF | COUNTS | (UNSEEN if recipe == "translate-miniature" else {})
+
+
 def first(recipe, **changes):
-    return regard.train(recipe, SMALL | LAYERS[recipe] | BRIEF | COUNTS | changes, out="first")
+    return regard.train(recipe, SMALL | LAYERS[recipe] | brief(recipe) | changes, out="first")
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_weights_tokenizers_and_sizes_come_along(recipe):
     start = first(recipe)
-    changes = BRIEF | COUNTS | STAYS | {"init_from": "first", "data.train.max_rows": 30}
+    changes = brief(recipe) | STAYS | {"init_from": "first", "data.train.max_rows": 30}
     second = regard.train(recipe, changes, out="second")
     before, after = read_bundle(start.best), read_bundle(second.best)
     assert after.settings == before.settings
@@ -39,7 +45,7 @@ def test_weights_tokenizers_and_sizes_come_along(recipe):
         assert after.tokenizers[role].to_json() == tokenizer.to_json()
     for name, weight in before.model.state_dict().items():
         assert_close(after.model.state_dict()[name], weight, atol=1e-6, rtol=0)
-    assert after.facts["start"]["path"] == "first" and len(after.facts["start"]["sha256"]) == 64
+    assert after.facts["init_from"]["path"] == "first" and len(after.facts["start"]["sha256"]) == 64
     assert second.record["data"]["start"] == after.facts["start"]
     assert "Began with `first`" in (second.path / "README.md").read_text(encoding="utf-8")
 
@@ -55,10 +61,10 @@ def test_the_rate_is_low_unless_another_is_said(recipe, base):
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_run_that_went_on_is_resumed_to_the_bit(recipe):
     first(recipe)
-    assert verify_resume(find_recipe(recipe), BRIEF | COUNTS | {"init_from": "first"}, steps=4).is_exact
-    run = regard.train(recipe, BRIEF | COUNTS | {"init_from": "first"}, out="second")
+    assert verify_resume(find_recipe(recipe), brief(recipe) | {"init_from": "first"}, steps=4).is_exact
+    run = regard.train(recipe, brief(recipe) | {"init_from": "first"}, out="second")
     longer = resume(run.path, {"train.steps": 6})
-    assert longer.record["steps"] == 6 and longer.record["data"]["start"]["path"] == "first"
+    assert longer.record["steps"] == 6 and longer.record["data"]["init_from"]["path"] == "first"
 
 
 def test_what_was_learned_helps_from_the_first_update_on():

@@ -13,9 +13,9 @@ WORDS = "Anna, größer — 日本語 😀👩‍👩‍👧 e\u0301 ﷽\n\n\tfo
 STOPS = ["\n\n", "日語", "bar", "b"]
 
 
-@pytest.fixture(scope="module", params=["bytes", "spaces", "wordpiece", "unigram", "word", "char"])
+@pytest.fixture(scope="module", params=["byte-level", "metaspace", "wordpiece", "unigram", "word", "char"])
 def tokenizer(request):
-    if request.param in ("bytes", "spaces"):
+    if request.param in ("byte-level", "metaspace"):
         return tokenizer_of(request.param)
     return train_tokenizer([WORDS * 3, "Anna had a dog. " * 9], TokenizerSettings(kind=request.param, size=200))
 
@@ -48,7 +48,7 @@ def test_pieces_of_any_tokens_make_the_whole(tokenizer):
 
 
 def test_characters_are_never_shown_in_parts():
-    tokenizer = tokenizer_of("bytes")
+    tokenizer = tokenizer_of("byte-level")
     ids = tokenizer.encode(WORDS).ids
     pieces = written(tokenizer, "", [tokenizer.eos_id], ids)
     assert "".join(pieces) == WORDS and not any("\N{REPLACEMENT CHARACTER}" in piece for piece in pieces)
@@ -62,7 +62,7 @@ def test_a_prompt_and_what_follows_join_to_one_text(tokenizer):
         if ids[: len(before)] == before and prompt + text_behind(tokenizer, prompt, before, ids[len(before) :]):
             found = text_behind(tokenizer, prompt, before, ids[len(before) :])
             assert prompt + found == tokenizer.decode(ids) or tokenizer.kind in ("Unigram", "WordLevel", "BPE")
-    marked = tokenizer_of("spaces")
+    marked = tokenizer_of("metaspace")
     before, new = marked.encode("Anna had").ids, marked.encode("a dog.").ids
     assert text_behind(marked, "Anna had", before, new) == " a dog."
     assert text_behind(marked, "Anna had ", before, new) == "a dog."
@@ -70,7 +70,7 @@ def test_a_prompt_and_what_follows_join_to_one_text(tokenizer):
 
 @pytest.mark.parametrize("stop", [*STOPS, "👧 e", "Don't", "a, g"])
 def test_what_is_shown_ends_before_a_stop_that_spans_tokens(stop):
-    tokenizer = tokenizer_of("bytes")
+    tokenizer = tokenizer_of("byte-level")
     for text in (WORDS, WORDS.replace("日本語", "日日語語"), WORDS.replace("\n\n", "\n \n\n")):
         if stop not in text:
             continue
@@ -79,7 +79,7 @@ def test_what_is_shown_ends_before_a_stop_that_spans_tokens(stop):
 
 
 def test_what_may_begin_a_stop_is_held_back():
-    tokenizer = tokenizer_of("bytes")
+    tokenizer = tokenizer_of("byte-level")
     writer = Detokenizer(tokenizer, "", [], ["xyz", "yyy"])
     shown = [writer.write(tokenizer.encode(letter).ids[0]) for letter in "axybyyxyz"]
     assert shown == ["a", "", "", "xyb", "", "", "yy", "", ""] and writer.is_stopped and writer.close() == ""

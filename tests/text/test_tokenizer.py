@@ -159,8 +159,8 @@ def drawn(corpus, seed):
 
 
 def test_dropout_of_nothing_is_plain_bpe():
-    for marks in ("spaces", "bytes"):
-        tokenizer = trained(kind="bpe", size=400, marks=marks)
+    for marks in ("metaspace", "byte-level"):
+        tokenizer = trained(kind="bpe", size=400, pretokenizer=pretokenizer)
         lines = [*TEXT, "unseen ξψ words"]
         plain = [[*tokenizer.encode(line).ids, tokenizer.eos_id] for line in lines]
         assert drawn(DropoutCorpus(lines, DropoutEncoder(tokenizer, 0.0)), seed=5) == plain
@@ -219,7 +219,7 @@ def test_no_text_is_refused():
 
 def test_bytes_are_for_bpe():
     with pytest.raises(ValueError, match='marks: "bytes" goes with kind "bpe" only, not with "word"'):
-        TokenizerSettings(kind="word", pretokenizer="bytes")
+        TokenizerSettings(kind="word", pretokenizer="byte-level")
 
 
 def test_a_file_that_is_no_tokenizer_is_refused(tmp_path):
@@ -233,7 +233,7 @@ def test_a_file_that_is_no_tokenizer_is_refused(tmp_path):
 
 
 def test_a_ready_made_tokenizer_that_was_saved_with_a_length_cuts_and_pads_nothing():
-    tokenizer = train_tokenizer(["eins zwei drei"] * 5, TokenizerSettings(size=300, pretokenizer="bytes"))
+    tokenizer = train_tokenizer(["eins zwei drei"] * 5, TokenizerSettings(size=300, pretokenizer="byte-level"))
     whole = tokenizer.encode("eins zwei drei " * 50).ids
     tokenizer.backend.enable_truncation(8)
     tokenizer.backend.enable_padding(length=8)

@@ -65,8 +65,8 @@ def test_an_update_that_is_no_number_twice_is_left_out(looks_each_step, value):
         {"step": 5, "returned_from": step, "rate_factor": 0.5},
         {"step": 5, "returned_from": step, "rate_factor": 1.0},
     ]
-    losses = [(record["step"], record["translation"]) for record in scene.records if "translation" in record]
-    assert losses == [(r["step"], r["translation"]) for r in without.records if "translation" in r]
+    losses = [(record["step"], record["ce"]) for record in scene.records if "ce" in record]
+    assert losses == [(r["step"], r["ce"]) for r in without.records if "ce" in r]
 
 
 def test_a_number_that_comes_back_at_a_lower_rate_goes_on_with_it():
@@ -132,7 +132,7 @@ def test_an_explosion_goes_back_and_the_loss_falls_on():
     (words,) = scene.warned
     assert words.startswith("step 34: the loss exploded from ")
     assert words.endswith("; back to step 20 with 0.5 of the learning rate.")
-    losses = [record["translation"] for record in scene.records if "translation" in record]
+    losses = [record["ce"] for record in scene.records if "ce" in record]
     assert max(losses) < 8 and len(losses) == 30
 
 

@@ -59,7 +59,7 @@ def test_a_resumed_average_is_the_same_to_the_bit():
     for name, value in straight.weights().items():
         assert torch.equal(second.weights()[name], value)
         assert torch.equal(second.trainer.average.values[name], straight.trainer.average.values[name])
-    losses = lambda scene: [(r["step"], r["translation"]) for r in scene.records if "translation" in r]
+    losses = lambda scene: [(r["step"], r["ce"]) for r in scene.records if "ce" in r]
     assert losses(first) + losses(second) == losses(straight)
 
 

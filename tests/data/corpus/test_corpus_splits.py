@@ -16,7 +16,7 @@ SENTENCES = list(dict.fromkeys(pair.target for pair in miniature.pairs("train", 
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    return train_tokenizer(SENTENCES, TokenizerSettings(size=400, pretokenizer="bytes"))
+    return train_tokenizer(SENTENCES, TokenizerSettings(size=400, pretokenizer="byte-level"))
 
 
 def corpus_of(tmp_path, tokenizer, texts, shard_tokens=3000, **settings):

@@ -32,7 +32,7 @@ from regard.text.training import train_tokenizer
 
 SENTENCES = [pair.target for pair in miniature.pairs("train", 400)]
 KINDS = [
-    TokenizerSettings(size=400, pretokenizer="bytes"),
+    TokenizerSettings(size=400, pretokenizer="byte-level"),
     TokenizerSettings(size=400),
     TokenizerSettings(size=400, kind="wordpiece"),
     TokenizerSettings(size=400, kind="unigram"),
@@ -195,7 +195,7 @@ def test_shards_that_nothing_needs_any_more_are_deleted_and_their_names_not_used
 def test_another_tokenizer_or_another_way_of_reading_makes_all_anew(tmp_path, tokenizer):
     place = folder_of_text(tmp_path)
     tokenize(place, tokenizer, tmp_path / "out")
-    other = train_tokenizer(SENTENCES, TokenizerSettings(size=350, pretokenizer="bytes"))
+    other = train_tokenizer(SENTENCES, TokenizerSettings(size=350, pretokenizer="byte-level"))
     assert ids(tokenize(place, other, tmp_path / "out")) == expected(place, other)
     whole = place.model_copy(update={"documents": "file"})
     assert ids(tokenize(whole, other, tmp_path / "out")) == expected(whole, other)

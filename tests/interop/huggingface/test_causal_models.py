@@ -53,7 +53,7 @@ THEIRS = [
 
 @pytest.fixture(scope="module")
 def trained():
-    return train_tokenizer(TEXTS, TokenizerSettings(size=330, pretokenizer="bytes"))
+    return train_tokenizer(TEXTS, TokenizerSettings(size=330, pretokenizer="byte-level"))
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from spelling import END, save_pieces, trained_bytes
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    return train_tokenizer(TEXTS, TokenizerSettings(size=330, pretokenizer="bytes"))
+    return train_tokenizer(TEXTS, TokenizerSettings(size=330, pretokenizer="byte-level"))
 
 
 REFUSALS = [

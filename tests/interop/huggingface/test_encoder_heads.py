@@ -23,26 +23,26 @@ from regard.models.heads import HeadSettings
 
 LABELS = ["kind", "unkind", "neither"]
 KINDS = {
-    "labels": (
+    "classification": (
         "classify",
         "BertForSequenceClassification",
         3,
-        {"labels": LABELS, "texts": 1, "pair_encoding": "cross-encoder"},
+        {"classification": LABELS, "texts": 1, "pair_encoding": "cross-encoder"},
     ),
-    "number": (
+    "regression": (
         "regress",
         "BertForSequenceClassification",
         1,
         {"texts": 2, "pair_encoding": "cross-encoder", "center": 2.5, "spread": 1.5},
     ),
-    "tags": ("tag", "BertForTokenClassification", 3, {"labels": ["O", "B-A", "I-A"]}),
-    "spans": (
+    "token-classification": ("tag", "BertForTokenClassification", 3, {"classification": ["O", "B-A", "I-A"]}),
+    "extractive-qa": (
         "answer",
         "BertForQuestionAnswering",
         2,
         {"stride": 8, "max_answer_tokens": 5, "has_unanswerable": True, "threshold": 0.5},
     ),
-    "choices": ("choose", "BertForMultipleChoice", 1, {}),
+    "multiple-choice": ("choose", "BertForMultipleChoice", 1, {}),
 }
 
 
@@ -77,11 +77,11 @@ def scores(model, tokens, segments, token_mask):
     reading = VarlenInputs(
         tokens[token_mask], segments[token_mask], positions[token_mask], bounds.int(), tokens.size(1)
     )
-    if model.kind in ("labels", "number"):
+    if model.kind in ("classification", "regression"):
         places = bounds[:-1, None]
-    elif model.kind == "choices":
+    elif model.kind == "multiple-choice":
         places = bounds[:-1].view(-1, 2)
-    elif model.kind == "tags":
+    elif model.kind == "token-classification":
         places = torch.arange(int(bounds[-1]))[:, None]
     else:
         places = (bounds[:-1, None] + torch.arange(tokens.size(1))).clamp_max(int(bounds[-1]) - 1)
@@ -92,7 +92,7 @@ def scores(model, tokens, segments, token_mask):
 
 def their_scores(theirs, tokens, segments, token_mask, kind):
     inputs = {"input_ids": tokens, "token_type_ids": segments, "attention_mask": token_mask.long()}
-    if kind == "choices":
+    if kind == "multiple-choice":
         inputs = {name: value.view(2, 2, -1) for name, value in inputs.items()}
     with torch.no_grad():
         found = theirs(**inputs)
@@ -105,13 +105,13 @@ def assert_the_same(bundle, theirs, kind):
     """Compare scores; what is added to all choices, or to all tokens, makes no difference."""
     batch = pairs(theirs.config.vocab_size)
     ours, expected = scores(bundle.model, *batch), their_scores(theirs, *batch, kind)
-    if kind == "number":
+    if kind == "regression":
         ours = (bundle.facts["center"] + bundle.facts["spread"] * ours)[:, None]
     if kind == "extractive-qa":
         ours, expected = (each.masked_fill(~batch[2][:, :, None], 0) for each in (ours, expected))
         shift = (ours - expected)[:, :1] * batch[2][:, :, None]
         ours = ours - shift
-    if kind == "choices":
+    if kind == "multiple-choice":
         ours, expected = ours.log_softmax(-1), expected.log_softmax(-1)
     assert expected.std() > 0.1
     assert_close(ours, expected, atol=3e-5, rtol=0)
@@ -151,15 +151,15 @@ def test_what_is_written_gives_the_same_scores_there_and_comes_back(kind, tokeni
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_read_gives_their_scores(kind, tokenizer, tmp_path):
     _, architecture, outputs, own = KINDS[kind]
-    names = own.get("labels") or ["number"]
-    more = {"num_labels": outputs} if kind in ("spans", "choices") else {}
-    more |= {"id2label": dict(enumerate(names))} if kind in ("labels", "tags", "number") else {}
+    names = own.get("classification") or ["regression"]
+    more = {"num_labels": outputs} if kind in ("extractive-qa", "multiple-choice") else {}
+    more |= {"id2label": dict(enumerate(names))} if kind in ("classification", "token-classification", "regression") else {}
     theirs = their_encoder(tmp_path / "theirs", architecture, tokenizer, classifier_dropout=0.25, **more)
     bundle = read(tmp_path / "theirs")
     assert_the_same(bundle, theirs, kind)
     assert bundle.head.kind == kind and bundle.head.outputs == outputs
     assert bundle.head.dropout == (0.0 if kind == "extractive-qa" else 0.25)
-    assert bundle.facts["max_length"] == 32 and bundle.facts.get("labels") == own.get("labels")
+    assert bundle.facts["max_length"] == 32 and bundle.facts.get("classification") == own.get("classification")
     assert regard.load(f"hf:{tmp_path / 'theirs'}").bundle.task == bundle.task
 
 
@@ -182,7 +182,7 @@ def test_labels_tell_whether_they_are_those_of_pairs(names, texts, tokenizer, tm
 
 
 def test_a_folder_is_evaluated_as_the_checkpoint_it_was_made_from(tokenizer, tmp_path):
-    bundle = headed_bundle(tokenizer, "labels")
+    bundle = headed_bundle(tokenizer, "classification")
     write_bundle(tmp_path / "checkpoint", bundle)
     write(bundle, tmp_path / "hf")
     rows = [f"{text},{LABELS[number % 3]}" for number, text in enumerate(["the dog", "the cat", "a ball", "she"] * 5)]
@@ -236,7 +236,7 @@ def test_a_classifier_says_what_the_reference_says(tokenizer, tmp_path):
 
 
 def test_heads_are_imported_on_the_command_line(tokenizer, tmp_path):
-    verbs = {"labels": "classify", "number": "regress", "tags": "tag", "spans": "answer", "choices": "choose"}
+    verbs = {"classification": "classify", "regression": "regress", "token-classification": "tag", "extractive-qa": "answer", "multiple-choice": "choose"}
     for kind, verb in verbs.items():
         write(headed_bundle(tokenizer, kind), tmp_path / kind)
         text = good("import", tmp_path / kind, "--out", tmp_path / f"{kind} here")
@@ -247,7 +247,7 @@ def test_heads_are_imported_on_the_command_line(tokenizer, tmp_path):
 
 
 def test_a_model_that_compares_vectors_goes_as_one_that_makes_them(tokenizer, tmp_path):
-    bundle = headed_bundle(tokenizer, "number", pairs="apart", center=0.0, spread=1.0)
+    bundle = headed_bundle(tokenizer, "regression", pairs="apart", center=0.0, spread=1.0)
     head = HeadSettings(kind="similarity", outputs=1, pooling="mean")
     torch.manual_seed(4)
     model = shaken(build_model(bundle.settings, bundle.vocabularies, head)).eval()
@@ -262,19 +262,19 @@ def test_a_model_that_compares_vectors_goes_as_one_that_makes_them(tokenizer, tm
 
 def test_what_was_learned_from_goes_along(tokenizer, tmp_path):
     columns = {"text_column": "body", "label_column": "mood"}
-    write(headed_bundle(tokenizer, "labels", columns=columns), tmp_path / "hf")
+    write(headed_bundle(tokenizer, "classification", columns=columns), tmp_path / "hf")
     assert regard.load(f"hf:{tmp_path / 'hf'}").columns == columns
 
 
 def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
-        write(headed_bundle(tokenizer, "labels", texts=2, pairs="both-orders"), tmp_path / "hf")
+        write(headed_bundle(tokenizer, "classification", texts=2, pairs="both-orders"), tmp_path / "hf")
     assert str(error.value) == 'pairs: "both-orders" fits no Hugging Face form; "cross-encoder" does.'
     for changes, words in (
         ({"pooling": "mean"}, 'pooling: "mean" of all tokens fits no Hugging Face form; "token" does: train with'),
         ({"bilstm_width": 8}, "bilstm_width: 8 fits no Hugging Face form; train with bilstm_width=0 to write it."),
     ):
-        bundle = headed_bundle(tokenizer, "labels")
+        bundle = headed_bundle(tokenizer, "classification")
         with pytest.raises(ConfigError) as error:
             write(replace(bundle, head=bundle.head.model_copy(update=changes)), tmp_path / "hf")
         assert str(error.value).startswith(words)

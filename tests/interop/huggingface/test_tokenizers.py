@@ -100,7 +100,7 @@ def test_tokens_that_were_added_are_read(pieces, tmp_path):
 def test_our_byte_level_tokenizer_spells_the_same_there(kind, tmp_path):
     import transformers
 
-    ours = train_tokenizer(TEXTS, TokenizerSettings(size=500, pretokenizer="bytes"))
+    ours = train_tokenizer(TEXTS, TokenizerSettings(size=500, pretokenizer="byte-level"))
     write(small_language_bundle(ours), tmp_path / "hf")
     theirs = getattr(transformers, kind).from_pretrained(tmp_path / "hf")
     assert_spelled_alike(ours, theirs)
@@ -127,7 +127,7 @@ def test_words_are_cut_by_the_pattern_of_gpt2(gpt2):
     import regex
 
     alphabet = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    for tokenizer in (tokenizer_of(gpt2), train_tokenizer(TEXTS, TokenizerSettings(size=300, pretokenizer="bytes"))):
+    for tokenizer in (tokenizer_of(gpt2), train_tokenizer(TEXTS, TokenizerSettings(size=300, pretokenizer="byte-level"))):
         for text in filter(None, MIXED):
             expected = [alphabet.pre_tokenize_str(word)[0][0] for word in regex.findall(PATTERN, text)]
             assert [word for word, _ in tokenizer.backend.pre_tokenizer.pre_tokenize_str(text)] == expected

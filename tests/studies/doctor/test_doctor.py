@@ -32,7 +32,7 @@ def test_nothing_is_wrong_with_a_sound_run(write, sound, monkeypatch):
 
 def test_the_miniature_world_gives_no_warning():
     changes = {"data.train.max_rows": 4000, "data.test.test.max_rows": 300, "text.size": 2000}
-    changes |= {f"data.test.unseen-{part}.count": 150 for part in ("pairs", "cases", "depth")}
+    changes |= {f"data.test.unseen-{part}.max_rows": 150 for part in ("pairs", "cases", "depth")}
     report = doctor("translate-miniature", changes, is_quick=True)
     assert report.of("warning", "problem") == []
 

@@ -116,7 +116,7 @@ def test_an_elmo_goes_on_with_other_text(run, tmp_path):
         assert after.tokenizers[role].to_json() == tokenizer.to_json()
     for name, weight in before.model.state_dict().items():
         assert_close(after.model.state_dict()[name], weight, atol=1e-6, rtol=0)
-    assert second.record["data"]["start"]["path"] == str(run.path)
+    assert second.record["data"]["init_from"]["path"] == str(run.path)
     assert f"Began with `{run.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
     assert verify_resume(find_recipe("elmo"), given, steps=4).is_exact
     with pytest.raises(ConfigError, match="text: the words come from the start"):

@@ -66,7 +66,7 @@ def test_a_language_model_is_fine_tuned_to_label(fine_tuned, language_model):
     assert sum(map(sum, found["confusion"])) == found["examples"] == 100
     assert record["settings"]["model"]["width"] == 32 and record["sources"]["model.width"].startswith("start ")
     assert (
-        record["data"]["start"]["path"] == str(language_model.path) and len(record["data"]["start"]["sha256"]) == 64
+        record["data"]["init_from"]["path"] == str(language_model.path) and len(record["data"]["start"]["sha256"]) == 64
     )
     lines = [json.loads(line) for line in (fine_tuned.path / "metrics.jsonl").read_text().splitlines()]
     assert {"valid_loss", "valid_accuracy", "valid_macro_f1"} <= set(lines[-1])
@@ -89,7 +89,7 @@ def test_a_model_of_hugging_face_is_fine_tuned(kind, files, tmp_path):
     changes = FINE | {"data.train.path": str(files[0]), "init_from": start, "train.steps": 3, "train.warmup": 1}
     run = train("classify", changes, out=tmp_path / "run")
     bundle = read_bundle(run.best)
-    assert bundle.settings.width == 16 and bundle.facts["start"]["path"] == start
+    assert bundle.settings.width == 16 and bundle.facts["init_from"]["path"] == start
     assert bundle.facts["start"]["sha256"] == model_hash(start)
     new = bundle.tokenizers["tokenizer"].token_id("<|extract|>")
     assert new + 1 == bundle.vocabularies.target >= theirs.config.vocab_size

@@ -17,7 +17,7 @@ FAMILIES = ["gpt", "rotary", "lstm"]
 
 @pytest.fixture(scope="module")
 def tokenizers():
-    return {marks: tokenizer_of(marks) for marks in ("spaces", "bytes")}
+    return {marks: tokenizer_of(marks) for marks in ("metaspace", "byte-level")}
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_text_in_text_out(generator):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("marks", ["spaces", "bytes"])
+@pytest.mark.parametrize("marks", ["metaspace", "byte-level"])
 def test_a_list_comes_back_in_its_order_and_equals_single_calls(tokenizers, family, marks):
     generator = small_generator(tokenizers[marks], family)
     for settings in ({"temperature": 0}, {"num_samples": 2, "top_p": 0.9, "seed": 4}):
@@ -52,7 +52,7 @@ def test_a_list_comes_back_in_its_order_and_equals_single_calls(tokenizers, fami
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("marks", ["spaces", "bytes"])
+@pytest.mark.parametrize("marks", ["metaspace", "byte-level"])
 def test_what_is_streamed_is_the_whole(tokenizers, family, marks):
     generator = small_generator(tokenizers[marks], family)
     for prompt in PROMPTS:

@@ -96,7 +96,7 @@ def test_the_cost_is_printed_beside_the_text(run):
 
 
 def test_a_checkpoint_alone_is_measured_on_stories(tmp_path):
-    write_bundle(tmp_path / "model", language_bundle(tokenizer_of("bytes")))
+    write_bundle(tmp_path / "model", language_bundle(tokenizer_of("byte-level")))
     generator = load_generator(tmp_path / "model", "cpu", quantize="int8")
     found = measure_weights_cost(tmp_path / "model", generator)
     assert found.text == "stories of the miniature world" and found.cost.tokens == LOOKED_AT

@@ -27,7 +27,7 @@ needs_int8 = pytest.mark.skipif(not can_multiply_int8(), reason="this build of t
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    return tokenizer_of("bytes")
+    return tokenizer_of("byte-level")
 
 
 @pytest.fixture(scope="module")

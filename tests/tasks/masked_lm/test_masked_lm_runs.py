@@ -203,7 +203,7 @@ def test_a_model_goes_on_with_another_text(tmp_path, text):
     assert after.tokenizers["tokenizer"].to_json() == before.tokenizers["tokenizer"].to_json()
     for name, weight in before.model.state_dict().items():
         assert_close(after.model.state_dict()[name], weight, atol=1e-5, rtol=0)
-    assert after.facts["start"]["path"] == str(first.path) and len(after.facts["start"]["sha256"]) == 64
+    assert after.facts["init_from"]["path"] == str(first.path) and len(after.facts["start"]["sha256"]) == 64
     assert f"Began with `{first.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
     # What was learned helps from the first update on.
     assert second.scores["valid"]["mlm_loss"] < 0.95 * math.log(before.tokenizers["tokenizer"].size)

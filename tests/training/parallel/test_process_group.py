@@ -63,7 +63,7 @@ def test_two_processes_equal_one(tmp_path):
 def test_the_command_line_under_torchrun_speaks_once(tmp_path):
     """Two processes train as users start them; results are printed by one of them."""
     words = ["data.train.max_rows=60", "data.valid.max_rows=5", "text.size=600", "model.width=16", "train.steps=2"]
-    tests = [f"data.test.{name}.count=2" for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")]
+    tests = [f"data.test.{name}.max_rows=2" for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")]
     out = tmp_path / "run"
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "-m", "regard", "train"]
     done = subprocess.run(
