@@ -162,7 +162,7 @@ def regard_step(
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         gradients.clear()
-        return sums["masked"]
+        return sums["mlm"]
 
     return step
 

@@ -62,7 +62,7 @@ def train(arguments: argparse.Namespace, out: Path) -> None:
     from regard.config.settings import flatten
 
     pairs = {"source": arguments.source, "target": arguments.target}
-    data = pairs if arguments.source else {"path": "miniature:train", "count": 20_000}
+    data = pairs if arguments.source else {"path": "miniature:train", "max_rows": 20_000}
     settings = dict(flatten({**TRAINING, "data": {"train": data}}))
     settings |= {"train.steps": arguments.steps, "train.validate_every": arguments.steps}
     settings |= {"machine.device": arguments.device, "machine.threads": arguments.threads}

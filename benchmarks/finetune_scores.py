@@ -99,7 +99,7 @@ class Job:
     side: str
     data: str
     out: str
-    start: str | None
+    init_from: str | None
     """The model to begin with; None: from scratch."""
     like: dict[str, Any] | None
     """Settings of a model that is drawn anew, and of its tokenizer."""
@@ -119,7 +119,7 @@ class Job:
             "valid": {"path": f"{self.data}/{bench.valid}"} | bench.columns,
         }
         if self.count:
-            places["train"]["count"] = self.count
+            places["train"]["max_rows"] = self.count
         given = parse_overrides(self.words)
         long = float(given.get("train.epochs", bench.epochs[self.side]))
         found = {
@@ -134,7 +134,7 @@ class Job:
             "machine.device": self.device,
             "machine.threads": self.threads,
         } | bench.further
-        found |= {"init_from": self.start} if self.start else dict(self.like or {})
+        found |= {"init_from": self.init_from} if self.init_from else dict(self.like or {})
         return found | given
 
     def run(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class Job:
         figures = record["scores"]["valid"]
         low, high = figures["intervals"][bench.figure]
         train = record["settings"]["train"]
-        shown = ("accuracy", "macro_f1", "matthews", "spearman", "pearson", "f1", "exact")
+        shown = ("accuracy", "macro_f1", "matthews", "spearman", "pearson", "f1", "exact_match")
         return {
             "task": self.bench,
             "side": self.side,
@@ -181,9 +181,9 @@ def sides(given: argparse.Namespace, folder: Path) -> dict[str, dict[str, Any]]:
     from regard.tasks.init_from import read_start
 
     found: dict[str, dict[str, Any]] = {}
-    if given.start:
-        bundle = read_start(given.start)
-        found[PRETRAINED] = {"init_from": given.start, "like": None, "width": bundle.settings.width}
+    if given.init_from:
+        bundle = read_start(given.init_from)
+        found[PRETRAINED] = {"init_from": given.init_from, "like": None, "width": bundle.settings.width}
     if given.scratch_like:
         bundle = read_start(given.scratch_like)
         vocabulary = folder / "tokenizer.json"
@@ -260,7 +260,7 @@ def arguments() -> argparse.Namespace:
     for name in given.tasks.split(","):
         if name not in BENCHES:
             parser.error(f'--tasks: "{name}" is not one of {", ".join(BENCHES)}.')
-    if not (given.start or given.scratch_like or given.scratch_preset):
+    if not (given.init_from or given.scratch_like or given.scratch_preset):
         parser.error("say what is to learn: --init-from, --scratch-like or --scratch-preset.")
     return given
 

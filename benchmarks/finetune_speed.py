@@ -151,7 +151,7 @@ def ours(job: Job, pipe: Connection) -> None:
             yield Turn()
 
     place = {"path": job.train, "text_column": job.text, "label_column": job.label}
-    place |= {"count": job.count} if job.count else {}
+    place |= {"max_rows": job.count} if job.count else {}
     changes = {
         "init_from": f"hf:{job.model}",
         "pooling": "token",

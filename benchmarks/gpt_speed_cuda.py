@@ -41,7 +41,7 @@ def regard_step(
     model = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True)).to(device).train()
     optimizer = torch.optim.AdamW(model.parameters(), **OPTIMIZER)
     gradients = build_gradients(model, LanguageObjective(), machine)
-    counts = dict.fromkeys(("language", "surprise"), batch.label_count)
+    counts = dict.fromkeys(("ce", "nll"), batch.label_count)
 
     def step() -> object:
         gradients.begin(counts)
@@ -49,7 +49,7 @@ def regard_step(
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         gradients.clear()
-        return sums["surprise"]
+        return sums["nll"]
 
     return step
 

@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--target", default="en")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--steps", type=int, help="of each training; unset: those of the recipes")
-    parser.add_argument("--test-set", default="{}", metavar="JSON", help="further settings of all trainings")
+    parser.add_argument("--set", default="{}", metavar="JSON", help="further settings of all trainings")
     parser.add_argument("--lengths", type=int, nargs="+", default=[1, 2, 3], help="candidates of a length")
     parser.add_argument("--rounds", type=int, default=15)
     given = parser.parse_args()
@@ -110,9 +110,9 @@ def main() -> None:
     place = torch.cuda.get_device_name() if given.device.startswith("cuda") else "a CPU"
     print(f"{place}, batches of {BATCH}, 4 passes, median of {given.rounds}")
     for name, spent in medians.items():
-        beam_size = f"teacher, beam 5, {name.rsplit(', ', 1)[1]}"
-        share = 100 * found[name] / found[beam_size]
-        speed = f"{len(texts) / spent:8,.0f} sentences/s, {medians[beams] / spent:.2f} x"
+        beam = f"teacher, beam 5, {name.rsplit(', ', 1)[1]}"
+        share = 100 * found[name] / found[beam]
+        speed = f"{len(texts) / spent:8,.0f} sentences/s, {medians[beam] / spent:.2f} x"
         print(f"{name:28} BLEU {found[name]:5.2f} ({share:.0f} % of beam 5), {speed}")
 
 

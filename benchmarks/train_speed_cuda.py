@@ -38,7 +38,7 @@ def regard_step(batch: TranslationBatch, is_compiled: bool) -> Callable[[], obje
     model = build_model(settings, Vocabularies(VOCABULARY, VOCABULARY, True)).cuda().train()
     optimizer = torch.optim.Adam(model.parameters(), RATE, betas=(0.9, 0.98), fused=True)
     gradients = build_gradients(model, TranslationObjective(SMOOTHING), machine)
-    counts = dict.fromkeys(("translation", "surprise"), batch.label_count)
+    counts = dict.fromkeys(("ce", "nll"), batch.label_count)
 
     def step() -> None:
         gradients.begin(counts)

@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=2_000_000, help="words of a round")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sides", nargs="+", default=list(SIDES), choices=list(SIDES))
-    parser.add_argument("--test-set", nargs="*", default=[], metavar="KEY=VALUE", help="settings of regard")
+    parser.add_argument("--set", nargs="*", default=[], metavar="KEY=VALUE", help="settings of regard")
     options = parser.parse_args()
     from regard.config.overrides import parse_overrides
     from regard.config.settings import flatten

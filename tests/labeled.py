@@ -34,7 +34,7 @@ QUICK = {
 """What makes a run of seconds out of a task's defaults."""
 
 
-OUTPUTS = {"choices": 1, "number": 1, "similarity": 1, "spans": 2}
+OUTPUTS = {"multiple-choice": 1, "regression": 1, "similarity": 1, "extractive-qa": 2}
 """Of heads that have no labels."""
 
 

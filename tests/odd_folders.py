@@ -28,15 +28,15 @@ TRANSLATORS = {
     "blenderbot": {"norm_order": "pre", "positions": "learned", "max_positions": 64},
 }
 HEADS: dict[str, tuple[str, int, dict[str, Any]]] = {
-    "labels": (
+    "classification": (
         "classify",
         2,
         {"labels": ["a", "b"], "texts": 1, "pair_encoding": "cross-encoder", "columns": {"text_column": "t"}},
     ),
-    "number": ("regress", 1, {"texts": 2, "pair_encoding": "cross-encoder", "center": 2.5, "spread": 1.5}),
-    "tags": ("tag", 2, {"labels": ["O", "B-A"], "columns": {"word_column": "w"}}),
-    "spans": ("answer", 2, {"stride": 8, "max_answer_tokens": 5, "has_unanswerable": True, "threshold": 0.5}),
-    "choices": ("choose", 1, {"columns": {"context_column": "c", "choice_columns": ["a", "b"]}}),
+    "regression": ("regress", 1, {"texts": 2, "pair_encoding": "cross-encoder", "center": 2.5, "spread": 1.5}),
+    "token-classification": ("tag", 2, {"labels": ["O", "B-A"], "columns": {"word_column": "w"}}),
+    "extractive-qa": ("answer", 2, {"stride": 8, "max_answer_tokens": 5, "has_unanswerable": True, "threshold": 0.5}),
+    "multiple-choice": ("choose", 1, {"columns": {"context_column": "c", "choice_columns": ["a", "b"]}}),
 }
 ODD: tuple[Any, ...] = (
     None, True, False, -1, 0, 1, 3, 10**9, 10**400, 1.5, math.nan, math.inf, "", "x", "../x", "\ud800", [], [1],
@@ -52,7 +52,14 @@ def small_folders(where: Path) -> dict[str, Path]:
     bundles: dict[str, Bundle] = {}
     for name, changes in TRANSLATORS.items():
         bundles[name] = small_bundle({"tokenizer": plain}, {"beam_size": 2}, **changes)
-    drawn = {"temperature": 0.5, "top_k": 5, "top_p": 0.9, "num_samples": 2, "tokens": 4, "no_repeat_ngram_size": 2}
+    drawn = {
+        "temperature": 0.5,
+        "top_k": 5,
+        "top_p": 0.9,
+        "num_samples": 2,
+        "max_new_tokens": 4,
+        "no_repeat_ngram_size": 2,
+    }
     for name, changes in FORMS.items():
         bundles[name.lower()] = small_language_bundle(plain, drawn, **changes)
     base = small_encoder_bundle(bert, {"length": 32})
@@ -123,7 +130,7 @@ def use(bundle: Bundle) -> None:
         if bundle.task == "translate":
             pipeline("the dog", max_length=3)
         elif bundle.task == "language-model":
-            pipeline("the dog", tokens=2, min_new_tokens=0)
+            pipeline("the dog", max_new_tokens=2, min_new_tokens=0)
         elif bundle.task == "masked-language-model":
             pipeline.embed(["the dog", "a cat " * 40])
         elif bundle.task == "classify" or bundle.task == "regress":

@@ -280,7 +280,7 @@ def test_a_newer_format_is_refused(tmp_path):
     from regard import __version__
 
     assert message(lambda: read_bundle(tmp_path / "one")) == (
-        f"{tmp_path / 'one'}: written in format 9 by regard 4.2.0, but regard {__version__} reads formats up to 1; "
+        f"{tmp_path / 'one'}: written in format 9 by regard 4.2.0, but regard {__version__} reads formats up to 2; "
         "upgrade with pip install -U regard."
     )
 

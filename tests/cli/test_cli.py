@@ -111,7 +111,7 @@ def test_a_tokenizer_is_trained_and_shown(tmp_path):
     rows = [line.split("\t") for line in good("tokenizer", "show", out, "Der Hund!").splitlines()]
     assert rows[0] == ["piece", "id", "offsets", "text"] and rows[1][0].startswith("▁")
     found = json.loads(good("tokenizer", "show", out, "Der Hund", "--json"))
-    assert found["decoded"] == "Der Hund" and len(found["ids"]) == len(found["offsets"]) == len(found["pieces"])
+    assert found["decoded"] == "Der Hund" and len(found["ids"]) == len(found["offsets"]) == len(found["tokens"])
 
 
 def test_bleu_of_files_and_of_sentences(tmp_path):

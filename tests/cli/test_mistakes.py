@@ -183,9 +183,9 @@ def test_mistakes_with_a_checkpoint(quick_run, tmp_path):
     newer, cut = tmp_path / "newer", tmp_path / "cut"
     shutil.copytree(quick_run.best, newer)
     config = json.loads((newer / "config.json").read_text())
-    (newer / "config.json").write_text(json.dumps(config | {"format": 2, "regard": "9.0.0"}))
+    (newer / "config.json").write_text(json.dumps(config | {"format": 3, "regard": "9.0.0"}))
     assert bad("translate", newer, "Ja.") == (
-        f"{newer}: written in format 2 by regard 9.0.0, but regard {__version__} reads formats up to 1; upgrade with "
+        f"{newer}: written in format 3 by regard 9.0.0, but regard {__version__} reads formats up to 2; upgrade with "
         "pip install -U regard."
     )
     shutil.copytree(quick_run.best, cut)

@@ -280,7 +280,7 @@ def test_a_model_with_a_bound_takes_a_forced_prefix():
 CONTRADICTIONS = {
     "beams with sampling": (
         {"method": "sample", "beam_size": 5},
-        'beams: 5 is for a search; leave it out, or say method "beam".',
+        'beam_size: 5 is for a search; leave it out, or say method "beam".',
     ),
     "coverage with sampling": (
         {"method": "sample", "coverage_penalty": 0.2},

@@ -112,7 +112,7 @@ def test_samples_share_a_prompt_that_is_longer_than_they_are(monkeypatch):
         while not continuing.is_done:
             continuing.step()
     found = [continuing.rows[begin : begin + 4] for begin in (0, 4, 8)]
-    assert {row.finish_reason for row in continuing.rows} == {"end", "length"}  # some left before others
+    assert {row.finish_reason for row in continuing.rows} == {"eos", "length"}  # some left before others
     caches = continuing._reader._state.caches
     assert caches[0].sentences <= 3  # one row a prompt, however many samples
     for prompt, rows in zip(long, found, strict=True):
@@ -171,7 +171,7 @@ def test_prompts_that_do_not_fit_together_are_continued_apart(monkeypatch):
         continue_prompts(job, PROMPTS)
     assert str(error.value) == (
         "Memory runs out on a single prompt of 6 tokens with 2 continuations of up to 20; ask for fewer, or set a "
-        "smaller window."
+        "smaller context_window."
     )
 
 
@@ -187,14 +187,20 @@ def test_min_p_keeps_what_is_nearly_as_probable_as_the_best():
         ({"temperature": 0.0, "top_p": 0.9}, "top_p: 0.9 is for drawing; set temperature above 0, or leave it out."),
         (
             {"temperature": 0, "num_samples": 2},
-            "samples: 2 is for drawing; set temperature above 0, or leave it out.",
+            "num_samples: 2 is for drawing; set temperature above 0, or leave it out.",
         ),
-        ({"min_new_tokens": 9, "max_new_tokens": 5}, "min_new_tokens: 9 is more than tokens 5."),
+        ({"min_new_tokens": 9, "max_new_tokens": 5}, "min_new_tokens: 9 is more than max_new_tokens 5."),
         ({"stop": ["a", ""]}, 'stop: "" stands everywhere; give text, or leave it out.'),
-        ({"window": 0}, "window: 0 is out of range, it must be greater than or equal to 1."),
-        ({"max_new_tokens": 0}, "tokens: 0 is out of range, it must be greater than or equal to 1 (from here)."),
+        ({"context_window": 0}, "context_window: 0 is out of range, it must be greater than or equal to 1."),
+        (
+            {"max_new_tokens": 0},
+            "max_new_tokens: 0 is out of range, it must be greater than or equal to 1 (from here).",
+        ),
         ({"min_p": 1.5}, "min_p: 1.5 is out of range, it must be less than or equal to 1 (from here)."),
-        ({"tokns": 5}, "tokns: unknown setting, given as 5 (from here); did you mean tokens?"),
+        (
+            {"max_new_tokns": 5},
+            "max_new_tokns: unknown setting, given as 5 (from here); did you mean max_new_tokens?",
+        ),
     ],
 )
 def test_settings_that_cannot_be_are_one_sentence(settings, sentence):

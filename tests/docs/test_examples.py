@@ -127,7 +127,7 @@ def desk(tmp_path, monkeypatch, quick_run, masked_run, pairs):
     words = (tmp_path / "words.conll").read_text().replace("\t", ",")
     (tmp_path / "words.csv").write_text(f"word,tag\n{words}")
     write_questions(tmp_path / "questions.json", 60, silent=0.3)
-    write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("bytes"), window=24))
+    write_bundle(tmp_path / "runs" / "stories", language_bundle(tokenizer_of("byte-level"), window=24))
     write_bundle(tmp_path / "runs" / "elmo", elmo_bundle())
     write_bundle(tmp_path / "runs" / "bert", small_encoder_bundle(bert_tokenizer()))
     table = GOLDEN | {"the": (0.1, 0.2, -0.3, 0.1), "good": (0.5, -0.1, 0.2, 0.1)}
@@ -142,7 +142,7 @@ def quick_train(recipe, overrides=None, **options):
 
     given = overrides or {}
     name = recipe if isinstance(recipe, str) else "translate"
-    changes = quick_for(given.get("model.preset"), name, "start" in given)
+    changes = quick_for(given.get("model.preset"), name, "init_from" in given)
     return train(recipe, (overrides or {}) | changes, **options)
 
 

@@ -65,9 +65,9 @@ def continued(model, prompts, token_mask, steps):
 
 
 def test_every_language_model_is_here():
-    readers = {name for name, each in FAMILIES.items() if each.kind == "language-model"}
+    readers = {name for name, each in FAMILIES.items() if each.kind == "causal-lm"}
     assert {presets()[name].settings["family"] for name in SIZES} == readers
-    assert {name for name in presets_of("language-model") if "gpt" not in name} <= set(SIZES)
+    assert {name for name in presets_of("causal-lm") if "gpt" not in name} <= set(SIZES)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_figures_with_and_without_answers_are_told_apart():
     found = answer_scores(["1990", "", "Rome", "x"], [["1990"], [], ["the city of Rome"], []])
     assert (found.exact_match, found.answerable, found.unanswerable) == (0.5, 2, 2)
     assert found.f1 == pytest.approx((1 + 1 + 2 / 4 + 0) / 4)
-    assert (found.answerable_exact, found.unanswerable_exact) == (0.5, 0.5)
+    assert (found.answerable_exact_match, found.unanswerable_exact_match) == (0.5, 0.5)
     assert found.answerable_f1 == pytest.approx(0.75)
 
 

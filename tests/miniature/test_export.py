@@ -22,7 +22,7 @@ def test_a_table_is_read_back_as_it_would_be_made(name, columns, tmp_path):
 
 
 def test_likeness_and_probes_are_tables():
-    rows = list(csv.DictReader("\n".join(exported("similarity", "test", 12)).splitlines()))
+    rows = list(csv.DictReader("\n".join(exported("likeness", "test", 12)).splitlines()))
     assert [float(row["score"]) for row in rows] == [pair.score for pair in miniature.likeness("test", 12)]
     rows = list(csv.DictReader("\n".join(exported("probes", "test", 40)).splitlines(keepends=True)))
     for row, probe in zip(rows, miniature.story_probes("test", 40), strict=True):

@@ -23,7 +23,7 @@ MAKERS = {
     "entities": miniature.entities,
     "questions": miniature.questions,
     "paraphrases": miniature.paraphrases,
-    "similarity": miniature.likeness,
+    "likeness": miniature.likeness,
     "senses": miniature.word_senses,
 }
 
@@ -32,7 +32,7 @@ def sentences_of(name, example):
     """The texts of an example of which no two splits may share one."""
     if name == "entities":
         return [" ".join(example.tokens)]
-    if name in ("paraphrases", "similarity"):
+    if name in ("paraphrases", "likeness"):
         return [example.first, example.second]
     return [example.context if name == "questions" else example.text]
 
@@ -51,7 +51,7 @@ FIRST = {
     "entities": "bc1bb232ce3ee9da",
     "questions": "df54a7c9d11e9f3a",
     "paraphrases": "8bc9c9f757ef1d54",
-    "similarity": "45f6ec1b537000fd",
+    "likeness": "45f6ec1b537000fd",
     "senses": "323f94234b64e7ec",
 }
 
@@ -237,7 +237,7 @@ def test_half_of_the_pairs_are_paraphrases_and_a_bag_of_words_does_not_know_whic
 
 
 def test_every_score_is_alike_and_overlap_does_not_give_it(made):
-    train, test = made["similarity", "train"], made["similarity", "test"]
+    train, test = made["likeness", "train"], made["likeness", "test"]
     scores = Counter(pair.score for pair in train)
     assert set(scores) == {0.0, 1.0, 2.0, 3.0, 4.0, 5.0}
     assert max(scores.values()) < 1.25 * min(scores.values())

@@ -90,7 +90,7 @@ OF_MODELS: dict[str, Damage] = {
 OF_RECORDS: dict[str, Damage] = {
     "record is not json": _record("{"),
     "record is a list": _record("[]"),
-    "record of other types": _record('{"format": 1, "state": 5, "task": [], "settings": 3, "sources": null}'),
+    "record of other types": _record('{"format": 2, "state": 5, "task": [], "settings": 3, "sources": null}'),
 }
 
 

@@ -108,7 +108,7 @@ def test_an_encoder_pools_its_first_token(kind):
         found = model(packed(*ROWS), places, candidate_mask)
         pooled = torch.stack([model.body.pool(alone(model, row)[0]) for row in ROWS])
         expected = model.output(pooled)
-    assert_close(found, expected.squeeze(1) if kind == "number" else expected, atol=1e-12, rtol=0)
+    assert_close(found, expected.squeeze(1) if kind == "regression" else expected, atol=1e-12, rtol=0)
 
 
 def test_the_mean_of_all_tokens_may_stand_for_a_text():

@@ -142,7 +142,8 @@ def test_the_loss_of_a_number_is_the_square_of_its_error():
 
 
 def test_the_loss_of_a_span_is_the_mean_of_its_ends():
-    model, batch = small_headed("extractive-qa", family="bert"), made("bert", "extractive-qa", 3, 5).batch(np.arange(5))
+    model = small_headed("extractive-qa", family="bert")
+    batch = made("bert", "extractive-qa", 3, 5).batch(np.arange(5))
     with torch.no_grad():
         said = model(batch.reading, batch.places, batch.candidate_mask).log_softmax(1)
         found = HeadObjective()(model, batch)["label"].sum

@@ -238,7 +238,7 @@ def test_mistakes_are_named(sentence, encoder):
 def test_a_word_of_several_tokens_is_no_choice(encoder):
     with pytest.raises(ConfigError) as error:
         encoder.fill("[MASK]", candidates=["dog", "doggedly"])
-    assert str(error.value).startswith('among: "doggedly" is not one token of this model (dog ##')
+    assert str(error.value).startswith('candidates: "doggedly" is not one token of this model (dog ##')
 
 
 def test_masks_need_a_head_and_a_token(tokenizer):
@@ -250,7 +250,7 @@ def test_masks_need_a_head_and_a_token(tokenizer):
             "fill: this model came without its head for masked words, so it has none to offer; take one that has "
             "it, such as a run of regard train masked-language-model."
         )
-    plain = tokenizer_of("bytes")
+    plain = tokenizer_of("byte-level")
     encoder = Encoder(small_encoder_bundle(plain))
     with pytest.raises(ConfigError) as error:
         encoder.fill("the [MASK]")
@@ -275,7 +275,7 @@ def test_a_head_above_the_encoder_is_left_aside(encoder, tokenizer, tmp_path):
 
 
 def test_models_of_other_families_and_tasks_are_refused(encoder, tmp_path):
-    write_bundle(tmp_path / "gpt", language_bundle(tokenizer_of("bytes"), window=24))
+    write_bundle(tmp_path / "gpt", language_bundle(tokenizer_of("byte-level"), window=24))
     with pytest.raises(ConfigError) as error:
         load_encoder(tmp_path / "gpt")
     assert str(error.value) == (

@@ -79,7 +79,7 @@ def test_a_run_killed_before_its_first_checkpoint_starts_again(tmp_path, pairs):
     record = straight.record
     (begun.path / "pairs.jsonl").write_bytes((straight.path / "pairs.jsonl").read_bytes())
     begun.note(state="preparing", **{name: record[name] for name in ("task", "settings", "sources")})
-    (begun.path / "metrics.jsonl").write_text('{"step": 3, "translation": 5.0}\n{"st')
+    (begun.path / "metrics.jsonl").write_text('{"step": 3, "ce": 5.0}\n{"st')
     telling = Telling()
     regard.resume(begun.path, progress=telling)
     assert f"{begun.path}: stopped before its first checkpoint, so it starts again from step 0." in telling.said

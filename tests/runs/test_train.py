@@ -71,7 +71,7 @@ def test_metrics_are_one_json_object_a_line(quick_run):
     records = lines(quick_run.path / "metrics.jsonl")
     assert [record["step"] for record in records if "valid_loss" in record] == [30, 60]
     assert all(
-        {"translation", "learning_rate", "tokens_per_second"} <= set(r) for r in records if "valid_loss" not in r
+        {"ce", "learning_rate", "tokens_per_second"} <= set(r) for r in records if "valid_loss" not in r
     )
 
 

@@ -89,7 +89,7 @@ def test_figures_of_a_cell_are_of_their_types_or_none(tmp_path):
 def test_the_record_of_a_transfer_is_of_its_types(tmp_path):
     claim_transfer(tmp_path / "it", {"seeds": 1}, overwrite=False)
     for value in [each for each in ODD if each != {}]:
-        (tmp_path / "it" / "transfer.json").write_text(json.dumps({"format": 1, "asked": value}))
+        (tmp_path / "it" / "transfer.json").write_text(json.dumps({"format": 2, "asked": value}))
         assert "transfer.json: this is not the record of a transfer" in refusal(
             lambda: Transfer(tmp_path / "it").record
         )

@@ -45,8 +45,8 @@ def test_weights_tokenizers_and_sizes_come_along(recipe):
         assert after.tokenizers[role].to_json() == tokenizer.to_json()
     for name, weight in before.model.state_dict().items():
         assert_close(after.model.state_dict()[name], weight, atol=1e-6, rtol=0)
-    assert after.facts["init_from"]["path"] == "first" and len(after.facts["start"]["sha256"]) == 64
-    assert second.record["data"]["start"] == after.facts["start"]
+    assert after.facts["init_from"]["path"] == "first" and len(after.facts["init_from"]["sha256"]) == 64
+    assert second.record["data"]["init_from"] == after.facts["init_from"]
     assert "Began with `first`" in (second.path / "README.md").read_text(encoding="utf-8")
 
 
@@ -98,7 +98,7 @@ def test_a_gpt_of_hugging_face_goes_on(tmp_path):
         (RECIPES[0], {"text.size": 300}, ConfigError, 'text.size: the tokenizer comes from the start "first"'),
         (RECIPES[0], {"init_from": "nowhere"}, CheckpointError, "nowhere: there is no run or checkpoint here"),
         (RECIPES[0], {"vectors.path": "first.txt"}, ConfigError, "vectors.path: the table of tokens comes from"),
-        (RECIPES[1], {}, ConfigError, "start: first is a language model, but the task translate begins with a"),
+        (RECIPES[1], {}, ConfigError, "init_from: first is a language model, but the task translate begins with a"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path, recipe, changes, kind, sentence):

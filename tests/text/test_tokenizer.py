@@ -159,7 +159,7 @@ def drawn(corpus, seed):
 
 
 def test_dropout_of_nothing_is_plain_bpe():
-    for marks in ("metaspace", "byte-level"):
+    for pretokenizer in ("metaspace", "byte-level"):
         tokenizer = trained(kind="bpe", size=400, pretokenizer=pretokenizer)
         lines = [*TEXT, "unseen ξψ words"]
         plain = [[*tokenizer.encode(line).ids, tokenizer.eos_id] for line in lines]
@@ -218,7 +218,7 @@ def test_no_text_is_refused():
 
 
 def test_bytes_are_for_bpe():
-    with pytest.raises(ValueError, match='marks: "bytes" goes with kind "bpe" only, not with "word"'):
+    with pytest.raises(ValueError, match='pretokenizer: "byte-level" goes with kind "bpe" only, not with "word"'):
         TokenizerSettings(kind="word", pretokenizer="byte-level")
 
 

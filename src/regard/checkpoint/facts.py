@@ -185,9 +185,9 @@ def check_facts(folder: Path, task: str, facts: Mapping[str, Any], parts: "Parts
     elif parts.roles not in wanted.roles or ("tokenizer" in parts.roles) < parts.vocabularies.is_shared:
         problem = f"tokenizers: {', '.join(sorted(parts.roles)) or 'none'} are not those of the task {task}"
     elif (facts.get("pair_encoding") == "bi-encoder") != (head == "similarity"):
-        problem = f"pairs: {facts['pairs']} does not go with head.kind {head}"
+        problem = f"pair_encoding: {facts['pair_encoding']} does not go with head.kind {head}"
     elif facts.get("texts") == 1 and facts["pair_encoding"] != "cross-encoder":
-        problem = f"pairs: {facts['pairs']} is for two texts, and texts is 1"
+        problem = f"pair_encoding: {facts['pair_encoding']} is for two texts, and texts is 1"
     elif parts.head and len(facts.get("labels", ())) not in (0, parts.head.outputs):
         problem = f"labels: there are {len(facts['labels']):,}, but head.outputs is {parts.head.outputs:,}"
     if problem:

@@ -81,7 +81,7 @@ Ensemble = Annotated[
 ]
 Precision = Annotated[str, typer.Option(help="Arithmetic: fp32, or bf16 (a GPU's fast one, almost the same text).")]
 Quantize = Annotated[
-    str, typer.Option(help="For language models on a CPU: full, or int8 (faster; what it costs is printed).")
+    str, typer.Option(help="For language models on a CPU: none, or int8 (faster; what it costs is printed).")
 ]
 Pooling = Annotated[
     str | None,

@@ -154,7 +154,7 @@ def continue_prompts(job: GenerationJob, prompts: Sequence[Prompt]) -> list[list
     if len(prompts) == 1:
         raise DataError(
             f"Memory runs out on a single prompt of {len(prompts[0].ids):,} tokens with {job.settings.num_samples} "
-            f"continuations of up to {job.settings.max_new_tokens:,}; ask for fewer, or set a smaller window."
+            f"continuations of up to {job.settings.max_new_tokens:,}; ask for fewer, or set a smaller context_window."
         )
     half = len(prompts) // 2
     return [*continue_prompts(job, prompts[:half]), *continue_prompts(job, prompts[half:])]

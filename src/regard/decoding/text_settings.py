@@ -53,9 +53,13 @@ class GenerateSettings(Settings):
             if value != type(self).model_fields[name].default:
                 raise ValueError(f"{name}: {value} is for drawing; set temperature above 0, or leave it out.")
         if self.min_new_tokens > self.max_new_tokens:
-            raise ValueError(f"min_new_tokens: {self.min_new_tokens} is more than tokens {self.max_new_tokens}.")
+            raise ValueError(
+                f"min_new_tokens: {self.min_new_tokens} is more than max_new_tokens {self.max_new_tokens}."
+            )
         if "" in self.stop:
             raise ValueError('stop: "" stands everywhere; give text, or leave it out.')
         if isinstance(self.context_window, int) and self.context_window < 1:
-            raise ValueError(f"window: {self.context_window} is out of range, it must be greater than or equal to 1.")
+            raise ValueError(
+                f"context_window: {self.context_window} is out of range, it must be greater than or equal to 1."
+            )
         return self

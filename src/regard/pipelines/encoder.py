@@ -82,8 +82,8 @@ class Encoder:
     ) -> MaskFilling | list[MaskFilling]:
         """Find words for every [MASK] in one text, or in many in their order: the `top` likeliest of all tokens.
 
-        `among` names words of one token each to choose from instead; their probabilities stay as they are. `where`
-        says where each text was taken from: messages name it.
+        `candidates` names words of one token each to choose from instead; their probabilities stay as they are.
+        `where` says where each text was taken from: messages name it.
         """
         texts = [text] if isinstance(text, str) else list(text)
         self._check_fills(top)
@@ -122,7 +122,9 @@ class Encoder:
         for word, ids in zip(candidates, encoded, strict=True):
             if len(ids) != 1 or ids[0] == self.tokenizer.unk_id:
                 pieces = " ".join(self.tokenizer.tokens(ids))
-                raise ConfigError(f'among: "{word}" is not one token of this model ({pieces}); choose another word.')
+                raise ConfigError(
+                    f'candidates: "{word}" is not one token of this model ({pieces}); choose another word.'
+                )
         return [ids[0] for ids in encoded]
 
     def _masked(self, text: str, where: str) -> list[int]:

@@ -59,7 +59,7 @@ def run_checks(
         for check in checks:
             found += (check.quick if is_quick else check.whole)(material)
             bar.advance()
-    has_start = getattr(material.settings, "start", None) is not None
+    has_start = getattr(material.settings, "init_from", None) is not None
     return [each for each in found if not (has_start and each.name in OF_A_START)]
 
 

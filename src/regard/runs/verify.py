@@ -22,7 +22,7 @@ from regard.runs.store.folder import Run
 from regard.training.device.machine import choose_device
 from regard.training.metrics_log import METRICS, read_metrics
 
-CLOCKS = ("seconds", "tokens_per_second", "waiting")
+CLOCKS = ("seconds", "tokens_per_second", "data_wait")
 """What no two runs have in common."""
 
 

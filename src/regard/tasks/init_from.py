@@ -62,7 +62,7 @@ def is_word_file(start: str) -> bool:
     """Tell whether a start is a file of word vectors, or a run that learned some."""
     if Path(start).is_file() and Path(start.removesuffix(".gz")).suffix.lower() in TABLES:
         raise ConfigError(
-            f"start: {start} is a table of examples, and no model; name a run, a checkpoint, hf:DIR or a file of "
+            f"init_from: {start} is a table of examples, and no model; name a run, a checkpoint, hf:DIR or a file of "
             f"word vectors, and give examples with --data."
         )
     return names_vectors(start)
@@ -132,7 +132,9 @@ def init_layer(task: str, beginning: InitFrom, values: dict[str, Any], changes: 
     kind = family(theirs["family"]).kind
     if kind not in beginning.rates:
         needed = " or a ".join(KINDS[each] for each in beginning.rates)
-        raise ConfigError(f"start: {start} is a {KINDS[kind]}, but the task {task} begins with a {needed}; name one.")
+        raise ConfigError(
+            f"init_from: {start} is a {KINDS[kind]}, but the task {task} begins with a {needed}; name one."
+        )
     if "init_from" in changes:
         for part in ("text", "model"):
             kept = {name: value for name, value in _table(values, part).items() if name.endswith("dropout")}

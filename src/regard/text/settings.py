@@ -31,7 +31,7 @@ class TokenizerSettings(Settings):
     @model_validator(mode="after")
     def _bytes_are_for_bpe(self) -> "TokenizerSettings":
         if self.pretokenizer == "byte-level" and self.kind != "bpe":
-            raise ValueError(f'marks: "byte-level" goes with kind "bpe" only, not with "{self.kind}".')
+            raise ValueError(f'pretokenizer: "byte-level" goes with kind "bpe" only, not with "{self.kind}".')
         return self
 
     @property

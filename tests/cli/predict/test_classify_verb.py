@@ -35,7 +35,9 @@ def test_train_a_classifier_from_a_table(tmp_path):
     words = ["train", "classify", "--data", path, "--out", tmp_path / "run", *WORDS, "train.steps=6"]
     text = good(*words, "--quiet", "--text-column", "text", "--label-column", "label")
     assert f"Use it: regard classify {tmp_path / 'run'} TEXT" in text
-    assert "set\texamples\tloss\taccuracy\tmacro F1\tMatthews\tby chance" in text and "valid by label:" in text
+    assert (
+        "set\texamples\tloss\taccuracy\tmacro F1\tMatthews\tmajority baseline" in text and "valid by label:" in text
+    )
     plan = json.loads(good("train", "classify", "--data", path, *WORDS, "--dry-run", "--quiet", "--json"))
     assert plan["labels"] == 2 and plan["train_examples"] + plan["valid_examples"] == 100
 

@@ -205,7 +205,7 @@ MISTAKES = [
     (["fill", "RUN", "the dog"], "line 1: there is no [MASK] in it; put one where a word is to be found."),
     (["fill", "RUN", "[MASK]", "--file", "a.txt"], "Give either texts or --file, not both."),
     (["fill", "RUN", "[MASK]", "--out", "a.csv"], "--text-column and --out are for tables; give one with --file."),
-    (["fill", "RUN", "[MASK]", "--candidates", "qqqq"], 'among: "qqqq" is not one token of this model'),
+    (["fill", "RUN", "[MASK]", "--candidates", "qqqq"], 'candidates: "qqqq" is not one token of this model'),
     (["fill", "GPT", "[MASK]"], "this is a language model, not a masked language model; use it with regard generate"),
     (["embed", "GPT", "a"], "only a text encoder such as BERT gives vectors; use it with regard generate and score."),
     (
@@ -241,7 +241,7 @@ MISTAKES = [
 def test_mistakes_are_one_sentence(words, sentence, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.txt").write_text("\n")
-    write_bundle(tmp_path / "gpt", language_bundle(tokenizer_of("bytes"), window=24))
+    write_bundle(tmp_path / "gpt", language_bundle(tokenizer_of("byte-level"), window=24))
     assert sentence in bad(*({"RUN": run, "GPT": tmp_path / "gpt"}.get(word, word) for word in words))
 
 

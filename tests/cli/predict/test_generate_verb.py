@@ -15,7 +15,7 @@ from regard.tasks.load import load_generator
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("language") / "model"
-    write_bundle(folder, language_bundle(tokenizer_of("bytes"), generate={"tokens": 12}))
+    write_bundle(folder, language_bundle(tokenizer_of("byte-level"), generate={"max_new_tokens": 12}))
     return folder
 
 
@@ -101,9 +101,16 @@ def test_every_setting_has_a_word(run, generator):
     ]
     words += ["--repetition-penalty", 1.2, "--no-repeat-ngram-size", 2, "--stop", "qu", "--stop", "x", "--seed", 8]
     words += ["--context-window", 16, "--no-add-bos"]
-    settings = {"tokens": 9, "min_new_tokens": 2, "temperature": 0.7, "top_k": 40, "top_p": 0.95, "min_p": 0.01}
+    settings = {
+        "max_new_tokens": 9,
+        "min_new_tokens": 2,
+        "temperature": 0.7,
+        "top_k": 40,
+        "top_p": 0.95,
+        "min_p": 0.01,
+    }
     settings |= {"repetition_penalty": 1.2, "no_repeat_ngram_size": 2, "stop": ["qu", "x"], "seed": 8}
-    answer = generator("Anna had a", **settings, window=16, add_bos=False)
+    answer = generator("Anna had a", **settings, context_window=16, add_bos=False)
     assert good("generate", run, "Anna had a", *words) == answer.text + "\n"
     texts = good("generate", run, "Anna", "--num-samples", 2, "-q")
     assert texts == "\n".join(each.text + "\n" for each in generator("Anna", num_samples=2).samples)
@@ -122,7 +129,7 @@ def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
         "top_k: 3 is for drawing; set temperature above 0, or leave it out."
     )
     assert bad("generate", run, "Anna", "--context-window", "wide") == (
-        'window: "wide" is neither a number of tokens nor "trained".'
+        'context_window: "wide" is neither a number of tokens nor "trained".'
     )
     assert bad("generate", run, "Anna", "--max-new-tokens", 0).startswith("max_new_tokens: 0 is out of range")
     assert bad("generate", run, stdin=b"Anna\nsch\xf6n\n") == "standard input: line 2 is not UTF-8 (byte 0xf6)."
@@ -134,7 +141,7 @@ def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
         f"{run}: this is a language model, not a translator; use it with regard generate and score."
     )
     assert bad("evaluate", run, "--data", "no.tsv") == (
-        f"--data no.tsv: {run} is a language model; give the text to score it on with --inline."
+        f"--data no.tsv: {run} is a language model; give the text to score it on with --text."
     )
 
 
@@ -178,7 +185,7 @@ def test_mistakes_in_scoring_are_one_sentence(run, quick_run, tmp_path):
         f"{quick_run.path}: this is a translator; give a file of sources and one of translations."
     )
     assert refused("score", quick_run.path, tmp_path / "a.txt", tmp_path / "a.txt", "--as-one-text") == (
-        "--stride, --alternatives, --whole and --end are for language models; leave them out."
+        "--stride, --alternatives, --as-one-text and --score-eos are for language models; leave them out."
     )
     assert bad("score", run, tmp_path / "a.txt", "--alternatives", 2) == (
         "--alternatives 2 are listed with --json only; add it, or leave them out."

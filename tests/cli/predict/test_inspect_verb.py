@@ -21,7 +21,7 @@ GERMAN = "Der Hund schläft."
 @pytest.fixture(scope="module")
 def language(tmp_path_factory):
     folder = tmp_path_factory.mktemp("language") / "model"
-    write_bundle(folder, language_bundle(tokenizer_of("bytes")))
+    write_bundle(folder, language_bundle(tokenizer_of("byte-level")))
     return folder
 
 

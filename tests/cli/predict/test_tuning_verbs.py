@@ -106,7 +106,7 @@ def test_evaluate_prints_figures_and_writes_passports(runs, tmp_path):
     )
     assert "cannot be told apart" in again
     figures = json.loads(good("evaluate", runs / "answer", "--quiet", "--json"))["valid"]
-    assert {"exact", "f1", "intervals", "threshold", "files"} <= set(figures)
+    assert {"exact_match", "f1", "intervals", "threshold", "files"} <= set(figures)
     assert "Spearman" in good("evaluate", runs / "regress", "--quiet")
 
 

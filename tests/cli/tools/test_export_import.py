@@ -48,7 +48,7 @@ def test_a_model_goes_out_and_comes_back(checkpoint, tmp_path):
 def test_a_language_model_is_converted_and_comes_back(tmp_path):
     from transformers import AutoModelForCausalLM
 
-    tokenizer = train_tokenizer(TEXTS, TokenizerSettings(size=330, pretokenizer="bytes"))
+    tokenizer = train_tokenizer(TEXTS, TokenizerSettings(size=330, pretokenizer="byte-level"))
     write_bundle(tmp_path / "run", small_language_bundle(tokenizer))
     hf, back = tmp_path / "run-hf", tmp_path / "back"
     assert good("convert", tmp_path / "run", "--to", "hf") == (

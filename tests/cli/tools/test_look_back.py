@@ -56,7 +56,7 @@ def test_evaluate_against_says_it_in_a_table_in_words_and_in_json(shelf):
 
 def test_a_set_of_the_run_and_other_data_are_not_mixed_up(shelf, files):
     assert bad("evaluate", "runs/one", "--test-set", "test", "--source", "t.de", "--target", "t.en") == (
-        "--set test picks one of the run's own test sets; leave it out, or the other data."
+        "--test-set test picks one of the run's own test sets; leave it out, or the other data."
     )
 
 

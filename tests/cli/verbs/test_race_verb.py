@@ -90,7 +90,7 @@ def test_the_table_shows_how_everybody_stands():
     lines = console.file.getvalue().splitlines()
     assert lines[1].split() == ["model", "state", "step", "loss", "BLEU", "tokens/s", "training"]
     assert lines[2].split() == ["gru", "training", "5/20", "2.500", "1,234", "1:01"]
-    assert lines[3].split() == ["lstm", "data_wait", "0/30"]
+    assert lines[3].split() == ["lstm", "waiting", "0/30"]
     assert lines[4].startswith("gru: train 5/20  loss 2.500  1,234 tokens/s")
     with table.bar("gru: read") as bar:
         bar.advance(1000)
@@ -106,7 +106,7 @@ def test_without_a_table_changes_are_told():
 
     changes = Changes(Telling())
     here = Standing("gru")
-    for state in ("data_wait", "training", "training", "finished"):
+    for state in ("waiting", "training", "training", "finished"):
         here.state, here.score = state, 12.345
         changes([here])
     assert said == ["gru: training", "gru: finished, BLEU 12.35"]

@@ -110,7 +110,7 @@ def test_any_stretch_can_be_read(tmp_path, tokenizer):
         assert corpus.read(begin, end).tolist() == whole[begin:end]
 
 
-@pytest.mark.parametrize("settings", KINDS, ids=lambda settings: f"{settings.kind}-{settings.marks}")
+@pytest.mark.parametrize("settings", KINDS, ids=lambda settings: f"{settings.kind}-{settings.pretokenizer}")
 @pytest.mark.parametrize("gap", ["\n", "\n\n", "  \n \t\n   ", " "])
 def test_cutting_a_document_into_pieces_changes_no_token(tmp_path, settings, gap):
     tokenizer = train_tokenizer(SENTENCES, settings)
@@ -204,7 +204,7 @@ def test_another_tokenizer_or_another_way_of_reading_makes_all_anew(tmp_path, to
 def test_count_takes_the_first_documents_and_may_change(tmp_path, tokenizer):
     place = folder_of_text(tmp_path)
     for count in (450, 10, 700, 300, None, 450):
-        some = place.model_copy(update={"count": count})
+        some = place.model_copy(update={"max_rows": count})
         corpus = tokenize(some, tokenizer, tmp_path / "out", shard_tokens=1500)
         assert ids(corpus) == expected(some, tokenizer) and corpus.counts.documents == (count or 1200)
 

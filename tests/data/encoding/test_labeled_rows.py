@@ -176,7 +176,7 @@ def test_sequences_end_to_end_on_the_grid_are_followed_by_others(bert):
 
 def test_texts_apart_are_looked_at_as_wholes(bert):
     tokenizer, frame = bert
-    found = encode_texts([("a b c", "d"), ("e f", "g")], [0.5, 1.0], tokenizer, frame, 4, "apart")
+    found = encode_texts([("a b c", "d"), ("e f", "g")], [0.5, 1.0], tokenizer, frame, 4, "bi-encoder")
     assert found.is_truncated.tolist() == [True, False]
     batch = replace(found, looks_at_all=True).batch(np.array([1, 0]))
     assert (

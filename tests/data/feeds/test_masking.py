@@ -31,7 +31,7 @@ def rows_of(told, key=1, count=400):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"whole_word_masking": True}, {"share": 0.4, "masked": 0.5, "random": 0.2}], ids=str
+    "settings", [{}, {"whole_word_masking": True}, {"mask_fraction": 0.4, "masked": 0.5, "random": 0.2}], ids=str
 )
 def test_shares_are_as_they_are_set(told, settings):
     wanted, rows = MaskingSettings(**settings), rows_of(told)

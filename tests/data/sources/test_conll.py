@@ -75,7 +75,7 @@ def test_no_spans_are_looked_for_where_none_are_meant(tmp_path):
 
 
 def test_a_count_takes_the_first(tmp_path):
-    assert len(read(tmp_path, "a\tO\n\nb\tB-x\n\nc\tO\n", count=2)[0]) == 2
+    assert len(read(tmp_path, "a\tO\n\nb\tB-x\n\nc\tO\n", max_rows=2)[0]) == 2
 
 
 @pytest.mark.parametrize(

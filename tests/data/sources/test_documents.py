@@ -81,7 +81,7 @@ def test_a_file_of_any_name_is_plain_text_when_it_is_named_itself(tmp_path):
 
 def test_count_takes_the_first_documents_of_all_files(tmp_path):
     one, two = (written(tmp_path / f"{name}.txt", "a\nb\n") for name in ("one", "two"))
-    assert read(one, two, documents="lines", count=3) == ["a", "b", "a"]
+    assert read(one, two, documents="lines", max_rows=3) == ["a", "b", "a"]
 
 
 @pytest.mark.parametrize("each", ["file", "blank-lines", "lines"])

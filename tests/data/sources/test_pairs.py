@@ -76,7 +76,7 @@ def test_json_fields_may_lie_inside(tmp_path):
 
 def test_count_takes_the_first_pairs(tmp_path):
     assert len(read_pairs(PairSource(path="miniature:train", max_rows=7))) == 7
-    place = aligned(tmp_path, "a\nb\nc\n", "x\ny\nz\n").model_copy(update={"count": 2})
+    place = aligned(tmp_path, "a\nb\nc\n", "x\ny\nz\n").model_copy(update={"max_rows": 2})
     assert read_pairs(place) == [Pair("a", "x"), Pair("b", "y")]
 
 

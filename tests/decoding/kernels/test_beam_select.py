@@ -7,14 +7,14 @@ import torch
 from small import small_transformer
 from regard.decoding.cuda_graphs import beam as recorded_beam
 from regard.decoding.cuda_graphs.beam import BeamRecording, Rules
-from regard.decoding.cuda_graphs.capture import Shape
+from regard.decoding.cuda_graphs.capture import GraphKey
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 model = small_transformer().to(device)
 size = model.head.weight.size(0)
 torch.manual_seed(0)
 for min_length in (1, 3):
-    recording = BeamRecording(model, Shape(7, 16, 3, 8), device, Rules(3, 1, 2, (0, 1, 3), min_length))
+    recording = BeamRecording(model, GraphKey(7, 16, 3, 8), device, Rules(3, 1, 2, (0, 1, 3), min_length))
     recording.so_far.copy_(torch.randn_like(recording.so_far).sort(1, descending=True).values)
     recording.so_far[0, 1:] = -torch.inf
     for step in range(4):
@@ -26,7 +26,7 @@ for min_length in (1, 3):
             for place, value in zip((recording.so_far, recording.order, recording.tokens), before):
                 place.copy_(value)
             recorded_beam.can_fuse = lambda logits: is_fused
-            recording.fixed.step = lambda tokens, order: logits
+            recording.static_state.step = lambda tokens, order: logits
             recording.said.fill_(step)
             recording._step()
             names = ("found", "so_far", "order", "tokens", "said")

@@ -7,7 +7,7 @@ import sys
 import torch
 from small import ENDS, small_mask_predict, sources
 from regard.decoding.settings import MaskPredictDecodeSettings
-from regard.decoding.search.mask_predict import Filling, candidate_rows, fill_in, likely_lengths
+from regard.decoding.search.mask_predict import MaskPredictState, candidate_rows, fill_in, likely_lengths
 module = sys.modules["regard.decoding.search.mask_predict"]
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -15,7 +15,7 @@ for dtype in (torch.float32, torch.bfloat16) if device.type == "cuda" else (torc
     model = small_mask_predict().to(device, dtype).eval()
     source, token_mask = (each.to(device) for each in sources([9, 3, 7, 5, 1, 8]))
     for passes in (1, 4, 7):
-        filling = Filling.of(ENDS, MaskPredictDecodeSettings(iterations=passes))
+        filling = MaskPredictState.of(ENDS, MaskPredictDecodeSettings(iterations=passes))
         found = []
         for is_fused in (False, True):
             module.can_fuse = lambda *_: is_fused

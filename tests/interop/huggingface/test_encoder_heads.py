@@ -27,7 +27,7 @@ KINDS = {
         "classify",
         "BertForSequenceClassification",
         3,
-        {"classification": LABELS, "texts": 1, "pair_encoding": "cross-encoder"},
+        {"labels": LABELS, "texts": 1, "pair_encoding": "cross-encoder"},
     ),
     "regression": (
         "regress",
@@ -35,7 +35,7 @@ KINDS = {
         1,
         {"texts": 2, "pair_encoding": "cross-encoder", "center": 2.5, "spread": 1.5},
     ),
-    "token-classification": ("tag", "BertForTokenClassification", 3, {"classification": ["O", "B-A", "I-A"]}),
+    "token-classification": ("tag", "BertForTokenClassification", 3, {"labels": ["O", "B-A", "I-A"]}),
     "extractive-qa": (
         "answer",
         "BertForQuestionAnswering",
@@ -98,7 +98,7 @@ def their_scores(theirs, tokens, segments, token_mask, kind):
         found = theirs(**inputs)
     if kind == "extractive-qa":
         return torch.stack((found.start_logits, found.end_logits), 2)
-    return found.logits[token_mask] if kind == "tags" else found.logits
+    return found.logits[token_mask] if kind == "token-classification" else found.logits
 
 
 def assert_the_same(bundle, theirs, kind):
@@ -136,11 +136,11 @@ def test_what_is_written_gives_the_same_scores_there_and_comes_back(kind, tokeni
     back = read(tmp_path / "hf")
     assert back.task == read_task(tmp_path / "hf") == task
     assert (back.head, back.settings.model_dump(exclude={"next_sentence_head"})) == (
-        bundle.head if kind != "spans" else bundle.head.model_copy(update={"dropout": 0.0}),
+        bundle.head if kind != "extractive-qa" else bundle.head.model_copy(update={"dropout": 0.0}),
         bundle.settings.model_dump(exclude={"next_sentence_head"}),
     )
     assert_the_same(back, loaded(tmp_path / "hf"), kind)
-    units = {"center": 0.0, "spread": 1.0} if kind == "number" else {}
+    units = {"center": 0.0, "spread": 1.0} if kind == "regression" else {}
     untrained = ["masked words"] if "pooler" in form.parts else ["pooler", "masked words"]
     assert back.facts == own | units | {"max_length": 24, "untrained": untrained}
     write_bundle(tmp_path / "checkpoint", back)
@@ -151,15 +151,16 @@ def test_what_is_written_gives_the_same_scores_there_and_comes_back(kind, tokeni
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_read_gives_their_scores(kind, tokenizer, tmp_path):
     _, architecture, outputs, own = KINDS[kind]
-    names = own.get("classification") or ["regression"]
+    names = own.get("labels") or ["number"]
     more = {"num_labels": outputs} if kind in ("extractive-qa", "multiple-choice") else {}
-    more |= {"id2label": dict(enumerate(names))} if kind in ("classification", "token-classification", "regression") else {}
+    if kind in ("classification", "token-classification", "regression"):
+        more |= {"id2label": dict(enumerate(names))}
     theirs = their_encoder(tmp_path / "theirs", architecture, tokenizer, classifier_dropout=0.25, **more)
     bundle = read(tmp_path / "theirs")
     assert_the_same(bundle, theirs, kind)
     assert bundle.head.kind == kind and bundle.head.outputs == outputs
     assert bundle.head.dropout == (0.0 if kind == "extractive-qa" else 0.25)
-    assert bundle.facts["max_length"] == 32 and bundle.facts.get("classification") == own.get("classification")
+    assert bundle.facts["max_length"] == 32 and bundle.facts.get("labels") == own.get("labels")
     assert regard.load(f"hf:{tmp_path / 'theirs'}").bundle.task == bundle.task
 
 
@@ -236,7 +237,13 @@ def test_a_classifier_says_what_the_reference_says(tokenizer, tmp_path):
 
 
 def test_heads_are_imported_on_the_command_line(tokenizer, tmp_path):
-    verbs = {"classification": "classify", "regression": "regress", "token-classification": "tag", "extractive-qa": "answer", "multiple-choice": "choose"}
+    verbs = {
+        "classification": "classify",
+        "regression": "regress",
+        "token-classification": "tag",
+        "extractive-qa": "answer",
+        "multiple-choice": "choose",
+    }
     for kind, verb in verbs.items():
         write(headed_bundle(tokenizer, kind), tmp_path / kind)
         text = good("import", tmp_path / kind, "--out", tmp_path / f"{kind} here")
@@ -247,7 +254,7 @@ def test_heads_are_imported_on_the_command_line(tokenizer, tmp_path):
 
 
 def test_a_model_that_compares_vectors_goes_as_one_that_makes_them(tokenizer, tmp_path):
-    bundle = headed_bundle(tokenizer, "regression", pairs="apart", center=0.0, spread=1.0)
+    bundle = headed_bundle(tokenizer, "regression", pair_encoding="bi-encoder", center=0.0, spread=1.0)
     head = HeadSettings(kind="similarity", outputs=1, pooling="mean")
     torch.manual_seed(4)
     model = shaken(build_model(bundle.settings, bundle.vocabularies, head)).eval()
@@ -268,8 +275,8 @@ def test_what_was_learned_from_goes_along(tokenizer, tmp_path):
 
 def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
-        write(headed_bundle(tokenizer, "classification", texts=2, pairs="both-orders"), tmp_path / "hf")
-    assert str(error.value) == 'pairs: "both-orders" fits no Hugging Face form; "cross-encoder" does.'
+        write(headed_bundle(tokenizer, "classification", texts=2, pair_encoding="both-orders"), tmp_path / "hf")
+    assert str(error.value) == 'pair_encoding: "both-orders" fits no Hugging Face form; "cross-encoder" does.'
     for changes, words in (
         ({"pooling": "mean"}, 'pooling: "mean" of all tokens fits no Hugging Face form; "token" does: train with'),
         ({"bilstm_width": 8}, "bilstm_width: 8 fits no Hugging Face form; train with bilstm_width=0 to write it."),

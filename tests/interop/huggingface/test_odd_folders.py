@@ -64,7 +64,8 @@ def change(folder, name, **values):
     path.write_text(json.dumps(found | values))
 
 
-LLAMA, GPT, MARIAN, LABELS = "llama/config.json", "gpt-2/config.json", "marian/config.json", "labels/config.json"
+LLAMA, GPT, MARIAN = "llama/config.json", "gpt-2/config.json", "marian/config.json"
+LABELS = "classification/config.json"
 SEARCH, DRAW = "marian/generation_config.json", "gpt-2/generation_config.json"
 PARTS = "gpt-2/model.safetensors.index.json"
 REFUSED = [
@@ -82,15 +83,23 @@ REFUSED = [
     (SEARCH, {"length_penalty": []}, "length_penalty: [] is not a number"),
     (DRAW, {"temperature": -1}, "temperature: -1 is not greater than or equal to 0"),
     (DRAW, {"top_p": 5}, "top_p: 5 is not less than or equal to 1"),
-    (DRAW, {"min_new_tokens": 9}, "no continuation that can be made (min_new_tokens: 9 is more than tokens 4)."),
+    (
+        DRAW,
+        {"min_new_tokens": 9},
+        "no continuation that can be made (min_new_tokens: 9 is more than max_new_tokens 4).",
+    ),
     (LABELS, {"id2label": {"x": "a"}}, "id2label: it does not give each label a number"),
     (LABELS, {"id2label": {"0": "a", "1": "a"}}, 'id2label: two labels are called "a"'),
     ("sentences/sentence_bert_config.json", {"max_seq_length": [3]}, "max_seq_length: [3] is not a whole number"),
     ("sentences/1_Pooling/config.json", {"pooling_mode": 5}, "pooling_mode: 5 is not text"),
-    ("labels/regard.json", {"max_length": 99}, "max_length is 99, but the model has 32 positions."),
-    ("labels/regard.json", {"pairs": 5}, "pairs: 5 is not 'one-order', 'both-orders' or 'apart'"),
+    ("classification/regard.json", {"max_length": 99}, "max_length is 99, but the model has 32 positions."),
+    (
+        "classification/regard.json",
+        {"pair_encoding": 5},
+        "pair_encoding: 5 is not 'cross-encoder', 'both-orders' or 'bi-encoder'",
+    ),
     ("bert/tokenizer_config.json", {"mask_token": 5}, "mask_token: this is not a token"),
-    ("labels/tokenizer_config.json", {"do_lower_case": "no"}, 'do_lower_case: "no" is not true or false'),
+    ("classification/tokenizer_config.json", {"do_lower_case": "no"}, 'do_lower_case: "no" is not true or false'),
     ("pieces/vocab.json", {"a": 10**12}, "a: 1000000000000 is not less than 16777216"),
     (PARTS, {"weight_map": 5}, "weight_map: 5 is not a JSON object"),
     (PARTS, {"weight_map": {"a": 5}}, "weight_map.a: 5 is not text"),
@@ -190,7 +199,7 @@ def test_weights_of_another_type_are_refused(dtype, name, copied):
     )
 
 
-@pytest.mark.parametrize("family", ["marian", "gpt-2", "llama", "labels"])
+@pytest.mark.parametrize("family", ["marian", "gpt-2", "llama", "classification"])
 def test_weights_of_any_other_shape_are_refused(family, copied):
     path = copied(family) / "model.safetensors"
     tensors = safetensors.torch.load_file(path)

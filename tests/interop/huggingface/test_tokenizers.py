@@ -127,7 +127,10 @@ def test_words_are_cut_by_the_pattern_of_gpt2(gpt2):
     import regex
 
     alphabet = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    for tokenizer in (tokenizer_of(gpt2), train_tokenizer(TEXTS, TokenizerSettings(size=300, pretokenizer="byte-level"))):
+    for tokenizer in (
+        tokenizer_of(gpt2),
+        train_tokenizer(TEXTS, TokenizerSettings(size=300, pretokenizer="byte-level")),
+    ):
         for text in filter(None, MIXED):
             expected = [alphabet.pre_tokenize_str(word)[0][0] for word in regex.findall(PATTERN, text)]
             assert [word for word, _ in tokenizer.backend.pre_tokenizer.pre_tokenize_str(text)] == expected

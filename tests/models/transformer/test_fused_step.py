@@ -17,7 +17,7 @@ for changes in ({}, {"positions": "rotary"}, {"has_bias": False, "positions": "a
             transformer_fixed.can_fuse = lambda *_: is_fused
             torch.manual_seed(0)
             with torch.inference_mode():
-                fixed = model.fixed(3, 9, hypotheses, steps)
+                fixed = model.static_state(3, 9, hypotheses, steps)
                 fixed.begin(source, token_mask)
                 logits = []
                 for step in range(steps):

@@ -14,7 +14,7 @@ RECIPES = {"reviews": "accuracy", "regress": "spearman", "tag": "f1", "answer": 
 def few(recipe: str) -> dict[str, object]:
     """Return what makes a recipe quick: few examples of each of its sets, and three steps."""
     tests = resolve_run(find_recipe(recipe), {}).settings.data.test
-    return QUICK | {f"data.{name}.count": 30 for name in ("train", "valid", *(f"test.{each}" for each in tests))}
+    return QUICK | {f"data.{name}.max_rows": 30 for name in ("train", "valid", *(f"test.{each}" for each in tests))}
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ def test_the_place_of_a_mistake_is_a_setting(name):
         dict.fromkeys(setting_names(type(resolve_run(recipe, {"data": {"train": place_of(name)}}).settings)))
     )
     for setting in known:
-        if setting in ("start", "vectors.path"):  # names of folders and files, which are looked for first
+        if setting in ("init_from", "vectors.path"):  # names of folders and files, which are looked for first
             continue
         for odd in ODD:
             changes = {} if setting.startswith("data") else {"data": {"train": place_of(name)}}

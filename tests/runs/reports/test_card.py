@@ -114,12 +114,12 @@ def test_a_run_from_pairs_repeats_from_the_pairs_it_kept(tmp_path, monkeypatch, 
 
 
 def test_a_card_follows_later_evaluations(run):
-    evaluate_sets(run.path, only="test", device="cpu", beam_size=2)
-    assert "test.beam_size=2" not in (run.path / "README.md").read_text()
+    evaluate_sets(run.path, test_set="test", device="cpu", beam_size=2)
+    assert r"test.beam\_size=2" not in (run.path / "README.md").read_text()
     path = run.card()
     assert path == run.path / "README.md"
     scores = section(path.read_text(), "Scores")
-    assert "| test.beam_size=2 | 30 |" in scores and "beams 2, length penalty average | best |" in scores
+    assert r"| test.beam\_size=2 | 30 |" in scores and "beam size 2, length penalty average | best |" in scores
     manifest = json.loads((run.best / "manifest.json").read_text())
     manifest["config.json"]["sha256"] = "0" * 64  # as if training had gone on to another best model
     (run.best / "manifest.json").write_text(json.dumps(manifest))
@@ -184,9 +184,9 @@ def test_an_interrupted_run_has_a_card(tmp_path, pairs):
 
 def test_curves_show_plain_losses_and_whatever_was_recorded():
     metrics = [
-        {"step": 10, "epoch": 0, "translation": 5.0, "surprise": 4.0, "learning_rate": 0.1, "tokens_per_second": 7.0},
+        {"step": 10, "epoch": 0, "ce": 5.0, "nll": 4.0, "learning_rate": 0.1, "tokens_per_second": 7.0},
         {"step": 10, "valid_loss": 4.5, "valid_bleu": 3.0},
-        {"step": 20, "epoch": 0, "translation": 4.0, "surprise": 3.0, "learning_rate": 0.2, "tokens_per_second": 8.0},
+        {"step": 20, "epoch": 0, "ce": 4.0, "nll": 3.0, "learning_rate": 0.2, "tokens_per_second": 8.0},
     ]
     assert panel_lines(metrics) == {
         "loss of a target token": {"train": ([10, 20], [4.0, 3.0]), "valid": ([10], [4.5])},
@@ -201,7 +201,7 @@ def test_curves_show_plain_losses_and_whatever_was_recorded():
 
 def test_curves_survive_figures_that_are_no_numbers(tmp_path):
     metrics = [
-        {"step": step, "surprise": value, "learning_rate": 0.1}
+        {"step": step, "nll": value, "learning_rate": 0.1}
         for step, value in enumerate([1.0, float("nan"), float("inf")])
     ]
     draw_curves(metrics, tmp_path / "c.png")

@@ -151,13 +151,13 @@ def test_out_takes_a_file_or_a_folder(run, place, tmp_path):
     (outcome,) = evaluate_sets(run.path, place, device="cpu", out=tmp_path / "deep" / "mine.json")
     assert outcome.files[0] == tmp_path / "deep" / "mine.json" and len(outcome.files) == 2
     assert read_passport(outcome.files[0]).hypotheses == read_passport(outcome.files[1]).hypotheses
-    evaluate_sets(run.path, only="test", device="cpu", out=tmp_path / "folder")
+    evaluate_sets(run.path, test_set="test", device="cpu", out=tmp_path / "folder")
     assert (tmp_path / "folder" / "test.json").exists() and (tmp_path / "folder" / "test.hyp.txt").exists()
     with pytest.raises(ConfigError) as error:
         evaluate_sets(run.path, out=tmp_path / "all.json")
     assert str(error.value) == (
         f"--out {tmp_path / 'all.json'} holds one passport, but there are 4 sets (test, unseen-pairs, unseen-cases, "
-        "unseen-depth); name a folder, or choose one with --set."
+        "unseen-depth); name a folder, or choose one with --test-set."
     )
 
 
@@ -188,7 +188,7 @@ def test_a_run_against_itself_cannot_be_told_apart(run, place):
 def test_against_a_passport_and_against_hypotheses(run, place, tmp_path):
     evaluate_sets(run.path, place, device="cpu", beam_size=1, out=tmp_path / "first.json")
     (second,) = evaluate_sets(run.path, place, device="cpu", against=tmp_path / "first.json")
-    assert second.comparison.words()[-1] == "Their decoding differs too: beams 5 and 1."
+    assert second.comparison.words()[-1] == "Their decoding differs too: beam_size 5 and 1."
     perfect = tmp_path / "perfect.txt"
     perfect.write_text("".join(target + "\n" for target in TARGETS))
     (third,) = evaluate_sets(run.path, place, device="cpu", against=perfect)
@@ -242,12 +242,12 @@ def test_mistakes_with_the_other_system_are_said(run, place, tmp_path):
     )
     assert said(against=lines) == (
         f"{lines} holds the hypotheses of one set, but there are 4 (test, unseen-pairs, unseen-cases, unseen-depth); "
-        "choose one with --set."
+        "choose one with --test-set."
     )
     assert said(against=lines, place=place) == (
         f"{lines} has 1 lines but {place.name} has 3 sentences; give one hypothesis a line."
     )
-    assert said(only="tset") == (
+    assert said(test_set="tset") == (
         f'{run.path}: "tset" is not one of its test sets (test, unseen-pairs, unseen-cases, unseen-depth).'
     )
 
@@ -268,5 +268,5 @@ def test_a_passport_without_its_hypotheses_is_refused(run):
     passport.write_text(json.dumps(json.loads(passport.read_text()) | {"passport": 9}))
     with pytest.raises(DataError) as error:
         read_passport(passport)
-    assert str(error.value) == f"{passport}: a passport in format 9, but this version reads 1; upgrade regard."
+    assert str(error.value) == f"{passport}: a passport in format 9, but this version reads 2; upgrade regard."
     assert "test" not in run.passports and "unseen-pairs" in run.passports

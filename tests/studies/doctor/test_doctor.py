@@ -26,7 +26,7 @@ def test_nothing_is_wrong_with_a_sound_run(write, sound, monkeypatch):
     monkeypatch.setattr(speed, "SECONDS", 0.2)
     report = doctor("translate", write(sound))
     # So small a model is quick enough to notice what it takes to make a batch.
-    assert {each.name for each in report.of("note", "warning", "problem")} <= {"data_wait"} and not report.has_problem
+    assert {each.name for each in report.of("note", "warning", "problem")} <= {"waiting"} and not report.has_problem
     assert {finding.check for finding in report.findings} == {"text", "splits", "alignment", "sizes", "machine"}
 
 
@@ -75,7 +75,7 @@ def test_nothing_is_said_when_all_is_well(write, sound, tmp_path):
 
 def test_nothing_is_checked_when_nobody_listens_or_a_run_goes_on(write, sound, tmp_path, monkeypatch):
     changes = write(learnable(sound), train__steps=2, train__warmup=0)
-    monkeypatch.setattr(preflight, "look_over", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(preflight, "run_checks", lambda *_, **__: 1 / 0)
     run = regard.train("translate", changes, out=tmp_path / "run")
     assert regard.resume(run.path, {"train.steps": 3}, progress=Telling()).record["steps"] == 3
 

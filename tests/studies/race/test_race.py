@@ -100,7 +100,7 @@ def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lin
         found = race(lineup, "12 steps", out=out, show=Stopper(member, step))
         assert not found.is_finished and found.run(member).record["state"] == "interrupted"
         assert found.run(member).record["steps"] < 12
-    assert found.results["data_wait"] == ["transformer-small"]
+    assert found.results["waiting"] == ["transformer-small"]
     race(lineup, "12 steps", out=out)
     assert found.is_finished
     assert results_of(found) == results_of(straight)

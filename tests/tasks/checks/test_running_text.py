@@ -49,7 +49,7 @@ def one(report, name):
 def test_sound_text_has_no_warning(look, monkeypatch):
     monkeypatch.setattr(speed, "SECONDS", 0.2)
     report = look(STORIES[:300], is_quick=False, train__patience=2)
-    assert {each.name for each in report.of("problem", "warning")} <= {"data_wait"}
+    assert {each.name for each in report.of("problem", "warning")} <= {"waiting"}
     assert [*dict.fromkeys(finding.check for finding in report.findings)] == ["text", "splits", "sizes", "machine"]
     pieces = one(report, "pieces-per-word")
     assert 1 < pieces.figures["pieces_per_word"] < 2.5 and 2 < pieces.figures["bytes_per_piece"] < 6
@@ -58,7 +58,7 @@ def test_sound_text_has_no_warning(look, monkeypatch):
     memory = one(report, "memory")
     assert memory.sentence.startswith("Learning from the largest micro-batch (512 tokens) takes ")
     assert one(report, "speed").figures["tokens_per_second"] > 0 and "tokens) on cpu" in one(report, "speed").sentence
-    assert 0 <= one(report, "data_wait").figures["share"] <= 1
+    assert 0 <= one(report, "waiting").figures["share"] <= 1
 
 
 def test_a_recurrent_model_is_tried_out_too(look, monkeypatch):

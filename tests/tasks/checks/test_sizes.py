@@ -46,7 +46,7 @@ def test_a_small_validation_set_is_told_and_can_be_made_larger(material, sound):
     carved = {"train": sound["train"]}
     finding = one(size_findings(material(carved)), "validation")
     assert finding.severity == "warning" and finding.remedy == "set more apart"
-    remedied = material(carved, data__valid_share=finding.settings["data.valid_fraction"])
+    remedied = material(carved, data__valid_fraction=finding.settings["data.valid_fraction"])
     assert 150 < len(remedied.valid) < 250
     given = one(size_findings(material(sound | {"valid": sound["valid"][:40]})), "validation")
     assert (given.severity, given.way_out) == ("warning", "watch more pairs")

@@ -29,7 +29,7 @@ def test_unknown_words_are_found_and_the_remedy_helps(material, sound):
 
 def test_rare_characters_can_be_kept(material, sound):
     odd = sound | {"train": [*sound["train"], Pair("Der Hund frißt ☃.", "The dog eats ☃.")]}
-    findings = named(text_findings(material(odd, text__kind="char", text__minimum_frequency=5)), "unknown-pieces")
+    findings = named(text_findings(material(odd, text__kind="char", text__min_frequency=5)), "unknown-pieces")
     assert {finding.way_out for finding in findings} == {"keep rare characters: text.min_frequency=1"}
     remedied = material(odd, text__kind="char", **as_changes(findings[0]))
     assert not named(text_findings(remedied), "unknown-pieces")

@@ -20,7 +20,7 @@ def bundle(task, **facts):
     tokenizer = word_tokenizer(*TEXTS).with_special(FRAME_TOKENS)
     settings = GptSettings(width=16, heads=2, feed_forward_width=32, layers=2, max_positions=40)
     head = HeadSettings(
-        kind="classification" if task == "classify" else "choices", outputs=3 if task == "classify" else 1
+        kind="classification" if task == "classify" else "multiple-choice", outputs=3 if task == "classify" else 1
     )
     vocabularies = Vocabularies(tokenizer.size, tokenizer.size, True)
     torch.manual_seed(0)
@@ -65,7 +65,7 @@ def test_a_pair_is_one_example_and_both_orders_make_no_difference():
     plain = Classifier(bundle("classify", texts=2))
     assert plain(pair).texts == pair
     assert plain(pair).probabilities != pytest.approx(plain(pair[::-1]).probabilities, abs=1e-3)
-    both = Classifier(bundle("classify", texts=2, pairs="both-orders"))
+    both = Classifier(bundle("classify", texts=2, pair_encoding="both-orders"))
     assert both(pair).probabilities == pytest.approx(both(pair[::-1]).probabilities, abs=1e-6)
     assert [each.texts for each in both([pair, pair[::-1]])] == [pair, pair[::-1]]
 

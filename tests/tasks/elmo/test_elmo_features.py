@@ -75,7 +75,7 @@ def test_a_file_of_word_vectors_is_taken_over(desk, frozen):
     vectors = np.random.default_rng(0).normal(size=(4, 6)).round(4)
     rows = [" ".join([word, *map(str, row)]) for word, row in zip(words, vectors, strict=True)]
     (desk / "glove.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    run = tune(desk, "classify", "reviews.csv", {"init_from": str(desk / "glove.txt"), "frozen": frozen})
+    run = tune(desk, "classify", "reviews.csv", {"init_from": str(desk / "glove.txt"), "freeze_body": frozen})
     bundle = read_bundle(run.best)
     known = bundle.model.body.table.weight[[bundle.tokenizers["tokenizer"].token_id(word) for word in words]]
     given = torch.tensor(vectors, dtype=torch.float32)
@@ -93,10 +93,10 @@ def test_words_are_learned_from_scratch_too(desk):
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"init_from": None, "model.preset": "elmo-tiny"}, "start: classify begins with an ELMo that has learned"),
+        ({"init_from": None, "model.preset": "elmo-tiny"}, "init_from: classify begins with an ELMo that has learned"),
         (
             {"init_from": None, "model.preset": "words", "freeze_body": True},
-            "frozen: there is no start that could stay as it",
+            "freeze_body: there is no start that could stay as it",
         ),
     ],
 )

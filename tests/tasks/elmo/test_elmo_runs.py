@@ -24,7 +24,7 @@ SMALL = {
     "window": 16,
     "train": {"steps": 24, "tokens_per_update": 256, "warmup": 4, "validate_every": 8, "learning_rate": 1e-2},
 }
-STORIES = {"data.train": {"paths": ["miniature:train"], "count": 150}}
+STORIES = {"data.train": {"paths": ["miniature:train"], "max_rows": 150}}
 
 
 def train(tmp_path, settings, out="run", **more):
@@ -43,7 +43,7 @@ def test_text_becomes_a_model_with_both_losses_and_a_card(run):
     assert record["state"] == "finished" and record["task"] == "elmo"
     assert found["loss"] == pytest.approx((found["forward_loss"] + found["backward_loss"]) / 2)
     assert found["backward_perplexity"] == pytest.approx(math.exp(found["backward_loss"]))
-    assert 0 <= found["unknown"] < 0.2
+    assert 0 <= found["oov_fraction"] < 0.2
     lines = [json.loads(line) for line in (run.path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     assert all({"forward", "backward"} <= set(line) for line in lines if "learning_rate" in line)
     watched = [line["valid_forward_loss"] for line in lines if "valid_forward_loss" in line]
@@ -62,7 +62,7 @@ def test_other_text_is_scored_and_a_checkpoint_knows_all_it_needs(run, tmp_path)
     other.write_text("The old fisherman saw a grey heron.\n", encoding="utf-8")
     found = measure_elmo(run.path, TextSource(paths=(str(other),)))
     (each,) = found.values()
-    assert each.words == 9 and each.unknown > 0
+    assert each.words == 9 and each.oov_fraction > 0
     assert set(read_bundle(run.best).tokenizers) == {"tokenizer", "words"}
     own = measure_elmo(run.path)["valid"]
     assert own.loss == pytest.approx(run.record["scores"]["valid"]["loss"])

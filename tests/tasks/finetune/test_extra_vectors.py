@@ -49,7 +49,7 @@ def test_vectors_are_taken_over_and_are_tuned_unless_told(desk, frozen):
     given = torch.tensor([[value, -2.0 * value, 0.5] for word, value in VECTORS.items() if word != "don't"])
     taken = sorted(table[1:].tolist()) == sorted(given.tolist())
     assert taken == frozen and not table[0].any()
-    assert run.record["data"]["beside"]["words"] == 7
+    assert run.record["data"]["extra_vectors"]["words"] == 7
     assert f"Beside it, vectors of 7 words of `{desk / 'glove.txt'}`." in (run.path / "README.md").read_text()
     how = "stay as they are" if frozen else "are tuned"
     told = next(said for said in heard.said if "words of the training set have a vector (" in said)
@@ -127,13 +127,13 @@ def test_rows_of_a_file_that_are_left_out_are_told_even_the_first(desk, use):
 @pytest.mark.parametrize(
     "more, words",
     [
-        ({"init_from": "bert"}, "beside: .*glove.txt can stand beside an ELMo alone"),
-        ({"init_from": None, "model.preset": "words"}, "beside: .*glove.txt can stand beside an ELMo alone"),
+        ({"init_from": "bert"}, "extra_vectors: .*glove.txt can stand beside an ELMo alone"),
+        ({"init_from": None, "model.preset": "words"}, "extra_vectors: .*glove.txt can stand beside an ELMo alone"),
         (
             {"extra_vectors": None, "freeze_extra_vectors": True},
             "freeze_extra_vectors: there are no vectors beside the model",
         ),
-        ({"extra_vectors": "foreign.txt"}, "beside: .*foreign.txt has no word of the texts"),
+        ({"extra_vectors": "foreign.txt"}, "extra_vectors: .*foreign.txt has no word of the texts"),
         ({"extra_vectors": "nowhere.txt"}, "nowhere.txt"),
     ],
 )

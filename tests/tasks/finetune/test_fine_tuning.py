@@ -66,11 +66,11 @@ def test_a_language_model_is_fine_tuned_to_label(fine_tuned, language_model):
     assert sum(map(sum, found["confusion"])) == found["examples"] == 100
     assert record["settings"]["model"]["width"] == 32 and record["sources"]["model.width"].startswith("start ")
     assert (
-        record["data"]["init_from"]["path"] == str(language_model.path) and len(record["data"]["start"]["sha256"]) == 64
+        record["data"]["init_from"]["path"] == str(language_model.path) and len(record["data"]["init_from"]["sha256"]) == 64
     )
     lines = [json.loads(line) for line in (fine_tuned.path / "metrics.jsonl").read_text().splitlines()]
     assert {"valid_loss", "valid_accuracy", "valid_macro_f1"} <= set(lines[-1])
-    assert {"label", "language"} <= set(lines[0])
+    assert {"label", "lm"} <= set(lines[0])
 
 
 def test_tokens_of_the_start_keep_their_numbers_and_the_checkpoint_holds_the_new_ones(fine_tuned, language_model):
@@ -90,7 +90,7 @@ def test_a_model_of_hugging_face_is_fine_tuned(kind, files, tmp_path):
     run = train("classify", changes, out=tmp_path / "run")
     bundle = read_bundle(run.best)
     assert bundle.settings.width == 16 and bundle.facts["init_from"]["path"] == start
-    assert bundle.facts["start"]["sha256"] == model_hash(start)
+    assert bundle.facts["init_from"]["sha256"] == model_hash(start)
     new = bundle.tokenizers["tokenizer"].token_id("<|extract|>")
     assert new + 1 == bundle.vocabularies.target >= theirs.config.vocab_size
     with pytest.raises(ConfigError, match=f"model.layers: 9 contradicts {start}, where it is 2; leave it out."):
@@ -99,7 +99,7 @@ def test_a_model_of_hugging_face_is_fine_tuned(kind, files, tmp_path):
 
 def test_a_classifier_learns_from_nothing_too(files, tmp_path):
     run = train("classify", QUICK | {"data.train.path": str(files[0])}, out=tmp_path / "run")
-    assert run.record["scores"]["valid"]["accuracy"] > 0.9 and "start" not in run.record["data"]
+    assert run.record["scores"]["valid"]["accuracy"] > 0.9 and "init_from" not in run.record["data"]
 
 
 def test_pairs_read_in_both_orders_have_the_same_label_either_way(tmp_path):
@@ -131,7 +131,7 @@ def test_a_model_learns_to_choose(language_model, tmp_path):
     found = run.record["scores"]["valid"]
     assert found["accuracy"] > 0.9 and found["majority_baseline"] == 0.5 and "macro_f1" not in found
     card = (run.path / "README.md").read_text()
-    assert "taking any of the choices" in card and "chooser(" in card
+    assert "what any of the choices would get right" in card and "chooser(" in card
     assert measure_labels(run.path)["valid"].figures["accuracy"] == found["accuracy"]
 
 
@@ -233,7 +233,7 @@ def test_a_run_is_planned(files, language_model):
     changes = FINE | {"data.train.path": str(files[0]), "init_from": str(language_model.path)}
     plan = plan_run(resolve_run(find_recipe("classify"), changes).settings)
     assert (
-        plan.labels == 2 and plan.train_examples + plan.valid_examples == 300 and plan.init_from == changes["start"]
+        plan.labels == 2 and plan.train_examples + plan.valid_examples == 300 and plan.init_from == changes["init_from"]
     )
 
 
@@ -291,7 +291,7 @@ def test_settings_that_contradict_the_start_are_refused(language_model, files, q
         ({"text.size": 900}, f'text: the tokenizer comes from the start "{start}"; leave these settings out.'),
         (
             {"init_from": str(quick_run.path)},
-            f"start: {quick_run.path} is a sequence-to-sequence model, but the task classify begins with a language "
+            f"init_from: {quick_run.path} is a sequence-to-sequence model, but the task classify begins with a language "
             "model or a text encoder or a two-direction language model or a table of words; name one.",
         ),
         (
@@ -300,7 +300,7 @@ def test_settings_that_contradict_the_start_are_refused(language_model, files, q
         ),
         (
             {"pair_encoding": "both-orders"},
-            'pairs: "both-orders" is for two texts an example, and these have one; leave it out.',
+            'pair_encoding: "both-orders" is for two texts an example, and these have one; leave it out.',
         ),
     ):
         with pytest.raises(ConfigError) as error:

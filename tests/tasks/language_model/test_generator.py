@@ -17,12 +17,12 @@ FAMILIES = ["gpt", "rotary", "lstm"]
 
 @pytest.fixture(scope="module")
 def tokenizers():
-    return {marks: tokenizer_of(marks) for marks in ("metaspace", "byte-level")}
+    return {pretokenizer: tokenizer_of(pretokenizer) for pretokenizer in ("metaspace", "byte-level")}
 
 
 @pytest.fixture(scope="module")
 def generator(tokenizers):
-    return small_generator(tokenizers["bytes"], generate={"max_new_tokens": 20})
+    return small_generator(tokenizers["byte-level"], generate={"max_new_tokens": 20})
 
 
 def test_text_in_text_out(generator):
@@ -37,9 +37,9 @@ def test_text_in_text_out(generator):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("marks", ["metaspace", "byte-level"])
-def test_a_list_comes_back_in_its_order_and_equals_single_calls(tokenizers, family, marks):
-    generator = small_generator(tokenizers[marks], family)
+@pytest.mark.parametrize("pretokenizer", ["metaspace", "byte-level"])
+def test_a_list_comes_back_in_its_order_and_equals_single_calls(tokenizers, family, pretokenizer):
+    generator = small_generator(tokenizers[pretokenizer], family)
     for settings in ({"temperature": 0}, {"num_samples": 2, "top_p": 0.9, "seed": 4}):
         together = generator(PROMPTS, max_new_tokens=30, **settings)
         for place, (prompt, answer) in enumerate(zip(PROMPTS, together, strict=True)):
@@ -52,9 +52,9 @@ def test_a_list_comes_back_in_its_order_and_equals_single_calls(tokenizers, fami
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("marks", ["metaspace", "byte-level"])
-def test_what_is_streamed_is_the_whole(tokenizers, family, marks):
-    generator = small_generator(tokenizers[marks], family)
+@pytest.mark.parametrize("pretokenizer", ["metaspace", "byte-level"])
+def test_what_is_streamed_is_the_whole(tokenizers, family, pretokenizer):
+    generator = small_generator(tokenizers[pretokenizer], family)
     for prompt in PROMPTS:
         for stop in (None, "e", ["an", "\n"]):
             pieces = list(generator.stream(prompt, max_new_tokens=120, stop=stop))
@@ -78,7 +78,7 @@ def test_text_stops_before_a_stop(generator):
 
 
 def test_an_end_token_ends(tokenizers):
-    generator = small_generator(tokenizers["bytes"])
+    generator = small_generator(tokenizers["byte-level"])
     found = [answer for answer in generator([""] * 400, max_new_tokens=60) if answer.finish_reason == "eos"]
     assert found
     for answer in found:
@@ -117,7 +117,7 @@ def test_a_prompt_may_be_taken_from_the_middle_of_a_text(generator):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_text_s_score_is_what_generation_gave_it(tokenizers, family):
-    generator = small_generator(tokenizers["bytes"], family)
+    generator = small_generator(tokenizers["byte-level"], family)
     compared = 0
     for answer in generator(PROMPTS[:3] * 40, max_new_tokens=2, seed=3):
         (score,) = generator.score([answer.prompt + answer.text])
@@ -180,10 +180,10 @@ def test_long_texts_are_scored_in_windows(generator, stride):
 
 def test_the_window_is_the_model_s_the_trained_one_or_none(tokenizers):
     text = " ".join(STORIES[:3])
-    recurrent = small_generator(tokenizers["bytes"], "lstm", context_window=24)
-    rotary = small_generator(tokenizers["bytes"], "rotary", context_window=24)
+    recurrent = small_generator(tokenizers["byte-level"], "lstm", window=24)
+    rotary = small_generator(tokenizers["byte-level"], "rotary", window=24)
     assert (recurrent.reach, rotary.reach) == (None, 24)
-    assert small_generator(tokenizers["bytes"]).reach == 24
+    assert small_generator(tokenizers["byte-level"]).reach == 24
     assert len(recurrent.score([text])[0].ids) > 200
     with pytest.raises(ConfigError) as error:
         recurrent.score([text], stride=4)
@@ -191,7 +191,7 @@ def test_the_window_is_the_model_s_the_trained_one_or_none(tokenizers):
     with pytest.raises(ConfigError) as error:
         rotary.score([text], stride=25)
     assert str(error.value) == "stride: 25 does not lie between 1 and 24, the tokens this model reads."
-    whole, trained = (rotary(text, max_new_tokens=3, window=window, temperature=0) for window in (None, "trained"))
+    whole, trained = (rotary(text, max_new_tokens=3, context_window=window, temperature=0) for window in (None, "trained"))
     assert whole.log_probabilities != pytest.approx(trained.log_probabilities, abs=1e-4)
     numbered = rotary(text, max_new_tokens=3, context_window=24, temperature=0)
     assert numbered == trained
@@ -240,8 +240,8 @@ def test_the_lens_shows_what_each_block_would_say(generator):
 
 
 def test_questions_that_have_no_answer_are_told(tokenizers):
-    generator = small_generator(tokenizers["bytes"])
-    recurrent = small_generator(tokenizers["bytes"], "gru")
+    generator = small_generator(tokenizers["byte-level"])
+    recurrent = small_generator(tokenizers["byte-level"], "gru")
     long = "Anna had a dog. " * 20
     count = len(generator.tokenizer.encode(long).ids) + 1
     too_long = (
@@ -258,8 +258,8 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
         f"inspect: {too_long}": lambda: generator.inspect(long),
         f"lens: {too_long}": lambda: generator.logit_lens(long),
         "samples: 2 texts cannot be said at once; ask for one, or call.": lambda: generator.stream("", num_samples=2),
-        "window: 25 is more than the 24 tokens this model takes.": lambda: generator("Anna", context_window=25),
-        'window: "trained" is not known of this model; give a number, or leave it out.': (
+        "context_window: 25 is more than the 24 tokens this model takes.": lambda: generator("Anna", context_window=25),
+        'context_window: "trained" is not known of this model; give a number, or leave it out.': (
             lambda: generator("Anna", context_window="trained")
         ),
         "score: one text is given where a list of them is expected; write [text].": lambda: generator.score("Anna"),
@@ -275,14 +275,14 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
 
 
 def test_a_greedy_call_leaves_the_checkpoint_s_own_drawing_behind(tokenizers):
-    generator = small_generator(tokenizers["bytes"], generate={"top_p": 0.9, "max_new_tokens": 7, "num_samples": 2})
+    generator = small_generator(tokenizers["byte-level"], generate={"top_p": 0.9, "max_new_tokens": 7, "num_samples": 2})
     assert generator.generation().top_p == 0.9 and generator.config["generate"]["top_p"] == 0.9
     greedy = generator.generation(temperature=0)
     assert (greedy.top_p, greedy.num_samples, greedy.max_new_tokens) == (None, 1, 7)
 
 
 def test_weights_that_are_no_numbers_are_told(tokenizers):
-    generator = small_generator(tokenizers["bytes"])
+    generator = small_generator(tokenizers["byte-level"])
     with torch.no_grad():
         generator.model.head.weight.fill_(math.nan)
     for ask in (lambda: generator("Anna"), lambda: list(generator.stream("Anna"))):
@@ -291,7 +291,7 @@ def test_weights_that_are_no_numbers_are_told(tokenizers):
 
 
 def test_a_language_model_is_loaded_as_what_it_is(tokenizers, quick_run, tmp_path):
-    bundle = language_bundle(tokenizers["bytes"], generate={"max_new_tokens": 9}, context_window=24)
+    bundle = language_bundle(tokenizers["byte-level"], generate={"max_new_tokens": 9}, window=24)
     write_bundle(tmp_path / "model", bundle)
     generator = regard.load(tmp_path / "model", device="cpu")
     assert isinstance(generator, Generator) and generator.generation().max_new_tokens == 9

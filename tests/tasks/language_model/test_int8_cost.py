@@ -25,7 +25,7 @@ SMALL = {
     "model.layers": 1,
     "model.feed_forward_width": 64,
     "model.max_positions": 32,
-    "data.train": {"paths": ["miniature:train"], "count": 300},
+    "data.train": {"paths": ["miniature:train"], "max_rows": 300},
     "train": {"steps": 20, "tokens_per_update": 256, "warmup": 5, "validate_every": 10, "learning_rate": 5e-3},
     "preflight": False,
 }
@@ -116,7 +116,7 @@ def test_score_prints_both_perplexities(run, tmp_path):
     lines = good("score", run.path, path, "--quantize", "int8", "-q").splitlines()
     assert lines[-1].startswith(f"int8 weights: perplexity {cost['perplexity']:.4f}, with full weights ")
     assert lines[-1].endswith(f" over {found['tokens']} tokens") and lines[-2].startswith("perplexity ")
-    assert bad("score", run.path, path, "--quantize", "int3") == 'weights: "int3" is not one of full, int8.'
+    assert bad("score", run.path, path, "--quantize", "int3") == 'quantize: "int3" is not one of none, int8.'
     assert bad("generate", run.path, "Anna", "--quantize", "int8", "--precision", "bf16") == (
-        "weights: int8 weights go with the precision fp32, not bf16; leave one of them out."
+        "quantize: int8 weights go with the precision fp32, not bf16; leave one of them out."
     )

@@ -46,7 +46,7 @@ class Telling(Progress):
         self.said.append(message)
 
 
-STORIES = {"data.train": {"paths": ["miniature:train"], "count": 300}}
+STORIES = {"data.train": {"paths": ["miniature:train"], "max_rows": 300}}
 
 
 @pytest.fixture
@@ -183,8 +183,8 @@ def test_mistakes_are_one_sentence(tmp_path):
 
 def test_bytes_are_the_default_of_bpe_alone():
     settings = lambda **changes: resolve_run(find_recipe("language-model"), STORIES | changes).settings.text
-    assert settings().marks == "bytes" and settings(**{"text.kind": "char"}).marks == "spaces"
-    assert settings(**{"text.pretokenizer": "metaspace"}).marks == "spaces"
+    assert settings().pretokenizer == "byte-level" and settings(**{"text.kind": "char"}).pretokenizer == "metaspace"
+    assert settings(**{"text.pretokenizer": "metaspace"}).pretokenizer == "metaspace"
 
 
 def test_the_folder_follows_from_what_is_read_and_how():

@@ -83,7 +83,7 @@ def test_the_cost_is_the_difference_between_two_perplexities(folder):
     ids = [generator.tokenizer.encode_batch([text])[0] for text in texts]
     assert generator.weights_cost(ids) == found
     with pytest.raises(
-        ConfigError, match=r"^weights: this model has its full ones, which cost nothing; load it with"
+        ConfigError, match=r"^quantize: this model has its full ones, which cost nothing; load it with"
     ):
         plain.weights_cost(texts)
 
@@ -99,7 +99,7 @@ def test_the_error_of_the_cost_is_that_of_a_mean():
         f"int8 weights: perplexity {math.exp(6.4 / 3):.4f}, with full weights {math.exp(2):.4f}: "
         f"{math.exp(0.4 / 3) - 1:+.3%} (± {found.error:.3%}) over 3 tokens"
     )
-    with pytest.raises(ConfigError, match=r"^weights: there are no tokens to measure their cost on; give a text"):
+    with pytest.raises(ConfigError, match=r"^quantize: there are no tokens to measure their cost on; give a text"):
         weights_cost([[]], [[]])
 
 
@@ -108,7 +108,7 @@ def test_what_is_looked_at_is_what_answers(folder):
     generator = regard.load(folder, "cpu", quantize="int8")
     plain = regard.load(folder, "cpu")
     text = "Anna had a dog."
-    for name in ("inspect", "lens"):
+    for name in ("inspect", "logit_lens"):
         held, full = getattr(generator, name)(text), getattr(plain, name)(text)
         assert set(held.arrays) == set(full.arrays)
         assert any((held.arrays[each] != full.arrays[each]).any() for each in held.arrays)
@@ -134,22 +134,22 @@ def refusal(*given):
 def test_weights_that_cannot_be_are_refused(folder, quick_run, monkeypatch):
     cpu = torch.device("cpu")
     assert refusal("int8", torch.device("cuda"), "fp32") == (
-        "weights: int8 weights are for a CPU, and this model is on cuda; leave them out, or choose the device cpu."
+        "quantize: int8 weights are for a CPU, and this model is on cuda; leave them out, or choose the device cpu."
     )
     assert refusal("int8", cpu, "bf16") == (
-        "weights: int8 weights go with the precision fp32, not bf16; leave one of them out."
+        "quantize: int8 weights go with the precision fp32, not bf16; leave one of them out."
     )
-    assert refusal("int4", cpu, "fp32") == 'weights: "int4" is not one of full, int8.'
-    with pytest.raises(ConfigError, match='^weights: "int4" is not one of full, int8.$'):
-        regard.load(folder, "cpu", weights="int4")
+    assert refusal("int4", cpu, "fp32") == 'quantize: "int4" is not one of none, int8.'
+    with pytest.raises(ConfigError, match='^quantize: "int4" is not one of none, int8.$'):
+        regard.load(folder, "cpu", quantize="int4")
     monkeypatch.setattr(weights, "can_multiply_int8", lambda: False)
     assert refusal("int8", cpu, "fp32") == (
-        "weights: this build of torch cannot multiply int8 weights on this machine; leave them out."
+        "quantize: this build of torch cannot multiply int8 weights on this machine; leave them out."
     )
-    weights.check_quantize("full", torch.device("cuda"), "bf16")
+    weights.check_quantize("none", torch.device("cuda"), "bf16")
     monkeypatch.setattr(weights, "can_multiply_int8", lambda: True)
     with pytest.raises(ConfigError) as caught:
         regard.load(quick_run.path, "cpu", quantize="int8")
     assert str(caught.value) == (
-        f"weights: {quick_run.path} is a translator, and only language models take int8; leave it out."
+        f"quantize: {quick_run.path} is a translator, and only language models take int8; leave it out."
     )

@@ -27,7 +27,7 @@ SMALL = {
     "model.max_positions": 64,
     "train": {"steps": 24, "tokens_per_update": 512, "warmup": 4, "validate_every": 8, "learning_rate": 5e-3},
 }
-STORIES = {"data.train": {"paths": ["miniature:train"], "count": 200}}
+STORIES = {"data.train": {"paths": ["miniature:train"], "max_rows": 200}}
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_file_of_documents_becomes_a_model_with_figures_and_a_card(tmp_path, t
     assert found["pseudo_perplexity"] == pytest.approx(math.exp(found["mlm_loss"]))
     assert 0 < found["majority_baseline"] < 0.5 and 0 <= found["masked_accuracy"] <= 1 and found["pairs"] > 0
     lines = metrics(run)
-    assert all({"masked", "next_sentence"} <= set(line) for line in lines if "learning_rate" in line)
+    assert all({"mlm", "nsp"} <= set(line) for line in lines if "learning_rate" in line)
     losses = [line["valid_masked_loss"] for line in lines if "valid_masked_loss" in line]
     assert losses[-1] < losses[0] and "valid_next_sentence_accuracy" in lines[-1]
     card = (run.path / "README.md").read_text(encoding="utf-8")
@@ -203,7 +203,7 @@ def test_a_model_goes_on_with_another_text(tmp_path, text):
     assert after.tokenizers["tokenizer"].to_json() == before.tokenizers["tokenizer"].to_json()
     for name, weight in before.model.state_dict().items():
         assert_close(after.model.state_dict()[name], weight, atol=1e-5, rtol=0)
-    assert after.facts["init_from"]["path"] == str(first.path) and len(after.facts["start"]["sha256"]) == 64
+    assert after.facts["init_from"]["path"] == str(first.path) and len(after.facts["init_from"]["sha256"]) == 64
     assert f"Began with `{first.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
     # What was learned helps from the first update on.
     assert second.scores["valid"]["mlm_loss"] < 0.95 * math.log(before.tokenizers["tokenizer"].size)

@@ -41,11 +41,11 @@ def test_a_run_has_every_figure(masked_run):
     assert {each["name"] for each in score["scores"]} == {"BLEU", "chrF", "TER"} and score["sentences"] == 30
     assert score["decode"] == MaskPredictDecodeSettings().model_dump(mode="json")
     lines = [json.loads(line) for line in (masked_run.path / "metrics.jsonl").read_text().splitlines()]
-    assert all({"translation", "surprise", "length"} <= set(line) for line in lines if "translation" in line)
+    assert all({"ce", "nll", "length"} <= set(line) for line in lines if "ce" in line)
     validated = [line for line in lines if "valid_loss" in line]
     assert {"valid_bleu", "valid_length_loss", "valid_attention_focus", "valid_perplexity"} <= set(validated[-1])
     assert validated[-1]["valid_loss"] < validated[0]["valid_loss"]
-    assert "passes 4, length candidates 3" in (masked_run.path / "README.md").read_text()
+    assert "iterations 4, length candidates 3" in (masked_run.path / "README.md").read_text()
 
 
 def test_the_loss_is_always_that_of_the_same_words(masked_run, pairs):
@@ -81,7 +81,7 @@ def test_masks_change_from_epoch_to_epoch_but_not_from_run_to_run(tmp_path, pair
         for name, seed in (("one", 1), ("same", 1), ("other", 2))
     )
     losses = [
-        [json.loads(line).get("surprise") for line in (run.path / "metrics.jsonl").read_text().splitlines()]
+        [json.loads(line).get("nll") for line in (run.path / "metrics.jsonl").read_text().splitlines()]
         for run in (one, same, other)
     ]
     assert losses[0] == losses[1] != losses[2]
@@ -89,9 +89,9 @@ def test_masks_change_from_epoch_to_epoch_but_not_from_run_to_run(tmp_path, pair
 
 def test_settings_of_the_other_way_are_unknown_here():
     recipe = find_recipe("mask-predict-miniature")
-    with pytest.raises(ConfigError, match=r"^decode\.beams: unknown setting, given as 5 \(from the command line\); "):
+    with pytest.raises(ConfigError, match=r"^decode\.beam_size: unknown setting, given as 5 \(from the command line\); "):
         resolve_run(recipe, {"decode.beam_size": 5})
-    with pytest.raises(ConfigError, match=r"^decode\.passes: unknown setting, given as 2"):
+    with pytest.raises(ConfigError, match=r"^decode\.iterations: unknown setting, given as 2"):
         resolve_run(find_recipe("translate-miniature"), {"decode.iterations": 2})
     settings = resolve_run(recipe, {"decode.iterations": 2, "objective.length_weight": 0.5}).settings
     assert (settings.decode.iterations, settings.objective.length_weight, settings.task) == (2, 0.5, "translate")
@@ -118,7 +118,7 @@ def test_a_student_learns_from_what_its_teacher_says(quick_run, tmp_path):
     assert read_bundle(Run(run).best).settings.family == "mask-predict"
     assert good("translate", run, "Der Hund schläft.", "--iterations", 2, "--quiet").count("\n") == 1
     text = good("evaluate", run, "--iterations", 1, "--quiet")
-    assert "decoding: passes 1, length candidates 3" in text and "BLEU" in text
+    assert "decoding: iterations 1, length candidates 3" in text and "BLEU" in text
     found = json.loads(good("translate", run, "Ja.", "--json", "--n-best", 2, "--length-candidates", 2, "--quiet"))
     assert 1 <= len(found["candidates"]) <= 2
     assert bad("translate", run, "Ja.", "--json", "--n-best", 4) == (
@@ -128,7 +128,7 @@ def test_a_student_learns_from_what_its_teacher_says(quick_run, tmp_path):
         "method: sample is for models that say one word"
     )
     assert bad("evaluate", run, "--beam-size", 5).startswith(
-        "beams: 5 is for models that say one word after the other"
+        "beam_size: 5 is for models that say one word after the other"
     )
     assert bad("score", run, files[1], files[3]).startswith("score: this model gives probabilities of masked words")
 
@@ -154,4 +154,4 @@ def test_a_race_of_both_ways(tmp_path, monkeypatch):
     assert len(filled["alignment"]["weights"]) == len(filled["alignment"]["target"])
     assert filled["times"]["by_length"]["decoding_ms"] and filled["decode"]["iterations"] == 4
     report = (tmp_path / "race" / "report.html").read_text()
-    assert "beams 5, length penalty average or passes 4, length candidates 3" in report
+    assert "beam size 5, length penalty average or iterations 4, length candidates 3" in report

@@ -77,17 +77,17 @@ def test_what_has_no_meaning_is_refused_in_words(translator, quick_run, masked_r
     with pytest.raises(ConfigError) as error:
         translator("Ja.", beam_size=5)
     assert str(error.value) == (
-        "beams: 5 is for models that say one word after the other, and this one fills in all at once; leave it out, "
-        "and see passes and length_candidates."
+        "beam_size: 5 is for models that say one word after the other, and this one fills in all at once; leave it out, "
+        "and see iterations and length_candidates."
     )
     with pytest.raises(ConfigError) as error:
         regard.load(quick_run.best, device="cpu")("Ja.", iterations=5)
     assert str(error.value) == (
-        "passes: 5 is for models that fill in masked words (mask-predict), and this one says one word after the "
+        "iterations: 5 is for models that fill in masked words (mask-predict), and this one says one word after the "
         "other; leave it out."
     )
-    with pytest.raises(ConfigError, match="pases: unknown setting, given as 5 .*; did you mean passes?"):
-        translator("Ja.", pases=5)
+    with pytest.raises(ConfigError, match="iteratons: unknown setting, given as 5 .*; did you mean iterations?"):
+        translator("Ja.", iteratons=5)
     with pytest.raises(ConfigError, match="^prefix: this model fills in all words at once"):
         translator("Ja.", prefix="Yes")
     with pytest.raises(ConfigError, match="^alternatives: this model fills in all words at once"):

@@ -18,7 +18,7 @@ from regard.tasks.translate.evaluate import evaluate_run
 SMALL = {
     "data.train.max_rows": 300,
     "data.valid.max_rows": 30,
-    "data.test": {name: {"count": 5} for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")},
+    "data.test": {name: {"max_rows": 5} for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")},
     "model.width": 16,
     "text.size": 400,
     "train": {"tokens_per_update": 300, "steps": 12, "warmup": 4, "validate_every": 4, "keep_last": 3},

@@ -3,8 +3,8 @@ import pytest
 import torch
 
 import regard
+from regard import miniature
 from regard.decoding import generate as decoding
-from regard.decoding import miniature
 from regard.errors import CheckpointError, ConfigError, DataError
 
 SENTENCES = [pair.source for pair in miniature.pairs("test", 12)]
@@ -52,7 +52,7 @@ def test_unknown_characters_do_no_harm(translator):
 def test_decoding_settings_are_checked(translator):
     with pytest.raises(ConfigError, match="beems: unknown setting, given as 5"):
         translator("Ja.", beems=5)
-    with pytest.raises(ConfigError, match="beams: 0 is out of range"):
+    with pytest.raises(ConfigError, match="beam_size: 0 is out of range"):
         translator("Ja.", beam_size=0)
 
 
@@ -164,7 +164,7 @@ def test_a_draw_depends_on_the_line_and_not_on_the_neighbours(translator):
 
 def test_the_other_method_leaves_the_checkpoint_s_own_settings_behind(translator):
     assert translator.decoding().beam_size == 5 and translator.decoding(method="sample").beam_size == 1
-    with pytest.raises(ConfigError, match="beams: 5 is for a search; leave it out"):
+    with pytest.raises(ConfigError, match="beam_size: 5 is for a search; leave it out"):
         translator("Ja.", method="sample", beam_size=5)
 
 

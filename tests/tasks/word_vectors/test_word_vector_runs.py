@@ -192,7 +192,7 @@ def test_vectors_go_on_with_those_of_a_run_and_of_a_file(book):
         assert found.words == given.words
         np.testing.assert_allclose(found.vectors, given.vectors, atol=1e-4)
         np.testing.assert_allclose(weights["contexts.weight"], contexts if has_contexts else 0.0, atol=1e-4)
-        facts = run.record["data"]["start"]
+        facts = run.record["data"]["init_from"]
         assert facts["path"] == start and facts["covered"] == len(given.words)
         assert f"Began with `{start}`" in (run.path / "README.md").read_text()
     assert verify_resume(find_recipe("vectors"), settings(book, init_from="first"), steps=3).is_exact
@@ -202,9 +202,9 @@ def test_vectors_go_on_with_those_of_a_run_and_of_a_file(book):
     "start, sentence",
     [
         ("first", "model.width: 8 is not the 16 numbers that a word of first has; say model.width=16."),
-        ("books", "start: books holds no word vectors"),
+        ("books", "init_from: books holds no word vectors"),
         ("nowhere.txt", "nowhere.txt: there is no such file"),
-        ("others.txt", "start: no word of the text has a vector in others.txt"),
+        ("others.txt", "init_from: no word of the text has a vector in others.txt"),
     ],
 )
 def test_vectors_that_cannot_be_gone_on_with_are_refused(book, start, sentence):

@@ -79,6 +79,6 @@ def _places(flags: dict[str, Any]) -> Any:
 
     columns = {name: flags[name] for name in ("word_column", "label_column")}
     named = {name: column(word) for name, word in columns.items() if word is not None}
-    train = {"path": flags["data"], **named} | ({"count": flags["count"]} if flags["count"] else {})
+    train = {"path": flags["data"], **named} | ({"max_rows": flags["count"]} if flags["count"] else {})
     valid = {"valid": {"path": flags["valid_data"], **named}} if flags["valid_data"] else {}
     return resolve(ExampleData[TagSource], [Layer("the command line", {"train": train, **valid})]).settings

@@ -54,7 +54,7 @@ def fill(
     encoder = load_masked(run, device or "auto", precision=precision)
     choice: dict[str, Any] = {
         "top": top,
-        "among": [word.strip() for word in candidates.split(",")] if candidates else (),
+        "candidates": [word.strip() for word in candidates.split(",")] if candidates else (),
     }
     reporter = progress(quiet)
     if is_table(file):

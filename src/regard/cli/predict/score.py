@@ -80,12 +80,12 @@ def _pairs(source: str, target: str, is_text: bool) -> list[Any]:
     return [(source, target)] if is_text else list(read_aligned(Path(source), Path(target)))
 
 
-def _given(inline: str) -> list[str]:
+def _given(text: str) -> list[str]:
     from regard.errors import DataError
 
-    if not inline.strip():
-        raise DataError(f'"{inline}": there are no words here to score; give some after --inline.')
-    return [inline]
+    if not text.strip():
+        raise DataError(f'"{text}": there are no words here to score; give some after --inline.')
+    return [text]
 
 
 def _texts(path: Path, as_one_text: bool) -> list[str]:
@@ -146,7 +146,7 @@ def _print_texts(found: list[Any], cost: Any, json: bool, name: str | None = Non
             f"{each.log_probability:.4f}",
             str(len(each.tokens)),
             f"{each.perplexity:.2f}" if each.tokens else "-",
-            name or " ".join(each.inline.split()),
+            name or " ".join(each.text.split()),
         )
         for each in found
     ]

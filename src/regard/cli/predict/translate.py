@@ -155,8 +155,8 @@ def _check_candidates(wanted: int, json: bool, settings: Any) -> None:
     from regard.errors import ConfigError
 
     if wanted > settings.hypotheses:
-        names = "length candidates" if hasattr(settings, "length_candidates") else "beams"
-        flag = "--" + names.replace(" ", "-")
+        has_lengths = hasattr(settings, "length_candidates")
+        names, flag = ("length candidates", "--length-candidates") if has_lengths else ("beams", "--beam-size")
         raise ConfigError(f"--n-best {wanted} is more than the {settings.hypotheses} {names}; raise {flag}.")
     if wanted > 1 and not json:
         raise ConfigError(f"--n-best {wanted} lists candidates with --json only; add it, or leave --n-best out.")

@@ -34,7 +34,7 @@ def miniature(
     set_: Annotated[
         str | None,
         typer.Option(
-            "--test-set",
+            "--set",
             help="Examples instead: plots, reviews, opinions, paraphrases, likeness, probes (CSV), entities (CoNLL), "
             "questions (SQuAD JSON), senses (JSON lines); or texts: stories, news, retellings, mixed.",
         ),

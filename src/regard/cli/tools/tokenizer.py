@@ -17,8 +17,8 @@ def train(
     kind: Annotated[str, typer.Option(help="bpe, wordpiece, unigram, word or char.")] = "bpe",
     size: Annotated[int, typer.Option(help="Largest number of tokens.")] = 8000,
     pretokenizer: Annotated[
-        str, typer.Option(help="For bpe: spaces, or bytes (any text comes back exactly).")
-    ] = "spaces",
+        str, typer.Option(help="For bpe: metaspace, or byte-level (any text comes back exactly).")
+    ] = "metaspace",
     lowercase: Annotated[bool, typer.Option(help="Fold capital letters.")] = False,
     special_tokens: Annotated[
         str, typer.Option(help="plain (<pad>, <s>, ...), or bert ([PAD], [CLS], [MASK], ... for masked words).")
@@ -40,7 +40,7 @@ def train(
     given = {
         "kind": kind,
         "size": size,
-        "marks": pretokenizer,
+        "pretokenizer": pretokenizer,
         "lowercase": lowercase,
         "special_tokens": special_tokens,
         "min_frequency": min_frequency,

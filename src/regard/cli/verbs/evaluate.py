@@ -73,9 +73,7 @@ def evaluate(
         raise ConfigError("--text-column and --label-column are for models that label or choose; leave them out.")
     if task == "language-model":
         if data is not None:
-            raise ConfigError(
-                f"--data {data}: {run} is a language model; give the text to score it on with --inline."
-            )
+            raise ConfigError(f"--data {data}: {run} is a language model; give the text to score it on with --text.")
         _evaluate_text(flags)
         return
     if task == "masked-language-model":

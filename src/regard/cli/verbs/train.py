@@ -70,7 +70,7 @@ def train(
     """Train a model; Ctrl-C saves it, and --resume goes on.
 
     Examples: regard train translate-miniature train.steps=500 · regard train translate --source a.de --target a.en
-    · regard train language-model --text books/ · regard train classify --data reviews.csv --init-from runs/language-model
+    · regard train language-model --text books/ · regard train classify --data reviews.csv --init-from runs/bert
     """
     flags = dict(locals())
     from regard.cli.console import progress

@@ -21,7 +21,7 @@ def evaluate(
         list[Path] | None,
         typer.Option(help="Pairs of words that people have rated, such as WordSim-353; may repeat."),
     ] = None,
-    among: Annotated[
+    candidates: Annotated[
         int | None, typer.Option(min=1, help="Answer analogies with one of the first so many words; unset: of all.")
     ] = None,
     first: Annotated[int | None, typer.Option(min=1, help="Of a file: read only so many rows.")] = None,
@@ -37,7 +37,7 @@ def evaluate(
     if analogies is None and not similarities:
         raise ConfigError("Say what to score on: --analogies FILE, --similarities FILE, or both.")
     vectors = load_word_vectors(run, first, progress(quiet))
-    answered = None if analogies is None else score_analogies(vectors, analogies, among, progress(quiet))
+    answered = None if analogies is None else score_analogies(vectors, analogies, candidates, progress(quiet))
     rated = [score_similarities(vectors, path) for path in similarities or []]
     if json:
         print_json({"analogies": _plain(answered), "similarities": rated})

@@ -48,8 +48,8 @@ def count_words(place: TextSource, settings: WordSettings, progress: Progress = 
         raise nothing_in(place)
     if counter.floor:
         progress.warn(
-            f"{place.name}: it has more than {settings.max_counted_words:,} different words, so those seen {counter.floor:,} "
-            f"times or less were forgotten on the way (text.max_counted_words)."
+            f"{place.name}: it has more than {settings.max_counted_words:,} different words, so those seen "
+            f"{counter.floor:,} times or less were forgotten on the way (text.max_counted_words)."
         )
     found = counter.frequent(settings.minimum_count, settings.size)
     if len(found) < 2:

@@ -104,8 +104,8 @@ def _continuing(tokenizer: Tokenizer, size: int) -> NDArray[np.bool_]:
     """Return which ids are pieces inside a word."""
     if tokenizer.kind != "WordPiece":
         raise ConfigError(
-            f'masking.whole_word_masking: needs a tokenizer of kind "wordpiece", which marks pieces inside words, and this '
-            f'is a {tokenizer.kind}; leave it out, or say text.kind="wordpiece".'
+            f'masking.whole_word_masking: needs a tokenizer of kind "wordpiece", which marks pieces inside words, '
+            f'and this is a {tokenizer.kind}; leave it out, or say text.kind="wordpiece".'
         )
     found = np.zeros(size, bool)
     found[[number for number, piece in tokenizer.vocabulary.items() if piece.startswith(CONTINUES)]] = True

@@ -8,7 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 
-@triton.jit(do_not_specialize=["start", "left", "passes", "most", "T"])
+@triton.jit(do_not_specialize=["start", "left", "iterations", "most", "T"])
 def _mask(tokens, sure, words, chosen, start, left, iterations, most, T, BLOCK: tl.constexpr):
     """For each output, mask its least sure words, and say where they are, the least sure first."""
     row = tl.program_id(0).to(tl.int64)
@@ -24,9 +24,10 @@ def _mask(tokens, sure, words, chosen, start, left, iterations, most, T, BLOCK: 
     tl.store(chosen + row * most + rank, places.to(tl.int64), mask=is_masked & (rank < most))
 
 
-@triton.jit(do_not_specialize=["left", "passes", "most", "T"])
+@triton.jit(do_not_specialize=["left", "iterations", "most", "T"])
 def _say(
-    logits, never, chosen, words, tokens, sure, V, left, iterations, most, T, NEVER: tl.constexpr, BLOCK: tl.constexpr,
+    logits, never, chosen, words, tokens, sure, V, left, iterations, most, T,
+    NEVER: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """For each masked word, the most probable token and its log probability, put in its place."""
     row, number = tl.program_id(0).to(tl.int64), tl.program_id(1)

@@ -102,7 +102,7 @@ def headed_form(bundle: Bundle) -> EncoderForm:
     assert bundle.head is not None
     head = bundle.head
     if bundle.facts.get("pair_encoding") == "both-orders":
-        raise ConfigError('pairs: "both-orders" fits no Hugging Face form; "cross-encoder" does.')
+        raise ConfigError('pair_encoding: "both-orders" fits no Hugging Face form; "cross-encoder" does.')
     if head.pooling != "token":
         raise ConfigError(
             f'pooling: "{head.pooling}" of all tokens fits no Hugging Face form; "token" does: '

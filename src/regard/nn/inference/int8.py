@@ -41,7 +41,7 @@ class Int8Weight:
     def __call__(self, x: Tensor) -> Tensor:
         """Return x Wᵀ + b (..., outputs) of x (..., inputs)."""
         if x.requires_grad:
-            raise ConfigError("weights: int8 weights do not learn; use them under torch.inference_mode().")
+            raise ConfigError("quantize: int8 weights do not learn; use them under torch.inference_mode().")
         rows = x.reshape(-1, x.size(-1))  # (M, inputs)
         scale = torch.add(_nothing(), rows.abs().amax(-1, True), alpha=1 / HALF)
         whole = rows.div(scale).add_(HALF + 0.5).to(torch.int16)  # nothing is below 0.5, so cutting off rounds

@@ -50,9 +50,9 @@ def write_card(run: Run) -> Path:
         raise RunError(f"{path}: this was not written by regard; move it away to make room for the card.")
     if not {"data", "machine", "parameters"} <= set(record):
         raise RunError(f"{run.path}: this run has not begun to train ({state_of(record)}), so it has no card yet.")
-    metrics = read_metrics(run.path / METRICS)
-    draw_curves(metrics, run.path / CURVES)
-    use, scores, data = SECTIONS.get(record["task"], (_use, _scores, _data))
+    metrics, task = read_metrics(run.path / METRICS), record["task"]
+    draw_curves(metrics, run.path / CURVES, task)
+    use, scores, data = SECTIONS.get(task, (_use, _scores, _data))
     sections = [
         _head(run, record),
         use(run),
@@ -181,7 +181,7 @@ def _data(run: Run) -> list[str]:
 
 def _place(place: dict[str, Any]) -> Markdown:
     names = [place.get("path"), place.get("source"), place.get("target"), *place.get("references", [])]
-    count = f" (at most {place['count']:,})" if place.get("count") else ""
+    count = f" (at most {place['max_rows']:,})" if place.get("max_rows") else ""
     return Markdown(codes(name for name in names if name) + count)
 
 

@@ -8,13 +8,13 @@ from regard.runs.reports.drawing import new_figure, words_as_they_are
 
 CURVES = "curves.png"
 
-NOT_LOSSES = {"step", "epoch", "seconds", "learning_rate", "tokens_per_second", "waiting"}
+NOT_LOSSES = {"step", "epoch", "seconds", "learning_rate", "tokens_per_second", "data_wait"}
 TRANSLATION = ("target token", "valid_loss", "target tokens", "BLEU", "valid_bleu")
+LANGUAGE = ("target token", "valid_loss", "target tokens", "perplexity", "valid_perplexity")
 FIGURES = {
     "label": ("label", "valid_loss", "tokens", "accuracy", "valid_accuracy"),
-    "language": ("target token", "valid_loss", "target tokens", "perplexity", "valid_perplexity"),
     "pair": ("pair of words", "valid_loss", "words", "score", "valid_score"),
-    "masked": ("masked token", "valid_masked_loss", "tokens", "accuracy", "valid_masked_accuracy"),
+    "mlm": ("masked token", "valid_mlm_loss", "tokens", "accuracy", "valid_masked_accuracy"),
 }
 """By a part of the loss: what it is of, the same on validation, what speed counts, and a score on validation."""
 LABEL_FIGURES = {"f1": "F1", "spearman": "Spearman's correlation"}
@@ -22,12 +22,12 @@ LABEL_FIGURES = {"f1": "F1", "spearman": "Spearman's correlation"}
 COLOURS = {"train": "#4477aa", "valid": "#cc6677"}
 
 
-def draw_curves(metrics: Sequence[dict[str, float]], path: Path) -> None:
+def draw_curves(metrics: Sequence[dict[str, float]], path: Path, task: str = "translate") -> None:
     """Draw loss, BLEU, learning rate and speed over the steps; a panel without figures says so."""
     with words_as_they_are():
         figure = new_figure(10, 6.4)
         panels = figure.subplots(2, 2).flat
-        for panel, (title, lines) in zip(panels, panel_lines(metrics).items(), strict=True):
+        for panel, (title, lines) in zip(panels, panel_lines(metrics, task).items(), strict=True):
             panel.set_title(title, fontsize=10, loc="left")
             panel.set_xlabel("step", fontsize=8)
             panel.tick_params(labelsize=8)
@@ -48,13 +48,16 @@ def _draw(panel: Any, lines: dict[str, tuple[list[float], list[float]]]) -> None
         panel.legend(fontsize=8, frameon=False)
 
 
-def panel_lines(metrics: Sequence[dict[str, float]]) -> dict[str, dict[str, tuple[list[float], list[float]]]]:
+def panel_lines(
+    metrics: Sequence[dict[str, float]], task: str = "translate"
+) -> dict[str, dict[str, tuple[list[float], list[float]]]]:
     """Return the lines of each panel: steps and values by name, empty ones left out."""
     trained = [line for line in metrics if "learning_rate" in line]
-    # The surprise is the plain loss, which validation measures too; the first part may be smoothed.
+    # The NLL is the plain loss, which validation measures too; the first part may be smoothed.
     names = [name for name in (trained[0] if trained else {}) if name not in NOT_LOSSES]
-    loss = "surprise" if "surprise" in names else names[0] if names else ""
-    of, valid, counted, score, measured = next((FIGURES[name] for name in names if name in FIGURES), TRANSLATION)
+    loss = "nll" if "nll" in names else names[0] if names else ""
+    usual = LANGUAGE if task == "language-model" else TRANSLATION
+    of, valid, counted, score, measured = next((FIGURES[name] for name in names if name in FIGURES), usual)
     for figure, words in LABEL_FIGURES.items():
         if "label" in names and any(f"valid_{figure}" in line for line in metrics):
             score, measured = words, f"valid_{figure}"

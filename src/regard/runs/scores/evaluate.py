@@ -97,12 +97,12 @@ def _check_room(sets: list[EvalSet], out: Path | None, rival: "_Rival | None") -
     if out is not None and out.suffix == ".json":
         raise ConfigError(
             f"--out {out} holds one passport, but there are {len(sets)} sets ({names}); name a folder, or choose "
-            f"one with --set."
+            f"one with --test-set."
         )
     if rival and rival.lines is not None:
         raise ConfigError(
             f"{rival.path} holds the hypotheses of one set, but there are {len(sets)} ({names}); choose one with "
-            f"--set."
+            f"--test-set."
         )
 
 

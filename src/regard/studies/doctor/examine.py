@@ -68,7 +68,7 @@ def doctor(
 ) -> Report:
     """Look a run over before it begins and return what was found; nothing is written and nothing learned.
 
-    `recipe` and `overrides` are those of `train`. `find_rate` adds a learning-rate range test; `is_quick` leaves out
+    `recipe` and `overrides` are those of `train`. `lr_finder` adds a learning-rate range test; `is_quick` leaves out
     everything that learns from batches.
     """
     if isinstance(recipe, Mapping):

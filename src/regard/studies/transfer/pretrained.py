@@ -21,9 +21,9 @@ from regard.tasks.embedding_init import LOOKED_AT
 from regard.tasks.init_from import is_word_file, model_of
 from regard.tasks.load import load_word_vectors
 
-TEXT = {"paths": ["miniature:opinions/train"], "count": 20_000}
+TEXT = {"paths": ["miniature:opinions/train"], "max_rows": 20_000}
 """The text that what is missing is pretrained on: reviews of the embedded world without their labels."""
-WATCHED = {"paths": ["miniature:opinions/valid"], "count": 200}
+WATCHED = {"paths": ["miniature:opinions/valid"], "max_rows": 200}
 DOCUMENTS = {"documents": "blank-lines"}
 RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
     "vectors": ("vectors-miniature", {"data.train": TEXT, "objective.window": 10, "train.epochs": 10}),

@@ -33,8 +33,8 @@ from regard.studies.transfer.split import TransferSplit
 EXAMPLES = 32
 """Examples of an update."""
 MINIATURE = "miniature:"
-EMBEDDED = {"path": "miniature:opinions/train", "count": 1_000}
-EMBEDDED_TEST = {"path": "miniature:opinions/test", "count": 500}
+EMBEDDED = {"path": "miniature:opinions/train", "max_rows": 1_000}
+EMBEDDED_TEST = {"path": "miniature:opinions/test", "max_rows": 500}
 SIZES, EMBEDDED_SIZES = ("100", "1000", "all"), ("20", "100", "all")
 """How many examples are learned from unless told: of a user's, and of the embedded reviews."""
 

@@ -85,8 +85,8 @@ class QuestionAnswerer(HeadPipeline):
     ) -> Answer | list[Answer]:
         """Answer one question about a text, or each of many (question, text), in their order.
 
-        `count` answers are named; with a model that may be silent, no answer is given where its null_score_gap is above the
-        `threshold` (unset: the one that was best on its validation set).
+        `count` answers are named; with a model that may be silent, no answer is given where its null_score_gap is
+        above the `threshold` (unset: the one that was best on its validation set).
         """
         if threshold is not None and not self.has_unanswerable:
             raise ConfigError("threshold: this model has never seen a question without an answer; leave it out.")

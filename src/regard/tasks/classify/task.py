@@ -54,7 +54,9 @@ class TextHeadTask(HeadTask[LabeledRow]):
         """Return how many texts an example has, and how they are read."""
         texts, pairs = len(train[0].texts), settings.pair_encoding or "cross-encoder"
         if pairs != "cross-encoder" and texts == 1:
-            raise ConfigError(f'pairs: "{pairs}" is for two texts an example, and these have one; leave it out.')
+            raise ConfigError(
+                f'pair_encoding: "{pairs}" is for two texts an example, and these have one; leave it out.'
+            )
         return {"texts": texts, "pair_encoding": pairs}
 
     def adapt(

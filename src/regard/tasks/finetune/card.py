@@ -116,9 +116,9 @@ def _words(scores: dict[str, Any]) -> list[str]:
     first = next(iter(scores.values()))
     said = "Intervals are by bootstrap over the set; each score has a passport in `scores/`, with all answers. "
     if "confusion" in first:
-        said += "By chance is what always saying the commonest label would get right; the loss is in nats an example."
+        said += "The majority baseline is what the commonest label alone gets right; the loss is in nats an example."
     elif "majority_baseline" in first:
-        said += "By chance is what taking any of the choices would get right; the loss is in nats an example."
+        said += "The majority baseline is what any of the choices would get right; the loss is in nats an example."
     elif "spearman" in first:
         said += "The loss is the mean squared error in units of the training set's spread."
     return [said.strip()]

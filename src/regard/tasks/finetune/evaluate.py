@@ -119,7 +119,7 @@ def measure_labels(
     if out is not None and out.suffix == ".json" and len(sets) > 1:
         raise ConfigError(
             f"--out {out} holds one passport, but there are {len(sets)} sets ({', '.join(sets)}); name a folder, or "
-            f"choose one with --set."
+            f"choose one with --test-set."
         )
     rival = None if against is None else _Rival(Path(against), pipeline.bundle.task, device)
     found = {}
@@ -147,7 +147,7 @@ def _sets(
     """Return the examples at a place, or a run's own test sets; without any, what is watched."""
     if place is not None:
         if test_set is not None:
-            raise ConfigError(f"--set {test_set} is one of the run's own test sets; leave it out, or --data.")
+            raise ConfigError(f"--test-set {test_set} is one of the run's own test sets; leave it out, or --data.")
         usual = pipeline.bundle.facts.get("columns")
         return {place.name: read_set(shape, place, ExampleReport(), progress, usual=usual)}
     run = Run(Path(path))
@@ -158,7 +158,7 @@ def _sets(
     gathered = gather_examples(shape, data, progress, pipeline.bundle.facts.get("labels"))
     sets = gathered.tests or {"valid": gathered.valid}
     if test_set is not None and test_set not in sets:
-        raise ConfigError(f"--set {test_set}: this run has no such test set ({', '.join(sets)}).")
+        raise ConfigError(f"--test-set {test_set}: this run has no such test set ({', '.join(sets)}).")
     return sets if test_set is None else {test_set: sets[test_set]}
 
 

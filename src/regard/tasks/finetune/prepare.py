@@ -120,8 +120,8 @@ def new_label_bundle(
     kind = family(settings.model.family).kind
     if kind == "bidirectional-lm" and settings.init_from is None:
         raise ConfigError(
-            f"start: {settings.task} begins with an ELMo that has learned; give --init-from RUN (regard train elmo makes "
-            f"one)."
+            f"init_from: {settings.task} begins with an ELMo that has learned; give --init-from RUN (regard train "
+            f"elmo makes one)."
         )
     texts = lambda *given: [text for examples in given for each in examples for text in shape.vocabulary(each)]
     if kind == "embeddings":
@@ -131,7 +131,8 @@ def new_label_bundle(
     beside = None
     if start and start.head and start.head.extra_vectors and settings.extra_vectors is None:
         progress.say(
-            f"{settings.init_from}: the word vectors beside it stay behind with its head; extra_vectors=FILE gives some."
+            f"{settings.init_from}: the word vectors beside it stay behind with its head; extra_vectors=FILE gives "
+            f"some."
         )
     if settings.extra_vectors is not None:
         beside = find_beside(settings, start, texts(sets.train), texts(*sets.sets.values()), progress)
@@ -169,7 +170,7 @@ def _head(
     """Return what stands above the model: its head, and perhaps a mix of layers and a reader."""
     kind = family(settings.model.family).kind
     if settings.freeze_body and settings.init_from is None:
-        raise ConfigError("frozen: there is no start that could stay as it is; give one, or leave it out.")
+        raise ConfigError("freeze_body: there is no start that could stay as it is; give one, or leave it out.")
     if settings.bilstm_width and not _is_encoder(settings):
         raise ConfigError("bilstm_width: a reader stands over models that read both ways; leave it out.")
     head = shape.head_settings(facts, settings.head_dropout, _pooling(shape, settings, start))

@@ -66,7 +66,9 @@ class FineTuneSettings(Settings, Generic[M]):
     def _parts_fit(self) -> "FineTuneSettings[M]":
         check_figure(self.train, "loss", *SHAPES[self.task].watched)  # type: ignore[attr-defined]
         if self.freeze_extra_vectors and self.extra_vectors is None:
-            raise ValueError("freeze_extra_vectors: there are no vectors beside the model; give some with beside.")
+            raise ValueError(
+                "freeze_extra_vectors: there are no vectors beside the model; give some with extra_vectors."
+            )
         if self.init_from is not None and self.text != type(self.text)():
             raise ValueError(
                 f'text: the tokenizer comes from the start "{self.init_from}"; leave these settings out.'

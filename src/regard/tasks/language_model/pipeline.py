@@ -103,7 +103,9 @@ class Generator:
         """
         chosen = self.generation(**settings)
         if chosen.num_samples > 1:
-            raise ConfigError(f"samples: {chosen.num_samples} texts cannot be said at once; ask for one, or call.")
+            raise ConfigError(
+                f"num_samples: {chosen.num_samples} texts cannot be said at once; ask for one, or call."
+            )
         job = self._job(chosen, writes=True)
         return self._pieces(job, self._prompts([prompt], first_row, chosen))
 
@@ -133,9 +135,11 @@ class Generator:
         if wanted == "trained":
             wanted = self.bundle.facts.get("window")
             if wanted is None:
-                raise ConfigError('window: "trained" is not known of this model; give a number, or leave it out.')
+                raise ConfigError(
+                    'context_window: "trained" is not known of this model; give a number, or leave it out.'
+                )
         if bound is not None and wanted > bound:
-            raise ConfigError(f"window: {wanted:,} is more than the {bound:,} tokens this model takes.")
+            raise ConfigError(f"context_window: {wanted:,} is more than the {bound:,} tokens this model takes.")
         return int(wanted)
 
     def _prompts(self, texts: Sequence[str], first_row: int, settings: GenerateSettings) -> list[Prompt]:
@@ -218,7 +222,9 @@ class Generator:
     def weights_cost(self, texts: Sequence[str | Sequence[int]], progress: Progress = SILENT) -> WeightsCost:
         """Return what the weights this model was loaded with cost on texts, or on their ids."""
         if self.quantize == "none":
-            raise ConfigError("weights: this model has its full ones, which cost nothing; load it with int8 weights.")
+            raise ConfigError(
+                "quantize: this model has its full ones, which cost nothing; load it with int8 weights."
+            )
         ids = [self._encode([text], line)[0] if isinstance(text, str) else text for line, text in enumerate(texts, 1)]
         rows = [[self.tokenizer.eos_id, *each] for each in ids]
         both = [self._found(rows, None, 0, full, progress) for full in (True, False)]

@@ -64,8 +64,8 @@ def masked_scores(run: Run) -> list[str]:
     rule = next(iter(scores.values()))["rule"]
     words = (
         f"Masks and pairs are the same at every evaluation: {rule}. The loss is in nats a masked token, the "
-        "pseudo-perplexity its exponential; by chance is the share of the most frequent of these tokens. Figures can "
-        "be compared between models with the same tokenizer only."
+        "pseudo-perplexity its exponential; the majority baseline is the fraction of the most frequent of these "
+        "tokens. Figures can be compared between models with the same tokenizer only."
     )
     return ["## Scores", "", *table(header, rows), "", words]
 

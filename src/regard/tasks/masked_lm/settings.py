@@ -16,8 +16,8 @@ from regard.training.settings import MachineSettings, TrainSettings
 class MaskedSettings(Settings, Generic[M]):
     """Everything about the run of a masked language model; `model` takes the settings of its family.
 
-    Where the model has no head for next sentences (model.next_sentence_head), there are no pairs: sequences are filled
-    with sentences, across documents.
+    Where the model has no head for next sentences (model.next_sentence_head), there are no pairs: sequences are
+    filled with sentences, across documents.
     """
 
     task: Literal["masked-language-model"] = "masked-language-model"

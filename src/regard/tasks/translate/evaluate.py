@@ -136,7 +136,9 @@ def held_out_sets(
     """Read the set at `place`, or a run's own test sets, of which `only` picks one."""
     if place is not None:
         if only is not None:
-            raise ConfigError(f"--set {only} picks one of the run's own test sets; leave it out, or the other data.")
+            raise ConfigError(
+                f"--test-set {only} picks one of the run's own test sets; leave it out, or the other data."
+            )
         return [read_held_out(place.name, place, progress)]
     sets = _own_sets(Run(Path(path)), progress)
     if only is not None and only not in [each.name for each in sets]:

@@ -38,7 +38,7 @@ class MaskPredictTranslator(Translator):
         if name := next((each for each in changes if each in others), None):
             raise ConfigError(
                 f"{name}: {changes[name]} is for models that say one word after the other, and this one fills in all "
-                f"at once; leave it out, and see passes and length_candidates."
+                f"at once; leave it out, and see iterations and length_candidates."
             )
         layers = [Layer("the checkpoint", self.bundle.facts.get("decode", {})), Layer("the call", changes)]
         return resolve(MaskPredictDecodeSettings, layers).settings

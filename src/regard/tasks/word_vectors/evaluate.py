@@ -110,10 +110,10 @@ def read_rated_pairs(path: Path) -> list[tuple[str, str, float]]:
 
 
 def score_analogies(
-    vectors: WordVectors, path: Path, among: int | None = None, progress: Progress = SILENT
+    vectors: WordVectors, path: Path, candidates: int | None = None, progress: Progress = SILENT
 ) -> Analogies:
-    """Answer a file of analogies by the cosine; of the `among` first words of the table, unset: of all."""
-    table = vectors.directions[:among]
+    """Answer a file of analogies by the cosine; of the `candidates` first words of the table, unset: of all."""
+    table = vectors.directions[:candidates]
     sections = []
     with progress.bar("analogies", None) as bar:
         for name, questions in read_questions(path).items():

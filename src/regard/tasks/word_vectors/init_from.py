@@ -23,7 +23,8 @@ def begin_vectors(model: Any, tokenizer: Tokenizer, start: str, progress: Progre
     """
     if Path(start).exists() and not names_vectors(start):
         raise ConfigError(
-            f"start: {start} holds no word vectors; name a run of the task vectors, or a file of word2vec or GloVe."
+            f"init_from: {start} holds no word vectors; name a run of the task vectors, or a file of word2vec or "
+            f"GloVe."
         )
     before: Bundle | None = None
     if Path(start).is_dir():
@@ -40,7 +41,9 @@ def begin_vectors(model: Any, tokenizer: Tokenizer, start: str, progress: Progre
     pieces = tokenizer.vocabulary
     found = {row: known.index[pieces[row]] for row in range(len(model.words.weight)) if pieces[row] in known.index}
     if not found:
-        raise ConfigError(f"start: no word of the text has a vector in {start}; give vectors of the same language.")
+        raise ConfigError(
+            f"init_from: no word of the text has a vector in {start}; give vectors of the same language."
+        )
     rows, theirs = torch.tensor(list(found)), torch.tensor(list(found.values()))
     model.words.weight[rows] = torch.from_numpy(known.vectors)[theirs]
     if before is not None:

@@ -79,7 +79,7 @@ def _step(model: Any, vocabularies: Vocabularies, length: int, device: torch.dev
     def step() -> None:
         model.train()
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
-            objective(model, batch)["translation"].sum.backward()
+            objective(model, batch)["ce"].sum.backward()
 
     return step
 

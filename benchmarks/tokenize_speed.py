@@ -1,6 +1,6 @@
 """How fast running text becomes memory-mapped shards of ids, reading and writing included, and what a re-use costs.
 
-    python benchmarks/tokenise_speed.py train.txt.gz --documents blank-lines
+    python benchmarks/tokenize_speed.py train.txt.gz --documents blank-lines
 
 A byte-level BPE is trained on the first documents (not timed); then the whole text is tokenized into an empty
 folder, on all cores, and opened again with nothing changed; in turn with both, `tokenizers` alone encodes the same
@@ -44,7 +44,7 @@ def main() -> None:
     options = parser.parse_args()
 
     place = TextSource(paths=tuple(options.paths), documents=options.documents)
-    settings = TokenizerSettings(size=options.size, pretokenizer="bytes")
+    settings = TokenizerSettings(size=options.size, pretokenizer="byte-level")
     tokenizer = train_tokenizer(islice(read_documents(place), options.sample), settings)
     load = os.getloadavg()[0]
     seconds, again, alone = [], [], []

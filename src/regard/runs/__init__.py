@@ -1,0 +1,1 @@
+"""Runs: from a recipe to a trained model with scores and a card."""

@@ -1,0 +1,1 @@
+"""Recipes, resolved settings and the plan of a run."""

@@ -1,0 +1,87 @@
+"""Small runs to look over, sound ones and spoilt ones."""
+
+import json
+
+import pytest
+
+from regard import miniature
+from regard.data.sources.pair import Pair
+from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.studies.doctor.trial import TrialSetup
+from regard.tasks.translate.prepare import load_data, prepare_pairs
+from regard.training.device.machine import prepare_machine
+
+SMALL = {
+    "model.preset": "transformer-tiny",
+    "model.width": 16,
+    "model.feed_forward_width": 32,
+    "model.encoder_layers": 1,
+    "model.decoder_layers": 1,
+    "text.size": 700,
+    "train.tokens_per_update": 400,
+    "train.steps": 500,
+    "train.warmup": 50,
+    "train.validate_every": 100,
+    "validation.bleu_sentences": 0,
+    "decode.beam_size": 1,
+}
+
+
+@pytest.fixture(scope="session")
+def sound() -> dict[str, list[Pair]]:
+    """A training, a validation and a test set that nothing is wrong with."""
+    counts = {"train": 2000, "valid": 250, "test": 150}
+    return {split: [Pair(*pair) for pair in miniature.pairs(split, count)] for split, count in counts.items()}
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write sets to files and return the settings of a run on them."""
+
+    def write(sets, **changes):
+        places = {}
+        for name, pairs in sets.items():
+            path = tmp_path / f"{name}.jsonl"
+            path.write_text("".join(json.dumps(Pair(*pair)._asdict()) + "\n" for pair in pairs))
+            places[{"train": "data.train", "valid": "data.valid"}.get(name, f"data.test.{name}") + ".path"] = str(
+                path
+            )
+        return SMALL | places | {name.replace("__", "."): value for name, value in changes.items()}
+
+    return write
+
+
+@pytest.fixture
+def material(write):
+    """Read and encode sets, as a run would."""
+
+    def material(sets, **changes):
+        settings = resolve_run(find_recipe("translate"), write(sets, **changes)).settings
+        return load_data(settings, prepare_machine(settings.machine))
+
+    return material
+
+
+@pytest.fixture
+def bench(material):
+    """Make everything ready to learn, as a run would."""
+
+    def bench(sets, **changes):
+        found = material(sets, **changes)
+        machine = prepare_machine(found.settings.machine)
+        return TrialSetup(found, prepare_pairs(found, machine), machine)
+
+    return bench
+
+
+def shifted(pairs, begin, end, lines=1):
+    """Move the targets of some pairs up, so that each stands beside an earlier source."""
+    targets = [pair.target for pair in pairs]
+    part = targets[begin:end]
+    targets[begin:end] = part[lines:] + part[:lines]
+    return [Pair(pair.source, target) for pair, target in zip(pairs, targets, strict=True)]
+
+
+@pytest.fixture
+def shift():
+    return shifted
