@@ -70,9 +70,7 @@ def test_a_run_folder_holds_everything(quick_run):
 def test_metrics_are_one_json_object_a_line(quick_run):
     records = lines(quick_run.path / "metrics.jsonl")
     assert [record["step"] for record in records if "valid_loss" in record] == [30, 60]
-    assert all(
-        {"ce", "learning_rate", "tokens_per_second"} <= set(r) for r in records if "valid_loss" not in r
-    )
+    assert all({"ce", "learning_rate", "tokens_per_second"} <= set(r) for r in records if "valid_loss" not in r)
 
 
 def test_the_model_learned_something(quick_run):

@@ -19,7 +19,7 @@ Data = Annotated[
         help="A .tsv, .csv or .jsonl of pairs, labels or words, a .conll, SQuAD's .json (.gz too), or hf:NAME."
     ),
 ]
-ValidSource = Annotated[str | None, typer.Option(help="Validation source; unset: carved out.")]
+ValidSource = Annotated[str | None, typer.Option(help="Validation source; unset: held out of the training data.")]
 ValidTarget = Annotated[str | None, typer.Option(help="Validation target.")]
 ValidData = Annotated[str | None, typer.Option(help="Validation pairs, in the forms of --data.")]
 SourceColumn = Annotated[
@@ -33,7 +33,7 @@ Text = Annotated[
         "(data.train.field), or hf:NAME; may be repeated."
     ),
 ]
-ValidText = Annotated[list[str] | None, typer.Option(help="Validation text; unset: set apart.")]
+ValidText = Annotated[list[str] | None, typer.Option(help="Validation text; unset: held out of the training text.")]
 InitFrom = Annotated[
     str | None,
     typer.Option(help="Begin with this: a run or checkpoint, hf:DIR, or a file of word vectors."),

@@ -35,7 +35,9 @@ def record_lens(
     """
     layered: object = model
     if not isinstance(layered, SupportsLogitLens):
-        raise ConfigError("lens: this model has no blocks that write into one stream; a model of the family gpt has.")
+        raise ConfigError(
+            "logit_lens: this model has no blocks that write into one stream; a model of the family gpt has."
+        )
     with recording(model, ["hidden.*"]) as hidden:
         model.hidden_states(text[None]) if segments is None else model.hidden_states(text[None], segments[None])
     arrays: dict[str, NDArray[np.float32]] = {}

@@ -275,7 +275,7 @@ class Encoder:
     def logit_lens(self, text: str, second: str | None = None, count: int = 5) -> Trace:
         """Record what each block would say in the place of every token if it were the last (`record_lens`)."""
         self._check_fills(count)
-        row, segments, tokens = self._row("lens", text, second)
+        row, segments, tokens = self._row("logit_lens", text, second)
         return record_lens(self.model, row, tokens, self.tokenizer.tokens, count, segments)
 
     def _row(self, name: str, text: str, second: str | None) -> tuple[Tensor, Tensor, dict[str, list[str]]]:

@@ -86,7 +86,9 @@ def test_a_passport_says_everything_that_makes_figures_comparable(run, place):
 
 def test_the_hash_of_a_checkpoint_follows_its_model_alone(run, place, tmp_path):
     def found(path):
-        return evaluate_sets(path, place, device="cpu", out=tmp_path / "x.json")[0].passport.facts["checkpoint"]["sha256"]
+        return evaluate_sets(path, place, device="cpu", out=tmp_path / "x.json")[0].passport.facts["checkpoint"][
+            "sha256"
+        ]
 
     shutil.copytree(run.best, tmp_path / "moved")
     shutil.rmtree(tmp_path / "moved" / "training", ignore_errors=True)

@@ -93,7 +93,10 @@ def test_words_are_learned_from_scratch_too(desk):
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"init_from": None, "model.preset": "elmo-tiny"}, "init_from: classify begins with an ELMo that has learned"),
+        (
+            {"init_from": None, "model.preset": "elmo-tiny"},
+            "init_from: classify begins with an ELMo that has learned",
+        ),
         (
             {"init_from": None, "model.preset": "words", "freeze_body": True},
             "freeze_body: there is no start that could stay as it",

@@ -66,7 +66,8 @@ def test_a_language_model_is_fine_tuned_to_label(fine_tuned, language_model):
     assert sum(map(sum, found["confusion"])) == found["examples"] == 100
     assert record["settings"]["model"]["width"] == 32 and record["sources"]["model.width"].startswith("start ")
     assert (
-        record["data"]["init_from"]["path"] == str(language_model.path) and len(record["data"]["init_from"]["sha256"]) == 64
+        record["data"]["init_from"]["path"] == str(language_model.path)
+        and len(record["data"]["init_from"]["sha256"]) == 64
     )
     lines = [json.loads(line) for line in (fine_tuned.path / "metrics.jsonl").read_text().splitlines()]
     assert {"valid_loss", "valid_accuracy", "valid_macro_f1"} <= set(lines[-1])
@@ -233,7 +234,9 @@ def test_a_run_is_planned(files, language_model):
     changes = FINE | {"data.train.path": str(files[0]), "init_from": str(language_model.path)}
     plan = plan_run(resolve_run(find_recipe("classify"), changes).settings)
     assert (
-        plan.labels == 2 and plan.train_examples + plan.valid_examples == 300 and plan.init_from == changes["init_from"]
+        plan.labels == 2
+        and plan.train_examples + plan.valid_examples == 300
+        and plan.init_from == changes["init_from"]
     )
 
 
@@ -291,8 +294,8 @@ def test_settings_that_contradict_the_start_are_refused(language_model, files, q
         ({"text.size": 900}, f'text: the tokenizer comes from the start "{start}"; leave these settings out.'),
         (
             {"init_from": str(quick_run.path)},
-            f"init_from: {quick_run.path} is a sequence-to-sequence model, but the task classify begins with a language "
-            "model or a text encoder or a two-direction language model or a table of words; name one.",
+            f"init_from: {quick_run.path} is a sequence-to-sequence model, but the task classify begins with a "
+            "language model or a text encoder or a two-direction language model or a table of words; name one.",
         ),
         (
             {"max_length": 65},

@@ -199,7 +199,7 @@ def test_every_set_has_a_passport_and_two_models_are_compared(tagging, labeled, 
         measure_labels(tagging.path, place, against=worse.path / "scores" / "test.json")
     with pytest.raises(ConfigError, match='its task is "classify", and only models of the same task'):
         measure_labels(tagging.path, against=labeled.path)
-    with pytest.raises(ConfigError, match="--set other: this run has no such test set"):
+    with pytest.raises(ConfigError, match="--test-set other: this run has no such test set"):
         measure_labels(tagging.path, test_set="other")
 
 
@@ -281,7 +281,9 @@ def test_texts_read_apart_are_as_alike_as_their_vectors(tmp_path):
 def test_how_pairs_are_read_must_fit(folder, tmp_path):
     place = {"data.train.path": str(write_reviews(tmp_path / "a.csv", 30))}
     (tmp_path / "b.csv").write_text("text,score\n" + "".join(f"word {n},{n % 5}\n" for n in range(60)))
-    with pytest.raises(ConfigError, match='pair_encoding: "bi-encoder" is for two texts an example, and these have one'):
+    with pytest.raises(
+        ConfigError, match='pair_encoding: "bi-encoder" is for two texts an example, and these have one'
+    ):
         changes = BERT | {"data.train.path": str(tmp_path / "b.csv"), "pair_encoding": "bi-encoder"}
         train("regress", changes, out=tmp_path / "run")
     with pytest.raises(ConfigError, match='pooling: "mean" is for text encoders'):

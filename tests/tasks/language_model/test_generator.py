@@ -191,7 +191,9 @@ def test_the_window_is_the_model_s_the_trained_one_or_none(tokenizers):
     with pytest.raises(ConfigError) as error:
         rotary.score([text], stride=25)
     assert str(error.value) == "stride: 25 does not lie between 1 and 24, the tokens this model reads."
-    whole, trained = (rotary(text, max_new_tokens=3, context_window=window, temperature=0) for window in (None, "trained"))
+    whole, trained = (
+        rotary(text, max_new_tokens=3, context_window=window, temperature=0) for window in (None, "trained")
+    )
     assert whole.log_probabilities != pytest.approx(trained.log_probabilities, abs=1e-4)
     numbered = rotary(text, max_new_tokens=3, context_window=24, temperature=0)
     assert numbered == trained
@@ -251,14 +253,18 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
         "inspect: this model has no attention to look at; a model of the family gpt has.": (
             lambda: recurrent.inspect("Anna")
         ),
-        "lens: this model has no blocks that write into one stream; a model of the family gpt has.": (
+        "logit_lens: this model has no blocks that write into one stream; a model of the family gpt has.": (
             lambda: recurrent.logit_lens("Anna")
         ),
         "inspect: no probe is named x; this model has ": lambda: generator.inspect("Anna", ["x"]),
         f"inspect: {too_long}": lambda: generator.inspect(long),
-        f"lens: {too_long}": lambda: generator.logit_lens(long),
-        "samples: 2 texts cannot be said at once; ask for one, or call.": lambda: generator.stream("", num_samples=2),
-        "context_window: 25 is more than the 24 tokens this model takes.": lambda: generator("Anna", context_window=25),
+        f"logit_lens: {too_long}": lambda: generator.logit_lens(long),
+        "num_samples: 2 texts cannot be said at once; ask for one, or call.": lambda: generator.stream(
+            "", num_samples=2
+        ),
+        "context_window: 25 is more than the 24 tokens this model takes.": lambda: generator(
+            "Anna", context_window=25
+        ),
         'context_window: "trained" is not known of this model; give a number, or leave it out.': (
             lambda: generator("Anna", context_window="trained")
         ),
@@ -275,7 +281,9 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
 
 
 def test_a_greedy_call_leaves_the_checkpoint_s_own_drawing_behind(tokenizers):
-    generator = small_generator(tokenizers["byte-level"], generate={"top_p": 0.9, "max_new_tokens": 7, "num_samples": 2})
+    generator = small_generator(
+        tokenizers["byte-level"], generate={"top_p": 0.9, "max_new_tokens": 7, "num_samples": 2}
+    )
     assert generator.generation().top_p == 0.9 and generator.config["generate"]["top_p"] == 0.9
     greedy = generator.generation(temperature=0)
     assert (greedy.top_p, greedy.num_samples, greedy.max_new_tokens) == (None, 1, 7)

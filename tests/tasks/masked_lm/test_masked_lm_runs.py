@@ -58,7 +58,7 @@ def test_a_file_of_documents_becomes_a_model_with_figures_and_a_card(tmp_path, t
     assert 0 < found["majority_baseline"] < 0.5 and 0 <= found["masked_accuracy"] <= 1 and found["pairs"] > 0
     lines = metrics(run)
     assert all({"mlm", "nsp"} <= set(line) for line in lines if "learning_rate" in line)
-    losses = [line["valid_masked_loss"] for line in lines if "valid_masked_loss" in line]
+    losses = [line["valid_mlm_loss"] for line in lines if "valid_mlm_loss" in line]
     assert losses[-1] < losses[0] and "valid_next_sentence_accuracy" in lines[-1]
     card = (run.path / "README.md").read_text(encoding="utf-8")
     assert "pseudo-perplexity" in card and "next sentence" in card and str(text) in card

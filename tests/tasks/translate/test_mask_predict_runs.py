@@ -89,7 +89,9 @@ def test_masks_change_from_epoch_to_epoch_but_not_from_run_to_run(tmp_path, pair
 
 def test_settings_of_the_other_way_are_unknown_here():
     recipe = find_recipe("mask-predict-miniature")
-    with pytest.raises(ConfigError, match=r"^decode\.beam_size: unknown setting, given as 5 \(from the command line\); "):
+    with pytest.raises(
+        ConfigError, match=r"^decode\.beam_size: unknown setting, given as 5 \(from the command line\); "
+    ):
         resolve_run(recipe, {"decode.beam_size": 5})
     with pytest.raises(ConfigError, match=r"^decode\.iterations: unknown setting, given as 2"):
         resolve_run(find_recipe("translate-miniature"), {"decode.iterations": 2})

@@ -40,7 +40,7 @@ class ElmoEncoder(Encoder):
 
     def logit_lens(self, *_: Any, **__: Any) -> Any:
         """Refuse: its layers do not write into one stream."""
-        raise ConfigError("lens: the layers of an ELMo do not write into one stream; look at a BERT or a GPT.")
+        raise ConfigError("logit_lens: the layers of an ELMo do not write into one stream; look at a BERT or a GPT.")
 
     def _counted(self, tokens: Tensor, token_mask: Tensor) -> Tensor:
         return token_mask & (tokens < BEGINNINGS)

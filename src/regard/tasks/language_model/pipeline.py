@@ -80,7 +80,7 @@ class Generator:
     ) -> Completion | list[Completion]:
         """Continue one prompt, or many in their order; settings such as temperature=0.8 may be given by name.
 
-        `first_line` is the number of the first prompt in what it was taken from: messages name it, and draws follow
+        `first_row` is the number of the first prompt in what it was taken from: messages name it, and draws follow
         from it.
         """
         job = self._job(self.generation(**settings))
@@ -266,7 +266,7 @@ class Generator:
 
     def logit_lens(self, text: str, count: int = 5) -> Trace:
         """Record what each block would say behind every token if it were the last (see `inspection.record_lens`)."""
-        row, tokens = self._row("lens", text)
+        row, tokens = self._row("logit_lens", text)
         return record_lens(self.model, row, tokens, self.tokenizer.tokens, count)
 
     def _row(self, name: str, text: str) -> tuple[torch.Tensor, dict[str, list[str]]]:

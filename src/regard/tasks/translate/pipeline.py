@@ -102,7 +102,7 @@ class Translator:
     ) -> Translation | list[Translation]:
         """Translate one text, or many in their order; settings such as beams=5 may be given by name.
 
-        `prefix` is what translations begin with: one for all texts, or one (or None) for each. `first_line` is the
+        `prefix` is what translations begin with: one for all texts, or one (or None) for each. `first_row` is the
         number of the first text in what it was taken from: messages name it, and draws follow from it.
         """
         settings = self.decoding(**decoding)
