@@ -102,7 +102,7 @@ def test_a_place_that_cannot_be_written_is_refused_first(folder, tmp_path):
 
 def test_a_table_is_no_start(folder):
     sentence = bad("train", "classify", "--data", folder / "pairs.csv", "--init-from", folder / "pairs.csv")
-    assert sentence.startswith(f"start: {folder / 'pairs.csv'} is a table of examples, and no model; name a run")
+    assert sentence.startswith(f"init_from: {folder / 'pairs.csv'} is a table of examples, and no model; name a run")
 
 
 def test_resuming_is_verified_on_files_of_ones_own(folder):
