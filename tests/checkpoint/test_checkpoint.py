@@ -285,6 +285,18 @@ def test_a_newer_format_is_refused(tmp_path):
     )
 
 
+def test_an_older_format_is_refused(tmp_path):
+    write_bundle(tmp_path / "one", bundle())
+    path = tmp_path / "one" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 1, "regard": "0.1.0"}))
+    from regard import __version__
+
+    assert message(lambda: read_bundle(tmp_path / "one")) == (
+        f"{tmp_path / 'one'}: written in format 1 by regard 0.1.0, but regard {__version__} reads format 2; "
+        "train it again, or use it with the version that wrote it."
+    )
+
+
 def test_settings_that_do_not_fit_the_weights_are_told(tmp_path):
     write_bundle(tmp_path / "one", bundle())
     path = tmp_path / "one" / "config.json"

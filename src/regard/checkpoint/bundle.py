@@ -23,7 +23,7 @@ from regard.text.tokenizer import Tokenizer
 from regard.version import __version__
 
 FORMAT = 2
-"""The version of the layout below. A newer one is refused; an older one would be migrated on reading."""
+"""The version of the layout below, and of the names inside it; any other is refused."""
 
 KNOWN = {"format", "regard", "task", "model", "vocabularies", "tokenizers", "head"}
 """What every config holds; all else in it are facts of the task."""
@@ -122,6 +122,11 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise CheckpointError(
             f"{folder}: written in format {written.format} by regard {written.regard}, but regard {__version__} "
             f"reads formats up to {FORMAT}; upgrade with pip install -U regard."
+        )
+    if written.format < FORMAT:
+        raise CheckpointError(
+            f"{folder}: written in format {written.format} by regard {written.regard}, but regard {__version__} "
+            f"reads format {FORMAT}; train it again, or use it with the version that wrote it."
         )
     check_record(config, path, ConfigRecord, CheckpointError, what, "copy it again")
     return dict(config)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regard.checkpoint.averaging import Which, average_checkpoints, kept_checkpoints
-from regard.checkpoint.store import find_checkpoint
 from regard.checkpoint.bundle import write_bundle
+from regard.checkpoint.store import find_checkpoint
 from regard.errors import ConfigError, RunError
 
 

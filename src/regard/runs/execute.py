@@ -7,24 +7,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from regard.checkpoint.store import Keeping
 from regard.checkpoint.bundle import TrainingState, read_bundle, read_training
+from regard.checkpoint.store import Keeping
 from regard.config.resolve import Resolved
 from regard.data.sources.pair import Pair
 from regard.errors import RegardError, RunError
-from regard.tasks.load import load
 from regard.progress import SILENT, Progress
 from regard.runs.reports.card import leave_card
-from regard.tasks.data import Prepared
-from regard.runs.store.process import this_process
 from regard.runs.store.folder import Run, abandon, clear_leftovers, missing_folders
+from regard.runs.store.process import this_process
 from regard.tasks.contract import Prepare, task
-from regard.training.loop import Hooks, Reason, Trainer
-from regard.training.state import LoopState
+from regard.tasks.data import Prepared
+from regard.tasks.load import load
 from regard.training.device.machine import Machine, prepare_machine
+from regard.training.loop import Hooks, Reason, Trainer
 from regard.training.metrics_log import MetricsLog
 from regard.training.parallel.process_group import ProcessGroup, init_process_group
 from regard.training.settings import TrainSettings
+from regard.training.state import LoopState
 from regard.version import __version__
 
 Start = Literal["new", "replace", "again", "resume"]

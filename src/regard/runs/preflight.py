@@ -7,13 +7,13 @@ from typing import Any
 from regard.progress import SILENT, Progress
 from regard.tasks.checks.alignment import alignment_findings, quick_alignment_findings
 from regard.tasks.checks.documents import document_findings, passage_findings
-from regard.tasks.findings import Finding, Report
 from regard.tasks.checks.running_text import running_text_findings
 from regard.tasks.checks.sizes import size_findings
 from regard.tasks.checks.splits import split_findings
-from regard.tasks.checks.tokenizers import text_findings
 from regard.tasks.checks.text_sizes import text_size_findings
-from regard.tasks.translate.data import TranslationData, TextTaskData
+from regard.tasks.checks.tokenizers import text_findings
+from regard.tasks.findings import Finding, Report
+from regard.tasks.translate.data import TextTaskData, TranslationData
 
 Look = Callable[[Any], list[Finding]]
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from regard.config.overrides import nested
 from regard.config.resolve import Layer, Resolved, resolve
 from regard.config.settings import flatten
-from regard.config.overrides import nested
 from regard.errors import ConfigError, RunError
 from regard.models.families import family
 from regard.progress import SILENT, Progress

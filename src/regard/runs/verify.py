@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from regard.checkpoint.bundle import read_training, read_weights
-from regard.config.settings import flatten
 from regard.config.overrides import nested
+from regard.config.settings import flatten
 from regard.errors import ConfigError
 from regard.progress import SILENT, Progress
 from regard.runs.execute import RunSpec, execute

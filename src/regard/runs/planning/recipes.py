@@ -9,18 +9,17 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from regard.config.resolve import Layer, Resolved, resolve
-from regard.config.settings import Settings, setting_names
 from regard.config.overrides import nested
 from regard.config.parsing import ParseError, parse_toml
-from regard.config.resolve import check_texts
+from regard.config.resolve import Layer, Resolved, check_texts, resolve
+from regard.config.settings import Settings, setting_names
 from regard.errors import ConfigError
 from regard.models.base.protocols import IN_EVERY_FAMILY
 from regard.models.families import Kind, check_kind, family
 from regard.models.presets import preset
 from regard.tasks.contract import task
-from regard.tasks.init_from import FEATURE_RATE, init_layer, usual_length
 from regard.tasks.embedding_init import begin_with_vectors
+from regard.tasks.init_from import FEATURE_RATE, init_layer, usual_length
 
 FINE_TUNING: dict[str, Any] = {
     "optimizer": "adamw",

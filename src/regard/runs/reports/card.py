@@ -6,23 +6,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from regard.checkpoint.identity import model_hash
 from regard.checkpoint.records import CONFIG
-from regard.config.settings import flatten
 from regard.config.overrides import parse_overrides
+from regard.config.settings import flatten
 from regard.errors import CheckpointError, RunError
 from regard.escaping import as_markdown_paragraph, in_markdown
 from regard.progress import Progress
 from regard.runs.reports.curves import CURVES, draw_curves
-from regard.tasks.elmo.card import elmo_data, elmo_scores, elmo_use
 from regard.runs.reports.markdown import Markdown, began, code, codes, fenced, table
-from regard.tasks.masked_lm.card import masked_data, masked_scores, masked_use
-from regard.checkpoint.identity import model_hash
 from regard.runs.scores.passport import decoding_words, passports_of
+from regard.runs.scores.records import TranslationPassport
 from regard.runs.store.folder import Run
 from regard.runs.store.listing import state_of
-from regard.runs.scores.records import TranslationPassport
-from regard.tasks.language_model.card import text_data, text_scores, text_use
+from regard.tasks.elmo.card import elmo_data, elmo_scores, elmo_use
 from regard.tasks.finetune.card import tuning_data, tuning_scores, tuning_use
+from regard.tasks.language_model.card import text_data, text_scores, text_use
+from regard.tasks.masked_lm.card import masked_data, masked_scores, masked_use
 from regard.tasks.word_vectors.card import vectors_data, vectors_scores, vectors_use
 from regard.training.metrics_log import METRICS, read_metrics
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import DataError
-from regard.metrics.significance import Difference, paired_bootstrap
 from regard.metrics.bootstrap import RESAMPLES, SEED
+from regard.metrics.significance import Difference, paired_bootstrap
 from regard.progress import SILENT, Progress
 from regard.runs.scores.passport import Passport, read_passport
 

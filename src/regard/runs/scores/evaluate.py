@@ -4,19 +4,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.data.sources.lines import read_lines
+from regard.checkpoint.identity import model_place
 from regard.data.settings.pairs import PairSource
+from regard.data.sources.lines import read_lines
 from regard.errors import ConfigError, DataError, RunError
 from regard.metrics.translation import translation_scores
-from regard.tasks.translate.pipeline import Translator
-from regard.tasks.load import load_translator
 from regard.progress import SILENT, Progress
 from regard.runs.scores.compare import Comparison, check_same_set, compare
-from regard.tasks.translate.evaluate import Evaluation, EvalSet, evaluate, held_out_sets
-from regard.checkpoint.identity import model_place
 from regard.runs.scores.passport import Passport, issue, keep_passport, read_passport
-from regard.tasks.data import Prepared
 from regard.runs.store.folder import Run
+from regard.tasks.data import Prepared
+from regard.tasks.load import load_translator
+from regard.tasks.translate.evaluate import EvalSet, Evaluation, evaluate, held_out_sets
+from regard.tasks.translate.pipeline import Translator
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint.atomic import write_json
+from regard.checkpoint.identity import model_hash
 from regard.config.names import inside
 from regard.config.records import check_record, read_json
 from regard.data.sources.lines import lines_hash, read_lines
 from regard.errors import DataError
 from regard.metrics.translation import Score
-from regard.tasks.translate.pipeline import Translator
 from regard.progress import SILENT, Progress
-from regard.tasks.translate.evaluate import Evaluation
-from regard.checkpoint.identity import model_hash
-from regard.runs.store.folder import Run
 from regard.runs.scores.records import PassportRecord
+from regard.runs.store.folder import Run
+from regard.tasks.translate.evaluate import Evaluation
+from regard.tasks.translate.pipeline import Translator
 from regard.training.device.machine import Machine
 from regard.version import __version__
 

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from regard.checkpoint.store import CheckpointStore
 from regard.checkpoint.atomic import is_leftover, write_json, write_text
-from regard.config.settings import Settings
+from regard.checkpoint.store import CheckpointStore
 from regard.config.records import first_problem
+from regard.config.settings import Settings
 from regard.data.sources.pair import Pair
 from regard.errors import RunError
 from regard.runs.store.records import WHAT, read_run_record

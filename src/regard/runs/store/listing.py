@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import RunError
-from regard.runs.store.process import is_alive
 from regard.runs.store.folder import RECORD, Run
+from regard.runs.store.process import is_alive
 from regard.training.metrics_log import METRICS, read_metrics
 
 UNDER_WAY = ("preparing", "running")

@@ -11,6 +11,14 @@ from pydantic import AfterValidator, Field, model_validator
 
 from regard.config.records import Count, Record, check_record, read_json
 from regard.errors import RunError
+from regard.runs.scores.records import (
+    AnalogyFigures,
+    ElmoFigures,
+    LabelFigures,
+    MaskedLmScores,
+    TextFigures,
+    TranslationFigures,
+)
 from regard.runs.store.data_records import (
     ExampleDataRecord,
     ExamplePlaces,
@@ -22,14 +30,6 @@ from regard.runs.store.data_records import (
     TextPlaces,
     WordDataRecord,
     WordPlaces,
-)
-from regard.runs.scores.records import (
-    AnalogyFigures,
-    ElmoFigures,
-    LabelFigures,
-    MaskedLmScores,
-    TextFigures,
-    TranslationFigures,
 )
 
 WHAT = "the record of a run that this version of regard can read"
