@@ -149,10 +149,14 @@ def cycles() -> list[list[str]]:
             if len(group) > 1:
                 groups.append(sorted(group))
 
-    sys.setrecursionlimit(10_000)
-    for node in edges:
-        if node not in index:
-            visit(node)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(10_000)  # as deep as modules import each other
+    try:
+        for node in edges:
+            if node not in index:
+                visit(node)
+    finally:
+        sys.setrecursionlimit(limit)
     return sorted(groups)
 
 
