@@ -12,6 +12,7 @@ from regard.errors import RunError
 from regard.runs.store.folder import Run
 from regard.runs.store.listing import delete_run, list_runs, state_of
 from regard.runs.store.process import is_alive, this_process
+from regard.runs.train import train
 
 
 @pytest.fixture
@@ -111,8 +112,12 @@ def test_a_number_given_to_a_new_process_is_not_the_old_one():
     assert state_of({"state": "running"}) == "running, or killed"
 
 
-def test_training_notes_its_process(quick_run):
-    assert quick_run.record["process"] == this_process()
+def test_training_notes_its_process(tmp_path):
+    brief = {"train.steps": 1, "train.warmup": 0, "train.validate_every": 1, "validation.bleu_sentences": 0}
+    few = {f"data.test.{name}.max_rows": 2 for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")}
+    rows = {"data.train.max_rows": 100, "data.valid.max_rows": 5, "text.size": 300, "model.width": 16}
+    run = train("translate-miniature", brief | few | rows, out=tmp_path / "own")
+    assert run.record["process"] == this_process()
 
 
 def test_a_deleted_run_is_gone_and_nothing_else(shelf, tmp_path):
