@@ -93,7 +93,7 @@ def test_the_sentence_names_the_field(folder):
     assert "(model.dropout: " in message(lambda: read_bundle(folder))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "null", "5", '"x"', "{}", "[" * 9000, '{"format": 1}'])
+@pytest.mark.parametrize("text", ["", "[]", "null", "5", '"x"', "{}", "[" * 9000, '{"format": 2}'])
 def test_a_config_that_is_something_else_is_a_sentence(folder, text):
     (folder / "config.json").write_text(text)
     renew(folder)
