@@ -95,7 +95,7 @@ def of_shards(places: Places, name: str) -> None:
         "documents": 1,
         "is_complete": True,
     }
-    book = {"tokenizer": "t", "reading": {}, "shards": {name: 6}, "inputs": {"a": entry}, "made": 1, "format": 1}
+    book = {"tokenizer": "t", "reading": {}, "shards": {name: 6}, "inputs": {"a": entry}, "made": 1, "format": 2}
     (folder / MANIFEST).write_text(json.dumps(book))
     found = read_manifest(folder, "t", {})
     assert found.shards == {} and found.inputs == {}  # it is made anew
