@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+import words
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "regard"
 LAYERS = ROOT / "tests" / "architecture" / "layers.toml"
@@ -207,6 +209,30 @@ def matches(pattern: str, paths: Iterable[Path] | None = None) -> list[str]:
     ]
 
 
+def has_logic(path: Path) -> bool:
+    """Return whether a module has a function or method that computes: more than declarations."""
+    functions = (node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return any(
+        not isinstance(statement, ast.Expr | ast.Pass)
+        for function in functions
+        for statement in function.body
+        if "overload" not in {ast.unparse(decorator) for decorator in function.decorator_list}
+    )
+
+
+def untested() -> list[str]:
+    """Return the modules with logic that no test in the mirrored folder imports directly."""
+    lines = []
+    for path in files():
+        place = path.relative_to(SOURCE)
+        if path.name == "__init__.py" or not has_logic(path):
+            continue
+        tests = (ROOT / "tests" / place.parent).glob("*.py")
+        if module_of(path) not in {name for test in tests for name in imports(test)}:
+            lines.append(str(place))
+    return lines
+
+
 def counts() -> dict[str, int]:
     """Return every count of the ratchet by its name."""
     return {
@@ -219,6 +245,9 @@ def counts() -> dict[str, int]:
         "files in the largest folder": max(folder_sizes().values()),
         "import cycles": len(cycles()),
         "upward imports": len(upward_imports()),
+        "modules without a test beside them": len(untested()),
+        "variables called found": len(matches(r"\bfound\b(?= =| :=|:|\.|\[|,)")),
+        "banned words": len(words.hits()),
     }
 
 
@@ -237,6 +266,9 @@ def main() -> None:
         "files in the largest folder": lambda: [f"{size} {name}" for name, size in sorted(folder_sizes().items())],
         "import cycles": lambda: [" ".join(group) for group in cycles()],
         "upward imports": upward_imports,
+        "modules without a test beside them": untested,
+        "variables called found": lambda: matches(r"\bfound\b(?= =| :=|:|\.|\[|,)"),
+        "banned words": words.hits,
     }
     lines = details[show]() if show else [f"{count:>6,}  {name}" for name, count in counts().items()]
     print("\n".join(lines))
