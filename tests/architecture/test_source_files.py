@@ -16,7 +16,7 @@ OWNERS = {
     "sklearn": ["metrics", "tasks/word_vectors/map.py"],
     "safetensors": ["checkpoint", "interop"],
     "datasets": ["data"],
-    "matplotlib": ["runs/reports/drawing.py", "studies/race/charts.py"],
+    "matplotlib": ["reporting/drawing.py", "studies/race/charts.py"],
     "numba": ["nn/kernels/word2vec.py"],
     "transformers": ["interop"],
     "onnx": ["interop"],

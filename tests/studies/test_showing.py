@@ -9,7 +9,7 @@ import pytest
 
 from nasty import NASTY
 from regard.runs.reports.attention import Looks, draw_looks
-from regard.runs.reports.markdown import code, table
+from regard.reporting.markdown import code, table
 from regard.runs.train import train
 from regard.studies.race.charts import Picture, draw_lines
 from regard.studies.race.elements import bullets, figure, section

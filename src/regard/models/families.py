@@ -64,6 +64,18 @@ FAMILIES = {
 }
 
 
+DEFAULT_FAMILY: dict[Kind, str] = {
+    "seq2seq": "transformer",
+    "conditional-masked-lm": "mask-predict",
+    "causal-lm": "gpt",
+    "encoder": "bert",
+    "word-vectors": "word-vectors",
+    "bidirectional-lm": "elmo",
+    "embeddings": "words",
+}
+"""The family of a model for which neither preset nor family is set."""
+
+
 def family(name: str) -> Family:
     """Return the family of that name."""
     if name not in FAMILIES:

@@ -73,8 +73,8 @@ def softmax(scores: Scores) -> Probabilities:
     return odds / odds.sum(-1, keepdims=True)
 
 
-def surprise(probabilities: Sequence[Probabilities], labels: Sequence[int] | NDArray[Any]) -> float:
-    """Return the mean negative log probability of the right answers."""
+def mean_nll(probabilities: Sequence[Probabilities], labels: Sequence[int] | NDArray[Any]) -> float:
+    """Return the mean negative log-likelihood of the true labels."""
     tiny = np.finfo(np.float64).tiny
     right = [each[label] for each, label in zip(probabilities, labels, strict=True)]
     return float(-np.log(np.maximum(right, tiny)).mean())

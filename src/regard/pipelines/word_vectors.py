@@ -10,9 +10,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.checkpoint.bundle import Bundle
-from regard.errors import ConfigError, DataError
+from regard import registry
+from regard.checkpoint.bundle import Bundle, read_bundle, read_config
+from regard.checkpoint.identity import HUGGING_FACE
+from regard.checkpoint.store import find_checkpoint
+from regard.errors import CheckpointError, ConfigError, DataError
 from regard.interop.word_vector_files import VectorTable, read_word_vectors
+from regard.models.families import family
 from regard.progress import SILENT, Progress
 
 Vectors = NDArray[np.float32]
@@ -178,3 +182,31 @@ def check_metric(metric: Any) -> None:
     """Refuse a metric that there is none of."""
     if metric not in get_args(Metric):
         raise ConfigError(f'metric: "{metric}" is not one of {", ".join(get_args(Metric))}; choose one.')
+
+
+def names_word_vectors(path: str) -> bool:
+    """Return whether a path is a table of word vectors: a file, or a run that trained one."""
+    if path.startswith(HUGGING_FACE):
+        return False
+    if Path(path).is_file():
+        return True
+    try:
+        return family(read_config(find_checkpoint(Path(path)))["model"]["family"]).kind == "word-vectors"
+    except (CheckpointError, ConfigError, KeyError):
+        return False
+
+
+def load_word_vectors(path: str | Path, first: int | None = None, progress: Progress = SILENT) -> WordVectors:
+    """Return the word vectors of a run or checkpoint, or of a file of word2vec or GloVe (its `first` rows alone)."""
+    if Path(path).is_file() or not Path(path).exists():
+        return WordVectors.of_file(Path(path), first, progress)
+    folder = find_checkpoint(Path(path))
+    config = read_config(folder)
+    if family(config["model"]["family"]).kind != "word-vectors":
+        task = registry.task(config["task"])
+        raise ConfigError(
+            f"{path}: this is {task.wording.noun}, not a table of word vectors; use it with regard {task.verbs}."
+        )
+    vectors = WordVectors.of_bundle(read_bundle(folder))
+    vectors.name = str(path)
+    return vectors if first is None else WordVectors(vectors.words[:first], vectors.vectors[:first], vectors.name)

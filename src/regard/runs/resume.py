@@ -1,4 +1,4 @@
-"""A run that goes on where it stopped."""
+"""Resuming a run from its latest checkpoint."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,11 +8,14 @@ from regard.config.overrides import nested
 from regard.config.resolve import Layer, Resolved, resolve
 from regard.config.settings import flatten
 from regard.errors import ConfigError, RunError
+from regard.models.base.protocols import ModelSettings
 from regard.models.families import family
 from regard.progress import SILENT, Progress
-from regard.runs.execute import RunSpec, Start, execute
-from regard.runs.store.folder import RECORD, Run
-from regard.tasks.contract import Prepare, task
+from regard.runs.execute import Prepare, RunSpec, Start, execute
+from regard.runs.run import Run
+from regard.tasks.contract import find_task
+from regard.tasks.record import RECORD, RunRecord
+from regard.tasks.settings import RunSettings
 
 MAY_CHANGE = (
     "train.steps",
@@ -26,7 +29,7 @@ MAY_CHANGE = (
     "train.micro_batch_tokens",
     "machine.",
 )
-"""Settings that a resumed run may be given anew: they say how long and where, not what is learned."""
+"""Settings that may change when a run is resumed: how long and where it trains, not what it learns."""
 
 
 def resume(
@@ -37,57 +40,58 @@ def resume(
     progress: Progress = SILENT,
     prepare: Prepare | None = None,
 ) -> Run:
-    """Go on with a run from its latest checkpoint, nothing replayed; only settings in MAY_CHANGE may be new.
+    """Resume a run from its latest checkpoint, nothing replayed; only settings in MAY_CHANGE may change.
 
-    Data that changed is refused, unless `force` says that it was meant to. `prepare` is for runs that share data.
+    Data that changed is refused, except with `force`. `prepare` is for runs that share data.
     """
     run = Run(Path(path))
     record = run.record
     changes = nested(overrides or {})
     changed = [name for name, _ in flatten(changes)]
-    old = record["settings"]
+    old = record.settings.plain
     try:
-        schema = task(old["task"]).settings(family(old["model"]["family"]).settings)
+        schema = find_task(record.task).settings(family(record.settings.model.family).settings)
         resolve(schema, [Layer("the run", old)])
     except ConfigError as error:
         reason = str(error).splitlines()[0]
-        raise RunError(f"{run.path / RECORD}: these settings cannot be gone on with: {reason}") from None
-    settings: Any = resolve(schema, [Layer("the run", old), Layer("the command line", changes)]).settings
+        raise RunError(f"{run.path / RECORD}: these settings cannot be resumed: {reason}") from None
+    settings = resolve(schema, [Layer("the run", old), Layer("the command line", changes)]).settings
     for name in changed:
         if not name.startswith(MAY_CHANGE):
             raise ConfigError(
                 f"{name}: a resumed run cannot change this setting (only {', '.join(MAY_CHANGE)}*); start a new run."
             )
-    is_longer = {"train.steps", "train.epochs"} & set(changed) or record.get("updates", 0) > record.get("steps", 0)
-    if record["state"] == "finished" and (settings.train.steps <= record["steps"] or not is_longer):
+    done = record.steps or 0
+    is_longer = {"train.steps", "train.epochs"} & set(changed) or record.updates > done
+    if record.state == "finished" and (settings.train.steps <= done or not is_longer):
         way = "train.steps=N above that" if settings.train.epochs is None else "train.epochs=N above those it has had"
-        raise RunError(f"{path}: this run is finished at step {record['steps']:,}; to go on, give {way}.")
-    done = record.get("steps", 0)
-    if record["state"] != "finished" and "train.steps" in changed and settings.train.steps < done:
+        raise RunError(f"{path}: this run is finished at step {done:,}; to train it further, give {way}.")
+    if record.state != "finished" and "train.steps" in changed and settings.train.steps < done:
         raise RunError(f"{path}: {done:,} steps are done already; give train.steps=N above that, or leave it out.")
     _compare_files(record, settings, progress, force)
-    sources = record["sources"] | dict.fromkeys(changed, "the command line")
+    sources = record.sources | dict.fromkeys(changed, "the command line")
     has_checkpoint = run.has_checkpoint
     if not has_checkpoint:
         progress.say(f"{run.path}: stopped before its first checkpoint, so it starts again from step 0.")
-    elif settings.train.schedule in ("cosine", "linear") and "train.steps" in changed:
-        progress.warn(
-            f"train.steps: the {settings.train.schedule} schedule is stretched from {old['train']['steps']:,} to "
-            f"{settings.train.steps:,} steps, so the learning rate jumps here."
-        )
-    elif settings.train.schedule in ("cosine", "linear") and "train.epochs" in changed:
-        progress.warn(
-            f"train.epochs: the {settings.train.schedule} schedule is stretched from {old['train']['epochs']} to "
-            f"{settings.train.epochs} epochs, so the learning rate jumps here."
-        )
+    elif settings.train.schedule in ("cosine", "linear"):
+        for name in ("steps", "epochs"):
+            if f"train.{name}" in changed:
+                before, now = record.settings.train.get(name), getattr(settings.train, name)
+                progress.warn(
+                    f"train.{name}: the {settings.train.schedule} schedule is stretched from {before:,} to {now:,} "
+                    f"{name}, so the learning rate jumps here."
+                )
+                break
     start: Start = "resume" if has_checkpoint else "again"
-    return execute(run, RunSpec(Resolved(settings, sources), start=start, is_forced=force, prepare=prepare), progress)
+    return execute(run, RunSpec(Resolved(settings, sources), start, force, prepare=prepare), progress)
 
 
-def _compare_files(record: Mapping[str, Any], settings: Any, progress: Progress, force: bool) -> None:
+def _compare_files(record: RunRecord, settings: RunSettings[ModelSettings], progress: Progress, force: bool) -> None:
     """Refuse files that are not what the run began with."""
-    hashes = task(settings.task).files(settings.data)
-    for name, known in record.get("data", {}).get("files", {}).items():
+    if record.data is None:
+        return
+    hashes = find_task(settings.task).file_hashes(settings)
+    for name, known in record.report.files.items():
         if name not in hashes:
             where = "" if Path(name).is_absolute() else f" in {Path.cwd()}"
             raise RunError(
@@ -97,7 +101,7 @@ def _compare_files(record: Mapping[str, Any], settings: Any, progress: Progress,
             continue
         if not force:
             raise RunError(
-                f"{name}: the file changed since the run began, so going on would not be the same run; bring it "
-                f"back, start a new run, or go on regardless with --force."
+                f"{name}: the file changed since the run began, so resuming would not continue the same run; "
+                f"restore it, start a new run, or resume regardless with --force."
             )
-        progress.warn(f"{name}: the file is not what the run began with; going on with it as it is now.")
+        progress.warn(f"{name}: the file is not what the run began with; continuing with it as it is now.")

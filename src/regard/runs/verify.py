@@ -18,7 +18,7 @@ from regard.errors import ConfigError
 from regard.progress import SILENT, Progress
 from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import Recipe, resolve_run
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.training.device.machine import choose_device
 from regard.training.metrics_log import METRICS, read_metrics
 
@@ -52,20 +52,8 @@ def verify_resume(
     changes = dict(flatten(nested(overrides or {})))
     settings = resolve_run(recipe, changes).settings
     middle = steps // 2
-    changes["train.steps"] = steps
+    changes |= settings.shortened(steps)
     changes["train.log_every"] = next(every for every in count(2) if middle % every)  # stop between two reports
-    if settings.task == "vectors":
-        changes["train.epochs"] = float(steps)  # as many as it takes
-    else:
-        changes |= {
-            "train.epochs": None,
-            "train.warmup": min(settings.train.warmup, middle),
-            "train.validate_every": max(1, steps // 3),
-            "train.select_by": "loss",
-            "train.patience": 0,
-        }
-    if settings.task == "translate":
-        changes["validation.bleu_sentences"] = 0
     job = RunSpec(resolve_run(recipe, changes), is_scored=False)
     with tempfile.TemporaryDirectory(prefix="regard-verify-") as folder:
         straight, cut = (Run(Path(folder) / name) for name in ("straight", "cut"))

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from regard.checkpoint.verification import remove_folder
 from regard.config.records import Record, check_record, read_json
 from regard.errors import RunError
-from regard.runs.store.folder import LOCK, Run
+from regard.runs.run import Run
+from regard.runs.store.folder import LOCK
 from regard.runs.store.listing import check_deletable
 
 RESULTS, REPORT = "results.json", "report.html"

@@ -1,131 +1,317 @@
-"""The table of tasks: what each one binds together."""
+"""The task contract: what a task is, for everyone who trains, scores, describes or serves its models."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
-from regard.checkpoint.bundle import Bundle
+from regard import registry
 from regard.config.settings import Settings
-from regard.data.sources.pair import Pair
 from regard.errors import ConfigError
-from regard.models.base.protocols import ModelSettings
-from regard.models.families import Kind
-from regard.progress import Progress
-from regard.runs.scores.evaluate import score_tests
-from regard.runs.store.folder import Run
-from regard.tasks.data import Prepared
-from regard.tasks.elmo.evaluate import score_elmo
-from regard.tasks.elmo.prepare import prepare_elmo
-from regard.tasks.elmo.settings import ElmoRunSettings
-from regard.tasks.finetune.data import example_files
-from regard.tasks.finetune.evaluate import score_labels
-from regard.tasks.finetune.prepare import prepare_labels
-from regard.tasks.finetune.settings import (
-    AnswerSettings,
-    ChooseSettings,
-    ClassifySettings,
-    RegressSettings,
-    TagSettings,
-    settings_of,
-)
-from regard.tasks.init_from import RATE_OF_GOING_ON, RATE_OF_TRANSLATORS, RATES, InitFrom
-from regard.tasks.language_model.evaluate import score_texts
-from regard.tasks.language_model.prepare import prepare_language
-from regard.tasks.masked_lm.evaluate import score_masked
-from regard.tasks.masked_lm.prepare import prepare_masked
-from regard.tasks.masked_lm.settings import MaskedSettings
-from regard.tasks.translate.prepare import file_hashes, prepare_translation
-from regard.tasks.translate.settings import LanguageSettings, translate_settings
-from regard.tasks.word_vectors.prepare import prepare_vectors, score_vectors
-from regard.tasks.word_vectors.settings import VectorSettings
-from regard.training.device.machine import Machine
+from regard.progress import SILENT, Progress
+from regard.tasks.evaluation import Evaluation
 
-Prepare = Callable[[Any, Machine, Progress, Bundle | None, Sequence[Pair] | None], Prepared]
-"""From settings (and a resumed model, or pairs from memory) to what the loop needs."""
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
+    from regard.checkpoint.facts import TaskFiles
+    from regard.metrics.significance import Difference
+    from regard.models.base.protocols import ModelSettings
+    from regard.models.families import Kind
+    from regard.tasks.card import CardInput
+    from regard.tasks.data import EvalSet, Prepared
+    from regard.tasks.findings import Finding
+    from regard.tasks.record import DataReport, PassportRecord, RunRecord, ScoresRecord
+    from regard.tasks.settings import RunSettings
+    from regard.training.device.machine import Machine
+
+S = TypeVar("S", bound="RunSettings[Any]")
+D = TypeVar("D")
+P = TypeVar("P")
 
 
 @dataclass(frozen=True)
-class Task:
-    """A kind of run."""
+class Wording:
+    """The nouns that sentences, cards and help are built from."""
 
-    settings: Callable[[type[ModelSettings]], type[Settings]]
-    """Its settings for a model of some family."""
-    prepare: Prepare
-    models: tuple[Kind, ...]
-    """Which models it is for, the usual ones first."""
-    score: Callable[[Run, Any, Prepared, Progress], dict[str, Any]]
-    """Scores a run that has just ended, with its pipeline, and returns the figures by set."""
-    files: Callable[[Any], dict[str, str]]
-    """Hashes of the files that data settings name, where they are not compared in another way."""
-    places: str
-    """The flags that say what to learn from."""
-    beginning: InitFrom | None = None
-    """How it begins with a model that has learned already, where it may."""
+    noun: str
+    """A model of the task: "a translator"."""
+    plural: str
+    data_flags: str
+    """The flags that name the training data: "--source FILE --target FILE, or --data FILE"."""
+    tokens: str = "tokens"
+    """What an update is counted in: "target tokens"."""
+    shorten: str = "shorter examples (max_length)"
+    """The remedy where not even one example fits in memory."""
+    examples: str = "examples"
+    """What one micro-batch holds: "pairs"."""
 
 
-def _fine_tuning(settings: Any, *models: Kind) -> Task:
-    """Return a task that puts a head on a model."""
-    build = lambda model: settings_of(settings, model)
-    beginning = InitFrom({kind: RATES[kind] for kind in models})
-    return Task(build, prepare_labels, models, score_labels, example_files, "--data FILE", beginning)
+@dataclass(frozen=True)
+class Metric:
+    """A number that models of the task are scored by; the first of a task ranks runs and races."""
+
+    key: str
+    """Its key in an evaluation, or the lower-case name of a score there."""
+    label: str
+    format: str = ".4f"
+    best: Literal["max", "min"] = "max"
+    is_validated: bool = False
+    """It stands in metrics.jsonl as valid_<key>."""
+    is_raced: bool = False
+    """It has a column in the table of a race."""
 
 
-TRANSLATORS: tuple[Kind, ...] = ("seq2seq", "conditional-masked-lm")
-TASKS = {
-    "answer": _fine_tuning(AnswerSettings, "encoder"),
-    "choose": _fine_tuning(ChooseSettings, "causal-lm", "encoder"),
-    "classify": _fine_tuning(ClassifySettings, "causal-lm", "encoder", "bidirectional-lm", "embeddings"),
-    "elmo": Task(
-        lambda model: ElmoRunSettings[model],  # type: ignore[valid-type]
-        prepare_elmo,
-        ("bidirectional-lm",),
-        score_elmo,
-        lambda data: {},  # the manifest of the tokenized text knows them, and its hash is compared
-        "--text FILE or --text FOLDER",
-        InitFrom({"bidirectional-lm": RATE_OF_GOING_ON}, is_fine_tuning=False),
-    ),
-    "language-model": Task(
-        lambda model: LanguageSettings[model],  # type: ignore[valid-type]
-        prepare_language,
-        ("causal-lm",),
-        score_texts,
-        lambda data: {},  # as above
-        "--text FILE or --text FOLDER",
-        InitFrom({"causal-lm": RATE_OF_GOING_ON}, is_fine_tuning=False, takes_vectors=True),
-    ),
-    "masked-language-model": Task(
-        lambda model: MaskedSettings[model],  # type: ignore[valid-type]
-        prepare_masked,
-        ("encoder",),
-        score_masked,
-        lambda data: {},  # as above
-        "--text FILE or --text FOLDER",
-        InitFrom({"encoder": RATE_OF_GOING_ON}, is_fine_tuning=False, free=("next_sentence_head",)),
-    ),
-    "regress": _fine_tuning(RegressSettings, "causal-lm", "encoder", "bidirectional-lm", "embeddings"),
-    "tag": _fine_tuning(TagSettings, "encoder", "bidirectional-lm", "embeddings"),
-    "translate": Task(
-        translate_settings,
-        prepare_translation,
-        TRANSLATORS,
-        score_tests,
-        file_hashes,
-        "--source FILE --target FILE, or --data FILE",
-        InitFrom(dict.fromkeys(TRANSLATORS, RATE_OF_TRANSLATORS), is_fine_tuning=False, takes_vectors=True),
-    ),
-    "vectors": Task(
-        lambda model: VectorSettings[model],  # type: ignore[valid-type]
-        prepare_vectors,
-        ("word-vectors",),
-        score_vectors,
-        lambda data: {},  # as above
-        "--text FILE or --text FOLDER",
-    ),
-}
+@dataclass(frozen=True)
+class LossCurve:
+    """The loss of a run's curves: per what it is a mean, the part shown for training, and the key for validation."""
+
+    unit: str
+    part: str = "nll"
+    valid: str = "valid_loss"
 
 
-def task(name: str) -> Task:
+@dataclass(frozen=True)
+class Operation:
+    """What a trained model can be asked: one verb of the command line, one call in Python."""
+
+    name: str
+    """The verb: "translate"."""
+    summary: str
+    usage: str
+    """Its arguments in one line: "TEXT"."""
+    example: str
+    """Arguments that work in a shell."""
+    call: str = ""
+    """The same in Python; the variable is called as in `variable`."""
+    variable: str = "model"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of the data before training: all of it, and the part that takes no time."""
+
+    name: str
+    run: "Callable[[Any], list[Finding]]"
+    quick: "Callable[[Any], list[Finding]]"
+
+
+@dataclass(frozen=True)
+class InitFrom:
+    """How a task starts from a pretrained model."""
+
+    rates: "Mapping[Kind, float]"
+    """The default peak learning rate for each kind of pretrained model, at a width of 768."""
+    has_new_head: bool = False
+    """The model gets a new head; otherwise its own training continues."""
+    may_change: tuple[str, ...] = ()
+    """Model settings that may differ from the pretrained model's, beside dropout."""
+    takes_word_vectors: bool = False
+    """Word vectors may initialize the embedding matrix instead."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where and for whom data is prepared."""
+
+    machine: "Machine"
+    progress: Progress = SILENT
+    resumed: "Bundle | None" = None
+    """The model of the checkpoint that a run is resumed from."""
+
+
+class EvaluateOptions(Settings):
+    """Options of an evaluation; a task adds its own, and nothing else is accepted."""
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """Options of loading a model that only some tasks have a use for."""
+
+    quantize: str = "none"
+    ensemble: tuple["Bundle", ...] = ()
+
+
+class Task(ABC, Generic[S, D, P]):
+    """A kind of run: S are its settings, D its prepared data, P its pipeline."""
+
+    name: ClassVar[str]
+    wording: ClassVar[Wording]
+    files: "ClassVar[TaskFiles]"
+    """The parts of its checkpoints: facts, kinds of models (the default first), heads, tokenizers."""
+    source: ClassVar[type[Settings]]
+    """Settings of one data set."""
+    row_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields of a training row that comes from memory; none: the task reads files alone."""
+    report: "ClassVar[type[DataReport]]"
+    """What run.json keeps of its data."""
+    scores: "ClassVar[type[ScoresRecord]]"
+    """What run.json keeps of an evaluation."""
+    passport: "ClassVar[type[PassportRecord] | None]" = None
+    """What a score passport holds; None: the task writes none."""
+    metrics: ClassVar[tuple[Metric, ...]]
+    counted: ClassVar[tuple[str, str]]
+    """Key and label of how much was scored: ("sentences", "sentences")."""
+    loss_curve: ClassVar[LossCurve]
+    operations: ClassVar[tuple[Operation, ...]]
+    """The first is what calling the pipeline does."""
+    evaluation: ClassVar[type[EvaluateOptions]] = EvaluateOptions
+    init_from: ClassVar[InitFrom | None] = None
+    """Pretrained models it may start from, and their learning rates; None: none."""
+    loads: ClassVar[frozenset[str]] = frozenset()
+    """Fields of `LoadOptions` that its pipeline honors."""
+    has_trials: ClassVar[bool] = True
+    """The training loop can be tried out on micro-batches (doctor, races)."""
+
+    @property
+    def selection_metrics(self) -> list[str]:
+        """The metrics that `train.select_by` may name beside the loss."""
+        return [metric.key for metric in self.metrics if metric.is_validated and metric.best == "max"]
+
+    @property
+    def verbs(self) -> str:
+        """The commands that such a model is used with, in words."""
+        names = [operation.name for operation in self.operations]
+        return f"{', '.join(names)} or regard evaluate"
+
+    @abstractmethod
+    def settings(self, model: "type[ModelSettings]") -> type[S]:
+        """Return the schema of a run with a model of some family."""
+
+    @abstractmethod
+    def defaults(self) -> dict[str, Any]:
+        """Return the settings of the task named without a recipe, over the defaults of its schema."""
+
+    @abstractmethod
+    def prepare(self, settings: S, context: Context) -> "Prepared[D]":
+        """Read, clean, split and tokenize the data, build or take the model, and return what the loop needs."""
+
+    def prepare_from(self, settings: S, data: D, context: Context) -> "Prepared[D]":
+        """Prepare a run on the data, and with the tokenizers, that another run was prepared with (races)."""
+        return self.prepare(settings, replace(context, progress=SILENT))
+
+    def train_tokens(self, prepared: "Prepared[D]") -> int:
+        """Return how many tokens an epoch trains on."""
+        train = prepared.report.model_dump().get("train", {})
+        return int(train.get("tokens") or train.get("words") or train.get("kept") or 0)
+
+    def file_hashes(self, settings: S) -> dict[str, str]:
+        """Return the SHA-256 of the data files; none where a manifest of the tokenized text has them."""
+        return {}
+
+    def trainer(self, settings: S, prepared: "Prepared[D]", *parts: Any, **named: Any) -> Any:
+        """Return the trainer of a run; `parts` and `named` are the further arguments of the training loop."""
+        from regard.training.loop import Trainer
+
+        return Trainer(prepared.bundle.model, prepared.feed, prepared.objective, *parts, **named)
+
+    def checks(self) -> Sequence[Check]:
+        """Return the checks of the data; none where examples are checked while they are read."""
+        return ()
+
+    @abstractmethod
+    def pipeline(self, bundle: "Bundle", options: LoadOptions) -> P:
+        """Return the pipeline of a model."""
+
+    def check_bundle(self, bundle: "Bundle") -> None:
+        """Refuse a model whose decoding defaults are invalid."""
+
+    @abstractmethod
+    def eval_sets(
+        self, pipeline: P, source: Any, record: "RunRecord | None", folder: Path, progress: Progress
+    ) -> "dict[str, EvalSet]":
+        """Return the sets to score on: the one at a source, or those of a run's record.
+
+        Tokenized text goes into the folder.
+        """
+
+    @abstractmethod
+    def evaluate(
+        self, pipeline: P, chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
+    ) -> Evaluation:
+        """Return the metrics of a model on one set."""
+
+    def adapted(self, pipeline: P, chosen: "EvalSet", progress: Progress) -> "EvalSet":
+        """Return a set as a model of another library takes it, whose config holds few facts."""
+        return chosen
+
+    def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
+        """Return the hashes that identify a set: of its sources, and of each list of references."""
+        raise ConfigError(f"--against: {self.wording.plural} have no output per example to compare; leave it out.")
+
+    def differences(
+        self, pipeline: P, chosen: "EvalSet", outputs: Sequence[Sequence[str]], progress: Progress = SILENT
+    ) -> "tuple[Difference, ...]":
+        """Return the paired differences between two lists of outputs for a set, a metric each."""
+        raise ConfigError(f"--against: {self.wording.plural} have no output per example to compare; leave it out.")
+
+    def evaluate_outputs(self, chosen: "EvalSet", lines: Sequence[str], origin: str) -> Evaluation:
+        """Return the evaluation of outputs that another program wrote, a line each."""
+        raise ConfigError(
+            f"--against {origin}: {self.wording.plural} are compared with a run or a passport; name one."
+        )
+
+    def record_scores(self, evaluations: Sequence[Evaluation]) -> dict[str, Any]:
+        """Return evaluations as run.json keeps them: metrics by the name of the set."""
+        return {each.name: each.to_dict() for each in evaluations}
+
+    def split_scores(self, scores: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what run.json keeps as scores in the parts that `scores` is the schema of, by name."""
+        return scores
+
+    def best_score(self, scores: Mapping[str, Any]) -> tuple[str, float, str] | None:
+        """Return the score that a run is known by: metric, value and set; None where there is none."""
+        for name, metrics in scores.items():
+            score = metrics["scores"][0]
+            return score["name"], round(score["value"], 2), name
+        return None
+
+    def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """Return the lines under a table of scores: how they were computed."""
+        return []
+
+    def score_tables(self, scores: Mapping[str, Mapping[str, Any]]) -> "list[ScoreTable]":
+        """Return further tables of scores, such as one by label."""
+        return []
+
+    @abstractmethod
+    def describe(self, card: "CardInput") -> list[list[str]]:
+        """Return the sections of a card about scores and data, as lines of Markdown."""
+
+    def usage_of(self, record: "RunRecord") -> tuple[Operation, ...]:
+        """Return the operations of a run's model, their arguments as it takes them."""
+        return self.operations
+
+    def repeatability(self, record: "RunRecord") -> str:
+        """Return how exactly training the same again gives the same weights, in a sentence."""
+        return "On a CPU with the same data, version and number of threads the weights are the same to the bit."
+
+    def plan(self, prepared: "Prepared[D]") -> dict[str, Any]:
+        """Return the sizes of the data that a dry run prints."""
+        return {}
+
+    def shared_limit(self, members: Sequence[S]) -> dict[str, int]:
+        """Return the settings that let all members of a race learn from the same sequences."""
+        return {}
+
+    def suggested(self, bundle: "Bundle") -> Operation:
+        """Return the operation to suggest for a model, some of whose heads may be untrained."""
+        return self.operations[0]
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """A table of scores: a title, a header and rows of text."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+
+
+AnyTask = Task[Any, Any, Any]
+
+
+def find_task(name: str) -> AnyTask:
     """Return the task of that name."""
-    if name not in TASKS:
-        raise ConfigError(f'task: "{name}" is not one of {", ".join(TASKS)}.')
-    return TASKS[name]
+    task: AnyTask = registry.task(name)
+    return task

@@ -1,29 +1,127 @@
-"""What a task hands to the loop once its data is read."""
+"""What a task hands to the loop once its data is prepared, and the prepared data of each kind."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from regard.checkpoint.bundle import Bundle
+from regard.data.cleaning import CleaningReport
+from regard.data.corpus.corpus import Corpus
+from regard.data.corpus.splits import TextSplits
+from regard.data.encoding.batches import EncodedPairs
 from regard.data.feeds.feed import Feed
+from regard.data.sources.pair import Pair
+from regard.models.base.protocols import ModelSettings
 from regard.objectives.loss import Objective
-from regard.training.loop import Trainer
+from regard.tasks.record import DataReport
+from regard.tasks.text.settings import TextRunSettings
+from regard.tasks.translate.settings import PairRunSettings
+from regard.text.tokenizer import Tokenizer
+
+D = TypeVar("D")
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A model with its tokenizers, the updates it learns from, and how it is measured."""
+class EvalSet:
+    """A set to score on."""
+
+    name: str
+    rows: Any
+    """Examples, or the corpus of a text."""
+    references: Sequence[Sequence[str]] = ()
+    """All references of each row, where there may be several."""
+    encoded: Any = None
+    """The rows as ids, where they are encoded already."""
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[D]):
+    """A model with its tokenizers, the updates it is trained on, and how it is validated."""
 
     bundle: Bundle
     feed: Feed
     objective: Objective
     width: int
     validate: Callable[[Any], dict[str, float]]
-    tests: dict[str, Any]
-    """What is scored at the end, by name: pairs, or text."""
-    facts: dict[str, Any]
-    """What the data was: counts, what was dropped and why, hashes of files."""
-    references: dict[str, list[list[str]]] = field(default_factory=dict)
-    """All references of each pair, for test sets with more than one."""
-    trainer: Callable[..., Any] = Trainer
-    """What learns: the loop, or something that is called as it is, with a feed and an objective of its own."""
+    tests: Mapping[str, EvalSet]
+    """The sets that are scored at the end, by name."""
+    report: DataReport
+    """What run.json keeps of the data: counts, what was dropped and why, hashes of files."""
+    data: D
+    """The data itself, for checks."""
+
+
+def translation_tokenizers(tokenizers: Mapping[str, Tokenizer]) -> tuple[Tokenizer, Tokenizer]:
+    """Return the tokenizers of the source and of the target, which may be the same."""
+    if "tokenizer" in tokenizers:
+        return tokenizers["tokenizer"], tokenizers["tokenizer"]
+    return tokenizers["source"], tokenizers["target"]
+
+
+@dataclass(frozen=True)
+class RawPairs:
+    """Every set as its file has it, before cleaning."""
+
+    train: list[Pair]
+    valid: list[Pair] | None
+    """None when it is held out of `train`."""
+    tests: dict[str, list[Pair]]
+
+    @property
+    def held_out(self) -> list[Pair]:
+        """All pairs that are not for training."""
+        return [*(self.valid or []), *(pair for pairs in self.tests.values() for pair in pairs)]
+
+    @property
+    def sets(self) -> dict[str, list[Pair]]:
+        """Every set under the name that users see."""
+        valid = {} if self.valid is None else {"validation set": self.valid}
+        tests = {f"test set {name}": pairs for name, pairs in self.tests.items()}
+        return {"training set": self.train} | valid | tests
+
+
+@dataclass(frozen=True)
+class TranslationData:
+    """The sentence pairs of a run, cleaned and encoded, with its model."""
+
+    settings: PairRunSettings[ModelSettings]
+    raw: RawPairs
+    train: list[Pair]
+    valid: list[Pair]
+    encoded: EncodedPairs
+    """The training pairs as ids."""
+    valid_encoded: EncodedPairs
+    bundle: Bundle
+    reports: dict[str, CleaningReport]
+    """Counts of what cleaning dropped from `train` and `valid`."""
+    max_tokens: int
+    """The most tokens a side may have."""
+
+    @property
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
+        """The tokenizers of the source and of the target, which may be the same."""
+        return translation_tokenizers(self.bundle.tokenizers)
+
+
+@dataclass(frozen=True)
+class TextTaskData:
+    """Running text, tokenized, with the model that is trained on it."""
+
+    settings: TextRunSettings[ModelSettings]
+    corpora: TextSplits
+    bundle: Bundle
+    window: int
+    """Tokens of a training sequence."""
+    per_epoch: int
+    """Updates of an epoch."""
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The one tokenizer of all text."""
+        return self.bundle.tokenizers["tokenizer"]
+
+    @property
+    def held_out(self) -> dict[str, Corpus]:
+        """Every set that is not trained on, under the name that users see."""
+        tests = {f"test set {name}": corpus for name, corpus in self.corpora.test.items()}
+        return {"validation set": self.corpora.valid} | tests

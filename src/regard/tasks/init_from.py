@@ -1,7 +1,6 @@
-"""A model that has learned already, to begin with."""
+"""Pretrained models that a run starts from: their weights, settings and default learning rates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,155 +15,141 @@ from regard.errors import ConfigError
 from regard.interop.huggingface.read import read as read_hugging_face
 from regard.models.families import KINDS, Kind, family
 from regard.models.heads import load_matching_weights
-from regard.tasks.embedding_init import LOOKED_AT, names_vectors
-from regard.tasks.load import load_word_vectors
+from regard.pipelines.word_vectors import load_word_vectors, names_word_vectors
+from regard.tasks.contract import InitFrom
+from regard.tasks.embedding_init import SAMPLE_ROWS
 
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".conll")
 BODY = "body."
-"""How the names of a headed model's weights begin, its head's left out."""
+"""Prefix of the weights of a model with a head, the head's own left out."""
 
 FEATURE_RATE = 1e-3
-RATES: dict[Kind, float] = {
+"""Peak rate of what is new above a frozen body or word vectors, whatever their width."""
+FINE_TUNING_RATES: dict[Kind, float] = {
     "causal-lm": 6.25e-5,
     "encoder": 3e-5,
     "bidirectional-lm": FEATURE_RATE,
     "embeddings": FEATURE_RATE,
 }
-USUAL_WIDTH = 768
-"""The rates that GPT (Radford et al., 2018, §4.1) and BERT (Devlin et al., 2019, A.3) are fine-tuned with, and the
-width of both: half as wide, twice the rate. What is new above a start that
-gives features learns at a rate of its own, whatever its width."""
-RATE_OF_GOING_ON = 5e-5
-"""That of going on with pretraining: half of BERT's own (Devlin et al., 2019, A.2), as updates are smaller here."""
-RATE_OF_TRANSLATORS = 1e-4
-"""That of going on with a translator on other pairs: about a tenth of what recipes begin with at the same width."""
-EPOCHS, EPOCHS_FROM_NOTHING = 3, 10
-"""Passes over the examples that fine-tuning takes (both papers), and that learning from nothing else takes."""
+"""Peak rates of fine-tuning GPT (Radford et al., 2018, §4.1) and BERT (Devlin et al., 2019, A.3) at a width of 768:
+half as wide, twice the rate."""
+REFERENCE_WIDTH = 768
+EPOCHS, EPOCHS_FROM_SCRATCH = 3, 10
+"""Default epochs of fine-tuning (both papers), and of training from scratch."""
 NO_BOUND = 10**7
-"""Updates at most, where epochs say when it ends."""
+"""Maximum number of updates where epochs decide."""
 
 
-@dataclass(frozen=True)
-class InitFrom:
-    """How a task begins with a model that has learned already."""
-
-    rates: Mapping[Kind, float]
-    """The usual peak rate of each kind of model that it may begin with, for one 768 wide."""
-    is_fine_tuning: bool = True
-    """Whether the model gets a new head; otherwise it goes on with what it has learned."""
-    free: tuple[str, ...] = ()
-    """Settings of the model that may be others than the start's, beside dropout."""
-    takes_vectors: bool = False
-    """Whether word vectors are a start too, from which only the table of tokens is taken: another matter."""
-
-
-def is_word_file(start: str) -> bool:
-    """Tell whether a start is a file of word vectors, or a run that learned some."""
-    if Path(start).is_file() and Path(start.removesuffix(".gz")).suffix.lower() in TABLES:
+def is_word_file(init_from: str) -> bool:
+    """Return whether a pretrained model is word vectors: a file of them, or a run that trained some."""
+    if Path(init_from).is_file() and Path(init_from.removesuffix(".gz")).suffix.lower() in TABLES:
         raise ConfigError(
-            f"init_from: {start} is a table of examples, and no model; name a run, a checkpoint, hf:DIR or a file of "
-            f"word vectors, and give examples with --data."
+            f"init_from: {init_from} is a table of examples, not a model; name a run, a checkpoint, hf:DIR or a file "
+            f"of word vectors, and give examples with --data."
         )
-    return names_vectors(start)
+    return names_word_vectors(init_from)
 
 
-def read_start(start: str) -> Bundle:
-    """Return the model to begin with, on the CPU."""
-    if start.startswith(HUGGING_FACE):
-        return read_hugging_face(Path(start.removeprefix(HUGGING_FACE)))
-    return read_bundle(find_checkpoint(Path(start)))
+def read_pretrained(init_from: str) -> Bundle:
+    """Return a pretrained model, on the CPU."""
+    if init_from.startswith(HUGGING_FACE):
+        return read_hugging_face(Path(init_from.removeprefix(HUGGING_FACE)))
+    return read_bundle(find_checkpoint(Path(init_from)))
 
 
-def start_of(settings: Any, resumed: Bundle | None) -> Bundle | None:
-    """Return the model that a new run goes on with, if it does; one that is resumed has gone on already."""
-    return None if settings.init_from is None or resumed else read_start(settings.init_from)
+def pretrained_bundle(init_from: str | None, resumed: Bundle | None) -> Bundle | None:
+    """Return the pretrained model of a new run; None without one, and for a resumed run, which has it already."""
+    return None if init_from is None or resumed else read_pretrained(init_from)
 
 
-def body_weights(start: Bundle) -> dict[str, Tensor]:
-    """Return the weights of a model by name; those of its head, if it has one, are left behind."""
-    weights = weights_of(start.model)
-    if start.head is None:
+def body_weights(pretrained: Bundle) -> dict[str, Tensor]:
+    """Return the weights of a model by name, without those of its head."""
+    weights = weights_of(pretrained.model)
+    if pretrained.head is None:
         return weights
     return {name.removeprefix(BODY): each for name, each in weights.items() if name.startswith(BODY)}
 
 
-def load_pretrained(model: Any, start: Bundle, settings: Any) -> dict[str, Any]:
-    """Give a new model the weights of one that learned the same before, and return the facts of where they are from.
+def load_pretrained(model: Any, pretrained: Bundle, init_from: str | None) -> dict[str, Any]:
+    """Copy the weights of a pretrained model into a new one, and return the facts of their origin.
 
-    What only one of both has is left as it is.
+    Weights that only one of both has are left as they are.
     """
-    kept = model.state_dict().keys()
-    load_matching_weights(model, {name: each for name, each in body_weights(start).items() if name in kept})
-    return {"init_from": {"path": settings.init_from, "sha256": start_hash(settings.init_from)}}
+    assert init_from is not None
+    names = model.state_dict().keys()
+    load_matching_weights(model, {name: each for name, each in body_weights(pretrained).items() if name in names})
+    return {"init_from": {"path": init_from, "sha256": origin_hash(init_from)}}
 
 
-def start_facts(bundle: Bundle) -> dict[str, Any]:
-    """Return where a model's weights are from, if it has begun with some, and the word vectors beside it."""
+def origin_facts(bundle: Bundle) -> dict[str, Any]:
+    """Return the origin of a model's weights, if it was pretrained, and of its extra word vectors."""
     return {name: bundle.facts[name] for name in ("init_from", "extra_vectors") if name in bundle.facts}
 
 
-def start_hash(start: str) -> str:
-    """Return a hash of the model to begin with."""
-    if is_word_file(start):
-        return str(fingerprint(Path(start))["sha256"]) if Path(start).is_file() else model_hash(model_place(start))
-    return model_hash(model_place(start))
+def origin_hash(init_from: str) -> str:
+    """Return a hash of a pretrained model."""
+    if is_word_file(init_from) and Path(init_from).is_file():
+        return str(fingerprint(Path(init_from))["sha256"])
+    return model_hash(model_place(init_from))
 
 
-def model_of(start: str) -> dict[str, Any]:
-    """Return the model settings of the model to begin with, its weights unread where that is possible."""
-    if start.startswith(HUGGING_FACE):
-        return read_start(start).settings.model_dump(mode="json")
-    if is_word_file(start):
-        return {"family": "words", "width": load_word_vectors(start, LOOKED_AT).width}
-    return dict(read_config(find_checkpoint(Path(start)))["model"])
+def pretrained_settings(init_from: str) -> dict[str, Any]:
+    """Return the model settings of a pretrained model, without loading its weights where possible."""
+    if init_from.startswith(HUGGING_FACE):
+        return read_pretrained(init_from).settings.model_dump(mode="json")
+    if is_word_file(init_from):
+        return {"family": "words", "width": load_word_vectors(init_from, SAMPLE_ROWS).width}
+    return dict(read_config(find_checkpoint(Path(init_from)))["model"])
 
 
-def init_layer(task: str, beginning: InitFrom, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer | None:
-    """Return the layer of settings that a start brings along, if there is one; what contradicts it is refused.
+def init_layer(task: str, rules: InitFrom, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer | None:
+    """Return the layer of settings that a pretrained model implies, if there is one; contradictions are refused.
 
-    A start named on the command line takes the place of a recipe's own model and tokenizer, and where it goes on
-    learning the same, of the rate for one that knows nothing.
+    A pretrained model named on the command line replaces a recipe's own model and tokenizer and, where its training
+    continues, the recipe's learning rate for training from scratch.
     """
-    start = changes.get("init_from", values.get("init_from"))
-    if not isinstance(start, str) or (beginning.takes_vectors and is_word_file(start)):
+    init_from = changes.get("init_from", values.get("init_from"))
+    if not isinstance(init_from, str) or (rules.takes_word_vectors and is_word_file(init_from)):
         return None
-    theirs = model_of(start)
-    kind = family(theirs["family"]).kind
-    if kind not in beginning.rates:
-        needed = " or a ".join(KINDS[each] for each in beginning.rates)
+    pretrained = pretrained_settings(init_from)
+    kind = family(pretrained["family"]).kind
+    if kind not in rules.rates:
+        needed = " or a ".join(KINDS[each] for each in rules.rates)
         raise ConfigError(
-            f"init_from: {start} is a {KINDS[kind]}, but the task {task} begins with a {needed}; name one."
+            f"init_from: {init_from} is a {KINDS[kind]}, but the task {task} starts from a {needed}; name one."
         )
     if "init_from" in changes:
         for part in ("text", "model"):
-            kept = {name: value for name, value in _table(values, part).items() if name.endswith("dropout")}
-            values[part] = kept
-        if not beginning.is_fine_tuning:
+            values[part] = {name: value for name, value in _table(values, part).items() if name.endswith("dropout")}
+        if not rules.has_new_head:
             _table(values, "train").pop("learning_rate", None)
     for name, value in (*_table(values, "model").items(), *_table(changes, "model").items()):
-        if name == "preset" and value != theirs.get("preset"):
+        if name == "preset" and value != pretrained.get("preset"):
             raise ConfigError(
-                f'model.preset: "{value}" cannot be chosen, the model comes from {start}; leave it out.'
+                f'model.preset: "{value}" cannot be chosen, the model comes from {init_from}; leave it out.'
             )
-        is_free = name in beginning.free or name.endswith("dropout")
-        if name in theirs and not is_free and value != theirs[name]:
-            raise ConfigError(f"model.{name}: {value} contradicts {start}, where it is {theirs[name]}; leave it out.")
-    is_tuned = beginning.rates[kind] != FEATURE_RATE and not changes.get("freeze_body", values.get("freeze_body"))
-    rate = float(f"{beginning.rates[kind] * USUAL_WIDTH / theirs['width']:.3g}") if is_tuned else FEATURE_RATE
-    return Layer(f"start {start}", {"model": theirs, "train": {"learning_rate": rate}})
+        may_change = name in rules.may_change or name.endswith("dropout")
+        if name in pretrained and not may_change and value != pretrained[name]:
+            raise ConfigError(
+                f"model.{name}: {value} contradicts {init_from}, where it is {pretrained[name]}; leave it out."
+            )
+    is_tuned = rules.rates[kind] != FEATURE_RATE and not changes.get("freeze_body", values.get("freeze_body"))
+    scaled = float(f"{rules.rates[kind] * REFERENCE_WIDTH / pretrained['width']:.3g}")
+    rate = scaled if is_tuned else FEATURE_RATE
+    return Layer(f"pretrained model {init_from}", {"model": pretrained, "train": {"learning_rate": rate}})
 
 
-def usual_length(origin: str, has_tuned_start: bool, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer:
-    """Return the layer that says how long a run learns where nobody does: weaker than anything else.
+def default_length(origin: str, is_tuned: bool, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer:
+    """Return the weakest layer of a fine-tuning run: the number of epochs where nobody sets one.
 
-    A user's tokens_per_update takes the place of a task's own examples_per_update.
+    A user's tokens_per_update replaces a task's own examples_per_update.
     """
-    theirs, given = _table(values, "train"), _table(changes, "train")
+    recipe, given = _table(values, "train"), _table(changes, "train")
     if "tokens_per_update" in given and "examples_per_update" not in given:
-        theirs.pop("examples_per_update", None)
-    if {"steps", "epochs"} & {*theirs, *given}:
-        return Layer(origin, {} if "steps" in {*theirs, *given} else {"train": {"steps": NO_BOUND}})
-    epochs = EPOCHS if has_tuned_start else EPOCHS_FROM_NOTHING
+        recipe.pop("examples_per_update", None)
+    if {"steps", "epochs"} & {*recipe, *given}:
+        return Layer(origin, {} if "steps" in {*recipe, *given} else {"train": {"steps": NO_BOUND}})
+    epochs = EPOCHS if is_tuned else EPOCHS_FROM_SCRATCH
     return Layer(origin, {"train": {"steps": NO_BOUND, "epochs": epochs}})
 
 

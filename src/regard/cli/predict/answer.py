@@ -54,7 +54,7 @@ def answer(
     answerer = load_answerer(run, device or "auto", precision=precision)
     reporter = progress(quiet)
     if _has_rows(file):
-        from regard.pipelines.label_tables import answer_table
+        from regard.tasks.answer.table import answer_table
 
         write_table(answer_table(answerer, str(file), threshold, reporter), out, json)
         return

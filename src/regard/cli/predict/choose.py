@@ -45,7 +45,7 @@ def choose(
     chooser = load_chooser(run, device or "auto", precision=precision)
     reporter = progress(quiet)
     if is_table(file):
-        from regard.pipelines.label_tables import choose_table
+        from regard.tasks.choose.table import choose_table
 
         write_table(choose_table(chooser, str(file), reporter), out, json)
         return

@@ -34,7 +34,7 @@ def regress(
     regressor = load_regressor(run, device or "auto", precision=precision)
     reporter = progress(quiet)
     if is_table(file):
-        from regard.pipelines.label_tables import rate_table
+        from regard.tasks.regress.table import rate_table
 
         columns = [column(word) for word in text_column or []]
         write_table(rate_table(regressor, str(file), columns, reporter), out, json)

@@ -55,7 +55,8 @@ def similar(
     """
     flags = dict(locals())
     from regard.cli.console import progress
-    from regard.tasks.load import load_text_vectors, load_word_vectors
+    from regard.pipelines.word_vectors import load_word_vectors
+    from regard.tasks.load import load_text_vectors
     from regard.training.device.machine import use_threads
 
     _check(flags)

@@ -59,7 +59,7 @@ def tag(
         print_line("")
 
     if is_table(file):
-        from regard.pipelines.label_tables import tag_table
+        from regard.tasks.tag.table import tag_table
 
         columns = [column(word) for word in text_column or []]
         words = None if word_column is None else column(word_column)

@@ -45,7 +45,7 @@ def _convert_vectors(run: str, form: str, out: Path, quiet: bool, json: bool) ->
     from regard.cli.console import print_json, print_line, progress
     from regard.errors import DataError
     from regard.interop.word_vector_files import without_white_space, write_word_vectors
-    from regard.tasks.load import load_word_vectors
+    from regard.pipelines.word_vectors import load_word_vectors
 
     if out.exists():
         raise DataError(f"{out}: it exists already; name another file with --out.")

@@ -18,9 +18,9 @@ def import_(
     """Turn a Hugging Face model into a checkpoint of regard."""
     from regard.checkpoint.bundle import write_bundle
     from regard.cli.console import print_json, print_line
-    from regard.cli.metrics import USES
     from regard.errors import CheckpointError
     from regard.interop.huggingface.read import read
+    from regard.tasks.contract import find_task
 
     if out.exists():
         raise CheckpointError(f"{out}: it exists already; name a folder that does not.")
@@ -30,9 +30,7 @@ def import_(
     if json:
         print_json({"path": out, "parameters": parameters, "vocabularies": vars(bundle.vocabularies)})
         return
-    what = "target tokens" if bundle.task == "translate" else "tokens"
-    print_line(f"{out}: {parameters:,} parameters, {bundle.vocabularies.target:,} {what}.")
-    has_no_words = "masked words" in bundle.facts.get("untrained", ())
-    is_bare = bundle.task == "masked-language-model" and has_no_words
-    verb, words = ("embed", "TEXT") if is_bare else USES[bundle.task]
-    print_line(f"Use it: regard {verb} {out} {words}")
+    task = find_task(bundle.task)
+    print_line(f"{out}: {parameters:,} parameters, {bundle.vocabularies.target:,} {task.wording.tokens}.")
+    operation = task.suggested(bundle)
+    print_line(f"Use it: regard {operation.name} {out} {operation.usage}")

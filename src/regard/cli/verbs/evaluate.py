@@ -1,7 +1,7 @@
-"""`regard evaluate`: figures of a run on its own test sets or on other data."""
+"""`regard evaluate`: scores of a model on its own test sets or on other data."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,33 +19,39 @@ from regard.cli.options import (
     label_columns,
 )
 
+if TYPE_CHECKING:
+    from regard.config.settings import Settings
+    from regard.tasks.contract import AnyTask, EvaluateOptions
+
 
 def evaluate(
     run: Run,
     data: Annotated[
-        str | None, typer.Option(help="Pairs or examples in a file (.gz too), hf:NAME, or miniature:SPLIT.")
+        str | None, typer.Option(help="Pairs or examples: a file (.gz too), hf:NAME, or miniature:SPLIT.")
     ] = None,
-    source: Annotated[str | None, typer.Option(help="File with one source sentence a line (.gz too).")] = None,
+    source: Annotated[str | None, typer.Option(help="File with one source sentence per line (.gz too).")] = None,
     target: Annotated[
-        list[str] | None, typer.Option(help="File with the references, line by line; give it again for further ones.")
+        list[str] | None,
+        typer.Option(help="File with the references, line by line (repeatable: further references)."),
     ] = None,
     source_column: Annotated[str | None, typer.Option(help="Column (name, or number from 0) or JSON field.")] = None,
     target_column: Annotated[
-        list[str] | None, typer.Option(help="Column or field of the references; give it again for further ones.")
+        list[str] | None, typer.Option(help="Column or field of the references (repeatable: further references).")
     ] = None,
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     text: Annotated[
-        list[str] | None, typer.Option(help="For a language model: files or folders of text; may be repeated.")
+        list[str] | None, typer.Option(help="For models of running text: files or folders of text (repeatable).")
     ] = None,
     stride: Annotated[
-        int | None, typer.Option(min=1, help="For a language model: tokens between two windows; unset: half of one.")
+        int | None,
+        typer.Option(min=1, help="For language models: tokens between two windows (default: half a window)."),
     ] = None,
     test_set: Annotated[
-        str | None, typer.Option("--test-set", help="Only this one of the run's own test sets.")
+        str | None, typer.Option("--test-set", help="Score on this one of the run's own test sets alone.")
     ] = None,
     against: Annotated[
-        str | None, typer.Option(help="Test the difference from another run, a passport, or a file of hypotheses.")
+        str | None, typer.Option(help="Compare with another run, a passport, or a file of outputs by a paired test.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the score passport here too: a .json file, or a folder.")
@@ -57,164 +63,91 @@ def evaluate(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Score a run: BLEU, perplexity, accuracy, F1 or correlations, with score passports where they are needed."""
+    """Score a model on its own test sets or on other data: BLEU, perplexity, accuracy, F1 or correlations."""
     flags = dict(locals())
-    from regard.errors import ConfigError
+    from regard.cli.console import print_json, print_line, progress
+    from regard.cli.metrics import print_comparison, print_scores
+    from regard.runs.scores.evaluate import evaluate_sets
+    from regard.tasks.contract import find_task
     from regard.tasks.load import read_task
     from regard.training.device.machine import use_threads
 
     use_threads(threads)
-    place = _pairs(flags) if source or target or source_column or target_column else None
-    task = "translate" if place is not None else read_task(run)
-    if task in ("answer", "choose", "classify", "regress", "tag"):
-        _evaluate_labels(task, flags)
-        return
-    if text_column or label_column:
-        raise ConfigError("--text-column and --label-column are for models that label or choose; leave them out.")
-    if task == "language-model":
-        if data is not None:
-            raise ConfigError(f"--data {data}: {run} is a language model; give the text to score it on with --text.")
-        _evaluate_text(flags)
-        return
-    if task == "masked-language-model":
-        _evaluate_masked(flags)
-        return
-    if task == "elmo":
-        _evaluate_elmo(flags)
-        return
-    if text or stride:
-        raise ConfigError(f"--text and --stride are for language models, and {run} is none; leave them out.")
-    _evaluate_pairs(flags, _pairs(flags) if place is None and data else place)
-
-
-def _pairs(flags: dict[str, Any]) -> Any:
-    """Return where other pairs are."""
-    from regard.config.resolve import Layer, resolve
-    from regard.data.settings.pairs import PairSource
-
-    files, columns = flags["target"] or [], [column(name) for name in flags["target_column"] or []]
-    given = {
-        "path": flags["data"],
-        "source": flags["source"],
-        "target": files[0] if files else None,
-        "references": files[1:] or None,
-        "source_column": column(flags["source_column"]) if flags["source_column"] else None,
-        "target_column": columns[0] if columns else None,
-        "reference_columns": columns[1:] or None,
-    }
-    wanted = {name: value for name, value in given.items() if value is not None}
-    return resolve(PairSource, [Layer("the command line", wanted)]).settings
-
-
-def _evaluate_pairs(flags: dict[str, Any], place: Any) -> None:
-    from regard.cli.console import print_json, print_line, progress
-    from regard.cli.metrics import print_comparison, print_scores
-    from regard.runs.scores.evaluate import evaluate_sets
-
-    outcomes = evaluate_sets(
-        flags["run"],
-        place,
-        device=flags["device"] or "auto",
-        progress=progress(flags["quiet"]),
-        **{name: flags[name] for name in ("test_set", "against", "out", "beam_size", "iterations")},
-    )
-    figures = {outcome.evaluation.name: outcome.plain() for outcome in outcomes}
-    if flags["json"]:
-        print_json(figures)
-        return
-    print_scores(figures)
-    files = [str(file) for outcome in outcomes for file in outcome.files]
-    if files:
-        print_line(f"score passports: {', '.join(files)}")
-    for outcome in outcomes:
-        if outcome.comparison is not None:
-            print_comparison(outcome.comparison)
-
-
-def _evaluate_text(flags: dict[str, Any]) -> None:
-    from regard.cli.console import print_json, progress
-    from regard.cli.metrics import print_text_scores
-    from regard.data.settings.text import TextSource
-    from regard.tasks.language_model.evaluate import measure_text
-
-    place = TextSource(paths=tuple(flags["text"])) if flags["text"] else None
-    device, reporter = flags["device"] or "auto", progress(flags["quiet"])
-    found = measure_text(flags["run"], place, stride=flags["stride"], device=device, progress=reporter)
-    figures = {name: each.figures() for name, each in found.items()}
-    print_json(figures) if flags["json"] else print_text_scores(figures)
-
-
-def _evaluate_masked(flags: dict[str, Any]) -> None:
-    from regard.cli.console import print_json, progress
-    from regard.cli.metrics import print_masked_scores
-    from regard.data.settings.text import MarkedSource
-    from regard.errors import ConfigError
-    from regard.tasks.masked_lm.evaluate import measure_masked
-
-    run = flags["run"]
-    if any(flags[name] for name in ("data", "stride", "test_set", "against", "out", "beam_size")):
-        raise ConfigError(f"{run}: text to mask words of is named with --text alone; leave the other flags out.")
-    place = MarkedSource(paths=tuple(flags["text"])) if flags["text"] else None
-    device, reporter = flags["device"] or "auto", progress(flags["quiet"])
-    found = measure_masked(run, place, device=device, progress=reporter)
-    figures = {name: each.figures() for name, each in found.items()}
-    print_json(figures) if flags["json"] else print_masked_scores(figures)
-
-
-def _evaluate_elmo(flags: dict[str, Any]) -> None:
-    from regard.cli.console import print_json, progress
-    from regard.cli.metrics import print_elmo_scores
-    from regard.data.settings.text import TextSource
-    from regard.errors import ConfigError
-    from regard.tasks.elmo.evaluate import measure_elmo
-
-    run = flags["run"]
-    if any(flags[name] for name in ("data", "stride", "test_set", "against", "out", "beam_size", "iterations")):
-        raise ConfigError(f"{run}: text for an ELMo is named with --text alone; leave the other flags out.")
-    place = TextSource(paths=tuple(flags["text"])) if flags["text"] else None
-    found = measure_elmo(run, place, device=flags["device"] or "auto", progress=progress(flags["quiet"]))
-    figures = {name: each.figures() for name, each in found.items()}
-    print_json(figures) if flags["json"] else print_elmo_scores(figures)
-
-
-def _evaluate_labels(task: str, flags: dict[str, Any]) -> None:
-    from regard.cli.console import print_json, print_line, progress
-    from regard.cli.metrics import print_comparison, print_label_scores
-    from regard.errors import ConfigError
-    from regard.tasks.finetune.evaluate import measure_labels
-
-    run = flags["run"]
-    if any(flags[name] for name in ("text", "stride", "beam_size", "iterations")):
-        raise ConfigError(f"{run}: examples with labels are named with --data alone; leave the other flags out.")
-    place = _labeled(task, flags["data"], flags["text_column"], flags["label_column"])
-    found = measure_labels(
+    task = find_task(read_task(run))
+    evaluated = evaluate_sets(
         run,
-        place,
-        device=flags["device"] or "auto",
-        progress=progress(flags["quiet"]),
-        **{name: flags[name] for name in ("test_set", "against", "out")},
+        source_of(task, run, flags),
+        options=options_of(task, run, flags),
+        device=device or "auto",
+        progress=progress(quiet),
+        test_set=test_set,
+        against=against,
+        out=out,
     )
-    if flags["json"]:
-        print_json({name: each.plain() for name, each in found.items()})
+    if json:
+        print_json({name: each.to_dict() for name, each in evaluated.items()})
         return
-    print_label_scores({name: each.figures for name, each in found.items()})
-    files = [str(file) for each in found.values() for file in each.files]
+    print_scores(task, task.record_scores([each.evaluation for each in evaluated.values()]))
+    files = [str(file) for each in evaluated.values() for file in each.files]
     if files:
         print_line(f"score passports: {', '.join(files)}")
-    for each in found.values():
+    for each in evaluated.values():
         if each.comparison is not None:
             print_comparison(each.comparison)
 
 
-def _labeled(task: str, data: str | None, text_column: list[str] | None, label_column: str | None) -> Any:
-    """Return where other examples are, if they were named."""
+def source_of(task: "AnyTask", run: str, flags: dict[str, Any]) -> "Settings | None":
+    """Return the data that flags name as a source of the task; None: the run's own test sets."""
     from regard.config.resolve import Layer, resolve
     from regard.errors import ConfigError
-    from regard.tasks.finetune.shapes import SOURCES
 
-    columns = label_columns({"text_column": text_column, "label_column": label_column})
-    if data is None:
-        if columns:
-            raise ConfigError("--text-column and --label-column are for other examples; give them with --data.")
+    given = _source_values(flags)
+    for name, (flag, value) in given.items():
+        if name not in task.source.model_fields:
+            raise ConfigError(
+                f"{flag} {value}: {run} is {task.wording.noun}, whose data is given with {task.wording.data_flags}; "
+                f"leave it out."
+            )
+    values = {name: value for name, (_, value) in given.items()}
+    if not values:
         return None
-    return resolve(SOURCES[task], [Layer("the command line", {"path": data} | columns)]).settings
+    if not values.keys() & {"path", "source", "target", "paths"}:
+        flag, value = next(iter(given.values()))
+        raise ConfigError(f"{flag} {value}: this names a column of other data; give the data with --data.")
+    return resolve(task.source, [Layer("the command line", values)]).settings
+
+
+def _source_values(flags: dict[str, Any]) -> dict[str, tuple[str, Any]]:
+    """Return the fields of a source that flags set, each with its flag and value."""
+    files, columns = flags["target"] or [], [column(name) for name in flags["target_column"] or []]
+    values = {
+        "path": ("--data", flags["data"]),
+        "source": ("--source", flags["source"]),
+        "target": ("--target", files[0] if files else None),
+        "references": ("--target", files[1:] or None),
+        "source_column": ("--source-column", column(flags["source_column"]) if flags["source_column"] else None),
+        "target_column": ("--target-column", columns[0] if columns else None),
+        "reference_columns": ("--target-column", columns[1:] or None),
+        "paths": ("--text", flags["text"] or None),
+    }
+    given = {name: (flag, value) for name, (flag, value) in values.items() if value is not None}
+    labeled = label_columns(flags)
+    flag_of = lambda name: "--label-column" if name == "label_column" else "--text-column"
+    return given | {name: (flag_of(name), value) for name, value in labeled.items()}
+
+
+def options_of(task: "AnyTask", run: str, flags: dict[str, Any]) -> "EvaluateOptions":
+    """Return the task's options of an evaluation; a flag of another task is refused."""
+    from regard import registry
+    from regard.config.resolve import Layer, resolve
+    from regard.errors import ConfigError
+
+    given = {name: flags[name] for name in ("stride", "beam_size", "iterations") if flags[name] is not None}
+    for name, value in given.items():
+        if name not in task.evaluation.model_fields:
+            others = [each.wording.plural for each in registry.tasks() if name in each.evaluation.model_fields]
+            raise ConfigError(
+                f"--{name.replace('_', '-')} {value}: for {' and '.join(others)}, and {run} is {task.wording.noun}; "
+                f"leave it out."
+            )
+    return resolve(task.evaluation, [Layer("the command line", given)]).settings

@@ -105,7 +105,7 @@ def print_race(race: "Race", as_json: bool) -> None:
         rows = [
             (
                 each["name"],
-                *(format(each[column["key"]], column["form"]) for column in columns),
+                *(format(each[column["key"]], column["format"]) for column in columns),
                 f"{each['parameters']:,}",
                 f"{each['steps']:,}",
                 f"{each['times']['tokens_per_second']:,.0f}",
@@ -113,7 +113,7 @@ def print_race(race: "Race", as_json: bool) -> None:
             )
             for each in ranked(results)
         ]
-        titles = (column["title"] for column in columns)
+        titles = (column["label"] for column in columns)
         header = ("model", *titles, "parameters", "steps", "tokens/s", "training")
         print_table(header, rows, right=range(1, len(header)))
         for name, reason in results["failed"].items():
@@ -128,7 +128,7 @@ def print_race(race: "Race", as_json: bool) -> None:
 def is_interrupted(race: "Race") -> bool:
     """Tell whether a member was stopped on its way."""
     runs = (race.run(name) for name in race.record["plan"])
-    return any(run.known.get("state") == "interrupted" for run in runs)
+    return any(run.state == "interrupted" for run in runs)
 
 
 class Changes:

@@ -96,7 +96,7 @@ def _show_near(words: list[str], found: dict[str, Any]) -> None:
 
 def _load(path: str, first: int | None, quiet: bool) -> Any:
     from regard.cli.console import progress
-    from regard.tasks.load import load_word_vectors
+    from regard.pipelines.word_vectors import load_word_vectors
 
     return load_word_vectors(path, first, progress(quiet))
 

@@ -31,7 +31,7 @@ def evaluate(
     """Score word vectors on analogies and on what people say about pairs; coverage is told with every figure."""
     from regard.cli.console import print_json, progress
     from regard.errors import ConfigError
-    from regard.tasks.load import load_word_vectors
+    from regard.pipelines.word_vectors import load_word_vectors
     from regard.tasks.word_vectors.evaluate import score_analogies, score_similarities
 
     if analogies is None and not similarities:
@@ -83,7 +83,7 @@ def map_(
 ) -> None:
     """Draw words as points: a PNG, and an HTML page of its own to zoom into and point at."""
     from regard.cli.console import print_json, print_line, progress
-    from regard.tasks.load import load_word_vectors
+    from regard.pipelines.word_vectors import load_word_vectors
     from regard.tasks.word_vectors.map import draw_map
 
     vectors = load_word_vectors(run, first, progress(quiet))

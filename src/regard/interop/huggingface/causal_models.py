@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from regard import registry
 from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import Bundle
 from regard.decoding.text_settings import GenerateSettings
@@ -39,8 +40,6 @@ from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
 from regard.progress import Progress
 
-TASK = "language-model"
-
 
 def read_language_model(folder: Path, config: dict[str, Any], form: LanguageForm) -> Bundle:
     """Read a model whose config.json is in a form; it comes back in eval mode."""
@@ -57,7 +56,7 @@ def read_language_model(folder: Path, config: dict[str, Any], form: LanguageForm
     generate = generating_of(read_object(folder / GENERATION, Generation)) | {"add_bos": add_bos}
     checked(GenerateSettings, generate, str(folder / GENERATION), NO_CONTINUATION)
     facts = {"window": settings.max_positions, "generate": generate}
-    return Bundle(TASK, model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
+    return Bundle(registry.task_of_model("causal-lm"), model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
 
 
 def _end(config: dict[str, Any]) -> Any:

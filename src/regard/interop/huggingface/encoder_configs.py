@@ -7,8 +7,6 @@ from regard.errors import CheckpointError, ConfigError
 from regard.interop.huggingface.causal_configs import RATES, Number, check_only, shown, told
 from regard.models.bert import BertSettings
 
-TASK = "masked-language-model"
-
 
 @dataclass(frozen=True)
 class EncoderForm:

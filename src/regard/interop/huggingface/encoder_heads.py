@@ -3,20 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
+from regard import registry
 from regard.checkpoint.bundle import Bundle
 from regard.errors import CheckpointError, ConfigError
-from regard.interop.huggingface.encoder_configs import HEADED_FORMS, MASKED_WORDS, POOLER, TASK, EncoderForm
+from regard.interop.huggingface.encoder_configs import HEADED_FORMS, MASKED_WORDS, POOLER, EncoderForm
 from regard.interop.huggingface.seq2seq_weights import Weights, take
 from regard.models.heads import HeadSettings
-
-TASKS = {
-    "classification": "classify",
-    "regression": "regress",
-    "token-classification": "tag",
-    "extractive-qa": "answer",
-    "multiple-choice": "choose",
-}
-"""Kinds of heads, and the task of each."""
 
 LAYERS = {"extractive-qa": "qa_outputs"}
 """What theirs is called, where it is not `classifier`."""
@@ -24,15 +16,17 @@ LAYERS = {"extractive-qa": "qa_outputs"}
 OF_PAIRS = ("entail", "contradict", "neutral", "duplicate", "equivalent", "paraphrase", "similar", "next")
 """Words in labels that only two texts can have."""
 
-REMEMBERED = {
-    TASK: ("length", "embed"),
-    "classify": ("texts", "pair_encoding", "max_length", "columns"),
-    "regress": ("texts", "pair_encoding", "max_length", "columns"),
-    "tag": ("max_length", "columns"),
-    "answer": ("max_length", "stride", "max_answer_tokens", "has_unanswerable", "threshold"),
-    "choose": ("max_length", "columns"),
+TEXT_FACTS = ("texts", "pair_encoding", "max_length", "columns")
+STORED_FACTS: dict[str | None, tuple[str, ...]] = {
+    None: ("length", "embed"),
+    "classification": TEXT_FACTS,
+    "regression": TEXT_FACTS,
+    "similarity": TEXT_FACTS,
+    "token-classification": ("max_length", "columns"),
+    "extractive-qa": ("max_length", "stride", "max_answer_tokens", "has_unanswerable", "threshold"),
+    "multiple-choice": ("max_length", "columns"),
 }
-"""What a model of a task remembers that has no place in a config.json, and goes along in a file of its own."""
+"""By the kind of head: facts that have no field in a config.json, and are written to a file of their own."""
 
 
 def head_kind(form: EncoderForm, config: dict[str, Any]) -> str | None:
@@ -46,7 +40,7 @@ def head_kind(form: EncoderForm, config: dict[str, Any]) -> str | None:
 def task_of(form: EncoderForm, config: dict[str, Any]) -> str:
     """Return the task of a folder's model."""
     kind = head_kind(form, config)
-    return TASK if kind is None else TASKS[kind]
+    return registry.task_of_model("encoder", kind)
 
 
 def _labels(config: dict[str, Any]) -> list[str]:
@@ -67,7 +61,7 @@ def read_head(config: dict[str, Any], kind: str, where: str) -> tuple[HeadSettin
         dropout = 0.0
     facts: dict[str, Any] = {"max_length": config["max_position_embeddings"]}
     if kind in ("classification", "token-classification"):
-        facts["labels"] = labels
+        facts |= {"labels": labels}
     if kind in ("classification", "regression"):
         is_of_pairs = kind == "regression" or any(word in label.lower() for label in labels for word in OF_PAIRS)
         facts |= {"texts": 2 if is_of_pairs else 1, "pair_encoding": "cross-encoder"}
@@ -92,8 +86,8 @@ def head_to_theirs(weights: Weights, bundle: Bundle) -> Weights:
     weight = weights["output.weight"]
     bias = weights.get("output.bias", weight.new_zeros(weight.size(0)))
     if bundle.head.kind == "regression":
-        spread = float(bundle.facts["spread"])
-        weight, bias = weight * spread, bias * spread + float(bundle.facts["center"])
+        center, spread = (float(bundle.facts[name]) for name in ("center", "spread"))
+        weight, bias = weight * spread, bias * spread + center
     return {f"{name}.weight": weight.clone(), f"{name}.bias": bias.clone()}
 
 
@@ -119,9 +113,13 @@ def headed_form(bundle: Bundle) -> EncoderForm:
 def vectors_alone(bundle: Bundle) -> Bundle:
     """Return a model that says how alike two texts are as what it is: an encoder that gives each text a vector."""
     assert bundle.head is not None
-    embed = {"pooling": bundle.head.pooling, "is_normalized": True, "max_length": int(bundle.facts["max_length"])}
+    embed = {
+        "pooling": bundle.head.pooling,
+        "is_normalized": True,
+        "max_length": int(bundle.facts.get("max_length", 0)),
+    }
     facts = {"embed": embed, "untrained": [POOLER, MASKED_WORDS]}
-    return replace(bundle, task=TASK, model=bundle.model.body, facts=facts, head=None)
+    return replace(bundle, task=registry.task_of_model("encoder"), model=bundle.model.body, facts=facts, head=None)
 
 
 def head_config(bundle: Bundle) -> dict[str, Any]:
@@ -132,7 +130,7 @@ def head_config(bundle: Bundle) -> dict[str, Any]:
     if kind == "regression":
         found |= {"id2label": {"0": "number"}, "label2id": {"number": 0}, "problem_type": "regression"}
     elif kind in ("classification", "token-classification"):
-        labels = [str(label) for label in bundle.facts["labels"]]
+        labels = [str(label) for label in bundle.facts.get("labels", ())]
         found["id2label"] = {str(number): label for number, label in enumerate(labels)}
         found["label2id"] = {label: number for number, label in enumerate(labels)}
         found |= {"problem_type": "single_label_classification"} if kind == "classification" else {}
@@ -141,4 +139,8 @@ def head_config(bundle: Bundle) -> dict[str, Any]:
 
 def remembered(bundle: Bundle) -> dict[str, Any]:
     """Return what goes along with a model in a file of its own."""
-    return {name: bundle.facts[name] for name in REMEMBERED[bundle.task] if name in bundle.facts}
+    return {
+        name: bundle.facts[name]
+        for name in STORED_FACTS[bundle.head.kind if bundle.head else None]
+        if name in bundle.facts
+    }

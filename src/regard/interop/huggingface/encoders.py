@@ -20,7 +20,7 @@ from regard.interop.huggingface.encoder_configs import (
     lost_in_encoder,
 )
 from regard.interop.huggingface.encoder_heads import (
-    REMEMBERED,
+    STORED_FACTS,
     head_config,
     head_kind,
     head_to_ours,
@@ -90,7 +90,7 @@ def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bun
         facts |= usual
         weights = {BODY + name: value for name, value in weights.items()} | head_to_ours(tensors, kind, str(folder))
     task = task_of(form, config)
-    facts |= _own(folder / OWN, task, settings.max_positions)
+    facts |= _own(folder / OWN, kind, settings.max_positions)
     vocabularies = Vocabularies(tokens, tokens, is_shared=True)
     check_shapes(settings, vocabularies, weights, folder, head)
     with torch.random.fork_rng(devices=()):
@@ -100,13 +100,13 @@ def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bun
     return Bundle(task, model, settings, vocabularies, {"tokenizer": tokenizer}, facts, head)
 
 
-def _own(path: Path, task: str, positions: int) -> dict[str, Any]:
+def _own(path: Path, head: str | None, positions: int) -> dict[str, Any]:
     """Return what a model that was written here remembers besides."""
     found = read_object(path, Own)
     for name in ("length", "max_length"):
         if (found.get(name) or 0) > positions:
             raise CheckpointError(f"{path}: {name} is {found[name]:,}, but the model has {positions:,} positions.")
-    return {name: found[name] for name in REMEMBERED[task] if found.get(name) is not None}
+    return {name: found[name] for name in STORED_FACTS[head] if found.get(name) is not None}
 
 
 def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress: Progress) -> EncoderForm:

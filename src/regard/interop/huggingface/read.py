@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from regard import registry
 from regard.checkpoint.bundle import Bundle
 from regard.decoding.settings import DecodeSettings
 from regard.errors import CheckpointError
@@ -39,7 +40,7 @@ def read_task(folder: str | Path) -> str:
     form = form_of(config, str(Path(folder) / CONFIG))
     if isinstance(form, EncoderForm):
         return task_of(form, config)
-    return "language-model" if isinstance(form, LanguageForm) else "translate"
+    return registry.task_of_model("causal-lm" if isinstance(form, LanguageForm) else "seq2seq")
 
 
 def read(folder: str | Path) -> Bundle:
@@ -62,7 +63,7 @@ def read(folder: str | Path) -> Bundle:
     fill(model, weights)
     decode = decoding_of(read_object(folder / GENERATION, Generation) or config)
     checked(DecodeSettings, decode, str(folder / GENERATION), NO_SEARCH)
-    return Bundle("translate", model, settings, vocabularies, tokenizers, {"decode": decode})
+    return Bundle(registry.task_of_model("seq2seq"), model, settings, vocabularies, tokenizers, {"decode": decode})
 
 
 def _translate(

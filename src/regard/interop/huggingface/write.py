@@ -8,7 +8,6 @@ from regard.errors import ConfigError
 from regard.interop.huggingface.causal_configs import LanguageForm
 from regard.interop.huggingface.causal_models import write_language_model
 from regard.interop.huggingface.encoder_configs import EncoderForm
-from regard.interop.huggingface.encoder_heads import REMEMBERED
 from regard.interop.huggingface.encoders import write_encoder
 from regard.interop.huggingface.folder import CONFIG, GENERATION, write_tensors, write_whole
 from regard.interop.huggingface.generation_config import generation_config, special_tokens
@@ -24,14 +23,14 @@ from regard.progress import SILENT, Progress
 def write(bundle: Bundle, folder: str | Path, progress: Progress = SILENT) -> Form | LanguageForm | EncoderForm:
     """Write a model with its tokenizers in the Hugging Face form that fits, and return that form."""
     folder, settings, vocabularies = Path(folder), bundle.settings, bundle.vocabularies
-    if bundle.task == "language-model" and isinstance(settings, GptSettings):
+    if isinstance(settings, GptSettings) and bundle.head is None:
         return write_language_model(bundle, settings, folder, progress)
-    if bundle.task in REMEMBERED and isinstance(settings, BertSettings):
+    if isinstance(settings, BertSettings):
         return write_encoder(bundle, settings, folder, progress)
-    if bundle.task != "translate" or not isinstance(settings, TransformerSettings):
+    if not isinstance(settings, TransformerSettings):
         raise ConfigError(
-            f'task, model.family: "{bundle.task}" with "{settings.family}" fits no Hugging Face form; "translate" '
-            f'with "transformer", "language-model" with "gpt" and the tasks of "bert" do.'
+            f'task, model.family: "{bundle.task}" with "{settings.family}" has no Hugging Face architecture; '
+            f"translators of the family transformer, language models of the family gpt and models of the family bert do."
         )
     form = form_for(settings, vocabularies)
     target = bundle.tokenizers["tokenizer" if vocabularies.is_shared else "target"]

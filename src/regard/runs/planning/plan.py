@@ -1,13 +1,15 @@
-"""What a run would do, before it does it."""
+"""The plan of a run: its sizes, counted before anything is trained."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.protocols import ModelSettings, Vocabularies
 from regard.models.families import count_parameters, family
 from regard.models.presets import preset
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import task
+from regard.tasks.contract import Context, find_task
+from regard.tasks.data import Prepared
+from regard.tasks.settings import RunSettings
 from regard.training.device.machine import prepare_machine
 
 
@@ -19,134 +21,43 @@ class Plan:
     preset: str | None
     parameters: int
     vocabulary: int
-    train_pairs: int
-    valid_pairs: int
-    dropped: dict[str, int]
     updates: int
     updates_per_epoch: int
     epochs: float
     device: str
+    data: dict[str, Any] = field(default_factory=dict)
+    """The sizes of the data, as the task counts them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, the sizes of the data after the model's."""
+        values = vars(self) | {}
+        data = values.pop("data")
+        first = ("task", "preset", "parameters", "vocabulary")
+        return {name: values.pop(name) for name in first} | data | values
 
 
-@dataclass(frozen=True)
-class TextPlan:
-    """The size of a language model's run."""
-
-    task: str
-    preset: str | None
-    parameters: int
-    vocabulary: int
-    train_tokens: int
-    valid_tokens: int
-    window: int
-    updates: int
-    updates_per_epoch: int
-    epochs: float
-    device: str
-
-
-@dataclass(frozen=True)
-class LabelPlan:
-    """The size of a run that fine-tunes."""
-
-    task: str
-    init_from: str | None
-    preset: str | None
-    parameters: int
-    vocabulary: int
-    labels: int | None
-    """How many labels there are; None where each example has choices of its own."""
-    train_examples: int
-    valid_examples: int
-    cut: int
-    dropped: dict[str, int]
-    updates: int
-    updates_per_epoch: int
-    epochs: float
-    device: str
-
-
-@dataclass(frozen=True)
-class WordPlan:
-    """The size of a run that learns word vectors."""
-
-    task: str
-    preset: str | None
-    parameters: int
-    vocabulary: int
-    train_words: int
-    updates: int
-    updates_per_epoch: int
-    epochs: float
-    device: str
-
-
-def plan_run(settings: Any, progress: Progress = SILENT) -> Plan | TextPlan | LabelPlan | WordPlan:
+def plan_run(settings: RunSettings[ModelSettings], progress: Progress = SILENT) -> tuple[Plan, Prepared[Any]]:
     """Read and encode the data, build the model, and count; no run is written (tokenized text is kept for it)."""
-    machine = prepare_machine(settings.machine)
-    prepared = task(settings.task).prepare(settings, machine, progress, None, None)
+    machine, task = prepare_machine(settings.machine), find_task(settings.task)
+    prepared = task.prepare(settings, Context(machine, progress))
     per_epoch = prepared.feed.updates_in(epoch=0)
     updates = settings.train.planned(per_epoch).steps
-    if settings.task == "vectors":
-        return WordPlan(
-            task=settings.task,
-            preset=settings.model.preset,
-            parameters=sum(parameter.numel() for parameter in prepared.bundle.model.parameters()),
-            vocabulary=prepared.bundle.vocabularies.target,
-            train_words=prepared.facts["train"]["words"],
-            updates=updates,
-            updates_per_epoch=per_epoch,
-            epochs=round(updates / per_epoch, 1),
-            device=str(machine.device),
-        )
-    if "texts" in prepared.facts:
-        return LabelPlan(
-            task=settings.task,
-            init_from=settings.init_from,
-            preset=settings.model.preset,
-            parameters=sum(parameter.numel() for parameter in prepared.bundle.model.parameters()),
-            vocabulary=prepared.bundle.vocabularies.target,
-            labels=len(prepared.bundle.facts["labels"]) if "labels" in prepared.bundle.facts else None,
-            train_examples=prepared.facts["train"]["kept"],
-            valid_examples=prepared.facts["valid"]["kept"],
-            cut=prepared.facts["train"]["cut"],
-            dropped=prepared.facts["train"]["dropped"],
-            updates=updates,
-            updates_per_epoch=per_epoch,
-            epochs=round(updates / per_epoch, 1),
-            device=str(machine.device),
-        )
-    if "window" in prepared.facts:
-        return TextPlan(
-            task=settings.task,
-            preset=settings.model.preset,
-            parameters=sum(parameter.numel() for parameter in prepared.bundle.model.parameters()),
-            vocabulary=prepared.bundle.vocabularies.target,
-            train_tokens=prepared.facts["train"]["tokens"],
-            valid_tokens=prepared.facts["valid"]["tokens"],
-            window=prepared.facts["window"],
-            updates=updates,
-            updates_per_epoch=per_epoch,
-            epochs=round(updates / per_epoch, 1),
-            device=str(machine.device),
-        )
-    return Plan(
+    plan = Plan(
         task=settings.task,
         preset=settings.model.preset,
         parameters=sum(parameter.numel() for parameter in prepared.bundle.model.parameters()),
         vocabulary=prepared.bundle.vocabularies.target,
-        train_pairs=prepared.facts["train"]["kept"],
-        valid_pairs=prepared.facts["valid"]["kept"],
-        dropped=prepared.facts["train"]["dropped"],
         updates=updates,
         updates_per_epoch=per_epoch,
         epochs=round(updates / per_epoch, 1),
         device=str(machine.device),
+        data=task.plan(prepared),
     )
+    return plan, prepared
 
 
 def preset_parameters(name: str, vocabulary: int) -> int:
     """Return the number of parameters of a preset with that many shared tokens."""
-    found = preset(name)
-    settings = family(found.settings["family"]).settings(**found.settings)
+    chosen = preset(name)
+    settings = family(chosen.settings["family"]).settings(**chosen.settings)
     return count_parameters(settings, Vocabularies(vocabulary, vocabulary, is_shared=True))

@@ -9,71 +9,21 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from regard import registry
 from regard.config.overrides import nested
 from regard.config.parsing import ParseError, parse_toml
 from regard.config.resolve import Layer, Resolved, check_texts, resolve
 from regard.config.settings import Settings, setting_names
 from regard.errors import ConfigError
 from regard.models.base.protocols import IN_EVERY_FAMILY
-from regard.models.families import Kind, check_kind, family
+from regard.models.families import DEFAULT_FAMILY, check_kind, family
 from regard.models.presets import preset
-from regard.tasks.contract import task
-from regard.tasks.embedding_init import begin_with_vectors
-from regard.tasks.init_from import FEATURE_RATE, init_layer, usual_length
+from regard.tasks.contract import AnyTask, find_task
+from regard.tasks.embedding_init import GROUP, embedding_layer
+from regard.tasks.init_from import FEATURE_RATE, default_length, init_layer
 
-FINE_TUNING: dict[str, Any] = {
-    "optimizer": "adamw",
-    "weight_decay": 0.01,
-    "betas": [0.9, 0.999],
-    "epsilon": 1e-8,
-    "schedule": "linear",
-    "examples_per_update": 32,
-    "warmup": 0.1,
-    "validate_every": 0.1,
-}
-
-
-def _fine_tuning(preset: str, select_by: str) -> dict[str, Any]:
-    """Return the defaults of a task that puts a head on a model; how long it learns depends on the start."""
-    return {"model": {"preset": preset}, "train": FINE_TUNING | {"select_by": select_by}}
-
-
-TASK_DEFAULTS: dict[str, dict[str, Any]] = {
-    "answer": _fine_tuning("bert-mini", "f1"),
-    "choose": _fine_tuning("gpt-tiny", "accuracy"),
-    "classify": _fine_tuning("gpt-tiny", "accuracy"),
-    "regress": _fine_tuning("bert-mini", "spearman"),
-    "tag": _fine_tuning("bert-mini", "f1"),
-    "elmo": {
-        "model": {"preset": "elmo-tiny"},
-        "train": {"patience": 8, "betas": [0.9, 0.99], "warmup": 200, "validate_every": 250},
-    },
-    "language-model": {
-        "model": {"preset": "gpt-tiny"},
-        "train": {"patience": 8, "optimizer": "adamw", "weight_decay": 0.1, "betas": [0.9, 0.99], "warmup": 200},
-    },
-    "masked-language-model": {
-        "model": {"preset": "bert-tiny"},
-        "train": {"optimizer": "adamw", "weight_decay": 0.01, "betas": [0.9, 0.999], "schedule": "linear"},
-    },
-    "translate": {"model": {"preset": "transformer-small"}, "train": {"patience": 8}},
-    "vectors": {"model": {"preset": "skip-gram"}},
-}
-"""What a task takes on top of its schema's defaults when it is named instead of a recipe."""
-
-PLACES = {"source": "--source", "target": "--target", "path": "--data", "paths": "--text"}
-"""The settings that say where text is, and the flags for them."""
-
-USUAL_FAMILY: dict[Kind, str] = {
-    "seq2seq": "transformer",
-    "conditional-masked-lm": "mask-predict",
-    "causal-lm": "gpt",
-    "encoder": "bert",
-    "word-vectors": "word-vectors",
-    "bidirectional-lm": "elmo",
-    "embeddings": "words",
-}
-"""The family of a model of which neither preset nor family is said."""
+SOURCE_FLAGS = {"source": "--source", "target": "--target", "path": "--data", "paths": "--text"}
+"""The settings that name files, and the flags for them."""
 
 
 @dataclass(frozen=True)
@@ -89,24 +39,24 @@ def shipped() -> dict[str, Recipe]:
     """Return every recipe in the package, by name."""
     folder = resources.files("regard") / "recipes"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
-    found = {}
+    recipes = {}
     for file in files:
         name = file.name.removesuffix(".toml")
-        found[name] = Recipe(name, f"recipe {name}", tomllib.loads(file.read_text(encoding="utf-8")))
-    return found
+        recipes[name] = Recipe(name, f"recipe {name}", tomllib.loads(file.read_text(encoding="utf-8")))
+    return recipes
 
 
 def find_recipe(name: str) -> Recipe:
-    """Return the recipe a word on the command line means."""
-    if name in TASK_DEFAULTS:
-        return Recipe(name, f"task {name}", {"task": name} | TASK_DEFAULTS[name])
+    """Return the recipe of a name, of a file, or of a task with its defaults."""
+    if registry.has_task(name):
+        return Recipe(name, f"task {name}", {"task": name} | find_task(name).defaults())
     if name.endswith(".toml"):
         return _read(Path(name))
     known = shipped()
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, [*known, *TASK_DEFAULTS], n=1, cutoff=0.5)
-    way_out = f"did you mean {near[0]}?" if near else f"known are {', '.join([*known, *TASK_DEFAULTS])}."
+    near = difflib.get_close_matches(name, [*known, *registry.task_names()], n=1, cutoff=0.5)
+    way_out = f"did you mean {near[0]}?" if near else f"known are {', '.join([*known, *registry.task_names()])}."
     raise ConfigError(f'There is no recipe "{name}" (a file would end in .toml); {way_out}')
 
 
@@ -127,32 +77,34 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     check_texts(values)
     check_texts(changes)
     _check_tables(values, changes)
-    _forget_places(_table(values, "data"), _table(changes, "data"))
+    _replace_sources(_table(values, "data"), _table(changes, "data"))
     name = changes.get("task", values.get("task"))
     if name is not None and not isinstance(name, str):
-        raise ConfigError(f"task: {json.dumps(name, default=str)} is not one of {', '.join(TASK_DEFAULTS)}.")
+        raise ConfigError(f"task: {json.dumps(name, default=str)} is not one of {', '.join(registry.task_names())}.")
     if name is None:
-        raise ConfigError(f'{recipe.origin}: it does not say its task; add task = "translate".')
-    kind_of_run = task(name)
-    beginning = kind_of_run.beginning
-    start = init_layer(name, beginning, values, changes) if beginning else None
-    base, kind = _base(name, values, changes) if start is None else (start, str(start.values["model"]["family"]))
+        raise ConfigError(f'{recipe.origin}: it names no task; add task = "{registry.task_names()[0]}".')
+    task = find_task(name)
+    rules = task.init_from
+    pretrained = init_layer(name, rules, values, changes) if rules else None
+    if pretrained is None:
+        base, kind = _base(task, values, changes)
+    else:
+        base, kind = pretrained, str(pretrained.values["model"]["family"])
     if not {"train"} & {*_table(values, "data"), *_table(changes, "data")}:
         raise ConfigError(
-            f"{recipe.origin}: it does not say what to learn from; give {kind_of_run.places} "
-            f"(data.train in a recipe)."
+            f"{recipe.origin}: it names no training data; give {task.wording.data_flags} (data.train in a recipe)."
         )
-    schema = kind_of_run.settings(family(kind).settings)
-    _check_places(name, _table(changes, "data"), schema)
-    table = None
-    if "vectors" in schema.model_fields:
-        known = base.values["model"] if base else {}
-        table = begin_with_vectors(family(kind).settings.model_fields, known, values, changes)
-    origins = [base, Layer(recipe.origin, values), table, Layer("the command line", changes)]
+    schema = task.settings(family(kind).settings)
+    _check_sources(task, _table(changes, "data"), schema)
+    embeddings = None
+    if GROUP in schema.model_fields:
+        preset_values = base.values["model"] if base else {}
+        embeddings = embedding_layer(family(kind).settings.model_fields, preset_values, values, changes)
+    origins = [base, Layer(recipe.origin, values), embeddings, Layer("the command line", changes)]
     layers = [layer for layer in origins if layer]
-    if beginning and beginning.is_fine_tuning:
-        is_tuned = start is not None and start.values["train"]["learning_rate"] != FEATURE_RATE
-        layers.insert(0, usual_length(recipe.origin, is_tuned, values, changes))
+    if rules and rules.has_new_head:
+        is_tuned = pretrained is not None and pretrained.values["train"]["learning_rate"] != FEATURE_RATE
+        layers.insert(0, default_length(recipe.origin, is_tuned, values, changes))
     return resolve(schema, layers)
 
 
@@ -162,9 +114,9 @@ def _check_tables(*layers: Mapping[str, Any]) -> None:
         data = layer.get("data", {})
         if not isinstance(data, Mapping):
             raise ConfigError(f"data: {json.dumps(data, default=str)} is not a table of settings.")
-        for name, place in _table(data, "test").items():
+        for name, source in _table(data, "test").items():
             inside = next(
-                (key for key, value in _table({name: place}, name).items() if isinstance(value, dict)), None
+                (key for key, value in _table({name: source}, name).items() if isinstance(value, dict)), None
             )
             if inside is not None:
                 raise ConfigError(
@@ -172,30 +124,30 @@ def _check_tables(*layers: Mapping[str, Any]) -> None:
                 )
 
 
-def _check_places(name: str, data: Mapping[str, Any], schema: type[Settings]) -> None:
-    """Refuse where another task's text is said to be; as settings, each would be unknown in a sentence of its own."""
+def _check_sources(task: AnyTask, data: Mapping[str, Any], schema: type[Settings]) -> None:
+    """Refuse files of another task's kind in one sentence; as settings, each would be unknown in one of its own."""
     known = set(setting_names(schema))
     for role in ("train", "valid"):
         for key, value in _table(data, role).items():
-            if key in PLACES and f"data.train.{key}" not in known:
+            if key in SOURCE_FLAGS and f"data.train.{key}" not in known:
                 raise ConfigError(
-                    f"data.{role}.{key}: {json.dumps(value)} ({PLACES[key]}) is not for the task {name}; give it "
-                    f"{task(name).places}."
+                    f"data.{role}.{key}: {json.dumps(value)} ({SOURCE_FLAGS[key]}) is not for the task {task.name}; give it "
+                    f"{task.wording.data_flags}."
                 )
 
 
-def _base(name: str, values: dict[str, Any], changes: Mapping[str, Any]) -> tuple[Layer | None, str]:
+def _base(task: AnyTask, values: dict[str, Any], changes: Mapping[str, Any]) -> tuple[Layer | None, str]:
     """Return the layer of the preset, if any, and the family of a task's model."""
-    models = task(name).models
-    chosen, kind = _model(values, changes, USUAL_FAMILY[models[0]])
-    check_kind(name, models, kind, chosen)
+    kinds = task.files.kinds
+    chosen, kind = _model(values, changes, DEFAULT_FAMILY[kinds[0]])
+    check_kind(task.name, kinds, kind, chosen)
     return None if chosen is None else Layer(f"preset {chosen}", {"model": preset(chosen).settings}), kind
 
 
-def _model(values: dict[str, Any], changes: Mapping[str, Any], usual: str) -> tuple[str | None, str]:
+def _model(values: dict[str, Any], changes: Mapping[str, Any], default: str) -> tuple[str | None, str]:
     """Return the preset, if any, and the family; another family than the recipe's leaves its sizes behind."""
     theirs, wanted = _table(values, "model"), _table(changes, "model")
-    own = str(theirs.get("family", _family(theirs.get("preset"), usual)))
+    own = str(theirs.get("family", _family(theirs.get("preset"), default)))
     kind = str(wanted.get("family", _family(wanted.get("preset"), own)))
     if kind != own:
         values["model"] = theirs = {name: theirs[name] for name in IN_EVERY_FAMILY if name in theirs}
@@ -207,18 +159,18 @@ def _family(chosen: object, otherwise: str) -> str:
     return otherwise if chosen is None else str(preset(str(chosen)).settings["family"])
 
 
-def _forget_places(old: dict[str, Any], new: Mapping[str, Any]) -> None:
-    """Let a place that is named anew replace the old one whole; other training text has no use for the old tests."""
-    for role, place in new.items():
-        if not isinstance(place, Mapping) or not isinstance(old.get(role), dict):
+def _replace_sources(old: dict[str, Any], new: Mapping[str, Any]) -> None:
+    """Let a source on the command line replace the recipe's whole; other training data drops the old test sets."""
+    for role, source in new.items():
+        if not isinstance(source, Mapping) or not isinstance(old.get(role), dict):
             continue
-        if PLACES.keys() & set(place):
+        if SOURCE_FLAGS.keys() & set(source):
             del old[role]
             if role == "train":
                 old.pop("valid", None)
                 old.pop("test", None)
         elif role == "test":
-            _forget_places(old[role], place)
+            _replace_sources(old[role], source)
 
 
 def _table(values: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from regard.errors import ConfigError, DataError
 from regard.escaping import in_picture
 from regard.nn.probes.trace import Trace
-from regard.runs.reports.drawing import new_figure, words_as_they_are
+from regard.reporting.drawing import new_figure, words_as_they_are
 
 KINDS = {
     "cross": ("decoder", "cross"),

@@ -1,29 +1,20 @@
-"""The curves of a run as one picture, drawn from its metrics."""
+"""The training curves of a run as one plot."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.runs.reports.drawing import new_figure, words_as_they_are
+from regard.reporting.drawing import new_figure, words_as_they_are
+from regard.tasks.contract import AnyTask
 
 CURVES = "curves.png"
 
 NOT_LOSSES = {"step", "epoch", "seconds", "learning_rate", "tokens_per_second", "data_wait"}
-TRANSLATION = ("target token", "valid_loss", "target tokens", "BLEU", "valid_bleu")
-LANGUAGE = ("target token", "valid_loss", "target tokens", "perplexity", "valid_perplexity")
-FIGURES = {
-    "label": ("label", "valid_loss", "tokens", "accuracy", "valid_accuracy"),
-    "pair": ("pair of words", "valid_loss", "words", "score", "valid_score"),
-    "mlm": ("masked token", "valid_mlm_loss", "tokens", "accuracy", "valid_masked_accuracy"),
-}
-"""By a part of the loss: what it is of, the same on validation, what speed counts, and a score on validation."""
-LABEL_FIGURES = {"f1": "F1", "spearman": "Spearman's correlation"}
-"""What models that were fine-tuned are watched by, where it is not accuracy."""
-COLOURS = {"train": "#4477aa", "valid": "#cc6677"}
+COLORS = {"train": "#4477aa", "valid": "#cc6677"}
 
 
-def draw_curves(metrics: Sequence[dict[str, float]], path: Path, task: str = "translate") -> None:
-    """Draw loss, BLEU, learning rate and speed over the steps; a panel without figures says so."""
+def draw_curves(metrics: Sequence[dict[str, float]], path: Path, task: AnyTask) -> None:
+    """Plot loss, a validation metric, learning rate and speed over the steps; an empty panel is labeled so."""
     with words_as_they_are():
         figure = new_figure(10, 6.4)
         panels = figure.subplots(2, 2).flat
@@ -39,33 +30,32 @@ def draw_curves(metrics: Sequence[dict[str, float]], path: Path, task: str = "tr
 
 def _draw(panel: Any, lines: dict[str, tuple[list[float], list[float]]]) -> None:
     if not lines:
-        panel.text(0.5, 0.5, "nothing recorded", ha="center", va="center", transform=panel.transAxes, color="grey")
+        panel.text(0.5, 0.5, "nothing recorded", ha="center", va="center", transform=panel.transAxes, color="gray")
         return
     for name, (steps, values) in lines.items():
         marker = "o" if len(steps) < 40 else None
-        panel.plot(steps, values, label=name, color=COLOURS[name], marker=marker, markersize=3, linewidth=1.2)
+        panel.plot(steps, values, label=name, color=COLORS[name], marker=marker, markersize=3, linewidth=1.2)
     if len(lines) > 1:
         panel.legend(fontsize=8, frameon=False)
 
 
 def panel_lines(
-    metrics: Sequence[dict[str, float]], task: str = "translate"
+    metrics: Sequence[dict[str, float]], task: AnyTask
 ) -> dict[str, dict[str, tuple[list[float], list[float]]]]:
     """Return the lines of each panel: steps and values by name, empty ones left out."""
+    curve = task.loss_curve
     trained = [line for line in metrics if "learning_rate" in line]
-    # The NLL is the plain loss, which validation measures too; the first part may be smoothed.
+    # The NLL is the plain loss, which validation computes too; the first part may be smoothed.
     names = [name for name in (trained[0] if trained else {}) if name not in NOT_LOSSES]
-    loss = "nll" if "nll" in names else names[0] if names else ""
-    usual = LANGUAGE if task == "language-model" else TRANSLATION
-    of, valid, counted, score, measured = next((FIGURES[name] for name in names if name in FIGURES), usual)
-    for figure, words in LABEL_FIGURES.items():
-        if "label" in names and any(f"valid_{figure}" in line for line in metrics):
-            score, measured = words, f"valid_{figure}"
+    loss = curve.part if curve.part in names else names[0] if names else ""
+    validated = [metric for metric in task.metrics if metric.is_validated]
+    recorded = [each for each in validated if any(f"valid_{each.key}" in line for line in metrics)]
+    metric = next(iter(recorded or validated), None)
     panels = {
-        f"loss of a {of}": {"train": loss, "valid": valid},
-        f"{score} on validation": {"valid": measured},
+        f"loss per {curve.unit}": {"train": loss, "valid": curve.valid},
+        f"{metric.label if metric else 'metric'} (validation)": {"valid": f"valid_{metric.key}" if metric else ""},
         "learning rate": {"train": "learning_rate"},
-        f"{counted} per second": {"train": "tokens_per_second"},
+        f"{task.wording.tokens} per second": {"train": "tokens_per_second"},
     }
     return {
         title: {name: _line(metrics, key) for name, key in lines.items() if any(key in line for line in metrics)}
@@ -74,5 +64,5 @@ def panel_lines(
 
 
 def _line(metrics: Sequence[dict[str, float]], key: str) -> tuple[list[float], list[float]]:
-    found = [line for line in metrics if key in line]
-    return [line["step"] for line in found], [line[key] for line in found]
+    lines = [line for line in metrics if key in line]
+    return [line["step"] for line in lines], [line[key] for line in lines]

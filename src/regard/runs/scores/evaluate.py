@@ -1,99 +1,160 @@
-"""A run evaluated, its passports written, and another system set beside it."""
+"""A model evaluated on sets, its passports written, and compared with another system: for every task."""
 
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint.identity import model_place
-from regard.data.settings.pairs import PairSource
+from regard.checkpoint.identity import HUGGING_FACE, model_place
+from regard.config.settings import Settings
 from regard.data.sources.lines import read_lines
-from regard.errors import ConfigError, DataError, RunError
-from regard.metrics.translation import translation_scores
+from regard.errors import ConfigError, RunError
 from regard.progress import SILENT, Progress
 from regard.runs.scores.compare import Comparison, check_same_set, compare
 from regard.runs.scores.passport import Passport, issue, keep_passport, read_passport
-from regard.runs.store.folder import Run
-from regard.tasks.data import Prepared
-from regard.tasks.load import load_translator
-from regard.tasks.translate.evaluate import EvalSet, Evaluation, evaluate, held_out_sets
-from regard.tasks.translate.pipeline import Translator
+from regard.runs.store.folder import RunFolder
+from regard.tasks.contract import AnyTask, EvaluateOptions, find_task
+from regard.tasks.data import EvalSet, Prepared
+from regard.tasks.evaluation import Evaluation
+from regard.tasks.load import load, read_task
+from regard.tasks.record import RunRecord
 
 
 @dataclass(frozen=True)
 class EvaluatedSet:
-    """What came of one set."""
+    """An evaluation with its passport."""
 
     evaluation: Evaluation
-    passport: Passport
-    files: tuple[Path, ...]
+    passport: Passport | None = None
+    """None for tasks that write none."""
+    files: tuple[Path, ...] = ()
     """Where the passport was written."""
     comparison: Comparison | None = None
 
-    def plain(self) -> dict[str, Any]:
-        """Return it as plain values, the hypotheses left out."""
-        found = self.passport.facts | {"name": self.evaluation.name, "files": [str(file) for file in self.files]}
-        return found | ({"against": self.comparison.plain()} if self.comparison else {})
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, the outputs left out."""
+        values = self.evaluation.to_dict() | ({} if self.passport is None else self.passport.facts)
+        values |= {"files": [str(file) for file in self.files]} if self.passport else {}
+        return values | ({"against": self.comparison.to_dict()} if self.comparison else {})
 
 
 def evaluate_sets(
     path: str | Path,
-    place: PairSource | None = None,
+    source: Settings | None = None,
     *,
     test_set: str | None = None,
     against: str | Path | None = None,
     out: Path | None = None,
     device: str = "auto",
+    options: EvaluateOptions | None = None,
     progress: Progress = SILENT,
-    **decoding: Any,
-) -> list[EvaluatedSet]:
-    """Evaluate a run or checkpoint on other data or on its own test sets, and write a passport for each.
+) -> dict[str, EvaluatedSet]:
+    """Evaluate a run, checkpoint or hf:DIR on other data or on its own test sets, by name, with a passport for each.
 
-    `against` is another run or checkpoint, a passport, or a file with one hypothesis a line.
+    `against` is another run or checkpoint, a passport, or a file with one output a line.
     """
-    rival = _Rival(Path(against), device) if against is not None else None
-    if rival and rival.passport and place is None and test_set is None:
-        test_set = rival.passport.facts["set"]
-    translator = load_translator(path, device)
-    sets = held_out_sets(str(path), place, progress, test_set)
-    _check_room(sets, out, rival)
-    outcomes = []
-    for held_out in sets:
-        if rival:
-            rival.check(str(path), held_out)
-        evaluation = evaluate(translator, held_out.pairs, held_out.name, progress, held_out.references, **decoding)
-        passport = issue(evaluation, translator, model_place(path), str(path))
-        files = write_passport(passport, translator, Path(path), out, progress)
-        comparison = None
-        if rival:
-            other = rival.on(held_out, progress, decoding)
-            comparison = compare(passport, other, held_out.references, progress=progress)
-        outcomes.append(EvaluatedSet(evaluation, passport, files, comparison))
-    return outcomes
+    task = find_task(read_task(path))
+    if task.passport is None:
+        for flag, value in {"--against": against, "--out": out}.items():
+            if value is not None:
+                raise ConfigError(
+                    f"{flag} {value}: {task.wording.plural} have no score passports, and {path} is "
+                    f"{task.wording.noun}; leave it out."
+                )
+    options = options or task.evaluation()
+    rival = _Rival(task, Path(against), device) if against is not None else None
+    if rival and rival.passport and source is None and test_set is None:
+        test_set = rival.passport.record.set
+    pipeline = load(path, device)
+    with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
+        sets = eval_sets(task, pipeline, path, source, test_set, Path(folder), progress)
+        _check_room(sets, out, rival)
+        return {
+            name: _evaluate(task, pipeline, path, chosen, options, rival, out, progress)
+            for name, chosen in sets.items()
+        }
 
 
-def score_tests(run: Run, translator: Translator, prepared: Prepared, progress: Progress) -> dict[str, Any]:
-    """Score a run that has just ended on its test sets, write their passports, and return the figures by set."""
-    figures = {}
-    for name, pairs in prepared.tests.items():
-        evaluation = evaluate(translator, pairs, name, progress, prepared.references.get(name))
-        passport = issue(evaluation, translator, run.best, str(run.path))
-        write_passport(passport, translator, run.path, progress=progress)
-        figures[name] = evaluation.figures()
-    return figures
+def eval_sets(
+    task: AnyTask,
+    pipeline: Any,
+    path: str | Path,
+    source: Settings | None,
+    test_set: str | None,
+    folder: Path,
+    progress: Progress,
+) -> dict[str, EvalSet]:
+    """Return the set at a source, or a run's own test sets, of which `test_set` picks one."""
+    run = RunFolder(Path(path))
+    record = run.record if run.exists else None
+    if source is not None and test_set is not None:
+        raise ConfigError(
+            f"--test-set {test_set} picks one of the run's own test sets; leave it out, or the other data."
+        )
+    if source is None and record is None:
+        raise RunError(f"{path}: a checkpoint alone has no test sets; give {task.wording.data_flags}.")
+    sets = task.eval_sets(pipeline, source, record, folder, progress)
+    if not sets:
+        raise ConfigError(f"{path}: this run names nothing to be scored on; use it with regard {task.verbs}.")
+    if test_set is not None and test_set not in sets:
+        raise ConfigError(f'{path}: "{test_set}" is not one of its test sets ({", ".join(sets)}).')
+    chosen = sets if test_set is None else {test_set: sets[test_set]}
+    if str(path).startswith(HUGGING_FACE):
+        return {name: task.adapted(pipeline, each, progress) for name, each in chosen.items()}
+    return chosen
 
 
-def write_passport(
-    passport: Passport, translator: Translator, path: Path, out: Path | None = None, progress: Progress = SILENT
-) -> tuple[Path, ...]:
-    """Write a passport beside its run, where that can be written to, and to `out`; return the files."""
-    return keep_passport(passport, translator.decoding().model_dump(mode="json"), path, out, progress)
+def score_run(
+    task: AnyTask, run: RunFolder, pipeline: Any, prepared: Prepared[Any], progress: Progress
+) -> dict[str, Any]:
+    """Score a run that has just ended on its test sets, write their passports, and return the scores for run.json."""
+    options, record = task.evaluation(), run.record
+    sets = dict(prepared.tests) or _recorded_sets(task, pipeline, record, progress)
+    evaluations = []
+    for chosen in sets.values():
+        evaluation = task.evaluate(pipeline, chosen, options, progress)
+        if task.passport is not None:
+            passport = issue(evaluation, pipeline, run.best, str(run.path))
+            keep_passport(passport, evaluation.decode_defaults, run.path, progress=progress)
+        evaluations.append(evaluation)
+    return task.record_scores(evaluations)
 
 
-def _check_room(sets: list[EvalSet], out: Path | None, rival: "_Rival | None") -> None:
+def _recorded_sets(task: AnyTask, pipeline: Any, record: RunRecord, progress: Progress) -> dict[str, EvalSet]:
+    with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
+        return task.eval_sets(pipeline, None, record, Path(folder), progress)
+
+
+def _evaluate(
+    task: AnyTask,
+    pipeline: Any,
+    path: str | Path,
+    chosen: EvalSet,
+    options: EvaluateOptions,
+    rival: "_Rival | None",
+    out: Path | None,
+    progress: Progress,
+) -> EvaluatedSet:
+    if rival:
+        rival.check(str(path), chosen)
+    evaluation = task.evaluate(pipeline, chosen, options, progress)
+    if task.passport is None:
+        return EvaluatedSet(evaluation)
+    passport = issue(evaluation, pipeline, model_place(path), str(path))
+    files = keep_passport(passport, evaluation.decode_defaults, Path(path), out, progress)
+    if rival is None:
+        return EvaluatedSet(evaluation, passport, files)
+    other = rival.on(chosen, options, progress)
+    tests = lambda outputs: task.differences(pipeline, chosen, outputs, progress)
+    return EvaluatedSet(evaluation, passport, files, compare(passport, other, len(chosen.rows), tests))
+
+
+def _check_room(sets: Mapping[str, EvalSet], out: Path | None, rival: "_Rival | None") -> None:
     """Refuse before anything is computed what could only fail after it."""
     if len(sets) == 1:
         return
-    names = ", ".join(each.name for each in sets)
+    names = ", ".join(sets)
     if out is not None and out.suffix == ".json":
         raise ConfigError(
             f"--out {out} holds one passport, but there are {len(sets)} sets ({names}); name a folder, or choose "
@@ -101,47 +162,47 @@ def _check_room(sets: list[EvalSet], out: Path | None, rival: "_Rival | None") -
         )
     if rival and rival.lines is not None:
         raise ConfigError(
-            f"{rival.path} holds the hypotheses of one set, but there are {len(sets)} ({names}); choose one with "
+            f"{rival.path} holds the outputs of one set, but there are {len(sets)} ({names}); choose one with "
             f"--test-set."
         )
 
 
 class _Rival:
-    """The other system: one that translates, or one whose hypotheses are there already."""
+    """The other system: a model, a passport, or a file of outputs."""
 
-    def __init__(self, path: Path, device: str) -> None:
-        self.path = path
+    def __init__(self, task: AnyTask, path: Path, device: str) -> None:
+        self.task, self.path = task, path
         self.passport: Passport | None = None
         self.lines: list[str] | None = None
-        self.translator: Translator | None = None
+        self.pipeline: Any = None
         if not path.exists():
-            raise RunError(f"{path}: there is no run, passport or file of hypotheses here; check the path.")
+            raise RunError(f"{path}: there is no run, passport or file of outputs here; check the path.")
         if path.is_dir():
-            self.translator = load_translator(path, device)
+            name = read_task(path)
+            if name != task.name:
+                raise ConfigError(
+                    f'{path}: its task is "{name}", and only models of the same task ({task.name}) can be compared.'
+                )
+            self.pipeline = load(path, device)
         elif path.suffix == ".json":
             self.passport = read_passport(path)
         else:
             self.lines = read_lines(path)
 
-    def check(self, origin: str, held_out: EvalSet) -> None:
-        """Refuse what cannot be compared before anything is translated."""
+    def check(self, origin: str, chosen: EvalSet) -> None:
+        """Refuse what cannot be compared before anything is computed."""
         if self.passport:
-            check_same_set(origin, held_out.hashes(), self.passport)
-        if self.lines is not None and len(self.lines) != len(held_out.pairs):
-            raise DataError(
-                f"{self.path} has {len(self.lines):,} lines but {held_out.name} has {len(held_out.pairs):,} "
-                f"sentences; give one hypothesis a line."
-            )
+            check_same_set(origin, self.task.set_hashes(chosen), self.passport)
+        if self.lines is not None:
+            self.task.evaluate_outputs(chosen, self.lines, str(self.path))
 
-    def on(self, held_out: EvalSet, progress: Progress, decoding: dict[str, Any]) -> Passport:
+    def on(self, chosen: EvalSet, options: EvaluateOptions, progress: Progress) -> Passport:
         """Return its passport on a set."""
         if self.passport:
             return self.passport
-        if self.translator:
-            evaluation = evaluate(
-                self.translator, held_out.pairs, held_out.name, progress, held_out.references, **decoding
-            )
-            return issue(evaluation, self.translator, model_place(self.path), str(self.path))
-        scores = translation_scores(self.lines or [], held_out.references)
-        facts = {"set": held_out.name, "test_set": held_out.hashes(), "scores": [vars(score) for score in scores]}
-        return Passport(str(self.path), facts, tuple(self.lines or []))
+        if self.pipeline is not None:
+            unencoded = replace(chosen, encoded=None)  # its tokenizer may be another
+            evaluation = self.task.evaluate(self.pipeline, unencoded, options, progress)
+            return issue(evaluation, self.pipeline, model_place(self.path), str(self.path))
+        evaluation = self.task.evaluate_outputs(chosen, self.lines or [], str(self.path))
+        return Passport(str(self.path), {"set": chosen.name} | evaluation.metrics, evaluation.outputs)

@@ -1,4 +1,4 @@
-"""What was trained: a list of the runs in a folder, and one of them deleted safely."""
+"""The runs in a folder: listed with their scores, and one of them deleted safely."""
 
 import os
 import shutil
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from regard.errors import RunError
-from regard.runs.store.folder import RECORD, Run
+from regard.runs.store.folder import RunFolder
 from regard.runs.store.process import is_alive
+from regard.tasks.contract import find_task
+from regard.tasks.record import RECORD, RunRecord
 from regard.training.metrics_log import METRICS, read_metrics
 
 UNDER_WAY = ("preparing", "running")
@@ -19,7 +20,7 @@ UNDER_WAY = ("preparing", "running")
 
 @dataclass(frozen=True)
 class BestScore:
-    """The figure a run is known by."""
+    """The score a run is known by."""
 
     metric: str
     value: float
@@ -49,12 +50,12 @@ def list_runs(folder: str | Path = "runs") -> list[RunSummary]:
     folder = Path(folder)
     if not folder.is_dir():
         raise RunError(f"{folder}: there is no such folder; train something first, or name the folder of your runs.")
-    found = [summarize(Run(path)) for path in _find(folder)]
+    found = [summarize(RunFolder(path)) for path in _find(folder)]
     return sorted(found, key=lambda summary: (summary.started or "", str(summary.path)), reverse=True)
 
 
 def _find(folder: Path) -> Iterator[Path]:
-    """Yield the folders that hold a run; inside one nobody looks for another."""
+    """Yield the folders that hold a run, without searching inside one."""
     for place, names, files in os.walk(folder):
         if RECORD in files:
             names.clear()
@@ -62,39 +63,38 @@ def _find(folder: Path) -> Iterator[Path]:
         names[:] = [name for name in names if not name.startswith(".")]
 
 
-def summarize(run: Run) -> RunSummary:
+def summarize(run: RunFolder) -> RunSummary:
     """Return what is worth knowing about a run at a glance."""
     size = sum(path.lstat().st_size for path in _entries(run.path))
     try:
         record = run.record
     except RunError as error:
         return RunSummary(run.path, "unreadable", bytes=size, reason=str(error))
-    started = record.get("started")
+    started = record.started
     age = (datetime.now(UTC) - datetime.fromisoformat(started)).total_seconds() if started else None
     return RunSummary(
         path=run.path,
         state=state_of(record),
-        task=record.get("task"),
-        preset=record["settings"]["model"].get("preset"),
+        task=record.task,
+        preset=record.settings.model.preset,
         score=_best_score(run, record),
-        parameters=record.get("parameters"),
-        steps=record.get("steps"),
+        parameters=record.parameters,
+        steps=record.steps,
         bytes=size,
         started=started,
         age_seconds=None if age is None else round(age),
     )
 
 
-def state_of(record: dict[str, Any]) -> str:
-    """Return a run's state; one that says it is running may have been killed."""
-    state = str(record.get("state", "unknown"))
-    if state not in UNDER_WAY:
-        return state
-    process = record.get("process", {})
+def state_of(record: RunRecord) -> str:
+    """Return a run's state; one whose record has it running may have been killed."""
+    if record.state not in UNDER_WAY:
+        return record.state
+    process = record.process
     alive = is_alive(process)
     if alive is None:
-        return f"{state} on {process['host']}" if process.get("host") else f"{state}, or killed"
-    return state if alive else "stopped (killed)"
+        return f"{record.state} on {process.host}" if process.host else f"{record.state}, or killed"
+    return record.state if alive else "stopped (killed)"
 
 
 def _entries(folder: Path) -> Iterator[Path]:
@@ -104,30 +104,24 @@ def _entries(folder: Path) -> Iterator[Path]:
         yield from (Path(place) / name for name in names if (Path(place) / name).is_symlink())
 
 
-def _best_score(run: Run, record: dict[str, Any]) -> BestScore | None:
+def _best_score(run: RunFolder, record: RunRecord) -> BestScore | None:
     """Return the first score on the first test set; before there is one, the best of validation."""
-    scores = record.get("scores") or {}
-    if record.get("task") == "vectors":
-        return _vector_score(scores)
-    for name, found in scores.items():
-        score = found["scores"][0]
-        return BestScore(score["name"], round(score["value"], 2), name)
+    task = find_task(record.task)
+    if score := task.best_score(record.scores):
+        return BestScore(*score)
     validations = [line for line in read_metrics(run.path / METRICS) if "valid_loss" in line]
     if not validations:
         return None
-    if any("valid_bleu" in line for line in validations):
-        return BestScore("BLEU", round(max(line.get("valid_bleu", 0.0) for line in validations), 2), "valid")
+    metric = next((each for each in task.metrics if each.is_validated), None)
+    key = f"valid_{metric.key}" if metric else ""
+    values = [line[key] for line in validations if key in line]
+    if metric and values:
+        digits = int(metric.format.strip(".f") or 4)
+        return BestScore(metric.label, round((max if metric.best == "max" else min)(values), digits), "valid")
     return BestScore("loss", round(min(line["valid_loss"] for line in validations), 4), "valid")
 
 
-def _vector_score(scores: dict[str, Any]) -> BestScore | None:
-    if "analogies" in scores and scores["analogies"]["total"]["accuracy"] is not None:
-        return BestScore("accuracy", round(scores["analogies"]["total"]["accuracy"], 4), "analogies")
-    rated = [each for each in scores.get("similarities") or [] if each["spearman"] is not None]
-    return BestScore("Spearman", round(rated[0]["spearman"], 4), Path(rated[0]["path"]).name) if rated else None
-
-
-def check_deletable(run: Run, force: bool = False) -> None:
+def check_deletable(run: RunFolder, force: bool = False) -> None:
     """Refuse to delete what is no run, holds other runs, or is being trained."""
     path = run.path
     if path.is_symlink():
@@ -140,15 +134,16 @@ def check_deletable(run: Run, force: bool = False) -> None:
         raise RunError(f"{path}: there is another run inside ({nested}); move or delete that one first.")
     state = state_of(record)
     if state in UNDER_WAY:
-        pid = record["process"]["pid"]
-        raise RunError(f"{path}: it is being trained right now (process {pid}); stop it with Ctrl-C first.")
+        raise RunError(
+            f"{path}: it is being trained right now (process {record.process.pid}); stop it with Ctrl-C first."
+        )
     if state.startswith(UNDER_WAY) and not force:
         raise RunError(f"{path}: {state}, which cannot be checked from here; if it is dead, delete it with --force.")
 
 
 def delete_run(path: str | Path, force: bool = False) -> RunSummary:
     """Delete a run's folder and nothing else, and return what it was; links inside are removed, not followed."""
-    run = Run(Path(path))
+    run = RunFolder(Path(path))
     check_deletable(run, force)
     summary = summarize(run)
     for entry in run.path.iterdir():

@@ -1,33 +1,34 @@
-"""Which process trains a run, and whether it still lives."""
+"""The process that trains a run, and whether it is still running."""
 
 import os
 import socket
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from regard.tasks.record import ProcessRecord
+
 
 def this_process() -> dict[str, Any]:
-    """Return what tells this process from any other: its number, its machine, and when it began."""
+    """Return what identifies this process: its id, its host, and when it started."""
     facts = _facts(os.getpid())
     return {"pid": os.getpid(), "host": socket.gethostname(), "began": facts[1] if facts else None}
 
 
-def is_alive(process: Mapping[str, Any]) -> bool | None:
-    """Tell whether the process lives; None where that cannot be seen from here."""
-    if process.get("host") != socket.gethostname() or not isinstance(process.get("pid"), int) or os.name == "nt":
+def is_alive(process: ProcessRecord) -> bool | None:
+    """Return whether a process is running; None where that cannot be determined from here."""
+    if process.host != socket.gethostname() or process.pid is None or os.name == "nt":
         return None
     try:
-        os.kill(process["pid"], 0)  # signal 0 only asks
+        os.kill(process.pid, 0)  # signal 0 only asks
     except ProcessLookupError:
         return False
     except PermissionError:
         pass  # somebody else's, but there
-    facts = _facts(process["pid"])
+    facts = _facts(process.pid)
     if facts is None:
         return True
     state, began = facts
-    return state != "Z" and process.get("began") in (None, began)  # a number may be given to a new process
+    return state != "Z" and process.began in (None, began)  # a number may be given to a new process
 
 
 def _facts(pid: int) -> tuple[str, int] | None:

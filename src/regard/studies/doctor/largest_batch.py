@@ -8,16 +8,10 @@ from typing import Any
 from regard.data.feeds.feed import Examples, PairFeed
 from regard.data.feeds.sampler import Position, Rows, micro_batches
 from regard.studies.doctor.trial import TrialSetup
+from regard.tasks.contract import find_task
 
 LATER = 10**6
 """An epoch by which texts that grow longer in the course of training have done so."""
-SHORTER = {
-    "language-model": "a shorter window (window)",
-    "elmo": "shorter windows (window)",
-    "masked-language-model": "shorter sequences (sequences.length)",
-    "translate": "shorter sentences (data.cleaning.max_tokens)",
-}
-"""What else helps where not even one example fits, by task."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +36,10 @@ def heaviest(bench: TrialSetup, limit: int) -> Heaviest:
     examples = feed.corpus(0)
     rows = heaviest_rows(feed, examples, limit, bench.prepared.width)
     source, target = examples.lengths
-    is_pair = bench.material.settings.task == "translate"
-    words = f"{len(rows):,} pairs of up to {int(source[rows].max())} and {int(target[rows].max())} tokens"
-    if not is_pair:
-        words = f"{len(rows):,} examples of up to {int(target[rows].max())} tokens"
+    lengths = f"{int(target[rows].max())} tokens"
+    if source[rows].any():
+        lengths = f"{int(source[rows].max())} and {lengths}"
+    words = f"{len(rows):,} {find_task(bench.settings.task).wording.examples} of up to {lengths}"
     return Heaviest(len(rows), lambda count: examples.batch(rows[:count]), words, int((source + target).max()))
 
 

@@ -78,7 +78,7 @@ def sweep(bench: TrialSetup, progress: Progress = SILENT, updates: int = UPDATES
 
 def rate_findings(bench: TrialSetup, progress: Progress = SILENT) -> list[Finding]:
     """Return the peak rate that a sweep suggests, and how the set one compares."""
-    settings = bench.material.settings.train
+    settings = bench.train
     if settings.depends_on_data:
         settings = settings.planned(bench.prepared.feed.updates_in(epoch=0))
     found = sweep(bench, progress)

@@ -6,9 +6,10 @@ from typing import Any
 import torch
 
 from regard.progress import SILENT, Progress
-from regard.studies.doctor.largest_batch import SHORTER, Heaviest, heaviest
+from regard.studies.doctor.largest_batch import Heaviest, heaviest
 from regard.studies.doctor.memory import gigabytes, peak, within_reach
 from regard.studies.doctor.trial import Trial, TrialSetup, trying
+from regard.tasks.contract import find_task
 from regard.tasks.findings import Finding, graded
 
 TIGHT, FULL = 0.8, 0.95
@@ -25,7 +26,7 @@ def memory_findings(bench: TrialSetup, progress: Progress = SILENT) -> list[Find
     if peak(device) is None or within_reach(device) is None:
         sentence = f"The memory of {device} cannot be measured here."
         return [Finding("machine", "memory", "note", sentence)]
-    limit = bench.material.settings.train.micro_batch_tokens or bench.machine.micro_batch_tokens
+    limit = bench.train.micro_batch_tokens or bench.machine.micro_batch_tokens
     with progress.bar("try the largest batch", 1) as bar:
         found = _probe(bench, limit)
         bar.advance()
@@ -96,8 +97,7 @@ def _verdict(bench: TrialSetup, heavy: Heaviest, limit: int, needed: int, fixed:
 
 
 def _smaller(bench: TrialSetup) -> str:
-    shorter = SHORTER.get(bench.material.settings.task, "shorter texts (max_length)")
-    return f"take a smaller model or {shorter}"
+    return f"take a smaller model or {find_task(bench.settings.task).wording.shorten}"
 
 
 def _too_large(bench: TrialSetup, heavy: Heaviest, limit: int, reach: int) -> Finding:

@@ -12,6 +12,7 @@ from regard.data.feeds.feed import Feed, Update
 from regard.data.feeds.sampler import Position
 from regard.progress import SILENT, Progress
 from regard.studies.doctor.trial import TrialSetup
+from regard.tasks.contract import find_task
 from regard.tasks.findings import Finding, graded, percent
 from regard.training.loop import Hooks, Trainer
 
@@ -96,9 +97,7 @@ class Timed:
 
 def speed_findings(bench: TrialSetup, progress: Progress = SILENT) -> list[Finding]:
     """Return how long the run will take, from a few real updates on a copy of the model."""
-    settings = bench.material.settings
-    found = pace(bench, progress)
-    train = settings.train
+    found, train = pace(bench, progress), bench.train
     updates = train.planned(bench.prepared.feed.updates_in(0)).steps if train.depends_on_data else train.steps
     seconds, whole = found.seconds, found.seconds * updates + found.once
     per_update = found.tokens
@@ -108,11 +107,11 @@ def speed_findings(bench: TrialSetup, progress: Progress = SILENT) -> list[Findi
         "seconds": whole,
     }
     machine = bench.machine.describe()
-    unit = "target tokens" if settings.task == "translate" else "tokens"
+    unit = find_task(bench.settings.task).wording.tokens
     sentence = (
         f"{1 / seconds:.2f} updates a second ({per_update / seconds:,.0f} {unit}) on {machine['device']} with "
         f"{machine['threads']} threads: {updates:,} updates take about {spoken(whole)}"
-        f"{' at most' if settings.train.patience else ''}, without validation."
+        f"{' at most' if train.patience else ''}, without validation."
     )
     severity = graded(whole, note=DAY / 4, warning=DAY)
     waiting = _waiting(found.waiting)
@@ -179,15 +178,15 @@ def _shapes(updates: Iterator[Update], limit: int | None) -> int:
 
 def _trainer(bench: TrialSetup, feed: Feed) -> Trainer:
     """Return a trainer of a copy of the model that saves nothing."""
-    nothing = {"loss": 0.0, bench.material.settings.train.select_by: 0.0}
+    nothing = {"loss": 0.0, bench.train.select_by: 0.0}
     return Trainer(
         copy.deepcopy(bench.prepared.bundle.model),
         feed,
         bench.prepared.objective,
-        bench.material.settings.train.model_copy(update={"steps": 0, "validate_every": 10**9}),
+        bench.train.model_copy(update={"steps": 0, "validate_every": 10**9}),
         bench.machine,
         Hooks(lambda model: nothing, lambda *_: None),
-        seed=bench.material.settings.seed,
+        seed=bench.settings.seed,
         width=bench.prepared.width,
     )
 

@@ -8,20 +8,28 @@ from typing import Any
 
 import torch
 
+from regard.models.base.protocols import ModelSettings
 from regard.objectives.loss import scaled_total
 from regard.tasks.data import Prepared
-from regard.tasks.translate.data import Plain, TextTaskData, TranslationData
+from regard.tasks.settings import RunSettings
 from regard.training.device.machine import Machine
 from regard.training.optimizers import build_optimizer
+from regard.training.settings import TrainSettings
 
 
 @dataclass(frozen=True)
 class TrialSetup:
     """All it takes to try a run out."""
 
-    material: TranslationData | TextTaskData | Plain
-    prepared: Prepared
+    settings: RunSettings[ModelSettings]
+    prepared: Prepared[Any]
     machine: Machine
+
+    @property
+    def train(self) -> TrainSettings:
+        """The settings of the training loop."""
+        assert isinstance(self.settings.train, TrainSettings), "a task without trials has none"
+        return self.settings.train
 
 
 class Trial:
@@ -29,7 +37,7 @@ class Trial:
 
     def __init__(self, bench: TrialSetup) -> None:
         self.machine, self.objective = bench.machine, bench.prepared.objective
-        self.settings = bench.material.settings.train
+        self.settings = bench.train
         self.model = copy.deepcopy(bench.prepared.bundle.model).to(bench.machine.device).train()
         self.optimizer = build_optimizer(self.model, self.settings)
 
@@ -58,5 +66,5 @@ def trying(bench: TrialSetup) -> Iterator[Trial]:
     """Yield a trial; what it drew from the random state is undone."""
     devices = [bench.machine.device] if bench.machine.device.type == "cuda" else []
     with torch.random.fork_rng(devices):
-        torch.manual_seed(bench.material.settings.seed)
+        torch.manual_seed(bench.settings.seed)
         yield Trial(bench)

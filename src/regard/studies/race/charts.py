@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.escaping import in_html, in_picture
-from regard.runs.reports.drawing import new_figure, words_as_they_are
+from regard.reporting.drawing import new_figure, words_as_they_are
 
 COLOURS = ("#3b82c4", "#d9770b", "#1f9d6b", "#c2519b", "#8b6fd6", "#0e9aa7", "#d04a4a", "#8a8f2d")
 FAINTEST = 1e-3

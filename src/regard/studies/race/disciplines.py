@@ -1,111 +1,97 @@
-"""What a race is run in: translating, or going on with text. All that differs between the two is named here."""
+"""What is particular about the races of a kind of model: further measurements, plots and words of the report."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
 
-from regard.checkpoint.bundle import Bundle
-from regard.data.sources.pair import Pair
 from regard.errors import ConfigError
-from regard.progress import Progress
-from regard.runs.store.folder import Run
+from regard.models.base.protocols import ModelSettings
+from regard.progress import SILENT, Progress
+from regard.runs.preflight import preflight
+from regard.runs.run import Run
 from regard.studies.doctor.trial import TrialSetup
-from regard.studies.race import translating
-from regard.studies.race.figures import loss_by_position as texts
-from regard.tasks.data import Prepared
-from regard.training.device.machine import Machine
+from regard.studies.race.charts import Picture
+from regard.studies.race.records import MeasuredRecord
+from regard.tasks.contract import AnyTask, Context, Metric, find_task
+from regard.tasks.data import EvalSet, Prepared
+from regard.tasks.record import RunRecord
+from regard.tasks.settings import RunSettings
+from regard.training.device.machine import prepare_machine
+
+Results = Mapping[str, Any]
+"""The results.json of a race."""
 
 
-class Shared(Protocol):
-    """The data of a race, read and encoded once, with one tokenizer, for all its members."""
+class SharedData:
+    """The data of a race, read and encoded once for all its members."""
 
-    @property
-    def held_out(self) -> Any:
-        """The set that members are measured on."""
+    def __init__(self, settings: RunSettings[ModelSettings], progress: Progress = SILENT) -> None:
+        self.settings, self.progress = settings, progress
+        self.task = find_task(settings.task)
+
+    @cached_property
+    def prepared(self) -> Prepared[Any]:
+        """The data prepared for the first member, and checked."""
+        context = Context(prepare_machine(self.settings.machine), self.progress)
+        prepared = self.task.prepare(self.settings, context)
+        preflight(self.settings, prepared, self.progress)
+        return prepared
 
     @property
     def tokens(self) -> int:
-        """How many tokens an epoch learns from."""
+        """How many tokens an epoch trains on."""
+        return self.task.train_tokens(self.prepared)
 
-    def prepare(
-        self,
-        settings: Any,
-        machine: Machine,
-        progress: Progress = ...,
-        resumed: Bundle | None = None,
-        given: Sequence[Pair] | None = None,
-    ) -> Prepared:
-        """Make a member ready, as the task would have done for a run of its own."""
+    @property
+    def held_out(self) -> EvalSet:
+        """The set that members are measured on: the first test set, or the validation set where there is none."""
+        return next(iter(self.prepared.tests.values()))
 
-    def bench(self, settings: Any) -> TrialSetup:
+    def prepare(self, settings: RunSettings[Any], context: Context) -> Prepared[Any]:
+        """Prepare a member, as the task would for a run of its own."""
+        return self.task.prepare_from(settings, self.prepared.data, context)
+
+    def trial_setup(self, settings: RunSettings[Any]) -> TrialSetup:
         """Return all it takes to try a member out."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A figure of every member in the tables; the first one decides their order."""
-
-    title: str
-    key: str
-    form: str
-    best: Literal["most", "least"]
+        machine = prepare_machine(settings.machine)
+        return TrialSetup(settings, self.prepare(settings, Context(machine)), machine)
 
 
 @dataclass(frozen=True)
 class Discipline:
-    """What is particular about the races of one task."""
+    """The particulars of the races of one kind of model."""
 
-    columns: tuple[Column, ...]
-    watched: tuple[str, str]
-    """What the figure is called that is watched while members learn, and its name in a run's metrics."""
-    limit: Callable[[Sequence[Any]], dict[str, int]]
-    """From the settings of all members, the settings that make them learn from the same sequences."""
-    shared: Callable[[Any, Progress], Shared]
-    measure: Callable[[Run, Any, str], dict[str, Any]]
-    """What only a look into a member's model can tell, on what is held out."""
-    facts: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
-    """What is to be told about the race, from a member's record and from what was measured on it."""
-    figures: Callable[[dict[str, Any], list[dict[str, Any]], dict[str, Any]], dict[str, Any]]
-    """A member's own figures, from its record, its metrics and what was measured."""
-
-
-DISCIPLINES = {
-    "language-model": Discipline(
-        (
-            Column("word perplexity", "word_perplexity", ".2f", "least"),
-            Column("bits/byte", "bits_per_byte", ".4f", "least"),
-            Column("perplexity", "perplexity", ".2f", "least"),
-            Column("loss", "loss", ".3f", "least"),
-        ),
-        ("perplexity", "valid_perplexity"),
-        texts.common_window,
-        texts.SharedText,
-        texts.measure_text,
-        texts.facts,
-        texts.figures,
-    ),
-    "translate": Discipline(
-        (Column("BLEU", "bleu", ".2f", "most"), Column("loss", "loss", ".3f", "least")),
-        ("BLEU", "valid_bleu"),
-        translating.common_length,
-        translating.SharedData,
-        translating.measure_translator,
-        translating.facts,
-        translating.figures,
-    ),
-}
-"""By task."""
+    schema: type[MeasuredRecord]
+    """What is measured on a member beside its scores."""
+    measure: Callable[[Run, EvalSet, str], dict[str, Any]]
+    facts: Callable[[RunRecord, dict[str, Any]], dict[str, Any]]
+    """What the report tells of the race, from a member's record and from what was measured on it."""
+    member: Callable[[RunRecord, Sequence[dict[str, Any]], dict[str, Any]], dict[str, Any]]
+    """A member's own values, from its record, its metrics and what was measured."""
+    pictures: Callable[[Results], list[Picture]]
+    sections: Callable[[Results, Mapping[str, Picture], Mapping[str, str]], list[str]]
+    subtitle: Callable[[Results], tuple[str, str]]
+    """What all members were trained on, and how much they are scored on."""
+    note: Callable[[Results], str]
+    """How the metrics in the table were computed."""
 
 
-def discipline(task: str) -> Discipline:
-    """Return the discipline of a task."""
-    if task not in DISCIPLINES:
-        raise ConfigError(f'regard race is for the tasks {" and ".join(DISCIPLINES)}; this run\'s is "{task}".')
-    return DISCIPLINES[task]
+def race_metrics(task: AnyTask) -> tuple[Metric, ...]:
+    """Return the columns of a race's table; the first decides the order."""
+    if not task.has_trials:
+        raise ConfigError(f"regard race: {task.wording.plural} have a trainer of their own and cannot be raced.")
+    raced = tuple(metric for metric in task.metrics if metric.is_raced)
+    return raced or tuple(metric for metric in task.metrics if metric.is_validated) or task.metrics[:1]
 
 
-def ranked(results: dict[str, Any]) -> list[dict[str, Any]]:
+def column_records(task: AnyTask) -> list[dict[str, Any]]:
+    """Return the columns of a race's table as plain values."""
+    return [{key: asdict(metric)[key] for key in ("key", "label", "format", "best")} for metric in race_metrics(task)]
+
+
+def ranked(results: Results) -> list[dict[str, Any]]:
     """Return the members of a race, the best one first."""
     first = results["columns"][0]
-    sign = -1 if first["best"] == "most" else 1
+    sign = -1 if first["best"] == "max" else 1
     return sorted(results["members"], key=lambda each: sign * each[first["key"]])

@@ -15,7 +15,8 @@ from regard.models.families import family
 from regard.models.presets import preset
 from regard.progress import SILENT, Progress
 from regard.runs.planning.recipes import Recipe, find_recipe, resolve_run
-from regard.studies.race.disciplines import discipline
+from regard.studies.race.disciplines import race_metrics
+from regard.tasks.contract import find_task
 
 SHARED = ("data", "text", "task", "window")
 """Groups of settings that all members have in common."""
@@ -63,7 +64,7 @@ def enter(lineup: Lineup, progress: Progress = SILENT) -> list[Member]:
     for values, own in bases:
         for label, changes in _variants(lineup.vary, Recipe(recipe.name, recipe.origin, values), own):
             resolved = resolve_run(Recipe(recipe.name, recipe.origin, values), own | changes)
-            discipline(resolved.settings.task)
+            race_metrics(find_task(resolved.settings.task))
             name = _folder_name(resolved.settings.model.preset or recipe.name, label)
             if name in found:
                 raise ConfigError(f'--vary: two values would both be called "{name}"; name each value once.')

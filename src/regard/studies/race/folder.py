@@ -10,7 +10,7 @@ from regard.checkpoint.atomic import write_json
 from regard.config.names import inside
 from regard.config.settings import flatten
 from regard.errors import RunError
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.studies.folder import ENDED, FORMAT, StudyFolder, listed
 from regard.studies.race.records import RaceRecord, RaceResults
 
@@ -36,8 +36,8 @@ class Race(StudyFolder):
 
     def has_ended(self, member: str) -> bool:
         """Tell whether a member has learned all it may, and was scored."""
-        record = self.run(member).known
-        return record.get("state") in ENDED and bool(record.get("scores"))
+        run = self.run(member)
+        return run.state in ENDED and bool(run.scores)
 
     def measures(self, member: str) -> Path:
         """Return where a member's measurements are kept."""

@@ -9,10 +9,12 @@ from typing import Any
 from regard.config.overrides import nested
 from regard.config.resolve import Layer, Resolved, resolve
 from regard.data.feeds.sampler import Position
+from regard.models.base.protocols import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.studies.doctor.speed import pace
 from regard.studies.race.budget import Budget
-from regard.studies.race.disciplines import Shared
+from regard.studies.race.disciplines import SharedData
+from regard.tasks.settings import RunSettings
 
 POINTS = 10
 """Validations of a member, evenly spaced: the points of its curve."""
@@ -31,14 +33,16 @@ class Planned:
     """What a trial took, where the budget is a time."""
 
 
-def plan_member(settings: Any, budget: Budget, shared: Shared, progress: Progress = SILENT) -> Planned:
+def plan_member(
+    settings: RunSettings[ModelSettings], budget: Budget, shared: SharedData, progress: Progress = SILENT
+) -> Planned:
     """Return how many steps the budget gives a member; for a time, by a trial on a copy of its model."""
-    bench = shared.bench(settings)
-    parameters = sum(parameter.numel() for parameter in bench.prepared.bundle.model.parameters())
+    setup = shared.trial_setup(settings)
+    parameters = sum(parameter.numel() for parameter in setup.prepared.bundle.model.parameters())
     if budget.kind == "seconds":
-        found = pace(bench, progress)
-        return Planned(max(LEAST_STEPS, found.updates_in(budget.amount)), parameters, found.seconds)
-    per_epoch = bench.prepared.feed.updates_in(Position().epoch)
+        measured = pace(setup, progress)
+        return Planned(max(LEAST_STEPS, measured.updates_in(budget.amount)), parameters, measured.seconds)
+    per_epoch = setup.prepared.feed.updates_in(Position().epoch)
     if budget.kind == "epochs":
         steps = budget.amount * per_epoch
     elif budget.kind == "tokens":

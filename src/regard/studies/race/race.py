@@ -14,17 +14,19 @@ from regard.progress import SILENT, Progress
 from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import find_recipe
 from regard.runs.resume import resume
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.studies.folder import RESULTS
+from regard.studies.race.any_task import discipline
 from regard.studies.race.budget import Budget, parse_budget
-from regard.studies.race.disciplines import Shared, discipline
+from regard.studies.race.disciplines import SharedData
 from regard.studies.race.entrants import Lineup, Member, enter
 from regard.studies.race.folder import Race, check_writable, claim_race
 from regard.studies.race.leaderboard import Leaderboard, NamedProgress, Show, Standing
 from regard.studies.race.plan import Planned, changed, plan_member, within
-from regard.studies.race.records import MEASURED
 from regard.studies.race.report import write_report
 from regard.studies.race.results import collect
+from regard.tasks.contract import Metric, find_task
+from regard.tasks.record import RunRecord
 from regard.training.metrics_log import METRICS, read_metrics
 
 
@@ -60,9 +62,9 @@ def race(
     path = Path(out) if out is not None else Path("races") / find_recipe(lineup.recipe).name
     found = claim_race(path, asked, overwrite)
     check_writable(path)
-    kind = discipline(members[0].settings.task)
-    limit = kind.limit([member.settings for member in members])
-    shared = kind.shared(changed(members[0].resolved, limit, "the race").settings, progress)
+    task = find_task(members[0].settings.task)
+    limit = task.shared_limit([member.settings for member in members])
+    shared = SharedData(changed(members[0].resolved, limit, "the race").settings, progress)
     if not found.exists:
         plan = {member.name: _plan(member, chosen, shared, limit, progress) for member in members}
         found.begin(asked, {name: asdict(planned) for name, planned in plan.items()})
@@ -71,7 +73,7 @@ def race(
     return found
 
 
-def _plan(member: Member, budget: Budget, shared: Shared, limit: dict[str, int], progress: Progress) -> Planned:
+def _plan(member: Member, budget: Budget, shared: SharedData, limit: dict[str, int], progress: Progress) -> Planned:
     settings = changed(member.resolved, limit | {"preflight": False}, "the race").settings
     planned = plan_member(settings, budget, shared, NamedProgress(progress, f"trial of {member.name}"))
     within(member.resolved, planned.steps)  # a schedule that does not fit is told before anyone trains
@@ -87,20 +89,26 @@ def _standings(race: Race, members: Sequence[Member]) -> dict[str, Standing]:
             member.name,
             steps=plan[member.name]["steps"],
             parameters=plan[member.name]["parameters"],
-            score_name=discipline(member.settings.task).watched[0],
+            score_name=_validated(member).label,
         )
         for member in members
     }
+
+
+def _validated(member: Member) -> Metric:
+    """Return the metric that is shown while a member is trained."""
+    metrics = find_task(member.settings.task).metrics
+    return next((metric for metric in metrics if metric.is_validated), Metric("loss", "loss", best="min"))
 
 
 class _Course:
     """One member after the other: learn, be scored, be measured."""
 
     def __init__(
-        self, race: Race, members: Sequence[Member], shared: Shared, board: Leaderboard, limit: dict[str, int]
+        self, race: Race, members: Sequence[Member], shared: SharedData, board: Leaderboard, limit: dict[str, int]
     ) -> None:
         self.race, self.members, self.shared, self.board, self.limit = race, members, shared, board, limit
-        self.discipline = discipline(members[0].settings.task)
+        self.discipline = discipline(find_task(members[0].settings.task))
         self.failed: dict[str, str] = {}
         self.measured: dict[str, dict[str, Any]] = {}
 
@@ -127,14 +135,14 @@ class _Course:
     def _note_failure(self, member: Member, reason: str) -> None:
         self.failed[member.name] = reason
         run = self.race.run(member.name)
-        if run.known.get("state") == "interrupted":  # it could not go on: nobody is stopping it now
+        if run.state == "interrupted":  # it could not go on: nobody is stopping it now
             run.note(state="failed")
 
     def _learn(self, member: Member) -> str:
         """Train a member, or go on with it, unless it has ended; return the state it is in."""
         run, name = self.race.run(member.name), member.name
         if not self.race.has_ended(name):
-            progress = self.board.watching(name, _news(run, self.discipline.watched[1]))
+            progress = self.board.watching(name, _news(run, f"valid_{_validated(member).key}"))
             if run.exists:
                 resume(run.path, progress=progress, prepare=self.shared.prepare)
             else:
@@ -143,17 +151,17 @@ class _Course:
                 execute(run, RunSpec(resolved, prepare=self.shared.prepare), progress)
         record = run.record
         self._check_same_data(record, run)
-        if record["state"] != "interrupted":
-            score = next(iter(record["scores"].values()))
-            facts = {"step": record["steps"], "loss": score["loss"], "score": score["scores"][0]["value"]}
-            self.board.update(name, state="measuring", seconds=record["seconds"], **facts)
-        return str(record["state"])
+        if record.state != "interrupted":
+            score: Any = next(iter(record.scores.values()))
+            facts = {"step": record.steps, "loss": score["loss"], "score": score["scores"][0]["value"]}
+            self.board.update(name, state="measuring", seconds=record.seconds, **facts)
+        return record.state
 
-    def _check_same_data(self, record: dict[str, Any], run: Run) -> None:
-        """Refuse to compare members that did not learn from the same ids."""
+    def _check_same_data(self, record: RunRecord, run: Run) -> None:
+        """Refuse to compare members that were not trained on the same ids."""
         runs = (self.race.run(member.name) for member in self.members)
-        first = next(each for each in runs if "data" in each.known)  # one may have failed before it
-        if first.record["data"]["hash"] != record["data"]["hash"]:
+        first = next(each for each in runs if each.exists and each.record.data is not None)  # one may have failed
+        if first.record.report.hash != record.report.hash:
             raise RunError(
                 f"{run.path}: it did not learn from the same text as {first.path.name}, so they cannot be compared; "
                 f"start the race anew with --overwrite."
@@ -174,7 +182,7 @@ class _Course:
 
     def _read(self, path: Path) -> dict[str, Any]:
         """Return what was measured; nothing, where the file is missing or damaged."""
-        schema = MEASURED[self.members[0].settings.task]
+        schema = self.discipline.schema
         try:
             return read_record(path, schema, RunError, "what was measured").model_dump()
         except (FileNotFoundError, RunError):

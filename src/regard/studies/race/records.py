@@ -42,17 +42,17 @@ class RaceRecord(Record):
 class ColumnRecord(Record):
     """A figure of every member."""
 
-    title: str
+    label: str
     key: str
-    form: str
+    format: str
     best: str
 
     @model_validator(mode="after")
     def _can_be_shown(self) -> "ColumnRecord":
         try:
-            format(0.5, self.form)
+            format(0.5, self.format)
         except ValueError:
-            raise ValueError(f"form: {self.form[:20]} is no way to write a number") from None
+            raise ValueError(f"format: {self.format[:20]} is not a number format") from None
         return self
 
 
@@ -98,7 +98,7 @@ class MeasuredRecord(Record):
     reach: dict[str, Curve | None]
 
 
-class PlaceRecord(Record):
+class PositionRecord(Record):
     """The loss of tokens with so many tokens before them."""
 
     shortest: Count
@@ -109,7 +109,7 @@ class PlaceRecord(Record):
 class MeasuredText(MeasuredRecord):
     """What was measured on a language model."""
 
-    positions: list[PlaceRecord]
+    positions: list[PositionRecord]
 
 
 class BucketRecord(Record):
@@ -151,7 +151,3 @@ class MeasuredTranslator(MeasuredRecord):
     sentence: SentenceRecord
     alignment: AlignmentRecord | None
     step_times: StepTimes
-
-
-MEASURED: dict[str, type[MeasuredRecord]] = {"language-model": MeasuredText, "translate": MeasuredTranslator}
-"""By task."""

@@ -1,14 +1,15 @@
-"""What is known about each member of a race, and all of it in one value."""
+"""The results of a race: every member's metrics, and the conditions, in one value."""
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from regard.runs.store.folder import Run
-from regard.studies.race.disciplines import discipline
+from regard.runs.run import Run
+from regard.studies.race.any_task import discipline
+from regard.studies.race.disciplines import column_records
 from regard.studies.race.folder import Race
+from regard.tasks.contract import find_task
 from regard.training.metrics_log import METRICS, read_metrics
 from regard.version import __version__
 
@@ -18,51 +19,52 @@ FORMAT = 2
 def collect(
     race: Race, failed: dict[str, str], measured: dict[str, dict[str, Any]], order: Sequence[str]
 ) -> dict[str, Any]:
-    """Return everything that is known about a race, as plain values; what a clock says stands under `times`."""
+    """Return the results of a race as plain values; all that a clock measured stands under `times`."""
     record = race.record
     ended = [name for name in order if name in measured]
     first = race.run(ended[0]).record
-    settings = first["settings"]
+    task, settings = find_task(first.task), first.settings.plain
     return {
         "format": FORMAT,
         "name": race.path.name,
-        "task": first["task"],
-        "columns": [asdict(column) for column in discipline(first["task"]).columns],
+        "task": first.task,
+        "columns": column_records(task),
         "is_finished": race.is_finished,
         "recipe": record["asked"]["recipe"],
         "budget": record["asked"]["budget"],
         "vary": record["asked"]["vary"],
         "seed": settings["seed"],
-        "set": next(iter(first["scores"])),
-        "data": first["data"],
+        "set": next(iter(first.scores)),
+        "data": first.report.model_dump(mode="json"),
         "tokenizer": settings["text"],
         "tokens_per_update": settings["train"]["tokens_per_update"],
-        "machine": first["machine"],
+        "machine": first.machine.plain if first.machine else {},
         "regard": __version__,
         "members": [_member(race.run(name), record["plan"][name], measured[name]) for name in ended],
         "waiting": [name for name in order if name not in measured and name not in failed],
         "failed": failed,
-    } | discipline(first["task"]).facts(first, measured[ended[0]])
+    } | discipline(task).facts(first, measured[ended[0]])
 
 
 def _member(run: Run, planned: dict[str, Any], measured: dict[str, Any]) -> dict[str, Any]:
     record, metrics = run.record, read_metrics(run.path / METRICS)
-    own = discipline(record["task"]).figures(record, metrics, measured)
+    own = discipline(find_task(record.task)).member(record, metrics, measured)
     speeds = [line["tokens_per_second"] for line in metrics if "tokens_per_second" in line]
-    about = record["settings"]["train"]["tokens_per_update"] * record["steps"] / max(record["seconds"], 0.1)
+    steps = record.steps or 0
+    about = record.settings.train["tokens_per_update"] * steps / max(record.seconds, 0.1)
     times = {
-        "seconds": record["seconds"],
+        "seconds": record.seconds,
         "planned_seconds_per_step": planned["seconds_per_step"],
         "tokens_per_second": statistics.median(speeds) if speeds else about,
     }
     return {
         "name": run.path.name,
         "run": str(Path("runs") / run.path.name),
-        "preset": record["settings"]["model"]["preset"],
-        "parameters": record["parameters"],
-        "state": record["state"],
-        "steps": record["steps"],
-        "best_step": record["best_step"],
+        "preset": record.settings.model.preset,
+        "parameters": record.parameters,
+        "state": record.state,
+        "steps": steps,
+        "best_step": record.best_step,
         **own,
         "times": times | own.get("times", {}),
     }

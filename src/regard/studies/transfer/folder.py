@@ -10,7 +10,7 @@ from regard.checkpoint.atomic import write_json
 from regard.checkpoint.verification import remove_folder
 from regard.config.records import read_record
 from regard.errors import RunError
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.studies.folder import FORMAT, StudyFolder, listed
 from regard.studies.transfer.records import CellRecord, TransferRecord, TransferResults
 

@@ -9,17 +9,17 @@ from regard.config.settings import flatten
 from regard.errors import ConfigError
 from regard.interop.word_vector_files import without_white_space, write_word_vectors
 from regard.models.families import family
+from regard.pipelines.word_vectors import load_word_vectors
 from regard.progress import Progress
 from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.resume import resume
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.studies.folder import ENDED
 from regard.studies.transfer.folder import Transfer
 from regard.studies.transfer.methods import METHODS
-from regard.tasks.embedding_init import LOOKED_AT
-from regard.tasks.init_from import is_word_file, model_of
-from regard.tasks.load import load_word_vectors
+from regard.tasks.embedding_init import SAMPLE_ROWS
+from regard.tasks.init_from import is_word_file, pretrained_settings
 
 TEXT = {"paths": ["miniature:opinions/train"], "max_rows": 20_000}
 """The text that what is missing is pretrained on: reviews of the embedded world without their labels."""
@@ -102,12 +102,12 @@ class Starts:
         if given is not None:
             return self._vectors_of(given) if need == "vectors" else given
         run = self.transfer.start(need)
-        if not run.exists or run.record["state"] not in ENDED:
+        if not run.exists or run.state not in ENDED:
             self.progress.say(f"{need}: pretrained on the embedded world first, in {run.path}.")
             kept = {"data.folder": str(self.transfer.path / "starts" / f"text-{need}")}
             recipe, changes = RECIPES[need]
             _train(run, recipe, changes | kept | self.machine, self.progress)
-        if run.record["state"] not in ENDED:
+        if run.state not in ENDED:
             return None
         return self._vectors_of(str(run.path)) if need == "vectors" else str(run.path)
 
@@ -128,7 +128,7 @@ class Starts:
     def cost(self) -> dict[str, Any]:
         """Return what pretraining took, for what was pretrained here."""
         runs = {need: self.transfer.start(need) for need, given in self.named.items() if given is None}
-        return {need: {"seconds": run.known.get("seconds")} for need, run in runs.items() if run.exists}
+        return {need: {"seconds": run.record.seconds} for need, run in runs.items() if run.exists}
 
 
 def _train(run: Run, recipe: str, changes: dict[str, Any], progress: Progress) -> None:
@@ -144,13 +144,13 @@ def check_start(need: str, place: str) -> None:
     if need == "vectors":
         if not Path(place).exists():
             raise ConfigError(f"--vectors {place}: there is no such file or run; check the path.")
-        load_word_vectors(place, LOOKED_AT)
+        load_word_vectors(place, SAMPLE_ROWS)
         return
     if is_word_file(place):
         raise ConfigError(
             f"--{need} {place}: these are word vectors; give them with --vectors, and here a run of another kind."
         )
-    kind = family(str(model_of(place)["family"])).kind
+    kind = family(str(pretrained_settings(place)["family"])).kind
     wanted = {"elmo": "bidirectional-lm", "bert": "encoder"}[need]
     if kind != wanted:
         words = {"elmo": "an ELMo (regard train elmo)", "bert": "a BERT"}[need]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from regard import registry
 from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import read_bundle
 from regard.config.overrides import nested
@@ -20,7 +21,8 @@ from regard.progress import SILENT, Progress
 from regard.runs.execute import RunSpec, Start, execute
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.resume import resume
-from regard.runs.store.folder import Run, missing_folders, removed_if_empty
+from regard.runs.run import Run
+from regard.runs.store.folder import missing_folders, removed_if_empty
 from regard.studies.folder import ENDED, RESULTS
 from regard.studies.race.leaderboard import NamedProgress
 from regard.studies.transfer.folder import Transfer, TransferRun, claim_transfer
@@ -170,12 +172,12 @@ class _Course:
         if None in starts.values():
             return False
         run, progress = self.transfer.run(cell), _Once(self.progress, cell.name, self.said)
-        if run.exists and run.record["state"] not in ENDED:
+        if run.exists and run.state not in ENDED:
             resume(run.path, progress=progress)
-        elif not (run.exists and "scores" in run.record and run.has_checkpoint):  # or its figures were lost
+        elif not (run.exists and run.scores and run.has_checkpoint):  # or its figures were lost
             start: Start = "replace" if run.exists else "new"
             execute(run, RunSpec(self._settings(cell, method, starts), start=start), progress)
-        if run.record["state"] not in ENDED:
+        if run.state not in ENDED:
             return False
         self.transfer.keep(cell, _figures(run))
         return True
@@ -209,7 +211,7 @@ class _Course:
             for role in ("train", "valid", "test.test")
             for column, name in columns.items()
         }
-        return resolve_run(find_recipe("classify"), changes | self.overrides)
+        return resolve_run(find_recipe(registry.task_of_model("encoder", "classification")), changes | self.overrides)
 
     def _tell(self, cells: Sequence[TransferRun]) -> dict[str, Any]:
         """Write what is known so far, show it, and return it."""
@@ -232,16 +234,16 @@ def _fields(path: Path) -> set[str]:
 def _figures(run: Run) -> dict[str, Any]:
     """Return what came of a run, as plain values."""
     record = run.record
-    if "test" not in record["scores"]:
+    score: Any = record.scores.get("test")
+    if score is None:
         raise RunError(f"{run.path}: it has no scores on the set test; remove it, and it is trained anew.")
-    score = record["scores"]["test"]
     model: Any = read_bundle(run.best).model
-    learned = sum(each.numel() for each in model.parameters() if each.requires_grad)
+    trained = sum(each.numel() for each in model.parameters() if each.requires_grad)
     kept = ("accuracy", "macro_f1", "loss", "majority_baseline", "mix")
     return {name: score[name] for name in kept if name in score} | {
-        "seconds": record["seconds"],
-        "steps": record["steps"],
-        "parameters": record["parameters"],
-        "learned_parameters": learned,
-        "machine": record["machine"],
+        "seconds": record.seconds,
+        "steps": record.steps,
+        "parameters": record.parameters,
+        "learned_parameters": trained,
+        "machine": record.machine.plain if record.machine else {},
     }

@@ -1,4 +1,4 @@
-"""A question and a text in, the span of the text that answers it out."""
+"""Extractive question answering: a question and a text in, a span of the text out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,14 @@ from regard.data.sources.squad import QuestionRow
 from regard.errors import ConfigError
 from regard.pipelines.head_scores import softmax
 from regard.progress import SILENT, Progress
+from regard.tasks.answer.records import AnswerFacts
 from regard.tasks.answer.span_search import CANDIDATES, Found, find_answers
 from regard.tasks.finetune.pipeline import HeadPipeline, check_texts
 
 
 @dataclass(frozen=True)
 class AnswerSpan:
-    """A span of a text (empty: no answer), where it begins and ends, and its probability among those found."""
+    """A span of a text (empty: no answer), its start and end, and its probability among the candidates."""
 
     text: str
     begin: int
@@ -33,7 +34,7 @@ class Answer:
     answer: AnswerSpan
     others: tuple[AnswerSpan, ...]
     null_score_gap: float
-    """By how much having no answer is scored above the best span."""
+    """Score of no answer minus that of the best span."""
 
     @property
     def text(self) -> str:
@@ -42,17 +43,17 @@ class Answer:
 
 
 class QuestionAnswerer(HeadPipeline):
-    """Finds answers in texts."""
+    """Answers questions about texts."""
 
     @property
     def has_unanswerable(self) -> bool:
-        """Whether it has learned that a text may hold no answer."""
-        return bool(self.bundle.facts["has_unanswerable"])
+        """Whether it was trained on questions without an answer."""
+        return AnswerFacts.read(self.bundle).has_unanswerable
 
     @property
     def threshold(self) -> float:
-        """The null_score_gap up to which it gives an answer all the same."""
-        return float(self.bundle.facts.get("threshold", 0.0))
+        """The null_score_gap up to which it gives an answer."""
+        return AnswerFacts.read(self.bundle).threshold
 
     @overload
     def __call__(
@@ -85,32 +86,35 @@ class QuestionAnswerer(HeadPipeline):
     ) -> Answer | list[Answer]:
         """Answer one question about a text, or each of many (question, text), in their order.
 
-        `count` answers are named; with a model that may be silent, no answer is given where its null_score_gap is
-        above the `threshold` (unset: the one that was best on its validation set).
+        `count` answers are returned; a model trained with unanswerable questions gives none where its null_score_gap is
+        above the `threshold` (default: the best on its validation set).
         """
         if threshold is not None and not self.has_unanswerable:
-            raise ConfigError("threshold: this model has never seen a question without an answer; leave it out.")
+            raise ConfigError("threshold: this model was trained without unanswerable questions; leave it out.")
         limit = self.threshold if threshold is None else threshold
         if isinstance(question, str):
-            return self._reply([(question, context or "")], count, limit, progress)[0]
-        return self._reply(question, count, limit, progress)
+            return self._answer([(question, context or "")], count, limit, progress)[0]
+        return self._answer(question, count, limit, progress)
 
-    def _reply(
+    def _answer(
         self, given: Sequence[tuple[str, str]], count: int, threshold: float, progress: Progress
     ) -> list[Answer]:
         for line, texts in enumerate(given, start=1):
             check_texts(texts, f"question {line:,}")
         asked = [QuestionRow(str(line), question, context, ()) for line, (question, context) in enumerate(given)]
-        facts = self.bundle.facts
-        encoded = encode_questions(asked, self.tokenizer, self.frame, self.max_length, int(facts["stride"]), progress)
+        facts = AnswerFacts.read(self.bundle)
+        encoded = encode_questions(asked, self.tokenizer, self.frame, self.max_length, facts.stride, progress)
         scores = self._scores(encoded, progress)
-        found = find_answers(encoded, scores, len(asked), int(facts["max_answer_tokens"]), max(count, CANDIDATES))
-        limit = threshold if self.has_unanswerable else None
-        return [reply(each.question, each.context, one, limit, count) for each, one in zip(asked, found, strict=True)]
+        spans = find_answers(encoded, scores, len(asked), facts.max_answer_tokens, max(count, CANDIDATES))
+        limit = threshold if facts.has_unanswerable else None
+        return [
+            build_answer(each.question, each.context, one, limit, count)
+            for each, one in zip(asked, spans, strict=True)
+        ]
 
 
-def reply(question: str, context: str, found: Found, threshold: float | None, count: int = 1) -> Answer:
-    """Return the answers that were found as they are given; without a threshold, one is always given."""
+def build_answer(question: str, context: str, found: Found, threshold: float | None, count: int = 1) -> Answer:
+    """Return the best of candidate spans; without a threshold, there always is an answer."""
     scores = [each.score for each in found.spans] + ([] if threshold is None else [found.nothing])
     probabilities = softmax(np.array(scores)).tolist() if scores else []
     answers = [
@@ -118,12 +122,12 @@ def reply(question: str, context: str, found: Found, threshold: float | None, co
         for each, probability in zip(found.spans, probabilities)
     ]
     if threshold is not None or not answers:
-        silence = AnswerSpan("", 0, 0, probabilities[-1] if probabilities else 1.0)
-        is_silent = not answers or found.null_score_gap > (threshold or 0.0)
-        answers.insert(0 if is_silent else _rank(answers, silence), silence)
+        no_answer = AnswerSpan("", 0, 0, probabilities[-1] if probabilities else 1.0)
+        has_none = not answers or found.null_score_gap > (threshold or 0.0)
+        answers.insert(0 if has_none else _rank(answers, no_answer), no_answer)
     return Answer(question, answers[0], tuple(answers[1:count]), found.null_score_gap)
 
 
 def _rank(answers: Sequence[AnswerSpan], other: AnswerSpan) -> int:
-    """Return where an answer that is not the best stands among others."""
+    """Return the rank of an answer that is not the best."""
     return max(1, sum(each.probability >= other.probability for each in answers))

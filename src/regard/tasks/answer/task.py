@@ -1,4 +1,4 @@
-"""Questions whose answers are spans of a text: the task `answer`."""
+"""The task `answer`: questions whose answers are spans of a text."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.checkpoint.bundle import Bundle
+from regard.checkpoint.facts import TaskFiles
 from regard.data.encoding.question_windows import EncodedQuestions, encode_questions, usual_answer
 from regard.data.settings.examples import QuestionSource
 from regard.data.sources.squad import QuestionRow, read_questions
@@ -15,55 +16,82 @@ from regard.metrics.bootstrap import Statistic
 from regard.metrics.squad import answer_scores, answer_statistics, best_threshold, exact_match
 from regard.pipelines.head_scores import Scores, softmax
 from regard.progress import SILENT, Progress
-from regard.tasks.answer.pipeline import reply
+from regard.tasks.answer.pipeline import QuestionAnswerer, build_answer
+from regard.tasks.answer.records import AnswerFacts
+from regard.tasks.answer.settings import AnswerSettings
 from regard.tasks.answer.span_search import Found, find_answers
-from regard.tasks.finetune.base import Answers, Facts, HeadTask, Mistake, ScoreName
+from regard.tasks.contract import InitFrom, LoadOptions, Metric, Operation, Wording
+from regard.tasks.finetune.base import Columns, ErrorExample, HeadTask, Predictions, ScoreName, Settings
 from regard.tasks.finetune.pipeline import frame_of
+from regard.tasks.init_from import FINE_TUNING_RATES
 
 NO_ANSWER = "(no answer)"
 
 
-class QuestionShape(HeadTask[QuestionRow]):
-    """Questions about texts."""
+class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
+    """Extractive question answering."""
 
-    head = "extractive-qa"
-    watched = ("f1", "exact_match")
-    scores = (ScoreName("f1", "F1 %", "SQuAD"), ScoreName("exact_match", "exact match %", "SQuAD"))
-    what = "question"
-    needs = "no question has its answer in its text; mend the answers, or name another file."
-    loses = "each of these texts is read in windows"
+    name, preset, head = "answer", "bert-mini", "extractive-qa"
+    wording = Wording(
+        "a question-answering model",
+        "question-answering models",
+        "--data FILE",
+        shorten="shorter windows (max_length)",
+    )
+    files = TaskFiles(AnswerFacts, ("encoder",), ("extractive-qa",))
+    facts, run_settings, source = AnswerFacts, AnswerSettings, QuestionSource
+    metrics = (
+        Metric("f1", "F1", is_validated=True),
+        Metric("exact_match", "exact match", is_validated=True),
+    )
+    score_names = (ScoreName("f1", "F1 %", "SQuAD"), ScoreName("exact_match", "exact match %", "SQuAD"))
+    operations = (
+        Operation(
+            "answer",
+            "Answer questions about texts.",
+            "QUESTION TEXT",
+            '"a question?" "The text that it is about."',
+            'answerer("a question?", "The text.").text',
+            "answerer",
+        ),
+    )
+    init_from = InitFrom({"encoder": FINE_TUNING_RATES["encoder"]}, has_new_head=True)
+    unit = "question"
+    needs = "no question has its answer in its text; correct the answers, or name another file."
+    truncation = "each of these texts is split into windows"
 
     def read(
-        self, place: QuestionSource, progress: Progress, usual: Facts
+        self, source: QuestionSource, progress: Progress, columns: Columns
     ) -> tuple[list[QuestionRow], dict[str, Any]]:
-        """Return the questions of a place; its columns are known by their names."""
-        return read_questions(place, progress), {}
+        """Return the questions of a source; its fields have SQuAD's names."""
+        return read_questions(source, progress), {}
 
     def reason_to_drop(self, example: QuestionRow) -> str | None:
-        """Return why a question is of no use: all of them are."""
+        """Return None: no question is dropped."""
         return None
 
-    def reason_not_to_learn(self, example: QuestionRow) -> str | None:
-        """Return why a question can only be tested on."""
+    def reason_not_to_train(self, example: QuestionRow) -> str | None:
+        """Return why a question can only be evaluated on: its answer is not in the text."""
         is_lost = bool(example.answers) and usual_answer(example) is None
         return "with an answer that is not in the text" if is_lost else None
 
     def texts(self, example: QuestionRow) -> tuple[str, ...]:
-        """Return the text and what is asked about it: those of one text stay together."""
+        """Return the text and the question: those of one text stay together."""
         return example.context, example.question
 
-    def answer(self, example: QuestionRow) -> str:
-        """Return all right answers."""
+    def target(self, example: QuestionRow) -> str:
+        """Return all true answers."""
         return " | ".join(sorted({" ".join(each.text.split()) for each in example.answers})) or NO_ANSWER
 
-    def counted(self, examples: Sequence[QuestionRow]) -> Counter[str]:
+    def label_counts(self, examples: Sequence[QuestionRow]) -> Counter[str]:
         """Return how many questions have an answer."""
         return Counter("answered" if each.answers else "without an answer" for each in examples)
 
-    def facts(
-        self, settings: Any, train: Sequence[QuestionRow], labels: Sequence[str], start: Bundle | None
+    def learn(
+        self, settings: Settings, train: Sequence[QuestionRow], labels: Sequence[str], pretrained: Bundle | None
     ) -> dict[str, Any]:
-        """Return how texts are read, and whether there may be no answer."""
+        """Return how texts are split into windows, and whether questions may be unanswerable."""
+        assert isinstance(settings, AnswerSettings)
         return {
             "stride": settings.stride,
             "max_answer_tokens": settings.max_answer_tokens,
@@ -71,79 +99,94 @@ class QuestionShape(HeadTask[QuestionRow]):
             "threshold": 0.0,
         }
 
-    def outputs(self, facts: Facts) -> int:
-        """Return 2: for where an answer begins, and where it ends."""
+    def outputs(self, facts: AnswerFacts) -> int:
+        """Return 2: for the start and the end of an answer."""
         return 2
 
     def encode(
         self, examples: Sequence[QuestionRow], bundle: Bundle, progress: Progress = SILENT
     ) -> EncodedQuestions:
         """Return windows of texts as ids."""
-        facts = bundle.facts
-        limit, stride = int(facts["max_length"]), int(facts["stride"])
-        tokenizer = bundle.tokenizers["tokenizer"]
-        return encode_questions(examples, tokenizer, frame_of(bundle), limit, stride, progress)
+        facts, tokenizer = self.read_facts(bundle), bundle.tokenizers["tokenizer"]
+        return encode_questions(examples, tokenizer, frame_of(bundle), facts.max_length, facts.stride, progress)
 
-    def say(
-        self, examples: Sequence[QuestionRow], encoded: EncodedQuestions, scores: list[Scores], facts: Facts
-    ) -> Answers:
-        """Return the best span for each question, or nothing where there may be no answer."""
-        found = find_answers(encoded, scores, len(examples), int(facts["max_answer_tokens"]))
-        losses = [_surprise(each, label) for each, label in zip(scores, encoded.labels, strict=True)]
-        return _given(examples, found, facts, float(np.mean(losses)))
+    def predictions(
+        self, examples: Sequence[QuestionRow], encoded: EncodedQuestions, outputs: list[Scores], facts: AnswerFacts
+    ) -> Predictions:
+        """Return the best span for each question, or no answer where that is allowed."""
+        spans = find_answers(encoded, outputs, len(examples), facts.max_answer_tokens)
+        losses = [_span_nll(each, label) for each, label in zip(outputs, encoded.labels, strict=True)]
+        return _build(examples, spans, facts, float(np.mean(losses)))
 
-    def tune(self, examples: Sequence[QuestionRow], answers: Answers, facts: dict[str, Any]) -> Answers:
-        """Find the best threshold, where there may be no answer."""
-        if not facts["has_unanswerable"]:
-            return answers
-        facts["threshold"] = find_threshold(examples, answers.further)
-        return _given(examples, answers.further, facts, answers.loss)
+    def calibrate(self, examples: Sequence[QuestionRow], predictions: Predictions, bundle: Bundle) -> Predictions:
+        """Fit the threshold of no answer, where questions may be unanswerable."""
+        facts = self.read_facts(bundle)
+        if not facts.has_unanswerable:
+            return predictions
+        threshold = find_threshold(examples, predictions.details)
+        bundle.facts["threshold"] = threshold
+        fitted = facts.model_copy(update={"threshold": threshold})
+        return _build(examples, predictions.details, fitted, predictions.loss)
 
-    def figures(self, examples: Sequence[QuestionRow], answers: Answers, facts: Facts) -> dict[str, Any]:
+    def compute_metrics(
+        self, examples: Sequence[QuestionRow], predictions: Predictions, facts: AnswerFacts
+    ) -> dict[str, Any]:
         """Return exact match and F1, and the threshold that would be best here."""
-        right = [[each.text for each in example.answers] for example in examples]
-        scores = asdict(answer_scores(answers.lines, right))
-        if not facts["has_unanswerable"]:
+        answers = [[each.text for each in example.answers] for example in examples]
+        scores = asdict(answer_scores(predictions.lines, answers))
+        if not facts.has_unanswerable:
             return {name: scores[name] for name in ("f1", "exact_match", "answerable")}
-        return scores | {"threshold": facts["threshold"], "best_threshold": find_threshold(examples, answers.further)}
+        best = find_threshold(examples, predictions.details)
+        return scores | {"threshold": facts.threshold, "best_threshold": best}
 
-    def statistics(self, examples: Sequence[QuestionRow], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
-        """Return figures as functions of how often each question counts."""
+    def statistics(
+        self, examples: Sequence[QuestionRow], lines: Sequence[str], facts: AnswerFacts
+    ) -> dict[str, Statistic]:
+        """Return the metrics as functions of how often each question counts."""
         return answer_statistics(lines, [[each.text for each in example.answers] for example in examples])
 
-    def decoding(self, facts: Facts) -> dict[str, Any]:
-        """Return how answers are looked for."""
-        return {name: facts[name] for name in ("max_length", "stride", "max_answer_tokens", "threshold")}
+    def decoding(self, facts: AnswerFacts) -> dict[str, Any]:
+        """Return the settings of the span search."""
+        return {name: getattr(facts, name) for name in ("max_length", "stride", "max_answer_tokens", "threshold")}
 
-    def is_right(self, example: QuestionRow, line: str) -> bool:
-        """Tell whether an answer is exactly one of the right ones."""
+    def is_correct(self, example: QuestionRow, line: str) -> bool:
+        """Return whether an answer is exactly one of the true ones."""
         return bool(exact_match(line, [each.text for each in example.answers]))
 
-    def mistake(self, example: QuestionRow, line: str, confidence: float) -> Mistake:
-        """Return a wrong answer behind its question."""
-        return Mistake([example.question], self.answer(example), line or NO_ANSWER, confidence)
+    def error(self, example: QuestionRow, line: str, confidence: float) -> ErrorExample:
+        """Return a wrong answer after its question."""
+        return ErrorExample([example.question], self.target(example), line or NO_ANSWER, confidence)
+
+    def pipeline(self, bundle: Bundle, options: LoadOptions) -> QuestionAnswerer:
+        """Return a question answerer."""
+        return QuestionAnswerer(bundle)
 
 
-def _given(examples: Sequence[QuestionRow], found: Sequence[Found], facts: Facts, loss: float) -> Answers:
-    """Return the answers as they are given."""
-    threshold = float(facts["threshold"]) if facts["has_unanswerable"] else None
-    given = [reply(each.question, each.context, one, threshold) for each, one in zip(examples, found, strict=True)]
-    lines = [" ".join(each.text.split()) for each in given]
-    return Answers(lines, [each.answer.probability for each in given], loss, found)
-
-
-def find_threshold(examples: Sequence[QuestionRow], found: Sequence[Found]) -> float:
-    """Return the null_score_gap of no answer up to which it is best to answer all the same."""
-    said = [
-        each.context[one.spans[0].begin : one.spans[0].end] if one.spans else ""
-        for each, one in zip(examples, found, strict=True)
+def _build(examples: Sequence[QuestionRow], spans: Sequence[Found], facts: AnswerFacts, loss: float) -> Predictions:
+    """Return the answers that candidate spans and the threshold amount to."""
+    threshold = facts.threshold if facts.has_unanswerable else None
+    answers = [
+        build_answer(each.question, each.context, one, threshold) for each, one in zip(examples, spans, strict=True)
     ]
-    margins = [one.null_score_gap if one.spans else 1e9 for one in found]
-    return best_threshold(said, [[each.text for each in example.answers] for example in examples], margins)
+    lines = [" ".join(each.text.split()) for each in answers]
+    return Predictions(lines, [each.answer.probability for each in answers], loss, spans)
 
 
-def _surprise(scores: Scores, label: Any) -> float:
+def find_threshold(examples: Sequence[QuestionRow], spans: Sequence[Found]) -> float:
+    """Return the null_score_gap up to which it is best to give an answer."""
+    texts = [
+        each.context[one.spans[0].begin : one.spans[0].end] if one.spans else ""
+        for each, one in zip(examples, spans, strict=True)
+    ]
+    margins = [one.null_score_gap if one.spans else 1e9 for one in spans]
+    return best_threshold(texts, [[each.text for each in example.answers] for example in examples], margins)
+
+
+def _span_nll(scores: Scores, label: Any) -> float:
     """Return the mean negative log probability of both ends in a window."""
     tiny = np.finfo(np.float64).tiny
     ends = [softmax(scores[:, side])[label[side]] for side in (0, 1)]
     return float(-np.log(np.maximum(ends, tiny)).mean())
+
+
+TASK = AnswerTask()

@@ -8,8 +8,8 @@ from regard.data.cleaning import FORGIVEN, reason_to_drop
 from regard.data.sources.pair import Pair
 from regard.tasks.checks.association import association
 from regard.tasks.checks.line_agreement import LAGS, Agreement, AgreementSpan, Floats, runs
+from regard.tasks.data import TranslationData
 from regard.tasks.findings import Finding, Severity, graded, percent, shown, shown_pair, some
-from regard.tasks.translate.data import TranslationData
 
 ENOUGH = 100
 """Pairs from which on chance can be told from design."""
@@ -26,20 +26,20 @@ LONG_COPY = 15
 """Characters from which on the same text on both sides is no name or number."""
 
 
-def alignment_findings(material: TranslationData) -> list[Finding]:
+def alignment_findings(data: TranslationData) -> list[Finding]:
     """Return what is odd about the pairs of every set, all of them looked at."""
-    return _findings(material, None)
+    return _findings(data, None)
 
 
-def quick_alignment_findings(material: TranslationData) -> list[Finding]:
+def quick_alignment_findings(data: TranslationData) -> list[Finding]:
     """Return what is odd about the pairs of every set, looking at evenly spread stretches of a long one."""
-    return _findings(material, QUICK)
+    return _findings(data, QUICK)
 
 
-def _findings(material: TranslationData, most: int | None) -> list[Finding]:
-    sets = material.read.sets
+def _findings(data: TranslationData, most: int | None) -> list[Finding]:
+    sets = data.raw.sets
     usable = {title: pairs for title, pairs in sets.items() if len(pairs) >= ENOUGH}
-    found = [*_dropped(material), *_copies(material.train)]
+    found = [*_dropped(data), *_copies(data.train)]
     if "training set" not in usable:
         return found
     chosen = {title: _stretches(len(pairs), most) for title, pairs in usable.items()}
@@ -47,9 +47,9 @@ def _findings(material: TranslationData, most: int | None) -> list[Finding]:
     for title, pairs in usable.items():
         rows = chosen[title]
         evidence = agreement.evidence([pairs[row] for row in rows])
-        found += _judge(title, pairs, rows, evidence, material)
+        found += _judge(title, pairs, rows, evidence, data)
     if not any(finding.severity == "problem" for finding in found):  # lines of other pairs have odd lengths, too
-        found += _odd_lengths(material.train, material.settings.data.cleaning.max_ratio)
+        found += _odd_lengths(data.train, data.settings.data.cleaning.max_ratio)
     return found
 
 
@@ -62,7 +62,7 @@ def _stretches(count: int, most: int | None) -> Sequence[int]:
 
 
 def _judge(
-    title: str, pairs: Sequence[Pair], rows: Sequence[int], evidence: Floats, material: TranslationData
+    title: str, pairs: Sequence[Pair], rows: Sequence[int], evidence: Floats, data: TranslationData
 ) -> list[Finding]:
     """Say whether the sides of a set go together, and where they do not."""
     mean = float(evidence[:, LAGS.index(0)].mean())
@@ -71,7 +71,7 @@ def _judge(
     if best < CHANCE:
         if title != "training set":
             return [] if best > 0 else [_unrelated(title, pairs, figures)]
-        if association(material.encoded) < CLEAR:
+        if association(data.encoded) < CLEAR:
             return [_unrelated(title, pairs, figures)]
         sentence = "Lengths and shared words tell nothing about the pairs here, but their pieces go together."
         return [Finding("alignment", "unrelated", "ok", sentence, figures=figures)]
@@ -179,9 +179,9 @@ def _copies(pairs: Sequence[Pair]) -> list[Finding]:
     ]
 
 
-def _dropped(material: TranslationData) -> list[Finding]:
+def _dropped(data: TranslationData) -> list[Finding]:
     """Say what cleaning took from the training set, where it took much."""
-    report, cleaning = material.reports["train"], material.settings.data.cleaning
+    report, cleaning = data.reports["train"], data.settings.data.cleaning
     found = []
     for reason, remedy, settings in (
         ("empty", "check the file for lines that were lost", {}),
@@ -193,7 +193,7 @@ def _dropped(material: TranslationData) -> list[Finding]:
             sentence = f"{count:,} training pairs ({percent(count, report.read)}) were dropped: {reason}."
             examples = some(
                 shown_pair(pair, row)
-                for row, pair in enumerate(material.read.train)
+                for row, pair in enumerate(data.raw.train)
                 if reason_to_drop(Pair(pair.source.strip(), pair.target.strip()), cleaning) == reason
             )
             name = "dropped-" + reason.replace(" ", "-")

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from regard.data.corpus.corpus import Corpus, Ids
 from regard.data.corpus.splits import documents_of
 from regard.tasks.checks.running_text import STRETCH
+from regard.tasks.data import TextTaskData
 from regard.tasks.findings import Finding, graded, percent, shown, some
-from regard.tasks.translate.data import TextTaskData
 from regard.text.tokenizer import Tokenizer
 
 PASSAGE = 50
@@ -21,17 +21,17 @@ BASE = np.uint64(0x9E3779B97F4A7C15)
 Keys = NDArray[np.uint64]
 
 
-def document_findings(material: TextTaskData) -> list[Finding]:
+def document_findings(data: TextTaskData) -> list[Finding]:
     """Return which documents stand in two sets, or twice in one."""
-    train = documents_of(material.corpora.train)
+    train = documents_of(data.corpora.train)
     keys = _keys(train)
     leaks = []
-    for title, corpus in material.held_out.items():
-        leaks += _leaked(keys, title, corpus, material.tokenizer)
+    for title, corpus in data.held_out.items():
+        leaks += _leaked(keys, title, corpus, data.tokenizer)
     if not leaks:
-        count = 1 + len(material.held_out)
+        count = 1 + len(data.held_out)
         leaks = [Finding("splits", "leaked-documents", "ok", f"No document stands in two of the {count} sets.")]
-    return leaks + _repeated(train, keys, material)
+    return leaks + _repeated(train, keys, data)
 
 
 def _keys(documents: Ids) -> Keys:
@@ -60,12 +60,12 @@ def _leaked(known: Keys, title: str, corpus: Corpus, tokenizer: Tokenizer) -> li
     ]
 
 
-def _repeated(train: Ids, keys: Keys, material: TextTaskData) -> list[Finding]:
+def _repeated(train: Ids, keys: Keys, data: TextTaskData) -> list[Finding]:
     firsts = np.unique(keys, return_index=True)[1]
     again = np.delete(train, firsts, axis=0)
     if not len(again):
         return []
-    corpus = material.corpora.train
+    corpus = data.corpora.train
     share = int((again[:, 1] - again[:, 0]).sum()) / len(corpus)
     return [
         Finding(
@@ -74,7 +74,7 @@ def _repeated(train: Ids, keys: Keys, material: TextTaskData) -> list[Finding]:
             graded(share, note=0.001, warning=0.1),
             f"{len(again):,} of the {len(train):,} training documents ({percent(share, 1)} of the text) repeat "
             f"another one, and are learned from as often.",
-            some(_beginning(corpus, begin, end, material.tokenizer) for begin, end, _ in again.tolist()),
+            some(_beginning(corpus, begin, end, data.tokenizer) for begin, end, _ in again.tolist()),
             "leave the copies out" if share >= 0.001 else "",
             figures={"count": len(again), "share": share},
         )
@@ -85,21 +85,19 @@ def _beginning(corpus: Corpus, begin: int, end: int, tokenizer: Tokenizer) -> st
     return shown(" ".join(tokenizer.decode(corpus.read(begin, min(end, begin + 40)).tolist()).split()))
 
 
-def passage_findings(material: TextTaskData) -> list[Finding]:
+def passage_findings(data: TextTaskData) -> list[Finding]:
     """Return how much of the held-out text also stands in the training text, wherever documents begin."""
     found = []
-    for title, corpus in material.held_out.items():
+    for title, corpus in data.held_out.items():
         places = _places(corpus)
         if not len(places):
             continue
         wanted = np.array([hashes(corpus.read(place, place + PASSAGE))[0] for place in places.tolist()])
-        is_known = np.isin(wanted, _known_passages(material.corpora.train, np.sort(wanted)))
+        is_known = np.isin(wanted, _known_passages(data.corpora.train, np.sort(wanted)))
         share = float(is_known.mean())
         severity = graded(share, note=0.01, warning=0.1, problem=0.5)
         effect = "." if severity == "ok" else ", so figures on it reward memory in part."
-        examples = (
-            _beginning(corpus, place, place + PASSAGE, material.tokenizer) for place in places[is_known].tolist()
-        )
+        examples = (_beginning(corpus, place, place + PASSAGE, data.tokenizer) for place in places[is_known].tolist())
         found.append(
             Finding(
                 "splits",

@@ -9,8 +9,8 @@ from regard.data.corpus.corpus import Corpus, Ids
 from regard.data.settings.text import TextSource
 from regard.data.sources.text_files import find_inputs
 from regard.tasks.checks.tokenizers import RESIDUES, few, piece_finding, rare_finding, spelling
+from regard.tasks.data import TextTaskData
 from regard.tasks.findings import Finding, graded, percent, shown, some
-from regard.tasks.translate.data import TextTaskData
 
 COUNTED = 8_000_000
 """Tokens that are counted at most: of more, stretches from all over."""
@@ -21,17 +21,17 @@ AROUND = 12
 """Tokens on either side of an unknown one that are shown."""
 
 
-def running_text_findings(material: TextTaskData) -> list[Finding]:
+def running_text_findings(data: TextTaskData) -> list[Finding]:
     """Return what is odd about the text and its tokenizer."""
-    corpus, text = material.corpora.train, material.settings.text
+    corpus, text = data.corpora.train, data.settings.text
     counts, pieces = corpus.counts, len(corpus) - corpus.counts.documents  # an end token stands behind each document
     ids = np.concatenate(list(stretches(corpus, COUNTED)))
-    seen = np.bincount(ids, minlength=material.tokenizer.size)
+    seen = np.bincount(ids, minlength=data.tokenizer.size)
     return [
-        *_unknown(material, ids),
-        *_residues(material.settings.data.train),
+        *_unknown(data, ids),
+        *_residues(data.settings.data.train),
         piece_finding("", max(1, pieces), counts.words, (counts.bytes, "byte"), text),
-        rare_finding(seen, material.tokenizer, "", text, len(ids) / len(corpus)),
+        rare_finding(seen, data.tokenizer, "", text, len(ids) / len(corpus)),
     ]
 
 
@@ -42,12 +42,12 @@ def stretches(corpus: Corpus, most: int) -> Iterator[Ids]:
         yield corpus.read(begin, min(begin + STRETCH, len(corpus)))
 
 
-def _unknown(material: TextTaskData, ids: Ids) -> list[Finding]:
-    tokenizer = material.tokenizer
+def _unknown(data: TextTaskData, ids: Ids) -> list[Finding]:
+    tokenizer = data.tokenizer
     if tokenizer.unk_id == tokenizer.eos_id:  # one token may do both works, and can then spell everything
         return []
     sets = {"training set": ids}
-    sets |= {title: next(stretches(corpus, STRETCH)) for title, corpus in material.held_out.items()}
+    sets |= {title: next(stretches(corpus, STRETCH)) for title, corpus in data.held_out.items()}
     shares = {title: float(np.mean(each == tokenizer.unk_id)) for title, each in sets.items()}
     worst = max(shares, key=lambda title: shares[title])
     if shares[worst] == 0:
@@ -61,7 +61,7 @@ def _unknown(material: TextTaskData, ids: Ids) -> list[Finding]:
             graded(shares[worst], note=0.0, warning=1e-3, problem=0.1),
             f"{percent(shares[worst], 1)} of the tokens of the {worst} are unknown, so their meaning is lost.",
             some(shown(tokenizer.decode(each)) for each in around),
-            *spelling(material.settings.text),
+            *spelling(data.settings.text),
             figures={f"{title} share": value for title, value in shares.items()},
         )
     ]

@@ -9,8 +9,8 @@ import numpy as np
 from regard.data.cleaning import reason_to_drop
 from regard.data.feeds.sampler import plan_updates
 from regard.data.sources.pair import Pair
+from regard.tasks.data import TranslationData
 from regard.tasks.findings import Finding, graded, percent, shown_pair, some
-from regard.tasks.translate.data import TranslationData
 from regard.text.settings import CorpusTextSettings, TextSettings
 from regard.training.settings import TrainSettings
 
@@ -21,43 +21,41 @@ SOME_WATCHED = 200
 """Sentences under which a score on a validation set moves by chance alone."""
 
 
-def size_findings(material: TranslationData) -> list[Finding]:
+def size_findings(data: TranslationData) -> list[Finding]:
     """Return which sizes do not fit each other."""
-    size = max(tokenizer.size for tokenizer in material.tokenizers)
-    found = [*_few(material), *_too_long(material), *vocabulary_findings(material.settings.text, size)]
-    return [*found, _parameters(material), *_steps(material), _validation(material)]
+    size = max(tokenizer.size for tokenizer in data.tokenizers)
+    found = [*_few(data), *_too_long(data), *vocabulary_findings(data.settings.text, size)]
+    return [*found, _parameters(data), *_steps(data), _validation(data)]
 
 
-def _few(material: TranslationData) -> list[Finding]:
-    count = len(material.train)
+def _few(data: TranslationData) -> list[Finding]:
+    count = len(data.train)
     if count >= FEW_PAIRS:
         return []
     sentence = f"There are only {count:,} training pairs, too few to learn to translate from."
     return [Finding("sizes", "few-pairs", "warning", sentence, (), "add text", figures={"pairs": count})]
 
 
-def _too_long(material: TranslationData) -> list[Finding]:
-    report, cleaning = material.reports["train"], material.settings.data.cleaning
+def _too_long(data: TranslationData) -> list[Finding]:
+    report, cleaning = data.reports["train"], data.settings.data.cleaning
     count = report.dropped["too long"]
     severity = graded(count / report.read, note=0.001, warning=0.02, problem=0.3)
     if severity == "ok":
         return []
-    kept = {*material.train, *material.valid}
-    stripped = [Pair(pair.source.strip(), pair.target.strip()) for pair in material.read.train]
+    kept = {*data.train, *data.valid}
+    stripped = [Pair(pair.source.strip(), pair.target.strip()) for pair in data.raw.train]
     long = [pair for pair in stripped if pair not in kept and reason_to_drop(pair, cleaning) is None]
-    sides = [
-        tokenizer.encode_batch([pair[side] for pair in long]) for side, tokenizer in enumerate(material.tokenizers)
-    ]
+    sides = [tokenizer.encode_batch([pair[side] for pair in long]) for side, tokenizer in enumerate(data.tokenizers)]
     lengths = np.array([1 + max(len(source), len(target)) for source, target in zip(*sides)])
     enough = int(np.ceil(np.quantile(lengths, 0.9) / 16)) * 16
-    is_bound = material.bundle.model.max_positions == material.longest
+    is_bound = data.bundle.model.max_positions == data.max_tokens
     settings = {"data.cleaning.max_tokens": enough} | ({"model.max_positions": enough} if is_bound else {})
     return [
         Finding(
             "sizes",
             "too-long",
             severity,
-            f"{count:,} training pairs ({percent(count, report.read)}) are longer than {material.longest} tokens and "
+            f"{count:,} training pairs ({percent(count, report.read)}) are longer than {data.max_tokens} tokens and "
             f"were dropped.",
             some(f"{lengths[row]} tokens: {shown_pair(long[row])}" for row in np.argsort(lengths)),
             "split them into sentences, or allow nine tenths of them",
@@ -75,11 +73,11 @@ def vocabulary_findings(text: TextSettings | CorpusTextSettings, size: int) -> l
     return [Finding("sizes", "vocabulary", "note", sentence, figures={"size": size})]
 
 
-def _parameters(material: TranslationData) -> Finding:
-    parameters = sum(parameter.numel() for parameter in material.bundle.model.parameters())
-    tokens = int(material.encoded.target.lengths.sum())
+def _parameters(data: TranslationData) -> Finding:
+    parameters = sum(parameter.numel() for parameter in data.bundle.model.parameters())
+    tokens = int(data.encoded.target.lengths.sum())
     smaller = "transformer-small" if tokens > 200_000 else "transformer-tiny"
-    is_known = material.settings.model.family == "transformer"
+    is_known = data.settings.model.family == "transformer"
     return parameter_finding(parameters, tokens, "target tokens", {"model.preset": smaller} if is_known else {})
 
 
@@ -103,12 +101,12 @@ def parameter_finding(parameters: int, tokens: int, unit: str, smaller: Mapping[
     )
 
 
-def _steps(material: TranslationData) -> list[Finding]:
-    tokens_per_update = material.settings.train.tokens_per_update
-    lengths = material.encoded.source.lengths, material.encoded.target.lengths
-    per_epoch = len(plan_updates(*lengths, tokens_per_update, material.settings.seed, 0))
-    tokens = int(lengths[1].sum()) if len(material.train) >= FEW_PAIRS else None
-    return step_findings(material.settings.train, per_epoch, tokens)
+def _steps(data: TranslationData) -> list[Finding]:
+    tokens_per_update = data.settings.train.tokens_per_update
+    lengths = data.encoded.source.lengths, data.encoded.target.lengths
+    per_epoch = len(plan_updates(*lengths, tokens_per_update, data.settings.seed, 0))
+    tokens = int(lengths[1].sum()) if len(data.train) >= FEW_PAIRS else None
+    return step_findings(data.settings.train, per_epoch, tokens)
 
 
 def step_findings(given: TrainSettings, per_epoch: int, tokens: int | None) -> list[Finding]:
@@ -166,11 +164,9 @@ def _epochs(epochs: float, patience: int, figures: dict[str, float]) -> Finding:
     return Finding("sizes", "epochs", "ok", f"{facts}{until}.", figures=figures)
 
 
-def _validation(material: TranslationData) -> Finding:
-    count = len(material.valid)
-    return watched_finding(
-        material.settings.data, count, len(material.train) + count, "pairs", (FEW_WATCHED, SOME_WATCHED)
-    )
+def _validation(data: TranslationData) -> Finding:
+    count = len(data.valid)
+    return watched_finding(data.settings.data, count, len(data.train) + count, "pairs", (FEW_WATCHED, SOME_WATCHED))
 
 
 def watched_finding(

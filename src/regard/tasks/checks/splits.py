@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 from regard.data.sources.pair import Pair
+from regard.tasks.data import TranslationData
 from regard.tasks.findings import Finding, graded, percent, shown, shown_pair, some
-from regard.tasks.translate.data import TranslationData
 
 BOILERPLATE = 50
 """Times a target must occur before it can be called boilerplate."""
 
 
-def split_findings(material: TranslationData) -> list[Finding]:
+def split_findings(data: TranslationData) -> list[Finding]:
     """Return what the sets have in common, and what they hold more than once."""
-    train, valid = material.train, material.valid
-    tests = {f"test set {name}": [_stripped(pair) for pair in it] for name, it in material.read.tests.items()}
+    train, valid = data.train, data.valid
+    tests = {f"test set {name}": [_stripped(pair) for pair in it] for name, it in data.raw.tests.items()}
     leaks = []
     for title, pairs in {"validation set": valid, **tests}.items():
         leaks += _leak("training set", train, title, pairs)
@@ -23,8 +23,8 @@ def split_findings(material: TranslationData) -> list[Finding]:
     if not leaks:
         sentence = f"No source occurs in two of the {2 + len(tests)} sets."
         leaks = [Finding("splits", "leaked-sources", "ok", sentence)]
-    repeats = [*_dropped_duplicates(material), *_several_translations(train), *_boilerplate(train)]
-    if not material.settings.data.cleaning.drop_duplicates:
+    repeats = [*_dropped_duplicates(data), *_several_translations(train), *_boilerplate(train)]
+    if not data.settings.data.cleaning.drop_duplicates:
         repeats += _duplicates("training set", train, {"data.cleaning.drop_duplicates": True})
     for title, pairs in tests.items():
         repeats += _duplicates(title, pairs, {})
@@ -67,8 +67,8 @@ def _leak(origin: str, known: Sequence[Pair], title: str, pairs: Sequence[Pair])
     return found
 
 
-def _dropped_duplicates(material: TranslationData) -> list[Finding]:
-    report = material.reports["train"]
+def _dropped_duplicates(data: TranslationData) -> list[Finding]:
+    report = data.reports["train"]
     count = report.dropped["duplicate"]
     if not count:
         return []

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.tasks.data import TranslationData
 from regard.tasks.findings import Finding, graded, percent, shown, some
-from regard.tasks.translate.data import TranslationData
 from regard.text.settings import CorpusTextSettings, TextSettings
 from regard.text.tokenizer import Tokenizer
 
@@ -23,25 +23,25 @@ SELDOM = 5
 OFTEN = 10
 
 
-def text_findings(material: TranslationData) -> list[Finding]:
+def text_findings(data: TranslationData) -> list[Finding]:
     """Return what is odd about the tokenizers, for each side."""
     found: list[Finding] = []
     for side, name in enumerate(("source", "target")):
-        found += _unknown(material, side, name)
-        found += _new_characters(material, side, name)
-        found += _residues(material, side, name)
-        found.append(_pieces(material, side, name))
-    return [*found, *_rare_pieces(material)]
+        found += _unknown(data, side, name)
+        found += _new_characters(data, side, name)
+        found += _residues(data, side, name)
+        found.append(_pieces(data, side, name))
+    return [*found, *_rare_pieces(data)]
 
 
-def _unknown(material: TranslationData, side: int, name: str) -> list[Finding]:
-    tokenizer = material.tokenizers[side]
-    sequences = (material.encoded.source, material.encoded.target)[side]
+def _unknown(data: TranslationData, side: int, name: str) -> list[Finding]:
+    tokenizer = data.tokenizers[side]
+    sequences = (data.encoded.source, data.encoded.target)[side]
     ends = len(sequences) if tokenizer.unk_id == tokenizer.eos_id else 0  # one token may do both works
     unknown = int(np.count_nonzero(sequences.ids == tokenizer.unk_id)) - ends
     shares = {"training set": unknown / len(sequences.ids)}
     examples = []
-    for title, texts in _held_out(material, side).items():
+    for title, texts in _held_out(data, side).items():
         encoded = tokenizer.encode_batch(texts)
         flat = np.concatenate([np.asarray(row, np.int64) for row in encoded])
         shares[title] = float(np.mean(flat == tokenizer.unk_id)) if len(flat) else 0.0
@@ -57,7 +57,7 @@ def _unknown(material: TranslationData, side: int, name: str) -> list[Finding]:
             graded(share, note=0.0, warning=1e-3, problem=0.1),
             f"{percent(share, 1)} of the {name} tokens of the {worst} are unknown, so their meaning is lost.",
             some(examples),
-            *spelling(material.settings.text),
+            *spelling(data.settings.text),
             figures={f"{title} share": value for title, value in shares.items()},
         )
     ]
@@ -72,18 +72,18 @@ def spelling(text: AnyText) -> tuple[str, dict[str, str | int]]:
     return "spell anything with bytes", {"text.kind": "bpe", "text.pretokenizer": "byte-level"}
 
 
-def _held_out(material: TranslationData, side: int) -> dict[str, list[str]]:
-    sets = material.read.sets | {"validation set": material.valid}
+def _held_out(data: TranslationData, side: int) -> dict[str, list[str]]:
+    sets = data.raw.sets | {"validation set": data.valid}
     return {title: [pair[side] for pair in pairs] for title, pairs in sets.items() if title != "training set"}
 
 
-def _new_characters(material: TranslationData, side: int, name: str) -> list[Finding]:
+def _new_characters(data: TranslationData, side: int, name: str) -> list[Finding]:
     """Look for characters that were never seen in training; without an example they cannot be translated."""
-    normal = _normalizer(material.tokenizers[side])
-    raw = set("".join(pair[side] for pair in material.train))
+    normal = _normalizer(data.tokenizers[side])
+    raw = set("".join(pair[side] for pair in data.train))
     known = raw | set(normal("\n".join(sorted(raw)))) | {"\n"}
     found = []
-    for title, texts in _held_out(material, side).items():
+    for title, texts in _held_out(data, side).items():
         # Only a text with a new character can have a new one in its normal form, and few have.
         new_in = {text: set(normal(text)) - known for text in texts if not raw.issuperset(text)}
         odd = [text for text in texts if new_in.get(text)]
@@ -119,13 +119,13 @@ def few(characters: Sequence[str], most: int = 12) -> str:
     return " ".join(characters[:most]) + more
 
 
-def _residues(material: TranslationData, side: int, name: str) -> list[Finding]:
+def _residues(data: TranslationData, side: int, name: str) -> list[Finding]:
     """Look for what a conversion left behind."""
-    odd = [text for text in (pair[side] for pair in material.train) if RESIDUES.search(text)]
+    odd = [text for text in (pair[side] for pair in data.train) if RESIDUES.search(text)]
     if not odd:
         return []
     kinds = sorted({found for text in odd[:1000] for found in RESIDUES.findall(text)})
-    share = len(odd) / len(material.train)
+    share = len(odd) / len(data.train)
     return [
         Finding(
             "text",
@@ -140,12 +140,12 @@ def _residues(material: TranslationData, side: int, name: str) -> list[Finding]:
     ]
 
 
-def _pieces(material: TranslationData, side: int, name: str) -> Finding:
-    lengths = (material.encoded.source, material.encoded.target)[side].lengths
+def _pieces(data: TranslationData, side: int, name: str) -> Finding:
+    lengths = (data.encoded.source, data.encoded.target)[side].lengths
     pieces = int(lengths.sum()) - len(lengths)  # an end token stands behind each sentence
-    words = sum(len(pair[side].split()) for pair in material.train)
-    characters = sum(len(pair[side]) for pair in material.train)
-    return piece_finding(f"{name} ", pieces, words, (characters, "character"), material.settings.text)
+    words = sum(len(pair[side].split()) for pair in data.train)
+    characters = sum(len(pair[side]) for pair in data.train)
+    return piece_finding(f"{name} ", pieces, words, (characters, "character"), data.settings.text)
 
 
 def piece_finding(name: str, pieces: int, words: int, extent: tuple[int, str], text: AnyText) -> Finding:
@@ -169,16 +169,16 @@ def piece_finding(name: str, pieces: int, words: int, extent: tuple[int, str], t
     return Finding("text", "pieces-per-word", severity, sentence, (), *remedy, figures=figures)
 
 
-def _rare_pieces(material: TranslationData) -> list[Finding]:
+def _rare_pieces(data: TranslationData) -> list[Finding]:
     """Look for vocabularies that are larger than the text can teach."""
-    source, target = material.tokenizers
-    sides = [material.encoded.source.ids, material.encoded.target.ids]
+    source, target = data.tokenizers
+    sides = [data.encoded.source.ids, data.encoded.target.ids]
     if source is target:
         counted = {"": (source, np.concatenate(sides))}
     else:
         counted = {" source": (source, sides[0]), " target": (target, sides[1])}
     return [
-        rare_finding(np.bincount(ids, minlength=tokenizer.size), tokenizer, name, material.settings.text)
+        rare_finding(np.bincount(ids, minlength=tokenizer.size), tokenizer, name, data.settings.text)
         for name, (tokenizer, ids) in counted.items()
     ]
 

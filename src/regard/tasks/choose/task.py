@@ -1,4 +1,4 @@
-"""Contexts with several ways to go on, one of them right: the task `choose`."""
+"""The task `choose`: a context and several continuations, one of them correct."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,52 +8,82 @@ from typing import Any
 import numpy as np
 
 from regard.checkpoint.bundle import Bundle
+from regard.checkpoint.facts import TaskFiles
 from regard.data.encoding.labeled import EncodedExamples, encode_choices
 from regard.data.settings.examples import ChoiceSource
 from regard.data.sources.multiple_choice import MultipleChoiceRow, read_choices_with_columns
 from regard.metrics.bootstrap import Statistic
-from regard.pipelines.head_scores import Scores, softmax, surprise
+from regard.models.families import Kind
+from regard.pipelines.head_scores import Scores, mean_nll, softmax
 from regard.progress import SILENT, Progress
-from regard.tasks.finetune.base import Answers, Facts, HeadTask, Mistake, ScoreName
+from regard.tasks.choose.pipeline import MultipleChoice
+from regard.tasks.choose.settings import ChooseSettings
+from regard.tasks.contract import InitFrom, LoadOptions, Metric, Operation, Wording
+from regard.tasks.finetune.base import Columns, ErrorExample, HeadTask, Predictions, ScoreName, Settings
 from regard.tasks.finetune.pipeline import frame_of
+from regard.tasks.finetune.records import HeadFacts
+from regard.tasks.init_from import FINE_TUNING_RATES
+
+KINDS: tuple[Kind, ...] = ("causal-lm", "encoder")
 
 
-class ChoiceShape(HeadTask[MultipleChoiceRow]):
-    """A context, and choices of its own for each example."""
+class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
+    """Multiple choice: each example brings its own choices."""
 
-    head = "multiple-choice"
-    watched = ("accuracy",)
-    scores = (ScoreName("accuracy", "accuracy %"),)
-    loses = "the beginning of the context of each is not read"
+    name, preset, head = "choose", "gpt-tiny", "multiple-choice"
+    wording = Wording("a multiple-choice model", "multiple-choice models", "--data FILE")
+    files = TaskFiles(HeadFacts, KINDS, ("multiple-choice",))
+    facts, run_settings, source = HeadFacts, ChooseSettings, ChoiceSource
+    metrics = (
+        Metric("accuracy", "accuracy", is_validated=True),
+        Metric("majority_baseline", "majority baseline"),
+    )
+    score_names = (ScoreName("accuracy", "accuracy %"),)
+    operations = (
+        Operation(
+            "choose",
+            "Choose among continuations.",
+            "CONTEXT CHOICE CHOICE",
+            '"a context" "one continuation" "another"',
+            'chooser("a context", ["one continuation", "another"]).choice',
+            "chooser",
+        ),
+    )
+    init_from = InitFrom({kind: FINE_TUNING_RATES[kind] for kind in KINDS}, has_new_head=True)
+    truncation = "the beginning of each context is left out"
 
     def read(
-        self, place: ChoiceSource, progress: Progress, usual: Facts
+        self, source: ChoiceSource, progress: Progress, columns: Columns
     ) -> tuple[list[MultipleChoiceRow], dict[str, Any]]:
-        """Return the examples of a place, and the columns of contexts, choices and answers."""
-        return read_choices_with_columns(place, progress, usual=usual)
+        """Return the examples of a source, and the columns of contexts, choices and labels."""
+        return read_choices_with_columns(source, progress, usual=columns)
 
     def reason_to_drop(self, example: MultipleChoiceRow) -> str | None:
-        """Return why nothing can be learned from an example."""
+        """Return why an example is dropped: its context is empty."""
         return None if example.context else "empty"
 
     def texts(self, example: MultipleChoiceRow) -> tuple[str, ...]:
-        """Return the context and the choices, in any order the same."""
+        """Return the context and the choices; their order makes no difference."""
         return (example.context, *sorted(example.choices))
 
-    def counted(self, examples: Sequence[MultipleChoiceRow]) -> Counter[str]:
-        """Return how often the right choice is the first, the second and so on."""
+    def label_counts(self, examples: Sequence[MultipleChoiceRow]) -> Counter[str]:
+        """Return how often the correct choice is the first, the second and so on."""
         return Counter(str(each.label) for each in examples)
 
     def vocabulary(self, example: MultipleChoiceRow) -> tuple[str, ...]:
         """Return the context and the choices."""
         return (example.context, *example.choices)
 
-    def answer(self, example: MultipleChoiceRow) -> str:
-        """Return the right choice."""
+    def target(self, example: MultipleChoiceRow) -> str:
+        """Return the correct choice."""
         return " ".join(example.choices[example.label].split())
 
-    def facts(
-        self, settings: Any, train: Sequence[MultipleChoiceRow], labels: Sequence[str], start: Bundle | None
+    def learn(
+        self,
+        settings: Settings,
+        train: Sequence[MultipleChoiceRow],
+        labels: Sequence[str],
+        pretrained: Bundle | None,
     ) -> dict[str, Any]:
         """Return nothing: every example brings its own choices."""
         return {}
@@ -62,34 +92,48 @@ class ChoiceShape(HeadTask[MultipleChoiceRow]):
         self, examples: Sequence[MultipleChoiceRow], bundle: Bundle, progress: Progress = SILENT
     ) -> EncodedExamples:
         """Return examples as ids."""
-        limit = int(bundle.facts["max_length"])
-        found = encode_choices(examples, bundle.tokenizers["tokenizer"], frame_of(bundle), limit, progress)
-        return replace(found, looks_at_all=bundle.head is not None and bundle.head.pooling != "token")
+        limit = self.read_facts(bundle).max_length
+        encoded = encode_choices(examples, bundle.tokenizers["tokenizer"], frame_of(bundle), limit, progress)
+        return replace(encoded, looks_at_all=bundle.head is not None and bundle.head.pooling != "token")
 
-    def say(
-        self, examples: Sequence[MultipleChoiceRow], encoded: EncodedExamples, scores: list[Scores], facts: Facts
-    ) -> Answers:
-        """Return the likeliest choices."""
-        found = [softmax(each) for each in scores]
-        chosen = [example.choices[int(each.argmax())] for example, each in zip(examples, found, strict=True)]
+    def predictions(
+        self,
+        examples: Sequence[MultipleChoiceRow],
+        encoded: EncodedExamples,
+        outputs: list[Scores],
+        facts: HeadFacts,
+    ) -> Predictions:
+        """Return the most probable choices."""
+        probabilities = [softmax(each) for each in outputs]
+        chosen = [row.choices[int(each.argmax())] for row, each in zip(examples, probabilities, strict=True)]
         lines = [" ".join(choice.split()) for choice in chosen]
-        return Answers(lines, [float(each.max()) for each in found], surprise(found, encoded.labels))
+        confidence = [float(each.max()) for each in probabilities]
+        return Predictions(lines, confidence, mean_nll(probabilities, encoded.labels))
 
-    def figures(self, examples: Sequence[MultipleChoiceRow], answers: Answers, facts: Facts) -> dict[str, Any]:
-        """Return the accuracy, and that of taking any of the choices."""
-        right = [self.is_right(*each) for each in zip(examples, answers.lines, strict=True)]
+    def compute_metrics(
+        self, examples: Sequence[MultipleChoiceRow], predictions: Predictions, facts: HeadFacts
+    ) -> dict[str, Any]:
+        """Return the accuracy, and that of guessing among the choices."""
+        correct = [self.is_correct(*each) for each in zip(examples, predictions.lines, strict=True)]
         return {
-            "accuracy": sum(right) / len(right),
+            "accuracy": sum(correct) / len(correct),
             "majority_baseline": float(np.mean([1 / len(each.choices) for each in examples])),
         }
 
     def statistics(
-        self, examples: Sequence[MultipleChoiceRow], lines: Sequence[str], facts: Facts
+        self, examples: Sequence[MultipleChoiceRow], lines: Sequence[str], facts: HeadFacts
     ) -> dict[str, Statistic]:
         """Return the accuracy as a function of how often each example counts."""
-        right = np.array([self.is_right(*each) for each in zip(examples, lines, strict=True)], float)
-        return {"accuracy": lambda counts: float(counts @ right / counts.sum())}
+        correct = np.array([self.is_correct(*each) for each in zip(examples, lines, strict=True)], float)
+        return {"accuracy": lambda counts: float(counts @ correct / counts.sum())}
 
-    def mistake(self, example: MultipleChoiceRow, line: str, confidence: float) -> Mistake:
-        """Return a wrong choice behind its context."""
-        return Mistake([example.context], self.answer(example), line, confidence)
+    def error(self, example: MultipleChoiceRow, line: str, confidence: float) -> ErrorExample:
+        """Return a wrong choice after its context."""
+        return ErrorExample([example.context], self.target(example), line, confidence)
+
+    def pipeline(self, bundle: Bundle, options: LoadOptions) -> MultipleChoice:
+        """Return a multiple-choice pipeline."""
+        return MultipleChoice(bundle)
+
+
+TASK = Choose()

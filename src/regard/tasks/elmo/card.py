@@ -1,79 +1,58 @@
-"""What the card of an ELMo says differently from others."""
+"""The sections of an ELMo's card on scores and data."""
 
-import json
-import shlex
-
-from regard.runs.reports.markdown import began, code, fenced, table
-from regard.runs.store.folder import Run
-from regard.tasks.language_model.card import text_rows
+from regard.reporting.markdown import code, table
+from regard.tasks.card import CardInput, no_scores, pretrained
+from regard.tasks.elmo.records import ElmoReport, ElmoScores
+from regard.tasks.text.corpora import text_rows
 
 
-def elmo_use(run: Run) -> list[str]:
-    """Return how to use an ELMo."""
-    path = str(run.path)
-    words = shlex.quote(path)
-    return [
-        "## Use it",
-        "",
-        *fenced(
-            "sh",
-            f'regard similar {words} "She sat on the bank of the river." "The bank lent her money." --word bank',
-            f"regard train classify --data reviews.csv --init-from {words}",
-        ),
-        "",
-        *fenced(
-            "python",
-            "import regard",
-            "",
-            f"elmo = regard.load({json.dumps(path, ensure_ascii=False)})",
-            'elmo.tokens("The bank lent her money.").vectors',
-        ),
-    ]
-
-
-def elmo_scores(run: Run) -> list[str]:
-    """Return the figures on every set."""
-    scores = run.record.get("scores") or {}
+def scores_section(card: CardInput) -> list[str]:
+    """Return the metrics on every set."""
+    scores = {name: ElmoScores.model_validate(each) for name, each in card.record.scores.items()}
     if not scores:
-        return ["## Scores", "", "None yet."]
+        return no_scores(card.path)
     rows = [
         [
             name,
-            f"{found['words']:,}",
-            f"{found['oov_fraction']:.2%}".replace("%", " %"),
-            *(f"{found[f'{side}_loss']:.4f}" for side in ("forward", "backward")),
-            *(f"{found[f'{side}_perplexity']:.2f}" for side in ("forward", "backward")),
-            code(found["test_set"][:12]),
+            f"{each.words:,}",
+            f"{each.oov_fraction:.2%}".replace("%", " %"),
+            f"{each.forward_loss:.4f}",
+            f"{each.backward_loss:.4f}",
+            f"{each.forward_perplexity:.2f}",
+            f"{each.backward_perplexity:.2f}",
+            code(each.test_set[:12]),
         ]
-        for name, found in scores.items()
+        for name, each in scores.items()
     ]
     header = [
         "set",
         "words",
-        "unknown",
-        "loss forward",
-        "backward",
-        "perplexity forward",
-        "backward",
+        "out of vocabulary",
+        "forward loss",
+        "backward loss",
+        "forward perplexity",
+        "backward perplexity",
         "text",
     ]
-    words = (
-        "Forward is each word from those before it, backward from those behind it, in nats a word; a word that "
-        "cannot be said counts as unknown. Figures can be compared between models that say the same words only."
+    note = (
+        "Forward predicts each word from those before it, backward from those after it, in nats per word; a word "
+        "outside the output vocabulary counts as unknown. Metrics can be compared between models with the same output "
+        "vocabulary only."
     )
-    return ["## Scores", "", *table(header, rows), "", words]
+    return ["## Scores", "", *table(header, rows), "", note]
 
 
-def elmo_data(run: Run) -> list[str]:
-    """Return what the text was."""
-    facts = run.record["data"]
+def data_section(card: CardInput) -> list[str]:
+    """Return the source and the size of every set."""
+    report = card.record.report
+    assert isinstance(report, ElmoReport)
     return [
         "## Data",
         "",
-        *table(["set", "from", "documents", "characters", "bytes", "words"], text_rows(run.record)),
+        *table(["set", "from", "documents", "characters", "bytes", "words"], text_rows(card.record)),
         "",
-        f"Words are read byte by byte (a mark before each is a character too), in windows of about "
-        f"{facts['window']:,} words; {facts['vocabulary']:,} of them can be said. Hash of the text as it was read: "
-        f"{code(facts['hash'])}.",
-        *began(facts),
+        f"Words are encoded byte by byte (the token before each is counted as a character), in windows of about "
+        f"{report.window:,} words; the output vocabulary has {report.vocabulary:,}. Hash of the encoded text: "
+        f"{code(report.hash)}.",
+        *pretrained(report),
     ]

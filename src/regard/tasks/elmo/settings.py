@@ -6,52 +6,43 @@ from pydantic import Field, model_validator
 
 from regard.config.settings import Settings
 from regard.data.settings.text import TextData
-from regard.tasks.translate.settings import M, check_figure
-from regard.training.settings import MachineSettings, TrainSettings
+from regard.tasks.settings import M, RunSettings
+from regard.training.settings import TrainSettings
 
 
 class SpelledTextSettings(Settings):
-    """What is a word, and which of them can be said."""
+    """The output vocabulary: which words the softmax covers."""
 
     words: int = Field(50_000, ge=8, le=2_000_000)
-    """Words that can be said at most, the most frequent ones; all words can be read."""
+    """Maximum size of the output vocabulary, the most frequent words; any word can be an input."""
     min_frequency: int = Field(2, ge=1)
-    """How often a word must occur to be one that can be said."""
+    """Minimum count of a word of the output vocabulary."""
     lowercase: bool = False
-    """Whether capital letters are folded before anything else."""
+    """Lowercase the text."""
 
 
 class WordValidationSettings(Settings):
-    """What is measured while training."""
+    """What is computed at each validation."""
 
     words: int = Field(20_000, ge=1)
-    """Words of the validation text looked at each time, about, from the beginning on."""
+    """Words of the validation text evaluated each time, about, from its beginning."""
 
 
-class ElmoRunSettings(Settings, Generic[M]):
+class ElmoRunSettings(RunSettings[M], Generic[M]):
     """Everything about the run of an ELMo; `model` takes the settings of its family."""
 
     task: Literal["elmo"] = "elmo"
-    about: str = ""
-    """What the recipe is for, in one line."""
-    seed: int = Field(1, ge=0, lt=2**32)
-    """Every random choice follows from it."""
-    init_from: str | None = None
-    """What to go on with: the run or a checkpoint of an ELMo; unset: a model that knows nothing yet."""
     data: TextData
     text: SpelledTextSettings = SpelledTextSettings()
-    window: int = Field(64, ge=4)
-    """Words read at once, about: as many as that many words of usual length take up."""
-    model: M
     train: TrainSettings = TrainSettings()
+    window: int = Field(64, ge=4)
+    """Training window in words, about: as many bytes as that many words of average length have."""
     validation: WordValidationSettings = WordValidationSettings()
-    machine: MachineSettings = MachineSettings()
-    preflight: bool = True
-    """Whether what is odd about the text is said before training."""
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "ElmoRunSettings[M]":
-        check_figure(self.train, "loss")
         if self.init_from is not None and self.text != SpelledTextSettings():
-            raise ValueError(f'text: the words come from the start "{self.init_from}"; leave these settings out.')
+            raise ValueError(
+                f'text: the vocabulary comes from the pretrained model "{self.init_from}"; leave these settings out.'
+            )
         return self

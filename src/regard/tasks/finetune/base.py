@@ -1,93 +1,137 @@
-"""What a task of fine-tuning is made of: how its examples are read, encoded, answered and scored."""
+"""Fine-tuning: a task that puts a head on a model, by how its examples are read, encoded, predicted and scored."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
-
-import torch
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from regard.checkpoint.bundle import Bundle
+from regard.data.settings.examples import ExampleData, ExampleSource
 from regard.data.sources.lines import lines_hash
+from regard.errors import ConfigError, DataError
 from regard.metrics.bootstrap import Statistic
+from regard.metrics.significance import Difference
+from regard.models.base.protocols import ModelSettings
 from regard.models.heads import HeadSettings
 from regard.pipelines.head_scores import Encoded, Scores, head_outputs
 from regard.progress import SILENT, Progress
+from regard.tasks.contract import Context, EvaluateOptions, LoadOptions, LossCurve, ScoreTable, Task
+from regard.tasks.data import EvalSet, Prepared
+from regard.tasks.evaluation import Evaluation
+from regard.tasks.finetune.pipeline import HeadPipeline
+from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores, HeadTaskPassport
+from regard.tasks.finetune.settings import FineTuneSettings, settings_of
+from regard.tasks.record import RunRecord
+
+if TYPE_CHECKING:
+    import torch
+
+    from regard.tasks.card import CardInput
+    from regard.tasks.finetune.data import ExampleSets
 
 E = TypeVar("E")
-Facts = Mapping[str, Any]
+F = TypeVar("F", bound=HeadFacts)
+P = TypeVar("P", bound=HeadPipeline)
+
+TRAIN: dict[str, Any] = {
+    "optimizer": "adamw",
+    "weight_decay": 0.01,
+    "betas": [0.9, 0.999],
+    "epsilon": 1e-8,
+    "schedule": "linear",
+    "examples_per_update": 32,
+    "warmup": 0.1,
+    "validate_every": 0.1,
+}
+"""Training settings of fine-tuning, over the defaults of the schema."""
+
+Columns = Mapping[str, Any]
+"""The columns of a table, as settings name them."""
+Settings = FineTuneSettings[ModelSettings]
 
 
 class EncodedRows(Encoded, Protocol):
-    """Examples as ids, to learn from."""
+    """Examples as ids, to be trained on."""
 
     @property
     def is_truncated(self) -> Any:
-        """Which examples were too long to be read whole."""
+        """Which examples were too long to be encoded whole."""
 
     def fingerprint(self) -> str:
         """Return a hash of all ids and labels."""
 
 
 @dataclass(frozen=True)
-class Mistake:
-    """A wrong answer: the texts, what was right, what was said, and how sure the model was, where it says so."""
+class ErrorExample:
+    """A wrong prediction: the texts, the true label, the predicted one, and its probability where there is one."""
 
     texts: list[str]
     label: str
-    said: str
+    predicted: str
     probability: float | None
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What a model said of some examples: one line each, as a passport keeps it, how sure it was, and its loss."""
+class Predictions:
+    """The predictions for some examples: a line each, as a passport keeps it, their probabilities, and the loss."""
 
     lines: list[str]
     confidence: list[float]
     loss: float
-    further: Any = None
-    """What figures of one task alone need."""
+    details: Any = None
+    """What the metrics of one task need beside them."""
 
 
 @dataclass(frozen=True)
 class ScoreName:
-    """A figure that a set is known by: its name among the figures, what people call it, and how it is computed."""
+    """A metric that a set is known by: its key, its label, and the rule it is computed by."""
 
-    figure: str
-    words: str
+    metric: str
+    label: str
     rule: str = ""
 
 
-class HeadTask(ABC, Generic[E]):
-    """Examples of one kind, and the answers to them."""
+class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
+    """Examples of one kind (E), the facts of a model for them (F) and its pipeline (P)."""
 
-    head: ClassVar[Any]
-    """The kind of head that answers."""
-    watched: ClassVar[tuple[str, ...]]
-    """Figures of the validation set beside the loss; the first decides which checkpoint is best."""
-    scores: ClassVar[tuple[ScoreName, ...]]
-    """What a set is known by, the first first."""
-    what: ClassVar[str] = "example"
+    preset: ClassVar[str]
+    facts: ClassVar[type[HeadFacts]]
+    head: ClassVar[
+        Literal["classification", "regression", "multiple-choice", "token-classification", "extractive-qa"]
+    ]
+    score_names: ClassVar[tuple[ScoreName, ...]]
+    """The scores a set is known by, the first first."""
+    unit: ClassVar[str] = "example"
     needs: ClassVar[str] = "no example has both a text and a label."
-    """What to say of a set of which nothing is left."""
-    loses: ClassVar[str] = "the end of each is not read"
+    """The message for a set of which nothing is left."""
+    truncation: ClassVar[str] = "the end of each is left out"
     """What becomes of an example that is too long."""
+    run_settings: ClassVar[Any]
+    """The schema of a run, generic in the model's settings."""
+    shows_imbalance: ClassVar[bool] = False
+    """A frequent label beside a rare one is worth a warning."""
+
+    report = ExampleReportRecord
+    scores = HeadScores
+    passport = HeadTaskPassport
+    counted = ("examples", "examples")
+    loss_curve = LossCurve("label", "label")
 
     @abstractmethod
-    def read(self, place: Any, progress: Progress, usual: Facts) -> tuple[list[E], dict[str, Any]]:
-        """Return the examples of a place, in order, and the columns of a table they are in.
+    def read(self, source: Any, progress: Progress, columns: Columns) -> tuple[list[E], dict[str, Any]]:
+        """Return the examples of a source, in order, and the columns of its table.
 
-        The usual columns are those of the training set, which are taken where another set has them.
+        `columns` are those of the training set, which are taken where another set has them.
         """
 
     @abstractmethod
     def reason_to_drop(self, example: E) -> str | None:
-        """Return why an example is of no use, if that is so."""
+        """Return why an example is dropped; None: it is kept."""
 
-    def reason_not_to_learn(self, example: E) -> str | None:
-        """Return why an example can only be tested on, if that is so."""
+    def reason_not_to_train(self, example: E) -> str | None:
+        """Return why an example can only be evaluated on; None: it can be trained on."""
         return None
 
     @abstractmethod
@@ -95,38 +139,40 @@ class HeadTask(ABC, Generic[E]):
         """Return the texts of an example; two with the same ones are the same example."""
 
     @abstractmethod
-    def answer(self, example: E) -> str:
-        """Return the right answer as a line of text."""
+    def target(self, example: E) -> str:
+        """Return the true label as a line of text."""
 
     def vocabulary(self, example: E) -> tuple[str, ...]:
-        """Return the texts that a tokenizer is made from."""
+        """Return the texts that a tokenizer is trained on."""
         return self.texts(example)
 
     def labels(self, train: Sequence[E], name: str) -> list[str]:
-        """Return all labels, in order; none where answers are no labels."""
+        """Return all labels, in order; none where targets are not labels."""
         return []
 
-    def counted(self, examples: Sequence[E]) -> Counter[str]:
-        """Return how often each answer is the right one, where that is worth knowing."""
-        return Counter(self.answer(each) for each in examples)
+    def label_counts(self, examples: Sequence[E]) -> Counter[str]:
+        """Return how often each label is the true one, where that is worth counting."""
+        return Counter(self.target(each) for each in examples)
 
     @abstractmethod
-    def facts(self, settings: Any, train: Sequence[E], labels: Sequence[str], start: Bundle | None) -> dict[str, Any]:
-        """Return what a model, perhaps one that begins with another, must remember to answer as it has learned."""
+    def learn(
+        self, settings: Settings, train: Sequence[E], labels: Sequence[str], pretrained: Bundle | None
+    ) -> dict[str, Any]:
+        """Return the facts that a new model stores: what follows from the training set and the settings."""
 
-    def adapt(self, name: str, examples: Sequence[E], facts: dict[str, Any], progress: Progress) -> list[E]:
-        """Return examples as a model from elsewhere knows them, which says little of what it has learned from."""
+    def adapt(self, name: str, examples: Sequence[E], bundle: Bundle, progress: Progress) -> list[E]:
+        """Return examples as a model of another library takes them, whose config holds few facts."""
         return list(examples)
 
-    def check(self, name: str, examples: Sequence[E], facts: Facts) -> None:
-        """Refuse a set that is not of the kind a model learns, or has learned, from."""
+    def check_rows(self, name: str, examples: Sequence[E], facts: F) -> None:
+        """Refuse a set that is not of the kind a model was trained on."""
 
-    def outputs(self, facts: Facts) -> int:
-        """Return how many scores a head gives at once."""
+    def outputs(self, facts: F) -> int:
+        """Return the number of outputs of the head."""
         return 1
 
-    def head_settings(self, facts: Facts, dropout: float, pooling: Any) -> HeadSettings:
-        """Return the head of a model."""
+    def head_settings(self, facts: F, dropout: float, pooling: Any) -> HeadSettings:
+        """Return the shape of the head."""
         return HeadSettings(kind=self.head, outputs=self.outputs(facts), dropout=dropout, pooling=pooling)
 
     @abstractmethod
@@ -134,63 +180,179 @@ class HeadTask(ABC, Generic[E]):
         """Return examples as ids."""
 
     @abstractmethod
-    def say(self, examples: Sequence[E], encoded: Any, scores: list[Scores], facts: Facts) -> Answers:
-        """Return the answers that scores amount to."""
+    def predictions(self, examples: Sequence[E], encoded: Any, outputs: list[Scores], facts: F) -> Predictions:
+        """Return the predictions that the outputs of the head amount to."""
 
     @abstractmethod
-    def figures(self, examples: Sequence[E], answers: Answers, facts: Facts) -> dict[str, Any]:
-        """Return all figures of this task as plain values."""
+    def compute_metrics(self, examples: Sequence[E], predictions: Predictions, facts: F) -> dict[str, Any]:
+        """Return all metrics of this task as plain values."""
 
     @abstractmethod
-    def statistics(self, examples: Sequence[E], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
-        """Return figures of answers that were given as lines, as functions of how often each example counts."""
+    def statistics(self, examples: Sequence[E], lines: Sequence[str], facts: F) -> dict[str, Statistic]:
+        """Return metrics of predicted lines as functions of how often each example counts (for the bootstrap)."""
 
-    def is_right(self, example: E, line: str) -> bool:
-        """Tell whether an answer is right."""
-        return line == self.answer(example)
+    def is_correct(self, example: E, line: str) -> bool:
+        """Return whether a prediction is correct."""
+        return line == self.target(example)
 
-    def mistake(self, example: E, line: str, confidence: float) -> Mistake:
-        """Return a wrong answer as it is shown."""
-        return Mistake(list(self.texts(example)), self.answer(example), line, confidence)
+    def error(self, example: E, line: str, confidence: float) -> ErrorExample:
+        """Return a wrong prediction as it is shown."""
+        return ErrorExample(list(self.texts(example)), self.target(example), line, confidence)
 
-    def tune(self, examples: Sequence[E], answers: Answers, facts: dict[str, Any]) -> Answers:
-        """Learn from the validation set what is no weight, where a task has such; return the answers that follow."""
-        return answers
+    def calibrate(self, examples: Sequence[E], predictions: Predictions, bundle: Bundle) -> Predictions:
+        """Fit on the validation set what is not a weight, where a task has such; return the new predictions."""
+        return predictions
 
-    def mistakes(self, examples: Sequence[E], answers: Answers, count: int) -> list[Mistake]:
-        """Return wrong answers, the surest first."""
-        found = enumerate(zip(examples, answers.lines, strict=True))
-        wrong = [row for row, (example, line) in found if not self.is_right(example, line)]
-        surest = sorted(wrong, key=lambda row: -answers.confidence[row])[:count]
-        return [self.mistake(examples[row], answers.lines[row], answers.confidence[row]) for row in surest]
+    def errors(self, examples: Sequence[E], predictions: Predictions, count: int) -> list[ErrorExample]:
+        """Return wrong predictions, the most confident first."""
+        pairs = enumerate(zip(examples, predictions.lines, strict=True))
+        wrong = [row for row, (example, line) in pairs if not self.is_correct(example, line)]
+        rows = sorted(wrong, key=lambda row: -predictions.confidence[row])[:count]
+        return [self.error(examples[row], predictions.lines[row], predictions.confidence[row]) for row in rows]
 
-    def decoding(self, facts: Facts) -> dict[str, Any]:
-        """Return what answers depend on besides the model."""
+    def decoding(self, facts: F) -> dict[str, Any]:
+        """Return the settings that predictions depend on besides the model."""
         return {}
 
-    def ask(
+    def predict(
         self,
+        bundle: Bundle,
         model: Any,
-        facts: Facts,
         examples: Sequence[E],
         encoded: Any,
-        device: torch.device,
+        device: "torch.device",
         limit: int,
         progress: Progress = SILENT,
-    ) -> Answers:
-        """Return what a model says of examples."""
-        return self.say(examples, encoded, head_outputs(model, encoded, device, limit, progress), facts)
+    ) -> Predictions:
+        """Return a model's predictions for examples."""
+        outputs = head_outputs(model, encoded, device, limit, progress)
+        return self.predictions(examples, encoded, outputs, self.read_facts(bundle))
 
-    def hashes(self, examples: Sequence[E]) -> dict[str, Any]:
-        """Return what tells a set from any other: a hash of the texts, and one of the right answers."""
-        sources = lines_hash("\t".join(self.texts(each)).replace("\n", " ") for each in examples)
-        answers = lines_hash(self.answer(each).replace("\n", " ") for each in examples)
-        return {"sources": sources, "references": [answers]}
+    def read_facts(self, bundle: Bundle) -> F:
+        """Return the facts of a model, typed."""
+        return self.facts.read(bundle)  # type: ignore[return-value]
+
+    def set_hashes(self, chosen: EvalSet) -> dict[str, Any]:
+        """Return a hash of the texts, and one of the true labels."""
+        sources = lines_hash("\t".join(self.texts(each)).replace("\n", " ") for each in chosen.rows)
+        targets = lines_hash(self.target(each).replace("\n", " ") for each in chosen.rows)
+        return {"sources": sources, "references": [targets]}
+
+    def settings(self, model: type[ModelSettings]) -> type[Settings]:
+        """Return the schema of a run; an encoder's tokenizer is BERT's by default."""
+        return settings_of(self.run_settings, model)
+
+    def defaults(self) -> dict[str, Any]:
+        """Return the settings of the plain command."""
+        return {"model": {"preset": self.preset}, "train": TRAIN | {"select_by": self.selection_metrics[0]}}
+
+    def prepare(self, settings: Settings, context: Context) -> "Prepared[ExampleSets]":
+        """Return the examples encoded, and the model with its head."""
+        from regard.tasks.finetune.prepare import prepare_examples
+
+        return prepare_examples(self, settings, context)
+
+    def file_hashes(self, settings: Settings) -> dict[str, str]:
+        """Return the SHA-256 of the files of examples."""
+        from regard.tasks.finetune.data import example_files
+
+        return example_files(settings.data)
+
+    @abstractmethod
+    def pipeline(self, bundle: Bundle, options: LoadOptions) -> P:
+        """Return the pipeline of a model."""
+
+    def eval_sets(
+        self, pipeline: P, source: ExampleSource | None, record: RunRecord | None, folder: Path, progress: Progress
+    ) -> dict[str, EvalSet]:
+        """Return the examples at a source, or the test sets of a run (its validation set where it has none)."""
+        from regard.tasks.finetune.data import ExampleReport, gather_examples, read_set
+
+        facts = self.read_facts(pipeline.bundle)
+        if source is not None:
+            rows = read_set(self, source, ExampleReport(), progress, columns=facts.columns)
+            sets = {source.name: rows}
+        else:
+            assert record is not None
+            data = record.data_settings(ExampleData[self.source])  # type: ignore[name-defined]
+            gathered = gather_examples(self, data, progress, getattr(facts, "labels", None))
+            sets = gathered.tests or {"valid": gathered.valid}
+        return {name: EvalSet(name, rows) for name, rows in sets.items()}
+
+    def adapted(self, pipeline: P, chosen: EvalSet, progress: Progress) -> EvalSet:
+        """Return a set as a model of another library takes it."""
+        return EvalSet(chosen.name, self.adapt(chosen.name, chosen.rows, pipeline.bundle, progress))
+
+    def evaluate(
+        self, pipeline: P, chosen: EvalSet, options: EvaluateOptions, progress: Progress = SILENT
+    ) -> Evaluation:
+        """Return the metrics of a model on a set, with intervals and its most confident errors."""
+        from regard.tasks.finetune.evaluate import evaluate_examples
+
+        return evaluate_examples(self, pipeline, chosen, progress)
+
+    def differences(
+        self, pipeline: P, chosen: EvalSet, outputs: Sequence[Sequence[str]], progress: Progress = SILENT
+    ) -> tuple[Difference, ...]:
+        """Return paired bootstrap tests of the scores of two lists of predictions."""
+        from regard.tasks.finetune.evaluate import compare_predictions
+
+        return compare_predictions(self, pipeline.bundle, chosen, outputs)
+
+    def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """Return how the intervals are computed, and the weights of an ELMo's layers."""
+        lines = ["In brackets: 95 % intervals by bootstrap over the set."]
+        if mix := next(iter(scores.values())).get("mix"):
+            weights = ", ".join(f"{name} {value:.3f}" for name, value in mix.items())
+            lines.append(f"learned weights of the layers: {weights}")
+        return lines
+
+    def score_tables(self, scores: Mapping[str, Mapping[str, Any]]) -> list[ScoreTable]:
+        """Return the metrics of each label on the first set."""
+        name, metrics = next(iter(scores.items()))
+        rows = [
+            (each["label"], f"{each['count']:,}", *(f"{each[key]:.4f}" for key in ("precision", "recall", "f1")))
+            for each in metrics.get("classes", ())
+        ]
+        return (
+            [ScoreTable(f"{name} by label", ("label", "examples", "precision", "recall", "F1"), rows)] if rows else []
+        )
+
+    def describe(self, card: "CardInput") -> list[list[str]]:
+        """Return the sections on scores and data."""
+        from regard.tasks.finetune.card import data_section, scores_section
+
+        return [scores_section(self, card), data_section(card)]
+
+    def plan(self, prepared: "Prepared[ExampleSets]") -> dict[str, Any]:
+        """Return how many labels and examples there are."""
+        report = prepared.report
+        assert isinstance(report, ExampleReportRecord)
+        return {
+            "init_from": report.init_from.path if report.init_from else None,
+            "labels": len(prepared.data.labels) or None,
+            "train_examples": report.train.kept,
+            "valid_examples": report.valid.kept,
+            "truncated": report.train.truncated,
+            "dropped": report.train.dropped,
+        }
 
 
-def contradictions(examples: Sequence[E], shape: HeadTask[E]) -> dict[tuple[str, ...], list[str]]:
-    """Return the texts that occur with different right answers, and those answers."""
-    said: dict[tuple[str, ...], set[str]] = {}
+def contradictions(examples: Sequence[E], task: HeadTask[E, Any, Any]) -> dict[tuple[str, ...], list[str]]:
+    """Return the texts that occur with different labels, and those labels."""
+    targets: dict[tuple[str, ...], set[str]] = {}
     for each in examples:
-        said.setdefault(shape.texts(each), set()).add(shape.answer(each))
-    return {texts: sorted(answers) for texts, answers in said.items() if len(answers) > 1}
+        targets.setdefault(task.texts(each), set()).add(task.target(each))
+    return {texts: sorted(labels) for texts, labels in targets.items() if len(labels) > 1}
+
+
+def check_predictions(origin: str, error: Exception) -> DataError:
+    """Return the error for predictions that are not those of the task."""
+    return DataError(f"{origin}: its predictions are not those of the task ({error}); evaluate it again.")
+
+
+def no_pretrained(task: str) -> ConfigError:
+    """Return the error for an ELMo that is not pretrained."""
+    return ConfigError(
+        f"init_from: {task} starts from a pretrained ELMo; give --init-from RUN (regard train elmo makes one)."
+    )

@@ -1,170 +1,132 @@
-"""What the card of a model that was fine-tuned says differently from a translator's."""
+"""The sections of a fine-tuned model's card on scores and data."""
 
-import json
-import shlex
 from typing import Any
 from urllib.parse import quote
 
 from regard.escaping import in_markdown
-from regard.runs.reports.markdown import began, code, fenced, table
-from regard.runs.store.folder import Run
+from regard.reporting.markdown import code, table
+from regard.tasks.card import CardInput, no_scores, pretrained, source_of
+from regard.tasks.finetune.base import HeadTask
 from regard.tasks.finetune.pictures import draw_confusion
+from regard.tasks.finetune.records import ExampleReportRecord, HeadScores
 
 SHOWN = 200
-"""Characters of a text that a mistake is shown with."""
+"""Characters of a text that an error is shown with."""
 
-USES = {
-    "answer": ('"a question?" "The text that it is about."', "answerer", '"a question?", "The text.").text'),
-    "choose": (
-        '"a context" "one way to go on" "another"',
-        "chooser",
-        '"a context", ["one way to go on", "another"]).choice',
-    ),
-    "classify": ('"your text"', "classifier", '"your text").label'),
-    "regress": ('"your text"', "regressor", '"your text").number'),
-    "tag": ('"Your text."', "tagger", '"Your text.").spans'),
-}
-"""By task: the words of the command line, the name of the pipeline, and how it is called."""
-
-FIGURES = {
-    "f1": "F1",
-    "exact_match": "exact match",
+LABELS = {
     "precision": "precision",
     "recall": "recall",
-    "spearman": "Spearman",
-    "pearson": "Pearson",
-    "mean_absolute_error": "mean error",
-    "accuracy": "accuracy",
-    "macro_f1": "macro F1",
+    "mean_absolute_error": "mean absolute error",
     "micro_f1": "micro F1",
-    "matthews": "Matthews",
-    "answerable_f1": "F1 where there is an answer",
-    "unanswerable_exact_match": "silent where there is none",
+    "answerable_f1": "F1 of answerable questions",
+    "unanswerable_exact_match": "exact match of unanswerable questions",
     "threshold": "threshold",
     "majority_baseline": "majority baseline",
 }
-"""Figures in the order they are shown, and what people call them."""
+"""Labels of metrics that a card shows beside those of the task."""
 
 
-def tuning_use(run: Run) -> list[str]:
-    """Return how to use a model."""
-    task = run.record["task"]
-    words, name, call = USES[task]
-    if run.record["data"]["texts"] == 2:
-        words, call = f'{words} "and another"', call.replace('"your text")', '("your text", "and another"))')
-    path = json.dumps(str(run.path), ensure_ascii=False)
-    return [
-        "## Use it",
-        "",
-        *fenced(
-            "sh",
-            f"regard {task} {shlex.quote(str(run.path))} {words}",
-        ),
-        "",
-        *fenced(
-            "python",
-            "import regard",
-            "",
-            f"{name} = regard.load({path})",
-            f"{name}({call}",
-        ),
-    ]
-
-
-def tuning_scores(run: Run) -> list[str]:
-    """Return the figures on every set with their intervals, by label, and the mistakes the model was surest of."""
-    scores = run.record.get("scores") or {}
+def scores_section(task: HeadTask[Any, Any, Any], card: CardInput) -> list[str]:
+    """Return the metrics on every set with their intervals, by label, and the most confident errors."""
+    scores = {name: HeadScores.model_validate(each) for name, each in card.record.scores.items()}
     if not scores:
-        again = shlex.quote(str(run.path))
-        return ["## Scores", "", f"None yet; {code(f'regard evaluate {again}')} measures them."]
-    names = [name for name in FIGURES if any(name in found for found in scores.values())]
+        return no_scores(card.path)
+    labels = {metric.key: metric.label for metric in task.metrics} | LABELS
+    names = [name for name in labels if any(each.metric(name) is not None for each in scores.values())]
     rows = [
         [
             name,
-            f"{found['examples']:,}",
-            f"{found['loss']:.4f}",
-            *(f"{found[each]:.4f}" if each in found else "" for each in names),
-            code(found["test_set"]["sources"][:12]),
+            f"{each.examples:,}",
+            f"{each.loss:.4f}",
+            *(_number(each.metric(key)) for key in names),
+            code(each.test_set.sources[:12]),
         ]
-        for name, found in scores.items()
+        for name, each in scores.items()
     ]
-    header = ["set", "examples", "loss", *(FIGURES[name] for name in names), "texts"]
-    lines = ["## Scores", "", *table(header, rows), "", *_intervals(scores), *_words(scores)]
-    mix = next(iter(scores.values())).get("mix")
+    header = ["set", "examples", "loss", *(labels[name] for name in names), "texts"]
+    lines = ["## Scores", "", *table(header, rows), "", *_intervals(scores, labels), _note(scores)]
+    mix = next(iter(scores.values())).mix
     if mix:
         lines += ["", f"Learned weights of the layers for this task: {mix_words(mix)}."]
-    for name, found in scores.items():
-        lines += _by_label(run, name, found) + _mistakes(name, found)
+    for name, each in scores.items():
+        lines += _by_label(card, name, each) + _errors(name, each)
     return lines
 
 
 def mix_words(mix: dict[str, float]) -> str:
-    """Say how much each layer counts, and by how much all are scaled."""
+    """Return the weight of each layer, and the scale of all, in words."""
     return ", ".join(f"{name} {value:.3f}" for name, value in mix.items())
 
 
-def _intervals(scores: dict[str, Any]) -> list[str]:
+def _number(value: Any) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def _intervals(scores: dict[str, HeadScores], labels: dict[str, str]) -> list[str]:
     rows = [
-        [name, FIGURES.get(each, each.replace("_", " ")), f"{found[each]:.4f}", f"{low:.4f} to {high:.4f}"]
-        for name, found in scores.items()
-        for each, (low, high) in found.get("intervals", {}).items()
+        [name, labels.get(key, key.replace("_", " ")), _number(each.metric(key)), f"{low:.4f} to {high:.4f}"]
+        for name, each in scores.items()
+        for key, (low, high) in each.intervals.items()
     ]
-    return [*table(["set", "figure", "value", "95 % interval"], rows), ""] if rows else []
+    return [*table(["set", "metric", "value", "95 % interval"], rows), ""] if rows else []
 
 
-def _words(scores: dict[str, Any]) -> list[str]:
+def _note(scores: dict[str, HeadScores]) -> str:
     first = next(iter(scores.values()))
-    said = "Intervals are by bootstrap over the set; each score has a passport in `scores/`, with all answers. "
-    if "confusion" in first:
-        said += "The majority baseline is what the commonest label alone gets right; the loss is in nats an example."
-    elif "majority_baseline" in first:
-        said += "The majority baseline is what any of the choices would get right; the loss is in nats an example."
-    elif "spearman" in first:
-        said += "The loss is the mean squared error in units of the training set's spread."
-    return [said.strip()]
+    note = "Intervals are by bootstrap over the set; each score has a passport in `scores/`, with all predictions. "
+    if first.confusion:
+        return (
+            note
+            + "The majority baseline is the accuracy of the most frequent label; the loss is in nats per example."
+        )
+    if first.majority_baseline is not None:
+        return note + "The majority baseline is the accuracy of guessing; the loss is in nats per example."
+    if first.spearman is not None:
+        return note + "The loss is the mean squared error in units of the training set's standard deviation."
+    return note.rstrip()
 
 
-def _by_label(run: Run, name: str, found: dict[str, Any]) -> list[str]:
-    if "classes" not in found:
+def _by_label(card: CardInput, name: str, scores: HeadScores) -> list[str]:
+    if not scores.classes:
         return []
-    confusion = found.get("confusion")
+    confusion = scores.confusion
     rows = [
         [
-            each["label"],
-            f"{each['count']:,}",
-            *(f"{each[figure]:.4f}" for figure in ("precision", "recall", "f1")),
+            each.label,
+            f"{each.count:,}",
+            *(f"{value:.4f}" for value in (each.precision, each.recall, each.f1)),
             *(f"{count:,}" for count in (confusion[row] if confusion else [])),
         ]
-        for row, each in enumerate(found["classes"])
+        for row, each in enumerate(scores.classes)
     ]
-    said = [f"called {each['label']}" for each in found["classes"]] if confusion else []
+    predicted = [f"predicted {each.label}" for each in scores.classes] if confusion else []
     lines = [
         "",
         f"### {in_markdown(name)}, by label",
         "",
-        *table(["label", "examples", "precision", "recall", "F1", *said], rows),
+        *table(["label", "examples", "precision", "recall", "F1", *predicted], rows),
     ]
     if confusion:
-        picture = draw_confusion(run.path, name, confusion, [each["label"] for each in found["classes"]])
-        lines += ["", f"![who is taken for whom on {in_markdown(name)}]({quote(picture)})"]
+        plot = draw_confusion(card.path, name, confusion, [each.label for each in scores.classes])
+        lines += ["", f"![Confusion matrix of {in_markdown(name)}]({quote(plot)})"]
     return lines
 
 
-def _mistakes(name: str, found: dict[str, Any]) -> list[str]:
-    if not found["mistakes"]:
+def _errors(name: str, scores: HeadScores) -> list[str]:
+    if not scores.errors:
         return []
-    is_sure = all(each["probability"] is not None for each in found["mistakes"])
+    has_probabilities = all(each.probability is not None for each in scores.errors)
     rows = [
         [
-            " / ".join(map(_short, each["texts"])),
-            _short(each["label"]),
-            _short(each["said"]),
-            *([f"{each['probability']:.4f}"] if is_sure else []),
+            " / ".join(map(_short, each.texts)),
+            _short(each.label),
+            _short(each.predicted),
+            *([_number(each.probability)] if has_probabilities else []),
         ]
-        for each in found["mistakes"]
+        for each in scores.errors
     ]
-    title = "its surest mistakes" if is_sure else "its largest errors"
-    header = ["text", "right", "said", *(["probability"] if is_sure else [])]
+    title = "most confident errors" if has_probabilities else "largest errors"
+    header = ["text", "true", "predicted", *(["probability"] if has_probabilities else [])]
     return ["", f"### {in_markdown(name)}, {title}", "", *table(header, rows)]
 
 
@@ -173,36 +135,43 @@ def _short(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
-def tuning_data(run: Run) -> list[str]:
-    """Return what the examples were, and what was odd about them."""
-    record = run.record
-    facts, places = record["data"], record["settings"]["data"]
+def data_section(card: CardInput) -> list[str]:
+    """Return the source of every set, its counts, and what is suspicious about it."""
+    report = card.record.report
+    assert isinstance(report, ExampleReportRecord)
     rows = []
-    for name, counts in facts.items():
-        if not isinstance(counts, dict) or "kept" not in counts:
-            continue
-        place = places["test"].get(name.removeprefix("test ")) if name.startswith("test ") else places.get(name)
-        dropped = ", ".join(f"{count:,} {reason}" for reason, count in counts["dropped"].items()) or "none"
-        labels = ", ".join(f"{label} {count:,}" for label, count in sorted(counts["labels"].items()))
+    for name, counts in report.sets.items():
+        dropped = ", ".join(f"{count:,} {reason}" for reason, count in counts.dropped.items()) or "none"
+        labels = ", ".join(f"{label} {count:,}" for label, count in sorted(counts.labels.items()))
         rows.append(
             [
                 name,
-                code(place["path"]) if place else "set apart from train",
-                f"{counts['read']:,}",
-                f"{counts['kept']:,}",
+                source_of(card.record.settings.data, name),
+                f"{counts.read:,}",
+                f"{counts.kept:,}",
                 dropped,
                 labels,
-                f"{counts['contradictory']:,}",
-                f"{counts.get('repeated', 0):,}",
-                f"{counts['cut']:,}",
+                f"{counts.contradictory:,}",
+                f"{counts.duplicates:,}",
+                f"{counts.truncated:,}",
             ]
         )
-    header = ["set", "from", "examples read", "kept", "dropped", "answers", "with two answers", "again", "too long"]
-    beside = facts.get("extra_vectors")
+    header = [
+        "set",
+        "from",
+        "examples read",
+        "kept",
+        "dropped",
+        "labels",
+        "contradictory",
+        "duplicates",
+        "truncated",
+    ]
+    extra = report.extra_vectors
     return [
         "## Data",
         "",
         *table(header, rows),
-        *began(facts),
-        *(["", f"Beside it, vectors of {beside['words']:,} words of {code(beside['path'])}."] if beside else []),
+        *pretrained(report),
+        *(["", f"Extra word vectors of {extra.words:,} words from {code(extra.path)}."] if extra else []),
     ]

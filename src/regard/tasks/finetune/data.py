@@ -1,4 +1,4 @@
-"""The examples of a run that fine-tunes: read, cleaned, carved, and what is odd about them counted and said."""
+"""The examples of a fine-tuning run: read, cleaned, split, and checked for what is suspicious."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,33 +11,37 @@ from regard.data.cleaning import hold_out
 from regard.data.settings.examples import ExampleData
 from regard.errors import DataError
 from regard.progress import Progress
-from regard.tasks.finetune.base import Facts, HeadTask, contradictions
+from regard.tasks.finetune.base import Columns, HeadTask, contradictions
+
+AnyHeadTask = HeadTask[Any, Any, Any]
 
 IMBALANCE = 10
-"""How many times as many examples the commonest label may have as the rarest before that is said."""
+"""Ratio of the most frequent label to the rarest from which on a warning is given."""
+SHOWN = 60
+"""Characters of a text that a warning shows."""
 
 
 @dataclass
 class ExampleReport:
-    """How many examples were read, left out and set apart, which labels they have, and what is odd about them."""
+    """How many examples were read, dropped and held out, which labels they have, and what is suspicious."""
 
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
-    carved: int = 0
+    held_out: int = 0
     labels: Counter[str] = field(default_factory=Counter)
     contradictory: int = 0
     """Texts that occur with different labels."""
-    repeated: int = 0
-    """Examples that are there already, text and label."""
-    cut: int = 0
-    """Examples too long to be read whole."""
+    duplicates: int = 0
+    """Examples that occur before, text and label."""
+    truncated: int = 0
+    """Examples too long to be encoded whole."""
     columns: dict[str, Any] = field(default_factory=dict)
-    """The columns of a table that they are in, as settings call them."""
+    """The columns of their table, as settings name them."""
 
     @property
     def kept(self) -> int:
         """How many examples remain."""
-        return self.read - self.dropped.total() - self.carved
+        return self.read - self.dropped.total() - self.held_out
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -58,110 +62,110 @@ class ExampleSets:
     @property
     def sets(self) -> dict[str, list[Any]]:
         """Every set under the name of its report."""
-        return {"train": self.train, "valid": self.valid} | {f"test {name}": it for name, it in self.tests.items()}
+        tests = {f"test {name}": rows for name, rows in self.tests.items()}
+        return {"train": self.train, "valid": self.valid} | tests
 
 
 def gather_examples(
-    shape: HeadTask[Any], data: ExampleData[Any], progress: Progress, labels: Sequence[str] | None = None
+    task: AnyHeadTask, data: ExampleData[Any], progress: Progress, labels: Sequence[str] | None = None
 ) -> ExampleSets:
-    """Read, clean and carve all sets; the labels are those of the training set, unless a run knows its own."""
+    """Read, clean and split all sets; the labels are those of the training set, unless a model has its own."""
     reports = {name: ExampleReport() for name in ("train", "valid", *(f"test {name}" for name in data.test))}
-    train = read_set(shape, data.train, reports["train"], progress, is_learned=True)
-    usual = reports["train"].columns
-    known = list(labels or shape.labels(train, data.train.name))
+    train = read_set(task, data.train, reports["train"], progress, is_trained_on=True)
+    columns = reports["train"].columns
+    known = list(labels or task.labels(train, data.train.name))
     if data.valid is not None:
-        valid = read_set(shape, data.valid, reports["valid"], progress, usual=usual)
+        valid = read_set(task, data.valid, reports["valid"], progress, columns=columns)
     else:
         train, valid = hold_out(
-            train, data.valid_fraction, lambda each: shape.texts(each)[0], what=shape.what, origin=data.train.name
+            train, data.valid_fraction, lambda each: task.texts(each)[0], what=task.unit, origin=data.train.name
         )
-        reports["train"].carved = reports["valid"].read = len(valid)
+        reports["train"].held_out = reports["valid"].read = len(valid)
     tests = {
-        name: read_set(shape, place, reports[f"test {name}"], progress, usual=usual)
-        for name, place in data.test.items()
+        name: read_set(task, source, reports[f"test {name}"], progress, columns=columns)
+        for name, source in data.test.items()
     }
-    found = ExampleSets(train, valid, tests, reports, known)
-    for name, examples in found.sets.items():
+    sets = ExampleSets(train, valid, tests, reports, known)
+    for name, examples in sets.sets.items():
         report = reports[name]
-        report.labels = shape.counted(examples)
-        report.contradictory = len(contradictions(examples, shape))
-        report.repeated = len(examples) - len({(*shape.texts(each), shape.answer(each)) for each in examples})
-    return found
+        report.labels = task.label_counts(examples)
+        report.contradictory = len(contradictions(examples, task))
+        report.duplicates = len(examples) - len({(*task.texts(each), task.target(each)) for each in examples})
+    return sets
 
 
 def read_set(
-    shape: HeadTask[Any],
-    place: Any,
+    task: AnyHeadTask,
+    source: Any,
     report: ExampleReport,
     progress: Progress,
-    is_learned: bool = False,
-    usual: Facts | None = None,
+    is_trained_on: bool = False,
+    columns: Columns | None = None,
 ) -> list[Any]:
-    """Return the examples of a place that are of use, from the usual columns if it has those; count the others."""
+    """Return the examples of a source that are kept, from the given columns if it has them; count the others."""
     kept: list[Any] = []
-    found, report.columns = shape.read(place, progress, usual or {})
-    for each in found:
+    rows, report.columns = task.read(source, progress, columns or {})
+    for each in rows:
         report.read += 1
-        reason = shape.reason_to_drop(each) or (shape.reason_not_to_learn(each) if is_learned else None)
+        reason = task.reason_to_drop(each) or (task.reason_not_to_train(each) if is_trained_on else None)
         if reason:
             report.dropped[reason] += 1
         else:
             kept.append(each)
     if not kept:
-        raise DataError(f"{place.name}: {shape.needs}")
+        raise DataError(f"{source.name}: {task.needs}")
     return kept
 
 
-def check_sets(shape: HeadTask[Any], sets: ExampleSets, facts: Facts) -> None:
+def check_sets(task: AnyHeadTask, sets: ExampleSets, facts: Any) -> None:
     """Refuse sets that do not fit the training set."""
     for name, examples in sets.sets.items():
-        shape.check(name, examples, facts)
+        task.check_rows(name, examples, facts)
 
 
-def say_counts(shape: HeadTask[Any], sets: ExampleSets, progress: Progress) -> None:
-    """Say how many examples there are, and what was left out."""
+def report_counts(task: AnyHeadTask, sets: ExampleSets, progress: Progress) -> None:
+    """Report how many examples there are, and what was dropped."""
     for name, report in sets.reports.items():
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.dropped.most_common())
-        carved = f"; {report.carved:,} set apart for validation" if report.carved else ""
+        held_out = f"; {report.held_out:,} held out for validation" if report.held_out else ""
         progress.say(
-            f"{name}: {report.kept:,} of {report.read:,} {shape.what}s kept; dropped: {reasons or 'none'}{carved}."
+            f"{name}: {report.kept:,} of {report.read:,} {task.unit}s kept; dropped: {reasons or 'none'}{held_out}."
         )
 
 
-def say_oddities(shape: HeadTask[Any], sets: ExampleSets, progress: Progress) -> None:
-    """Warn of what keeps a model from learning, or a figure from meaning much."""
+def warn_of_labels(task: AnyHeadTask, sets: ExampleSets, progress: Progress) -> None:
+    """Warn of labels that keep a model from learning, or a metric from meaning much."""
     labels = sets.reports["train"].labels
-    counts = (
-        Counter({label: labels[label] for label in sets.labels}).most_common()
-        if shape.head == "classification"
-        else []
-    )
+    counts = Counter({label: labels[label] for label in sets.labels}).most_common() if task.shows_imbalance else []
     if counts and counts[0][1] >= IMBALANCE * max(1, counts[-1][1]):
         (most, many), (least, few) = counts[0], counts[-1]
         progress.warn(
             f'train: {many:,} examples are "{most}" and only {few:,} "{least}", so accuracy hides how well that one '
-            f"is told; look at macro F1, and add examples of it."
+            f"is predicted; look at macro F1, and add examples of it."
         )
-    for texts, answers in list(contradictions(sets.train, shape).items())[:1]:
-        start = texts[0] if len(texts[0]) <= 60 else f"{texts[0][:60]}…"
-        said = " and as ".join(each if len(each) <= 60 else f"{each[:60]}…" for each in answers[:3])
+    for texts, targets in list(contradictions(sets.train, task).items())[:1]:
+        both = " and as ".join(_short(each) for each in targets[:3])
         progress.warn(
             f"train: {sets.reports['train'].contradictory:,} texts occur with different labels, such as "
-            f'"{start}" as {said}; no model can learn both.'
+            f'"{_short(texts[0])}" as {both}; no model can learn both.'
         )
 
 
-def say_cuts(shape: HeadTask[Any], sets: ExampleSets, limit: int, progress: Progress) -> None:
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def warn_of_truncation(task: AnyHeadTask, sets: ExampleSets, limit: int, progress: Progress) -> None:
     """Warn of examples that are too long."""
     for name, report in sets.reports.items():
-        if report.cut:
+        if report.truncated:
             progress.warn(
-                f"{name}: {report.cut:,} of {report.kept:,} {shape.what}s are longer than {limit:,} tokens "
-                f"(max_length), and {shape.loses}."
+                f"{name}: {report.truncated:,} of {report.kept:,} {task.unit}s are longer than {limit:,} tokens "
+                f"(max_length), and {task.truncation}."
             )
 
 
 def example_files(data: ExampleData[Any]) -> dict[str, str]:
     """Return the SHA-256 of every file the examples come from."""
-    places = [data.train, *([data.valid] if data.valid else []), *data.test.values()]
-    return {place.path: fingerprint(Path(place.path))["sha256"] for place in places if Path(place.path).is_file()}
+    sources = [data.train, *([data.valid] if data.valid else []), *data.test.values()]
+    return {each.path: fingerprint(Path(each.path))["sha256"] for each in sources if Path(each.path).is_file()}

@@ -1,4 +1,4 @@
-"""Word vectors beside an ELMo: a reader is given both of each word (Peters et al., 2018, §3.3)."""
+"""Extra word vectors: concatenated to an ELMo's states of each word (Peters et al., 2018, §3.3)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,20 +10,22 @@ from torch import Tensor
 
 from regard.checkpoint.bundle import Bundle
 from regard.errors import ConfigError
+from regard.models.base.protocols import ModelSettings
 from regard.models.families import family
 from regard.models.heads import ExtraVectorsSettings
 from regard.nn.layers.hashed_embedding import HashedEmbedding
+from regard.pipelines.word_vectors import load_word_vectors
 from regard.progress import Progress
+from regard.tasks.finetune.settings import FineTuneSettings
 from regard.tasks.finetune.word_body import FREQUENT, coverage
-from regard.tasks.init_from import start_hash
-from regard.tasks.load import load_word_vectors
+from regard.tasks.init_from import origin_hash
 from regard.text.char_tokenizer import BEGINNINGS, words_of
 from regard.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
 class ExtraVectors:
-    """Word vectors by how the tokenizer of an ELMo spells their words."""
+    """Word vectors by the byte tokens of their words."""
 
     settings: ExtraVectorsSettings
     tokens: Tensor  # (N,) of all words, end to end
@@ -32,41 +34,43 @@ class ExtraVectors:
     facts: dict[str, Any]
 
     def fill(self, table: HashedEmbedding) -> None:
-        """Give a table the vectors."""
+        """Copy the vectors into a hashed embedding."""
         table.fill(table.spelled(self.tokens, self.word, len(self.vectors)), self.vectors)
 
 
-def find_beside(
-    settings: Any, start: Bundle | None, learned: Sequence[str], texts: Sequence[str], progress: Progress
+def find_extra_vectors(
+    settings: FineTuneSettings[ModelSettings],
+    path: str,
+    pretrained: Bundle | None,
+    train: Sequence[str],
+    texts: Sequence[str],
+    progress: Progress,
 ) -> ExtraVectors:
-    """Return the vectors of the words of all texts, and of the most frequent ones."""
-    path = settings.extra_vectors
-    if family(settings.model.family).kind != "bidirectional-lm" or start is None:
-        raise ConfigError(
-            f"extra_vectors: {path} can stand beside an ELMo alone (--init-from RUN of one); leave it out."
-        )
-    vectors, tokenizer = load_word_vectors(path, progress=progress), start.tokenizers["tokenizer"]
+    """Return the vectors of the words of all texts, and of the most frequent words."""
+    if family(settings.model.family).kind != "bidirectional-lm" or pretrained is None:
+        raise ConfigError(f"extra_vectors: {path} goes with an ELMo alone (--init-from RUN of one); leave it out.")
+    vectors, tokenizer = load_word_vectors(path, progress=progress), pretrained.tokenizers["tokenizer"]
     wanted = dict.fromkeys((*words_of(texts, tokenizer), *vectors.words[:FREQUENT]))
     known = {word: row for word in wanted if (row := vectors.find(word)) is not None}
     spelled = _spell(list(known), tokenizer)
     if not spelled:
         raise ConfigError(f"extra_vectors: {path} has no word of the texts; give vectors of their language.")
     progress.say(
-        f"{path}: {coverage(Counter(words_of(learned, tokenizer)), known)} beside what the ELMo knows of them; these "
-        f"{'stay as they are' if settings.freeze_extra_vectors else 'are tuned'}."
+        f"{path}: {coverage(Counter(words_of(train, tokenizer)), known)}; extra word vectors "
+        f"{'are frozen' if settings.freeze_extra_vectors else 'are trained'}."
     )
     given = torch.from_numpy(vectors.vectors[[known[word] for word in spelled]]).float()
     tokens = [torch.tensor(ids) for ids in spelled.values()]
     word = torch.repeat_interleave(torch.arange(len(tokens)), torch.tensor([len(ids) for ids in tokens]))
-    facts = {"path": path, "sha256": start_hash(path), "words": len(spelled)}
+    facts = {"path": path, "sha256": origin_hash(path), "words": len(spelled)}
     shape = ExtraVectorsSettings(words=len(spelled), width=vectors.width, freeze=settings.freeze_extra_vectors)
     return ExtraVectors(shape, torch.cat(tokens), word, given, facts)
 
 
 def _spell(words: Sequence[str], tokenizer: Tokenizer) -> dict[str, list[int]]:
-    """Return the tokens of words that are read as one word each; of two that are spelled alike, the first."""
-    found: dict[tuple[int, ...], str] = {}
+    """Return the tokens of words that stay one word each; of two with the same tokens, the first."""
+    spelled: dict[tuple[int, ...], str] = {}
     for word, ids in zip(words, tokenizer.encode_batch(words), strict=True):
         if ids and sum(number < BEGINNINGS for number in ids) == 1:
-            found.setdefault(tuple(ids), word)
-    return {word: list(ids) for ids, word in found.items()}
+            spelled.setdefault(tuple(ids), word)
+    return {word: list(ids) for ids, word in spelled.items()}

@@ -1,4 +1,4 @@
-"""Whole words under a reader: their vectors from scratch, or out of a file or a run of word vectors."""
+"""Embeddings of whole words as a body: random ones, or word vectors of a file or a run."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -8,24 +8,29 @@ import torch
 
 from regard.checkpoint.bundle import Bundle
 from regard.interop.word_vector_files import VectorTable as Table
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.protocols import ModelSettings, Vocabularies
 from regard.models.families import build_model
+from regard.pipelines.word_vectors import load_word_vectors
 from regard.progress import Progress
-from regard.tasks.load import load_word_vectors
+from regard.tasks.finetune.settings import FineTuneSettings
 from regard.text.char_tokenizer import word_tokenizer, words_of
+from regard.text.settings import WordTextSettings
 
 FREQUENT = 20_000
-"""Words of a file that are kept though no example has them: the first ones, which are the most frequent."""
+"""Words of a file that are kept though no example has them: its first, which are the most frequent."""
 
 
-def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], progress: Progress) -> Bundle:
-    """Return a table of the words of the training texts; where it begins with vectors, of all that have one.
+def word_body(
+    settings: FineTuneSettings[ModelSettings], train: Sequence[str], texts: Sequence[str], progress: Progress
+) -> Bundle:
+    """Return an embedding of the words of the training texts; with pretrained vectors, of all words that have one.
 
-    Words that have no vector begin with one that is drawn, as spread out as the others.
+    Words without a vector get a random one of the same standard deviation.
     """
     text = settings.text
+    assert isinstance(text, WordTextSettings)
     reader = word_tokenizer([], lowercase=text.lowercase)
-    counts = Counter(words_of(learned, reader))
+    counts = Counter(words_of(train, reader))
     often = [word for word, count in counts.most_common(text.size) if count >= text.min_frequency]
     table = (
         None
@@ -40,21 +45,21 @@ def begin_words(settings: Any, learned: Sequence[str], texts: Sequence[str], pro
     if table is not None:
         _fill(model, table, tokenizer.token_id)
         progress.say(
-            f"{settings.init_from}: {coverage(counts, set(table.words))}; the others begin with drawn ones, and all "
-            f"{'stay as they are' if settings.freeze_body else 'are tuned'}."
+            f"{settings.init_from}: {coverage(counts, set(table.words))}; the others are random, and all "
+            f"{'are frozen' if settings.freeze_body else 'are trained'}."
         )
     return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer})
 
 
 def coverage(counts: Counter[str], known: Collection[str]) -> str:
-    """Say how many words of the training set have a vector, and how much of its text they are."""
-    found = [word for word in counts if word in known]
-    share = sum(counts[word] for word in found) / max(1, counts.total())
-    return f"{len(found):,} of {len(counts):,} words of the training set have a vector ({share:.1%} of its text)"
+    """Return how many words of the training set have a vector, and what fraction of its text they are."""
+    covered = [word for word in counts if word in known]
+    fraction = sum(counts[word] for word in covered) / max(1, counts.total())
+    return f"{len(covered):,} of {len(counts):,} words of the training set have a vector ({fraction:.1%} of its text)"
 
 
 def _kept(table: Table, wanted: set[str]) -> Table:
-    """Return the vectors of words that are wanted, and those of the most frequent ones."""
+    """Return the vectors of the wanted words, and those of the most frequent ones."""
     rows = [row for row, word in enumerate(table.words) if row < FREQUENT or word in wanted]
     return Table([table.words[row] for row in rows], table.vectors[rows])
 

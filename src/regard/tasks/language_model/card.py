@@ -1,81 +1,45 @@
-"""What the card of a language model says differently from a translator's."""
+"""The sections of a language model's card on scores and data."""
 
-import json
-import shlex
-from typing import Any
-
-from regard.runs.reports.markdown import began, code, codes, fenced, table
-from regard.runs.store.folder import Run
+from regard.reporting.markdown import code, table
+from regard.tasks.card import CardInput, no_scores, pretrained
+from regard.tasks.language_model.records import LanguageScores
+from regard.tasks.text.corpora import text_report, text_rows
 
 
-def text_use(run: Run) -> list[str]:
-    """Return how to use a language model."""
-    path = str(run.path)
-    return [
-        "## Use it",
-        "",
-        *fenced(
-            "sh",
-            f'regard generate {shlex.quote(path)} "Once upon a time"',
-        ),
-        "",
-        *fenced(
-            "python",
-            "import regard",
-            "",
-            f"generator = regard.load({json.dumps(path, ensure_ascii=False)})",
-            'generator("Once upon a time").text',
-        ),
-    ]
-
-
-def text_scores(record: dict[str, Any]) -> list[str]:
-    """Return the figures on every set."""
-    scores = record.get("scores") or {}
+def scores_section(card: CardInput) -> list[str]:
+    """Return the metrics on every set."""
+    scores = {name: LanguageScores.model_validate(each) for name, each in card.record.scores.items()}
     if not scores:
-        return ["## Scores", "", "None yet."]
+        return no_scores(card.path)
     rows = [
         [
             name,
-            f"{found['tokens']:,}",
-            f"{found['loss']:.4f}",
-            f"{found['perplexity']:.2f}",
-            f"{found['bits_per_byte']:.4f}",
-            f"{found['word_perplexity']:.2f}",
-            found["scores"][0]["signature"],
-            code(found["test_set"][:12]),
+            f"{each.tokens:,}",
+            f"{each.loss:.4f}",
+            f"{each.perplexity:.2f}",
+            f"{each.bits_per_byte:.4f}",
+            f"{each.word_perplexity:.2f}",
+            each.scores[0].signature,
+            code(each.test_set[:12]),
         ]
-        for name, found in scores.items()
+        for name, each in scores.items()
     ]
-    header = ["set", "tokens", "loss", "perplexity", "bits per byte", "word perplexity", "read in", "text"]
-    words = (
-        "The loss is in nats a token. Bits per byte and the perplexity of a word do not depend on the tokenizer; "
-        "perplexities of a token can be compared between models with the same one only."
+    header = ["set", "tokens", "loss", "perplexity", "bits per byte", "word perplexity", "evaluated with", "text"]
+    note = (
+        "The loss is in nats per token. Bits per byte and word perplexity do not depend on the tokenizer; token "
+        "perplexities can be compared between models with the same tokenizer only."
     )
-    return ["## Scores", "", *table(header, rows), "", words]
+    return ["## Scores", "", *table(header, rows), "", note]
 
 
-def text_rows(record: dict[str, Any]) -> list[list[str]]:
-    """Return where each set comes from, and how much there is of it."""
-    facts, places = record["data"], record["settings"]["data"]
-    rows = []
-    for role, counts in facts.items():
-        if not isinstance(counts, dict) or "documents" not in counts:
-            continue
-        place = places["test"].get(role.removeprefix("test ")) if role.startswith("test ") else places.get(role)
-        origin = codes(place["paths"]) if place else "set apart from train"
-        rows.append([role, origin, *(f"{counts[name]:,}" for name in ("documents", "tokens", "bytes", "words"))])
-    return rows
-
-
-def text_data(record: dict[str, Any]) -> list[str]:
-    """Return what the text was."""
-    facts = record["data"]
+def data_section(card: CardInput) -> list[str]:
+    """Return the source and the size of every set."""
+    report = text_report(card.record)
     return [
         "## Data",
         "",
-        *table(["set", "from", "documents", "tokens", "bytes", "words"], text_rows(record)),
+        *table(["set", "from", "documents", "tokens", "bytes", "words"], text_rows(card.record)),
         "",
-        f"Read in windows of {facts['window']:,} tokens; hash of the text as it was read: {code(facts['hash'])}.",
-        *began(facts),
+        f"Training windows of {report.window:,} tokens; hash of the tokenized text: {code(report.hash)}.",
+        *pretrained(report),
     ]

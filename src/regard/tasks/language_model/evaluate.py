@@ -1,36 +1,28 @@
-"""How well a language model knows a text: its surprise by token, byte and word."""
+"""Evaluation of a language model: negative log-likelihood per token, byte and word."""
 
 import math
-import tempfile
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from regard.data.corpus.corpus import Corpus
-from regard.data.corpus.shards import tokenize
-from regard.data.corpus.splits import tokenize_all
 from regard.data.feeds.windows import Stream, sliding_windows
-from regard.data.settings.text import TextData, TextSource
-from regard.errors import DataError, RunError
+from regard.errors import DataError
 from regard.nn.inference.memory import retry_smaller
 from regard.objectives.language_model import LanguageObjective
-from regard.progress import SILENT, Progress
-from regard.runs.store.folder import Run
-from regard.tasks.data import Prepared
-from regard.tasks.load import load
-from regard.text.tokenizer import Tokenizer
-from regard.training.device.machine import Machine, prepare_machine
-from regard.training.settings import MachineSettings
+from regard.tasks.data import EvalSet
+from regard.tasks.evaluation import Evaluation
+from regard.tasks.language_model.pipeline import Generator
+from regard.tasks.language_model.records import LanguageFacts
+from regard.training.device.machine import Machine
 
-USUAL_WINDOW = 256
-"""Tokens read at once by a model that has no bound."""
+DEFAULT_WINDOW = 256
+"""Context window in tokens of a model without a maximum."""
 
 
 @dataclass(frozen=True)
 class TextLoss:
-    """The surprise of a text, in nats."""
+    """The negative log-likelihood of a text, in nats."""
 
     total: float
     tokens: int
@@ -44,30 +36,6 @@ class TextLoss:
     def perplexity(self) -> float:
         """The exponential of the mean."""
         return math.exp(min(self.loss, 700.0))
-
-
-@dataclass(frozen=True)
-class TextEvaluation:
-    """The figures of one model on one text; end tokens of documents are said too, and count as tokens."""
-
-    name: str
-    tokens: int
-    bytes: int
-    words: int
-    loss: float
-    perplexity: float
-    bits_per_byte: float
-    word_perplexity: float
-    """The perplexity of a word, whatever tokens it is made of: figures of other tokenizers can be set beside it."""
-    window: int
-    stride: int
-    test_set: str
-    """A hash of the text as the model reads it."""
-
-    def figures(self) -> dict[str, Any]:
-        """Return everything as plain values, with the figure a run is known by in its usual place."""
-        rule = f"window {self.window}, stride {self.stride}"
-        return asdict(self) | {"scores": [{"name": "perplexity", "value": self.perplexity, "signature": rule}]}
 
 
 class StreamHead:
@@ -87,9 +55,9 @@ class StreamHead:
 def text_loss(
     model: Any, stream: Stream, end: int, window: int, stride: int, machine: Machine, count: int | None = None
 ) -> TextLoss:
-    """Return the surprise of (the first `count` tokens of) a stream, read in windows as they are trained on.
+    """Return the negative log-likelihood of (the first `count` tokens of) a stream, in windows as in training.
 
-    Where memory runs out, fewer windows are looked at together.
+    Where memory runs out, fewer windows are computed together.
     """
     stream = stream if count is None else StreamHead(stream, count)
     return retry_smaller(
@@ -113,84 +81,36 @@ def _text_loss(
 
 
 def evaluate_text(
-    model: Any, corpus: Corpus, name: str, end: int, window: int, machine: Machine, stride: int | None = None
-) -> TextEvaluation:
-    """Return the figures of a model on a text; each token has half a window before it at least, unless told."""
+    model: Any, chosen: EvalSet, end: int, window: int, machine: Machine, stride: int | None = None
+) -> Evaluation:
+    """Return the metrics of a model on a text; the default stride gives each token half a window of context at least.
+
+    EOS after each document is predicted too and counts as a token. The perplexity of a word does not depend on the
+    tokenizer, so models with other tokenizers can be compared by it.
+    """
+    name, corpus = chosen.name, chosen.rows
     if len(corpus) < 1:
         raise DataError(f"{name}: there is no text to score; give at least a line.")
     stride = max(1, window // 2) if stride is None else stride
-    found, counts = text_loss(model, corpus, end, window, stride, machine), corpus.counts
-    return TextEvaluation(
-        name,
-        found.tokens,
-        counts.bytes,
-        counts.words,
-        found.loss,
-        found.perplexity,
-        found.total / math.log(2) / max(1, counts.bytes),
-        math.exp(min(found.total / max(1, counts.words), 700.0)),
-        window,
-        stride,
-        corpus.fingerprint,
-    )
-
-
-def score_texts(run: Run, pipeline: Any, prepared: Prepared, progress: Progress = SILENT) -> dict[str, Any]:
-    """Score a run that has just ended on its test sets, and return the figures by set."""
-    machine = prepare_machine(MachineSettings(device=str(pipeline.device), precision="fp32"))
-    end, window = pipeline.tokenizer.eos_id, int(prepared.facts["window"])
-    return {
-        name: evaluate_text(pipeline.model, corpus, name, end, window, machine).figures()
-        for name, corpus in prepared.tests.items()
+    measured, counts = text_loss(model, corpus, end, window, stride, machine), corpus.counts
+    rule = f"window {window}, stride {stride}"
+    metrics = {
+        "tokens": measured.tokens,
+        "bytes": counts.bytes,
+        "words": counts.words,
+        "loss": measured.loss,
+        "perplexity": measured.perplexity,
+        "bits_per_byte": measured.total / math.log(2) / max(1, counts.bytes),
+        "word_perplexity": math.exp(min(measured.total / max(1, counts.words), 700.0)),
+        "window": window,
+        "stride": stride,
+        "test_set": corpus.fingerprint,
+        "scores": [{"name": "perplexity", "value": measured.perplexity, "signature": rule}],
     }
+    return Evaluation(name, metrics)
 
 
-def measure_text(
-    path: str | Path,
-    place: TextSource | None = None,
-    *,
-    stride: int | None = None,
-    device: str = "auto",
-    progress: Progress = SILENT,
-) -> dict[str, TextEvaluation]:
-    """Evaluate a language model's run or checkpoint on other text, or on the run's own test sets, by name."""
-    pipeline: Any = load(path, device)
-    machine = prepare_machine(MachineSettings(device=str(pipeline.device), precision="fp32"))
-    window = int(pipeline.bundle.facts.get("window") or pipeline.model.max_positions or USUAL_WINDOW)
-    with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
-        sets = _texts(Path(path), place, pipeline.tokenizer, Path(folder), progress)
-        end = pipeline.tokenizer.eos_id
-        return {
-            name: evaluate_text(pipeline.model, corpus, name, end, window, machine, stride)
-            for name, corpus in sets.items()
-        }
-
-
-def _texts(
-    path: Path, place: TextSource | None, tokenizer: Tokenizer, folder: Path, progress: Progress
-) -> dict[str, Corpus]:
-    """Return the text at a place, or a run's own test sets (without any: what is watched)."""
-    if place is not None:
-        return {place.name: tokenize(place, tokenizer, folder, progress)}
-    run = Run(path)
-    if not run.exists:
-        raise RunError(f"{path}: a checkpoint alone has no test sets; give --text FILE.")
-    data, kept = _data_of(run)
-    if data.test:
-        return {name: tokenize(each, tokenizer, kept / f"test-{name}", progress) for name, each in data.test.items()}
-    return {"valid": tokenize_all(data, tokenizer, kept, progress).valid}
-
-
-def validation_text(run: Run, tokenizer: Tokenizer, progress: Progress = SILENT) -> Corpus:
-    """Return what a run watches, if its text is still where it was tokenized."""
-    data, kept = _data_of(run)
-    if not kept.is_dir():
-        raise DataError(f"{kept}: the tokenized text of {run.path} is not here any more.")
-    if data.valid is not None:
-        return tokenize(data.valid, tokenizer, kept / "valid", progress)
-    return tokenize_all(data, tokenizer, kept, progress).valid
-
-
-def _data_of(run: Run) -> tuple[TextData, Path]:
-    """Return where a run's text comes from, and where it is kept tokenized."""
-    return run.data_settings(TextData), Path(run.data["folder"])
+def window_of_pipeline(generator: Generator) -> int:
+    """Return the context window that a language model is scored with: the one it was trained with."""
+    facts = LanguageFacts.read(generator.bundle)
+    return int(facts.window or generator.model.max_positions or DEFAULT_WINDOW)

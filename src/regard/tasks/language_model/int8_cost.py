@@ -14,10 +14,10 @@ from regard.checkpoint.store import find_checkpoint
 from regard.config.records import Count, Record, read_record
 from regard.errors import RegardError, RunError
 from regard.progress import SILENT, Progress
-from regard.runs.store.folder import Run
-from regard.tasks.language_model.evaluate import validation_text
 from regard.tasks.language_model.pipeline import Generator
 from regard.tasks.language_model.quantization import WeightsCost
+from regard.tasks.record import RunRecord
+from regard.tasks.text.corpora import validation_corpus
 from regard.version import __version__
 
 KEPT = "int8.json"
@@ -57,27 +57,28 @@ class MeasuredCost:
         return f"{self.cost} of {self.text}"
 
 
-def measure_weights_cost(path: str | Path, generator: Generator, progress: Progress = SILENT) -> MeasuredCost:
-    """Return what the weights a generator was loaded with cost.
+def measure_quantization_cost(
+    record: RunRecord | None, generator: Generator, progress: Progress = SILENT
+) -> MeasuredCost:
+    """Return the perplexity that the weights a generator was loaded with cost.
 
-    A run is measured on its validation text, and remembers it; what is no run, or has lost that text, on stories of
-    the miniature world.
+    It is measured on a run's validation text and kept in its folder; without a run, or without that text, on stories
+    of the miniature world.
     """
-    run = Run(Path(path))
-    if str(path).startswith("hf:") or not run.exists:
+    if record is None:
         return _on_stories(generator, progress)
-    mark = _mark(run.path)
+    mark = _mark(record.path)
     with suppress(OSError, RunError):  # not measured yet, or not by this version
-        kept = read_record(run.path / KEPT, KeptRecord, RunError, "what int8 weights cost")
+        kept = read_record(record.path / KEPT, KeptRecord, RunError, "what int8 weights cost")
         if kept.measured == mark:
             cost = kept.cost
             return MeasuredCost(
                 WeightsCost(cost.tokens, cost.full_perplexity, cost.perplexity, cost.error), kept.text
             )
-    found = _on_validation(run, generator, progress)
+    cost_here = _on_validation(record, generator, progress)
     with suppress(OSError):  # a folder that cannot be written to: it is measured again
-        write_json(run.path / KEPT, {"measured": mark} | asdict(found))
-    return found
+        write_json(record.path / KEPT, {"measured": mark} | asdict(cost_here))
+    return cost_here
 
 
 def _mark(path: Path) -> str:
@@ -86,9 +87,9 @@ def _mark(path: Path) -> str:
     return hashlib.sha256(manifest + __version__.encode()).hexdigest()
 
 
-def _on_validation(run: Run, generator: Generator, progress: Progress) -> MeasuredCost:
+def _on_validation(record: RunRecord, generator: Generator, progress: Progress) -> MeasuredCost:
     try:
-        text = validation_text(run, generator.tokenizer, progress)
+        text = validation_corpus(record, generator.tokenizer, progress)
     except RegardError as error:
         progress.warn(str(error))
         return _on_stories(generator, progress)

@@ -1,54 +1,29 @@
-"""What the card of a masked language model says differently from others."""
+"""The sections of a masked language model's card on scores and data."""
 
-import json
-import shlex
-from typing import Any
-
-from regard.runs.reports.markdown import began, code, fenced, table
-from regard.runs.store.folder import Run
-from regard.tasks.language_model.card import text_rows
+from regard.reporting.markdown import code, table
+from regard.tasks.card import CardInput, no_scores, pretrained
+from regard.tasks.masked_lm.records import MaskedScores
+from regard.tasks.text.corpora import text_report, text_rows
 
 
-def masked_use(run: Run) -> list[str]:
-    """Return how to use a masked language model."""
-    path = str(run.path)
-    return [
-        "## Use it",
-        "",
-        *fenced(
-            "sh",
-            f'regard fill {shlex.quote(path)} "Your text with a [MASK] in it."',
-            f'regard embed {shlex.quote(path)} "your text"',
-        ),
-        "",
-        *fenced(
-            "python",
-            "import regard",
-            "",
-            f"encoder = regard.load({json.dumps(path, ensure_ascii=False)})",
-            'encoder.fill("Your text with a [MASK] in it.").filled',
-        ),
-    ]
-
-
-def masked_scores(run: Run) -> list[str]:
-    """Return the figures on every set."""
-    scores = run.record.get("scores") or {}
+def scores_section(card: CardInput) -> list[str]:
+    """Return the metrics on every set."""
+    scores = {name: MaskedScores.model_validate(each) for name, each in card.record.scores.items()}
     if not scores:
-        return ["## Scores", "", "None yet."]
+        return no_scores(card.path)
     rows = [
         [
             name,
-            f"{found['masked']:,}",
-            f"{found['mlm_loss']:.4f}",
-            f"{found['pseudo_perplexity']:.2f}",
-            f"{found['masked_accuracy']:.4f}",
-            f"{found['majority_baseline']:.4f}",
-            shown(found["next_sentence_accuracy"]),
-            f"{found['pairs']:,}",
-            code(found["test_set"][:12]),
+            f"{each.masked:,}",
+            f"{each.mlm_loss:.4f}",
+            f"{each.pseudo_perplexity:.2f}",
+            f"{each.masked_accuracy:.4f}",
+            f"{each.majority_baseline:.4f}",
+            "-" if each.next_sentence_accuracy is None else f"{each.next_sentence_accuracy:.4f}",
+            f"{each.pairs:,}",
+            code(each.test_set[:12]),
         ]
-        for name, found in scores.items()
+        for name, each in scores.items()
     ]
     header = [
         "set",
@@ -57,35 +32,30 @@ def masked_scores(run: Run) -> list[str]:
         "pseudo-perplexity",
         "accuracy",
         "majority baseline",
-        "next sentence",
+        "next-sentence accuracy",
         "pairs",
         "text",
     ]
-    rule = next(iter(scores.values()))["rule"]
-    words = (
-        f"Masks and pairs are the same at every evaluation: {rule}. The loss is in nats a masked token, the "
+    rule = next(iter(scores.values())).rule
+    note = (
+        f"Masks and pairs are the same at every evaluation: {rule}. The loss is in nats per masked token, the "
         "pseudo-perplexity its exponential; the majority baseline is the fraction of the most frequent of these "
-        "tokens. Figures can be compared between models with the same tokenizer only."
+        "tokens. Metrics can be compared between models with the same tokenizer only."
     )
-    return ["## Scores", "", *table(header, rows), "", words]
+    return ["## Scores", "", *table(header, rows), "", note]
 
 
-def shown(share: Any) -> str:
-    """Return a figure, or a dash where there is none."""
-    return "-" if share is None else f"{share:.4f}"
-
-
-def masked_data(run: Run) -> list[str]:
-    """Return what the text was."""
-    record = run.record
-    facts, settings = record["data"], record["settings"]
-    rule = "a line each" if settings["data"]["sentences"] == "lines" else "by full stops and their like"
+def data_section(card: CardInput) -> list[str]:
+    """Return the source and the size of every set."""
+    report = text_report(card.record)
+    is_by_lines = card.record.settings.data["sentences"] == "lines"
+    rule = "a line each" if is_by_lines else "at full stops and their like"
     return [
         "## Data",
         "",
-        *table(["set", "from", "documents", "tokens", "bytes", "words"], text_rows(record)),
+        *table(["set", "from", "documents", "tokens", "bytes", "words"], text_rows(card.record)),
         "",
-        f"Sentences are told apart {rule} (tokens include a mark behind each); sequences have up to "
-        f"{facts['window']:,} tokens. Hash of the text as it was read: {code(facts['hash'])}.",
-        *began(facts),
+        f"Sentences are split {rule} (the token after each is counted too); sequences have up to "
+        f"{report.window:,} tokens. Hash of the tokenized text: {code(report.hash)}.",
+        *pretrained(report),
     ]

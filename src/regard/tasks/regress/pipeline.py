@@ -1,12 +1,20 @@
-"""Text in, a number out; or a pair of texts in, and how far they belong together out."""
+"""Regression: text in, a number out; or a pair of texts in, their similarity out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
 from regard.progress import SILENT, Progress
-from regard.tasks.classify.pipeline import Texts
-from regard.tasks.finetune.pipeline import HeadPipeline, Lines, as_texts, check_count, check_texts, encode_pairs
+from regard.tasks.finetune.pipeline import (
+    HeadPipeline,
+    Lines,
+    Texts,
+    as_texts,
+    check_count,
+    check_texts,
+    encode_pairs,
+)
+from regard.tasks.regress.records import RegressFacts
 
 
 @dataclass(frozen=True)
@@ -16,16 +24,16 @@ class Regression:
     texts: tuple[str, ...]
     number: float
     is_truncated: bool
-    """Whether the text was longer than the model reads, and lost its end."""
+    """Whether the text was longer than the model takes, and lost its end."""
 
 
 class Regressor(HeadPipeline):
-    """Gives texts, or pairs of texts, a number."""
+    """Predicts a number for texts, or for pairs of texts."""
 
     @property
     def texts(self) -> int:
-        """How many texts belong to one number: one, or two."""
-        return int(self.bundle.facts["texts"])
+        """The number of texts of an example: one, or two."""
+        return RegressFacts.read(self.bundle).texts
 
     @overload
     def __call__(self, text: Texts, *, lines: Lines = None, progress: Progress = SILENT) -> Regression: ...
@@ -40,9 +48,9 @@ class Regressor(HeadPipeline):
         lines: Lines = None,
         progress: Progress = SILENT,
     ) -> Regression | list[Regression]:
-        """Rate one text (or pair, as a tuple), or many of them, in a list, in their order.
+        """Predict for one text (or pair, as a tuple), or many of them, in a list, in their order.
 
-        `lines` are their numbers in what they were taken from: messages name them.
+        `lines` are their line numbers, for messages.
         """
         if isinstance(text, str | tuple):
             return self._rate([text], lines or [1], progress)[0]
@@ -51,13 +59,13 @@ class Regressor(HeadPipeline):
     def _rate(self, given: Sequence[Texts], lines: Sequence[int], progress: Progress) -> list[Regression]:
         rows = [as_texts(each, f"line {line:,}") for line, each in zip(lines, given, strict=True)]
         for line, texts in zip(lines, rows, strict=True):
-            check_count(texts, self.texts, f"line {line:,}", "rates")
+            check_count(texts, self.texts, f"line {line:,}")
             check_texts(texts, f"line {line:,}")
-        facts = self.bundle.facts
-        stripped = [tuple(text.strip() for text in texts) for texts in rows]  # as they were learned from
+        facts = RegressFacts.read(self.bundle)
+        stripped = [tuple(text.strip() for text in texts) for texts in rows]  # as in training
         encoded = encode_pairs(self.bundle, stripped, [0.0] * len(rows))
         return [
-            Regression(texts, facts["center"] + facts["spread"] * float(score), is_truncated)
+            Regression(texts, facts.center + facts.spread * float(score), is_truncated)
             for texts, score, is_truncated in zip(
                 rows, self._scores(encoded, progress), encoded.is_truncated.tolist(), strict=True
             )

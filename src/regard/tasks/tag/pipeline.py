@@ -1,4 +1,4 @@
-"""Text in, its words with a tag each and the spans they mark out."""
+"""Tagging: text in, its words with a tag each, and the spans they mark, out."""
 
 import re
 from collections.abc import Sequence
@@ -12,14 +12,15 @@ from regard.metrics.spans import as_iob2, entities, marks_spans
 from regard.pipelines.head_scores import Probabilities, Scores, softmax
 from regard.progress import SILENT, Progress
 from regard.tasks.finetune.pipeline import HeadPipeline, Lines, as_texts, check_texts
+from regard.tasks.finetune.records import LabelFacts
 
 WORD = re.compile(r"https?://\S+|[@#]?\w+(?:[-'’.&/_]\w+)*|[^\w\s]")
-"""Words of running text: addresses, names with @ or #, letters and digits with marks inside, and marks one by one."""
+"""Words of running text: addresses, names with @ or #, characters and digits with punctuation inside, and punctuation by itself."""
 
 
 @dataclass(frozen=True)
 class TaggedSpan:
-    """A span that was found: its text, its kind, its words (from, to before), and how sure the model is of all."""
+    """A predicted span: its text, its kind, its words (from, to before), and the probability of all its tags."""
 
     text: str
     kind: str
@@ -30,7 +31,7 @@ class TaggedSpan:
 
 @dataclass(frozen=True)
 class Tagging:
-    """The words of a text, the likeliest tag of each with its probability, and the spans that the tags mark."""
+    """The words of a text, the most probable tag of each with its probability, and the spans that the tags mark."""
 
     text: str
     words: tuple[str, ...]
@@ -40,12 +41,12 @@ class Tagging:
 
 
 class Tagger(HeadPipeline):
-    """Gives every word of a text one of the tags it has learned."""
+    """Tags every word of a text."""
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags it knows."""
-        return tuple(self.bundle.facts["labels"])
+        """The tags, in the order of the outputs."""
+        return tuple(LabelFacts.read(self.bundle).labels)
 
     @overload
     def __call__(
@@ -68,7 +69,7 @@ class Tagger(HeadPipeline):
     ) -> Tagging | list[Tagging]:
         """Tag one text, or many of them, in a list, in their order; a tuple is a text that is split into words.
 
-        `lines` are their numbers in what they were taken from: messages name them.
+        `lines` are their line numbers, for messages.
         """
         if isinstance(text, str | tuple):
             return self._tag([text], lines or [1], progress)[0]
@@ -80,26 +81,26 @@ class Tagger(HeadPipeline):
         for line, words in zip(lines, rows, strict=True):
             check_texts(words or [""], f"line {line:,}")
         encoded = encode_tagged(rows, None, self.tokenizer, self.frame, self.max_length)
-        found = [softmax(each) for each in sentence_scores(encoded, self._scores(encoded, progress), len(rows))]
+        scores = sentence_scores(encoded, self._scores(encoded, progress), len(rows))
+        probabilities = [softmax(each) for each in scores]
         return [
-            self._answer(" ".join(words) if isinstance(text, tuple) else text, words, each)
-            for text, words, each in zip(given, rows, found, strict=True)
+            self._tagging(" ".join(words) if isinstance(text, tuple) else text, words, each)
+            for text, words, each in zip(given, rows, probabilities, strict=True)
         ]
 
-    def _answer(self, text: str, words: tuple[str, ...], probabilities: Probabilities) -> Tagging:
-        chosen = probabilities.argmax(1)
-        tags = tuple(self.tags[number] for number in chosen)
-        sure = probabilities[np.arange(len(words)), chosen]
-        found = entities(tags) if marks_spans(self.tags) else []
-        if found and {tag[0] for tag in self.tags} <= set(
-            "BIO"
-        ):  # a word is tagged by itself: a span may begin with I
-            tags = tuple(as_iob2(found, len(words)))
+    def _tagging(self, text: str, words: tuple[str, ...], probabilities: Probabilities) -> Tagging:
+        labels, chosen = self.tags, probabilities.argmax(1)
+        tags = tuple(labels[number] for number in chosen)
+        confidence = probabilities[np.arange(len(words)), chosen]
+        marked = entities(tags) if marks_spans(labels) else []
+        # Words are tagged independently: a span may begin with I.
+        if marked and {tag[0] for tag in labels} <= set("BIO"):
+            tags = tuple(as_iob2(marked, len(words)))
         spans = tuple(
-            TaggedSpan(" ".join(words[begin:end]), kind, begin, end, float(sure[begin:end].prod()))
-            for kind, begin, end in found
+            TaggedSpan(" ".join(words[begin:end]), kind, begin, end, float(confidence[begin:end].prod()))
+            for kind, begin, end in marked
         )
-        return Tagging(text, words, tags, tuple(sure.tolist()), spans)
+        return Tagging(text, words, tags, tuple(confidence.tolist()), spans)
 
 
 def split_words(text: str) -> tuple[str, ...]:
@@ -107,9 +108,9 @@ def split_words(text: str) -> tuple[str, ...]:
     return tuple(WORD.findall(text))
 
 
-def sentence_scores(encoded: EncodedTags, found: Sequence[Scores], sentences: int) -> list[Scores]:
-    """Return the scores of each sentence's words (W, C), whatever pieces it was read in."""
-    pieces: list[list[Scores]] = [[] for _ in range(sentences)]
-    for owner, scores in zip(encoded.owners.tolist(), found, strict=True):
-        pieces[owner].append(scores)
-    return [np.concatenate(each) for each in pieces]
+def sentence_scores(encoded: EncodedTags, outputs: Sequence[Scores], sentences: int) -> list[Scores]:
+    """Return the scores of each sentence's words (W, C), joined over the chunks it was encoded in."""
+    chunks: list[list[Scores]] = [[] for _ in range(sentences)]
+    for owner, scores in zip(encoded.owners.tolist(), outputs, strict=True):
+        chunks[owner].append(scores)
+    return [np.concatenate(each) for each in chunks]

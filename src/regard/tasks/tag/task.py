@@ -1,4 +1,4 @@
-"""Sentences of words with a tag each: the task `tag`."""
+"""The task `tag`: sentences of words with a tag each."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.checkpoint.bundle import Bundle
+from regard.checkpoint.facts import TaskFiles
 from regard.data.encoding.tagged import EncodedTags, encode_tagged
 from regard.data.settings.examples import TagSource
 from regard.data.sources.conll import read_tagged_with_columns
@@ -16,125 +17,160 @@ from regard.errors import DataError
 from regard.metrics.bootstrap import Numbers, Statistic
 from regard.metrics.classification import label_scores
 from regard.metrics.spans import OUTSIDE, entities, marks_spans, span_scores, span_statistics
-from regard.pipelines.head_scores import Scores, softmax, surprise
+from regard.models.families import Kind
+from regard.pipelines.head_scores import Scores, mean_nll, softmax
 from regard.progress import SILENT, Progress
-from regard.tasks.classify.task import check_labels, numbered
-from regard.tasks.finetune.base import Answers, Facts, HeadTask, Mistake, ScoreName
+from regard.tasks.contract import InitFrom, LoadOptions, Metric, Operation, Wording
+from regard.tasks.finetune.base import Columns, ErrorExample, HeadTask, Predictions, ScoreName, Settings
+from regard.tasks.finetune.labels import check_labels
 from regard.tasks.finetune.pipeline import frame_of
-from regard.tasks.tag.pipeline import sentence_scores
+from regard.tasks.finetune.records import LabelFacts
+from regard.tasks.init_from import FINE_TUNING_RATES
+from regard.tasks.tag.pipeline import Tagger, sentence_scores
+from regard.tasks.tag.settings import TagSettings
+
+KINDS: tuple[Kind, ...] = ("encoder", "bidirectional-lm", "embeddings")
 
 
-class TagShape(HeadTask[TaggedRow]):
-    """Words with tags; where the tags mark spans, these are what counts."""
+class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
+    """Token classification; where the tags mark spans, these are scored."""
 
-    head = "token-classification"
-    watched = ("f1", "accuracy")
-    scores = (ScoreName("f1", "F1 %", "conlleval"), ScoreName("accuracy", "words right %"))
-    what = "sentence"
+    name, preset, head = "tag", "bert-mini", "token-classification"
+    wording = Wording("a tagger", "taggers", "--data FILE")
+    files = TaskFiles(
+        LabelFacts, KINDS, ("token-classification",), (frozenset({"tokenizer"}), frozenset({"tokenizer", "words"}))
+    )
+    facts, run_settings, source = LabelFacts, TagSettings, TagSource
+    metrics = (
+        Metric("f1", "F1", is_validated=True),
+        Metric("precision", "precision"),
+        Metric("recall", "recall"),
+        Metric("accuracy", "accuracy", is_validated=True),
+    )
+    score_names = (ScoreName("f1", "F1 %", "conlleval"), ScoreName("accuracy", "word accuracy %"))
+    operations = (Operation("tag", "Tag words.", "TEXT", '"Your text."', 'tagger("Your text.").spans', "tagger"),)
+    init_from = InitFrom({kind: FINE_TUNING_RATES[kind] for kind in KINDS}, has_new_head=True)
+    unit = "sentence"
     needs = "no sentence has words and tags."
-    loses = "each is read in pieces that know nothing of each other"
+    truncation = "each is split into chunks without context from each other"
 
-    def read(self, place: TagSource, progress: Progress, usual: Facts) -> tuple[list[TaggedRow], dict[str, Any]]:
-        """Return the sentences of a place, and the columns of a table that they are in."""
-        return read_tagged_with_columns(place, progress, usual=usual)
+    def read(self, source: TagSource, progress: Progress, columns: Columns) -> tuple[list[TaggedRow], dict[str, Any]]:
+        """Return the sentences of a source, and the columns of its table."""
+        return read_tagged_with_columns(source, progress, usual=columns)
 
     def reason_to_drop(self, example: TaggedRow) -> str | None:
-        """Return why nothing can be learned from a sentence: there is always something."""
+        """Return None: no sentence is dropped."""
         return None
 
     def texts(self, example: TaggedRow) -> tuple[str, ...]:
         """Return the words as one text."""
         return (" ".join(example.words),)
 
-    def answer(self, example: TaggedRow) -> str:
+    def target(self, example: TaggedRow) -> str:
         """Return the tags."""
         return " ".join(example.tags)
 
-    def counted(self, examples: Sequence[TaggedRow]) -> Counter[str]:
-        """Return how many spans of each kind there are, or else how often each tag is the right one."""
+    def label_counts(self, examples: Sequence[TaggedRow]) -> Counter[str]:
+        """Return how many spans of each kind there are, or else how often each tag is the true one."""
         if marks_spans(tag for each in examples for tag in each.tags):
             return Counter(span.kind for each in examples for span in entities(each.tags))
         return Counter(tag for each in examples for tag in each.tags)
 
     def labels(self, train: Sequence[TaggedRow], name: str) -> list[str]:
         """Return the tags that occur, in order; a kind of span has both its tags."""
-        found = {tag for each in train for tag in each.tags}
-        if len(found) == 1:
+        tags = {tag for each in train for tag in each.tags}
+        if len(tags) == 1:
             raise DataError(
-                f'{name}: every word has the tag "{found.pop()}", so there is nothing to tell apart; give others.'
+                f'{name}: every word has the tag "{tags.pop()}", so there is nothing to distinguish; give others.'
             )
-        if marks_spans(found):
-            kinds = sorted({tag.partition("-")[2] for tag in found - {OUTSIDE}})
+        if marks_spans(tags):
+            kinds = sorted({tag.partition("-")[2] for tag in tags - {OUTSIDE}})
             return [OUTSIDE, *(f"{mark}-{kind}" for kind in kinds for mark in "BI")]
-        return sorted(found)
+        return sorted(tags)
 
-    def facts(
-        self, settings: Any, train: Sequence[TaggedRow], labels: Sequence[str], start: Bundle | None
+    def learn(
+        self, settings: Settings, train: Sequence[TaggedRow], labels: Sequence[str], pretrained: Bundle | None
     ) -> dict[str, Any]:
         """Return the tags."""
         return {"labels": list(labels)}
 
-    def check(self, name: str, examples: Sequence[TaggedRow], facts: Facts) -> None:
-        """Refuse tags that nobody has learned."""
-        check_labels(name, Counter(tag for each in examples for tag in each.tags), facts["labels"])
+    def check_rows(self, name: str, examples: Sequence[TaggedRow], facts: LabelFacts) -> None:
+        """Refuse tags that the training set does not have."""
+        check_labels(name, Counter(tag for each in examples for tag in each.tags), facts.labels)
 
-    def outputs(self, facts: Facts) -> int:
-        """Return how many tags there are."""
-        return len(facts["labels"])
+    def outputs(self, facts: LabelFacts) -> int:
+        """Return the number of tags."""
+        return len(facts.labels)
 
     def encode(self, examples: Sequence[TaggedRow], bundle: Bundle, progress: Progress = SILENT) -> EncodedTags:
         """Return sentences as ids."""
-        numbers = numbered(bundle.facts)
+        facts = self.read_facts(bundle)
+        ids = facts.label_ids
         return encode_tagged(
             [each.words for each in examples],
-            [[numbers[tag] for tag in each.tags] for each in examples],
+            [[ids[tag] for tag in each.tags] for each in examples],
             bundle.tokenizers["tokenizer"],
             frame_of(bundle),
-            int(bundle.facts["max_length"]),
+            facts.max_length,
             progress,
         )
 
-    def say(self, examples: Sequence[TaggedRow], encoded: EncodedTags, scores: list[Scores], facts: Facts) -> Answers:
-        """Return the likeliest tags of each sentence; it is as sure as it is of the least sure of them."""
-        found = [softmax(each) for each in sentence_scores(encoded, scores, len(examples))]
-        lines = [" ".join(facts["labels"][number] for number in each.argmax(1)) for each in found]
-        flat = np.concatenate(found)
-        return Answers(lines, [float(each.max(1).min()) for each in found], surprise(list(flat), encoded.labels.ids))
+    def predictions(
+        self, examples: Sequence[TaggedRow], encoded: EncodedTags, outputs: list[Scores], facts: LabelFacts
+    ) -> Predictions:
+        """Return the most probable tags of each sentence; its confidence is that of the least probable of them."""
+        probabilities = [softmax(each) for each in sentence_scores(encoded, outputs, len(examples))]
+        lines = [" ".join(facts.labels[number] for number in each.argmax(1)) for each in probabilities]
+        confidence = [float(each.max(1).min()) for each in probabilities]
+        return Predictions(lines, confidence, mean_nll(list(np.concatenate(probabilities)), encoded.labels.ids))
 
-    def figures(self, examples: Sequence[TaggedRow], answers: Answers, facts: Facts) -> dict[str, Any]:
-        """Return the figures of spans, all together and by kind; of tags where there are no spans."""
-        truth, said = [each.tags for each in examples], [line.split(" ") for line in answers.lines]
-        if marks_spans(facts["labels"]):
-            spans = span_scores(truth, said)
-            whole = {name: getattr(spans.all, name) for name in ("f1", "precision", "recall")}
+    def compute_metrics(
+        self, examples: Sequence[TaggedRow], predictions: Predictions, facts: LabelFacts
+    ) -> dict[str, Any]:
+        """Return the metrics of spans, in total and by kind; of tags where there are no spans."""
+        truth, predicted = [each.tags for each in examples], [line.split(" ") for line in predictions.lines]
+        if marks_spans(facts.labels):
+            spans = span_scores(truth, predicted)
+            total = {name: getattr(spans.all, name) for name in ("f1", "precision", "recall")}
             kinds = [{"label": each.kind} | asdict(each) for each in spans.kinds]
-            return {**whole, "accuracy": spans.accuracy, "spans": spans.all.count, "classes": kinds}
-        numbers = numbered(facts)
-        right, found = ([numbers[tag] for tags in sentences for tag in tags] for sentences in (truth, said))
-        scores = label_scores(right, found, facts["labels"])
+            return {**total, "accuracy": spans.accuracy, "spans": spans.all.count, "classes": kinds}
+        ids = facts.label_ids
+        true_ids, predicted_ids = (
+            [ids[tag] for tags in sentences for tag in tags] for sentences in (truth, predicted)
+        )
+        scores = label_scores(true_ids, predicted_ids, facts.labels)
         classes = [asdict(each) for each in scores.classes]
-        return {"f1": scores.macro_f1, "accuracy": scores.accuracy, "words": len(right), "classes": classes}
+        return {"f1": scores.macro_f1, "accuracy": scores.accuracy, "words": len(true_ids), "classes": classes}
 
-    def statistics(self, examples: Sequence[TaggedRow], lines: Sequence[str], facts: Facts) -> dict[str, Statistic]:
-        """Return figures as functions of how often each sentence counts."""
-        truth, said = [each.tags for each in examples], [line.split(" ") for line in lines]
-        pairs = [(sum(a == b for a, b in zip(*each, strict=True)), len(each[0])) for each in zip(truth, said)]
+    def statistics(
+        self, examples: Sequence[TaggedRow], lines: Sequence[str], facts: LabelFacts
+    ) -> dict[str, Statistic]:
+        """Return the metrics as functions of how often each sentence counts."""
+        truth, predicted = [each.tags for each in examples], [line.split(" ") for line in lines]
+        pairs = [(sum(a == b for a, b in zip(*each, strict=True)), len(each[0])) for each in zip(truth, predicted)]
         counted = np.array(pairs, float).reshape(-1, 2)
 
         def accuracy(counts: Numbers) -> float:
-            right, words = counts @ counted
-            return float(right / words)
+            correct, words = counts @ counted
+            return float(correct / words)
 
-        spans = span_statistics(truth, said) if marks_spans(facts["labels"]) else {}
+        spans = span_statistics(truth, predicted) if marks_spans(facts.labels) else {}
         return {**spans, "accuracy": accuracy}
 
-    def mistake(self, example: TaggedRow, line: str, confidence: float) -> Mistake:
+    def error(self, example: TaggedRow, line: str, confidence: float) -> ErrorExample:
         """Return a sentence with a wrong tag, its spans named."""
         if not marks_spans([*example.tags, *line.split(" ")]):
-            return super().mistake(example, line, confidence)
+            return super().error(example, line, confidence)
         named = lambda tags: "; ".join(
             f"{' '.join(example.words[begin:end])} ({kind})" for kind, begin, end in entities(tags)
         )
-        return Mistake(
+        return ErrorExample(
             [" ".join(example.words)], named(example.tags) or "-", named(line.split(" ")) or "-", confidence
         )
+
+    def pipeline(self, bundle: Bundle, options: LoadOptions) -> Tagger:
+        """Return a tagger."""
+        return Tagger(bundle)
+
+
+TASK = Tag()

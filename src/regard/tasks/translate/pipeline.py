@@ -24,6 +24,7 @@ from regard.inspection.record import exclusive, record_translation
 from regard.nn.inference.prepacked import drop_prepacked
 from regard.nn.probes.trace import Trace
 from regard.progress import SILENT, Progress
+from regard.tasks.data import translation_tokenizers
 from regard.tasks.translate.results import Alternative, PairScore, Translation, in_words
 from regard.tasks.translate.scoring import pair_log_probabilities
 from regard.text.prefix import Prefix, exact_prefix, prefix_ids, prefix_of
@@ -281,10 +282,3 @@ class Translator:
         tokens = {"source": reader.tokens(source_ids), "target": writer.tokens(target_ids)}
         source_row, target_row = (torch.tensor(ids, device=self.device) for ids in (source_ids, target_ids))
         return record_translation(self.model, source_row, target_row, tokens, probes)
-
-
-def translation_tokenizers(tokenizers: dict[str, Tokenizer]) -> tuple[Tokenizer, Tokenizer]:
-    """Return the tokenizers of source and target out of a bundle's, which may be one and the same."""
-    if "tokenizer" in tokenizers:
-        return tokenizers["tokenizer"], tokenizers["tokenizer"]
-    return tokenizers["source"], tokenizers["target"]

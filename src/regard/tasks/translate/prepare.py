@@ -1,4 +1,4 @@
-"""The task `translate`: pairs in, a model that is ready to learn from them out."""
+"""Preparation of a translation run: pairs cleaned and encoded, the model built."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,120 +22,118 @@ from regard.data.sources.pairs import read_pairs, read_references
 from regard.errors import DataError
 from regard.inspection.attention_focus import attention_focus
 from regard.metrics.translation import translation_scores
-from regard.models.base.protocols import Vocabularies, is_conditional_masked
+from regard.models.base.protocols import ModelSettings, Vocabularies, is_conditional_masked
 from regard.models.families import build_model, count_parameters
 from regard.objectives.loss import Objective
 from regard.objectives.mask_predict import MaskedTranslationObjective, MaskedTranslationObjectiveSettings
 from regard.objectives.translation import TranslationObjective
 from regard.progress import SILENT, Progress
-from regard.runs.preflight import preflight
-from regard.tasks.data import Prepared
-from regard.tasks.embedding_init import fill_tables, freeze_tables
-from regard.tasks.init_from import load_pretrained, start_facts, start_of
+from regard.tasks.contract import Context
+from regard.tasks.data import EvalSet, Prepared, RawPairs, TranslationData, translation_tokenizers
+from regard.tasks.embedding_init import fill_embeddings, freeze_embeddings
+from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
 from regard.tasks.model_size import check_size
-from regard.tasks.translate.data import Read, Settings, TranslationData
 from regard.tasks.translate.losses import fixed_masks, mean_nll
 from regard.tasks.translate.mask_predict import build_translator
-from regard.tasks.translate.pipeline import translation_tokenizers
+from regard.tasks.translate.records import PairReport
+from regard.tasks.translate.settings import PairRunSettings
 from regard.text.bpe_dropout import DropoutCorpus, DropoutEncoder
 from regard.text.settings import TextSettings
 from regard.text.tokenizer import Tokenizer
 from regard.text.training import train_tokenizer
 from regard.training.device.machine import Machine
 
-LOOKED_AT = 16
+Settings = PairRunSettings[ModelSettings]
+
+FOCUS_PAIRS = 16
 """Validation pairs whose cross-attention is measured."""
 FEWEST_OUTPUTS = 5
-"""Outputs it takes to speak of most of them."""
+"""Outputs below which the fraction of duplicates is not computed."""
 
 
-def prepare_translation(
-    settings: Settings,
-    machine: Machine,
-    progress: Progress = SILENT,
-    resumed: Bundle | None = None,
-    given: Sequence[Pair] | None = None,
-) -> Prepared:
-    """Read (or take the given) pairs, clean them, train or take over tokenizers, encode, and build the model."""
-    material = load_data(settings, machine, progress, resumed, given)
-    if settings.preflight and resumed is None and progress is not SILENT:  # nobody would hear it
-        preflight(material, progress)
-    return prepare_pairs(material, machine)
+def prepare_translation(settings: Settings, context: Context) -> Prepared[TranslationData]:
+    """Read and clean the pairs, train or take tokenizers, encode, and build the model."""
+    return prepare_pairs(load_data(settings, context), context.machine)
 
 
-def load_data(
-    settings: Settings,
-    machine: Machine,
-    progress: Progress = SILENT,
-    resumed: Bundle | None = None,
-    given: Sequence[Pair] | None = None,
-) -> TranslationData:
-    """Return the pairs, read (or given), cleaned and encoded, and the model that is to learn from them."""
-    read, train, valid, reports = _read(settings.data, progress, given)
-    start = start_of(settings, resumed)
-    known = resumed or start
+def load_data(settings: Settings, context: Context) -> TranslationData:
+    """Return the pairs, cleaned and encoded, and the model that is trained on them."""
+    progress, resumed = context.progress, context.resumed
+    raw, train, valid, reports = _read(settings.data, progress)
+    pretrained = pretrained_bundle(settings.init_from, resumed)
+    known = resumed or pretrained
     tokenizers = known.tokenizers if known else _tokenizers(train, settings.text, progress)
-    bundle = resumed or new_bundle(settings, tokenizers, machine, progress, start)
-    freeze_tables(bundle.model, bundle.tokenizers, settings.vectors)
+    bundle = resumed or new_bundle(settings, tokenizers, context.machine, progress, pretrained)
+    freeze_embeddings(bundle.model, bundle.tokenizers, settings.vectors)
     limit = min(settings.data.cleaning.max_tokens, bundle.model.max_positions or settings.data.cleaning.max_tokens)
     train, encoded = _encode(train, tokenizers, limit, reports["train"], progress)
-    valid, watched = _encode(valid, tokenizers, limit, reports["valid"], SILENT)
+    valid, valid_encoded = _encode(valid, tokenizers, limit, reports["valid"], SILENT)
     for role, report in reports.items():
         progress.say(f"{role}: {report.sentence()}")
-    return TranslationData(settings, read, train, valid, encoded, watched, bundle, reports, limit)
+    return TranslationData(settings, raw, train, valid, encoded, valid_encoded, bundle, reports, limit)
 
 
-def prepare_pairs(material: TranslationData, machine: Machine) -> Prepared:
+def prepare_pairs(data: TranslationData, machine: Machine) -> Prepared[TranslationData]:
     """Return what the loop needs."""
-    settings, bundle, encoded = material.settings, material.bundle, material.encoded
+    settings, bundle, encoded = data.settings, data.bundle, data.encoded
     has_dropout = any(settings.text.dropouts)
-    corpus = _with_dropout(material.train, encoded, settings, bundle.tokenizers) if has_dropout else lambda _: encoded
+    corpus = _with_dropout(data.train, encoded, settings, bundle.tokenizers) if has_dropout else lambda _: encoded
     examples: Callable[[int], Examples] = corpus
-    objective: Objective = TranslationObjective(settings.objective.label_smoothing, settings.objective.r_drop)
+    objective: Objective
     if isinstance(settings.objective, MaskedTranslationObjectiveSettings):
         examples = lambda epoch: MaskedPairs(corpus(epoch), settings.seed, epoch)
         objective = MaskedTranslationObjective(**settings.objective.model_dump())
+    else:
+        objective = TranslationObjective(settings.objective.label_smoothing, settings.objective.r_drop)
     micro_batch = settings.train.micro_batch_tokens or machine.micro_batch_tokens
+    report = PairReport.model_validate(
+        {name: _counts(each) for name, each in data.reports.items()}
+        | {"files": file_hashes(settings.data), "hash": encoded.fingerprint()}
+        | origin_facts(bundle)
+    )
     return Prepared(
         bundle=bundle,
         feed=PairFeed(examples, settings.train.tokens_per_update, micro_batch, settings.seed),
         objective=objective,
         width=settings.model.width,
-        validate=_validation(bundle, material.watched, material.valid, settings, machine),
-        tests=material.read.tests or {"valid": material.valid},
-        facts={name: _plain(report) for name, report in material.reports.items()}
-        | {"files": file_hashes(settings.data), "hash": encoded.fingerprint()}
-        | start_facts(bundle),
-        references={
-            name: read_references(place, material.read.tests[name]) for name, place in settings.data.test.items()
-        },
+        validate=_validation(bundle, data.valid_encoded, data.valid, settings, machine),
+        tests=test_sets(data),
+        report=report,
+        data=data,
     )
 
 
+def test_sets(data: TranslationData) -> dict[str, EvalSet]:
+    """Return the test sets of a run, its validation set where it has none, each with all its references."""
+    sources = data.settings.data.test
+    tests = {
+        name: EvalSet(name, pairs, read_references(sources[name], pairs)) for name, pairs in data.raw.tests.items()
+    }
+    return tests or {"valid": EvalSet("valid", data.valid, [[pair.target] for pair in data.valid])}
+
+
 def validation_pairs(data: PairData, progress: Progress = SILENT) -> list[Pair]:
-    """Return the validation pairs of a run, cleaned, and carved out where none were given."""
+    """Return the validation pairs of a run, cleaned, and held out of the training pairs where none were given."""
     _, _, valid, _ = _read(data, progress)
     return valid
 
 
-def _read(
-    data: PairData, progress: Progress, given: Sequence[Pair] | None = None
-) -> tuple[Read, list[Pair], list[Pair], dict[str, CleaningReport]]:
-    """Return every set as it is, training and validation pairs, and reports on the cleaning of these two."""
+def _read(data: PairData, progress: Progress) -> tuple[RawPairs, list[Pair], list[Pair], dict[str, CleaningReport]]:
+    """Return every set before cleaning, the cleaned training and validation pairs, and the reports on both."""
     reports = {"train": CleaningReport(), "valid": CleaningReport()}
-    read = Read(
-        read_pairs(data.train, progress) if given is None else list(given),
+    raw = RawPairs(
+        read_pairs(data.train, progress),
         read_pairs(data.valid, progress) if data.valid else None,
-        {name: read_pairs(place, progress) for name, place in data.test.items()},
+        {name: read_pairs(source, progress) for name, source in data.test.items()},
     )
-    train = clean(read.train, data.cleaning, reports["train"])
+    train = clean(raw.train, data.cleaning, reports["train"])
     if data.cleaning.drop_held_out:
-        train = drop_held_out(train, read.held_out, reports["train"])
+        train = drop_held_out(train, raw.held_out, reports["train"])
     if not train:
         reasons = reports["train"].sentence().removesuffix(".")
         raise DataError(f"{data.train.name}: nothing is left of it after cleaning ({reasons}); name another file.")
-    if data.valid is not None and read.valid is not None:
-        valid = clean(read.valid, data.cleaning, reports["valid"])
+    if data.valid is not None and raw.valid is not None:
+        valid = clean(raw.valid, data.cleaning, reports["valid"])
         if not valid:
             raise DataError(f"{data.valid.name}: nothing is left of it after cleaning.")
     else:
@@ -145,7 +143,7 @@ def _read(
             reason, kept = str(error).removesuffix("."), reports["train"].sentence().removesuffix(".")
             raise DataError(f"{data.train.name}: {reason[:1].lower()}{reason[1:]} ({kept}).") from None
         reports["train"].carved, reports["valid"].read = len(valid), len(valid)
-    return read, train, valid, reports
+    return raw, train, valid, reports
 
 
 def _tokenizers(pairs: Sequence[Pair], text: TextSettings, progress: Progress) -> dict[str, Tokenizer]:
@@ -162,19 +160,19 @@ def new_bundle(
     tokenizers: dict[str, Tokenizer],
     machine: Machine,
     progress: Progress = SILENT,
-    start: Bundle | None = None,
+    pretrained: Bundle | None = None,
 ) -> Bundle:
-    """Return a fresh model with its tokenizers, or the one to go on with; one too large to train is refused."""
+    """Return a new model with its tokenizers, or the pretrained one; a model too large to train is refused."""
     source, target = translation_tokenizers(tokenizers)
-    vocabularies = start.vocabularies if start else Vocabularies(source.size, target.size, source is target)
+    vocabularies = pretrained.vocabularies if pretrained else Vocabularies(source.size, target.size, source is target)
     check_size(count_parameters(settings.model, vocabularies), machine)
     torch.manual_seed(settings.seed)
     model = build_model(settings.model, vocabularies)
     facts = {"decode": settings.decode.model_dump(mode="json"), "seed": settings.seed}
-    facts |= fill_tables(model, tokenizers, settings.vectors, progress)
-    if start:
-        facts |= load_pretrained(model, start, settings)
-    return Bundle("translate", model, settings.model, vocabularies, tokenizers, facts)
+    facts |= fill_embeddings(model, tokenizers, settings.vectors, progress)
+    if pretrained:
+        facts |= load_pretrained(model, pretrained, settings.init_from)
+    return Bundle(settings.task, model, settings.model, vocabularies, tokenizers, facts)
 
 
 def _encode(
@@ -213,11 +211,11 @@ def _with_dropout(
     limit = int(max(pairs.source.lengths.max(), pairs.target.lengths.max()))
 
     def side(corpus: DropoutCorpus, plain: Sequences, seed: int) -> Sequences:
-        drawn = Sequences(*corpus.encode(seed))
-        if drawn.lengths.max() <= limit:
-            return drawn
-        rows = np.arange(len(drawn)) + np.where(drawn.lengths <= limit, 0, len(drawn))
-        return drawn.followed_by(plain).select(rows)
+        sampled = Sequences(*corpus.encode(seed))
+        if sampled.lengths.max() <= limit:
+            return sampled
+        rows = np.arange(len(sampled)) + np.where(sampled.lengths <= limit, 0, len(sampled))
+        return sampled.followed_by(plain).select(rows)
 
     def corpus(epoch: int) -> EncodedPairs:
         seed = 2 * (settings.seed * 1_000_003 + epoch)
@@ -230,51 +228,51 @@ def _with_dropout(
 def _validation(
     bundle: Bundle, encoded: EncodedPairs, valid: list[Pair], settings: Settings, machine: Machine
 ) -> Callable[[Any], dict[str, float]]:
-    """Return the function the loop validates with: loss, perplexity, signs of life, and BLEU on a fixed sample."""
+    """Return the function the loop validates with: loss, perplexity, attention focus, and BLEU on a fixed sample."""
     count = min(settings.validation.bleu_sentences, len(valid))
-    sample = [valid[place] for place in np.linspace(0, len(valid) - 1, count).astype(int)]
-    longest = max(settings.decode.max_source_length, int(encoded.source.lengths.max()))
+    sample = [valid[row] for row in np.linspace(0, len(valid) - 1, count).astype(int)]
+    max_length = max(settings.decode.max_source_length, int(encoded.source.lengths.max()))
     is_masked = is_conditional_masked(bundle.model)
     greedily: dict[str, Any] = {} if is_masked else {"method": "beam", "beam_size": 1}
     seen: Examples = fixed_masks(encoded) if is_masked else encoded
-    looked_at = seen.batch(np.arange(min(LOOKED_AT, len(encoded)))).to(machine.device)
+    watched = seen.batch(np.arange(min(FOCUS_PAIRS, len(encoded)))).to(machine.device)
 
     def validate(model: Any) -> dict[str, float]:
         measured = mean_nll(model, encoded, machine.device, machine.micro_batch_tokens)
-        focus = attention_focus(model, looked_at)
+        focus = attention_focus(model, watched)
         if focus is not None:
             measured["attention_focus"] = focus
         if sample:
             sources = [pair.source for pair in sample]
-            translations = build_translator(bundle)(sources, max_source_length=longest, **greedily)
+            translations = build_translator(bundle)(sources, max_source_length=max_length, **greedily)
             hypotheses = [translation.text for translation in translations]
             references = [pair.target for pair in sample]
             measured["bleu"] = translation_scores(hypotheses, [[text] for text in references], ["BLEU"])[0].value
-            measured["duplicate_outputs"] = share_of_commonest(hypotheses, references)
+            measured["duplicate_outputs"] = duplicate_fraction(hypotheses, references)
         return measured
 
     return validate
 
 
-def share_of_commonest(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """Return the share of outputs that are one and the same, among sentences whose references all differ."""
+def duplicate_fraction(hypotheses: Sequence[str], references: Sequence[str]) -> float:
+    """Return the fraction of outputs equal to the most frequent one, among sentences with distinct references."""
     outputs = dict(zip(references, hypotheses, strict=True)).values()
     if len(outputs) < FEWEST_OUTPUTS:
         return 0.0
     return Counter(outputs).most_common(1)[0][1] / len(outputs)
 
 
-def _plain(report: CleaningReport) -> dict[str, Any]:
+def _counts(report: CleaningReport) -> dict[str, Any]:
     return {
         "read": report.read,
         "kept": report.kept,
         "dropped": dict(report.dropped),
-        "carved": report.carved,
+        "held_out": report.carved,
     }
 
 
 def file_hashes(data: PairData) -> dict[str, str]:
     """Return the SHA-256 of every file the data comes from."""
-    places: list[PairSource] = [data.train, *([data.valid] if data.valid else []), *data.test.values()]
-    names = [name for place in places for name in (place.source, place.target, place.path, *place.references) if name]
+    sources: list[PairSource] = [data.train, *([data.valid] if data.valid else []), *data.test.values()]
+    names = [name for each in sources for name in (each.source, each.target, each.path, *each.references) if name]
     return {name: fingerprint(Path(name))["sha256"] for name in names if Path(name).is_file()}

@@ -1,73 +1,45 @@
-"""What the card of word vectors says differently from a translator's."""
+"""The sections of word vectors' card on scores and data."""
 
-import json
 import shlex
-from pathlib import Path
 
-from regard.runs.reports.markdown import began, code, codes, fenced, table
-from regard.runs.store.folder import Run
-from regard.tasks.word_vectors.evaluate import analogy_rows, rating_rows
-
-
-def vectors_use(run: Run) -> list[str]:
-    """Return how to use word vectors."""
-    path = str(run.path)
-    return [
-        "## Use it",
-        "",
-        *fenced(
-            "sh",
-            f"regard vectors neighbors {shlex.quote(path)} WORD",
-            f"regard convert {shlex.quote(path)} --to word2vec",
-        ),
-        "",
-        *fenced(
-            "python",
-            "import regard",
-            "",
-            f"vectors = regard.load({json.dumps(path, ensure_ascii=False)})",
-            'vectors.neighbors("word")',
-        ),
-    ]
+from regard.reporting.markdown import code, table
+from regard.tasks.card import CardInput, pretrained, source_of
+from regard.tasks.word_vectors.evaluate import analogy_table, similarity_table
+from regard.tasks.word_vectors.records import VectorScores, WordReport
 
 
-def vectors_scores(run: Run) -> list[str]:
-    """Return the figures on analogies and rated pairs."""
-    scores = run.record.get("scores") or {}
-    if not scores:
-        command = f"regard vectors evaluate {shlex.quote(str(run.path))} --analogies FILE --similarities FILE"
-        return ["## Scores", "", f"None yet; {code(command)} measures them."]
+def scores_section(card: CardInput) -> list[str]:
+    """Return the accuracy on analogies and the correlation with rated pairs."""
+    scores = VectorScores.model_validate(card.record.scores)
+    tables = [*analogy_table(scores.analogies), *similarity_table(scores.similarities)]
+    if not tables:
+        command = f"regard vectors evaluate {shlex.quote(str(card.path))} --analogies FILE --similarities FILE"
+        return ["## Scores", "", f"None yet; {code(command)} computes them."]
     lines = ["## Scores", ""]
-    if "analogies" in scores:
-        found = scores["analogies"]
-        header = [f"analogies ({Path(found['path']).name})", "questions", "covered", "right"]
-        lines += [*table(header, analogy_rows(found)), ""]
-    if "similarities" in scores:
-        rows = rating_rows(scores["similarities"])
-        lines += [*table(["rated pairs", "pairs", "covered", "Spearman", "Pearson"], rows), ""]
-    return [*lines, "Right is counted of the covered ones: those whose words all have vectors."]
+    for each in tables:
+        lines += [*table(list(each.header), each.rows), ""]
+    return [*lines, "Accuracy is over the covered questions: those whose words all have vectors."]
 
 
-def vectors_data(run: Run) -> list[str]:
-    """Return what the text was."""
-    record = run.record
-    facts = record["data"]
-    counts = facts["train"]
-    origin = codes(record["settings"]["data"]["train"]["paths"])
+def data_section(card: CardInput) -> list[str]:
+    """Return the source and the size of the text."""
+    report = card.record.report
+    assert isinstance(report, WordReport)
+    counts = report.train
     row = [
-        origin,
-        f"{counts['documents']:,}",
-        f"{counts['words_read']:,}",
-        f"{counts['words']:,}",
-        f"{facts['vocabulary']:,}",
+        source_of(card.record.settings.data, "train"),
+        f"{counts.documents:,}",
+        f"{counts.words_read:,}",
+        f"{counts.words:,}",
+        f"{report.vocabulary:,}",
     ]
-    forgotten = counts["forgotten_below"]
+    pruned = counts.forgotten_below
     return [
         "## Data",
         "",
         *table(["from", "documents", "words", "of them with vectors", "vocabulary"], [row]),
         "",
-        *([f"Words seen {forgotten:,} times or less may have been forgotten while counting."] if forgotten else []),
-        f"Hash of the text as it was read: {code(facts['hash'])}.",
-        *began(facts),
+        *([f"Words with {pruned:,} occurrences or fewer may have been pruned while counting."] if pruned else []),
+        f"Hash of the encoded text: {code(report.hash)}.",
+        *pretrained(report),
     ]

@@ -1,4 +1,4 @@
-"""How good word vectors are: analogies by section, and what people say about how alike words are."""
+"""Evaluation of word vectors: analogies by section, and correlation with human ratings of word pairs."""
 
 import re
 from collections.abc import Sequence
@@ -15,18 +15,20 @@ from regard.errors import DataError
 from regard.metrics.regression import number_scores
 from regard.pipelines.word_vectors import WordVectors
 from regard.progress import SILENT, Progress
+from regard.tasks.contract import ScoreTable
+from regard.tasks.word_vectors.records import AnalogiesRecord, SimilarityRecord
 
 SYNTACTIC = "gram"
-"""How the names of questions-words' sections about grammar begin."""
+"""Prefix of the names of questions-words' syntactic sections."""
 AT_ONCE = 2**25
-"""Cosines that are held at once."""
+"""Cosines that are in memory at once."""
 NO_NUMBER = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
-"""What other programs write where a number is missing."""
+"""Spellings of a missing number."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """Analogies of one kind: all there are, those whose words have vectors, and those answered right."""
+    """Analogies of one kind: all questions, those whose words have vectors, and the correct ones."""
 
     name: str
     questions: int
@@ -35,13 +37,13 @@ class Section:
 
     @property
     def accuracy(self) -> float | None:
-        """The share of covered questions that are answered right."""
+        """The accuracy on covered questions; None where there are none."""
         return self.right / self.covered if self.covered else None
 
 
 @dataclass(frozen=True)
 class Analogies:
-    """The answers to a file of analogies; semantic, syntactic and all together stand behind the sections."""
+    """The results of a file of analogies, by section and in total."""
 
     path: str
     sections: tuple[Section, ...]
@@ -52,7 +54,7 @@ class Analogies:
 
 @dataclass(frozen=True)
 class Similarities:
-    """How the cosines of a file's pairs rise and fall with what people say; None where too few pairs have vectors."""
+    """The correlation of a file's ratings with cosines; None where too few pairs have vectors."""
 
     path: str
     pairs: int
@@ -61,10 +63,10 @@ class Similarities:
     pearson: float | None
 
 
-def plain_analogies(found: Analogies) -> dict[str, Any]:
-    """Return the answers as plain values, accuracies included."""
-    parts = {name: _plain_section(getattr(found, name)) for name in ("total", "semantic", "syntactic")}
-    return {"path": found.path, "sections": [_plain_section(each) for each in found.sections], **parts}
+def plain_analogies(analogies: Analogies) -> dict[str, Any]:
+    """Return the results as plain values, accuracies included."""
+    parts = {name: _plain_section(getattr(analogies, name)) for name in ("total", "semantic", "syntactic")}
+    return {"path": analogies.path, "sections": [_plain_section(each) for each in analogies.sections], **parts}
 
 
 def _plain_section(section: Section) -> dict[str, Any]:
@@ -76,24 +78,24 @@ Questions = dict[str, list[tuple[str, str, str, str]]]
 
 def read_questions(path: Path) -> Questions:
     """Return the questions of a file such as questions-words, by section: four words a line, `: NAME` before each."""
-    found: Questions = {}
+    questions: Questions = {}
     name = "all"
     for number, line in enumerate(read_lines(path), start=1):
         words = line.split()
         if line.startswith(":"):
             name = line.removeprefix(":").strip() or name
         elif len(words) == 4:
-            found.setdefault(name, []).append((words[0], words[1], words[2], words[3]))
+            questions.setdefault(name, []).append((words[0], words[1], words[2], words[3]))
         elif words:
-            raise DataError(f"{path}: line {number:,} has {len(words)} words, but an analogy has four; mend it.")
-    if not found:
+            raise DataError(f"{path}: line {number:,} has {len(words)} words, but an analogy has four; correct it.")
+    if not questions:
         raise DataError(f"{path}: there are no analogies in it; give lines of four words, as questions-words has.")
-    return found
+    return questions
 
 
 def read_rated_pairs(path: Path) -> list[tuple[str, str, float]]:
-    """Return pairs of words and how alike people find them: three columns with tabs, commas, semicolons or spaces."""
-    found: list[tuple[str, str, float]] = []
+    """Return pairs of words and their ratings: three columns with tabs, commas, semicolons or spaces."""
+    pairs: list[tuple[str, str, float]] = []
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -101,18 +103,18 @@ def read_rated_pairs(path: Path) -> list[tuple[str, str, float]]:
         parts = parts if len(parts) >= 3 else line.split()
         rating = parse_number(parts[2]) if len(parts) > 2 else None
         if rating is not None:
-            found.append((parts[0], parts[1], rating))
+            pairs.append((parts[0], parts[1], rating))
         elif number > 1 or NO_NUMBER.fullmatch(parts[-1]):  # the first line may be a header
-            raise DataError(f"{path}: line {number:,} is not two words and a number; mend it, or leave it out.")
-    if not found:
+            raise DataError(f"{path}: line {number:,} is not two words and a number; correct it, or leave it out.")
+    if not pairs:
         raise DataError(f"{path}: there are no rated pairs in it; give lines of two words and a number.")
-    return found
+    return pairs
 
 
 def score_analogies(
     vectors: WordVectors, path: Path, candidates: int | None = None, progress: Progress = SILENT
 ) -> Analogies:
-    """Answer a file of analogies by the cosine; of the `candidates` first words of the table, unset: of all."""
+    """Return the accuracy on a file of analogies by cosine, among the first `candidates` words (default: all)."""
     table = vectors.directions[:candidates]
     sections = []
     with progress.bar("analogies", None) as bar:
@@ -148,7 +150,7 @@ def _right(table: NDArray[np.float32], questions: NDArray[np.int64]) -> int:
 
 
 def score_similarities(vectors: WordVectors, path: Path) -> Similarities:
-    """Compare the cosines of pairs with what people say; pairs with a word that has no vector are left out."""
+    """Return the correlation of ratings with cosines; pairs with a word that has no vector are left out."""
     pairs = read_rated_pairs(path)
     numbers = [(vectors.find(one), vectors.find(other), value) for one, other, value in pairs]
     known = [(one, other, value) for one, other, value in numbers if one is not None and other is not None]
@@ -160,29 +162,33 @@ def score_similarities(vectors: WordVectors, path: Path) -> Similarities:
     return Similarities(str(path), len(pairs), len(known), scores.spearman, scores.pearson)
 
 
-def analogy_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Return a row a section that has questions: name, questions, covered and right, and the sums behind."""
-    parts = [*found["sections"], *(found[name] for name in ("semantic", "syntactic", "total"))]
-    return [
+def analogy_table(analogies: AnalogiesRecord | None) -> list[ScoreTable]:
+    """Return a table with a row for each section that has questions, and the totals last; none without analogies."""
+    if analogies is None:
+        return []
+    sections = [*analogies.sections, analogies.semantic, analogies.syntactic, analogies.total]
+    rows = [
         (
-            each["name"],
-            f"{each['questions']:,}",
-            f"{each['covered']:,}",
-            "-" if each["accuracy"] is None else f"{100 * each['accuracy']:.1f} %",
+            each.name,
+            f"{each.questions:,}",
+            f"{each.covered:,}",
+            "-" if each.accuracy is None else f"{100 * each.accuracy:.1f} %",
         )
-        for each in parts
-        if each["questions"]
+        for each in sections
+        if each.questions
     ]
+    return [ScoreTable("", (f"analogies ({Path(analogies.path).name})", "questions", "covered", "accuracy"), rows)]
 
 
-def rating_rows(found: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """Return a row a file of rated pairs: name, pairs, covered, Spearman and Pearson."""
-    return [
+def similarity_table(similarities: Sequence[SimilarityRecord]) -> list[ScoreTable]:
+    """Return a table with a row for each file of rated pairs; none without any."""
+    rows = [
         (
-            Path(each["path"]).name,
-            f"{each['pairs']:,}",
-            f"{each['covered']:,}",
-            *("-" if each[name] is None else f"{each[name]:.3f}" for name in ("spearman", "pearson")),
+            Path(each.path).name,
+            f"{each.pairs:,}",
+            f"{each.covered:,}",
+            *("-" if value is None else f"{value:.3f}" for value in (each.spearman, each.pearson)),
         )
-        for each in found
+        for each in similarities
     ]
+    return [ScoreTable("", ("rated pairs", "pairs", "covered", "Spearman", "Pearson"), rows)] if rows else []

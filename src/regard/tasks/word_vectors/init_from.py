@@ -1,4 +1,4 @@
-"""Word vectors that begin with others: those of a run, or of a file of word2vec or GloVe."""
+"""Word vectors initialized from others: those of a run, or of a file of word2vec or GloVe."""
 
 from pathlib import Path
 from typing import Any
@@ -8,46 +8,44 @@ import torch
 from regard.checkpoint.bundle import Bundle, read_bundle
 from regard.checkpoint.store import find_checkpoint
 from regard.errors import ConfigError
-from regard.pipelines.word_vectors import WordVectors
+from regard.pipelines.word_vectors import WordVectors, names_word_vectors
 from regard.progress import Progress
-from regard.tasks.embedding_init import names_vectors
-from regard.tasks.init_from import start_hash
+from regard.tasks.init_from import origin_hash
 from regard.text.tokenizer import Tokenizer
 
 
 @torch.no_grad()
-def begin_vectors(model: Any, tokenizer: Tokenizer, start: str, progress: Progress) -> dict[str, Any]:
-    """Give words the vectors they have in a run or a file, and return the facts; others stay as they were drawn.
+def init_vectors(model: Any, tokenizer: Tokenizer, init_from: str, progress: Progress) -> dict[str, Any]:
+    """Give words the vectors they have in a run or a file, and return the facts; others stay random.
 
-    A run also knows words by the vectors of those around them; a file does not, so those begin with nothing.
+    A run also has the context vectors of its words; a file has none, so those start at zero.
     """
-    if Path(start).exists() and not names_vectors(start):
+    if Path(init_from).exists() and not names_word_vectors(init_from):
         raise ConfigError(
-            f"init_from: {start} holds no word vectors; name a run of the task vectors, or a file of word2vec or "
+            f"init_from: {init_from} holds no word vectors; name a run of the task vectors, or a file of word2vec or "
             f"GloVe."
         )
-    before: Bundle | None = None
-    if Path(start).is_dir():
-        before = read_bundle(find_checkpoint(Path(start)))
-        known = WordVectors.of_bundle(before)
+    bundle: Bundle | None = None
+    if Path(init_from).is_dir():
+        bundle = read_bundle(find_checkpoint(Path(init_from)))
+        vectors = WordVectors.of_bundle(bundle)
     else:
-        known = WordVectors.of_file(Path(start), progress=progress)
+        vectors = WordVectors.of_file(Path(init_from), progress=progress)
     width = model.words.embedding_dim
-    if known.width != width:
+    if vectors.width != width:
         raise ConfigError(
-            f"model.width: {width} is not the {known.width} numbers that a word of {start} has; say "
-            f"model.width={known.width}."
+            f"model.width: {width} is not the dimension {vectors.width} of the vectors in {init_from}; set "
+            f"model.width={vectors.width}."
         )
-    pieces = tokenizer.vocabulary
-    found = {row: known.index[pieces[row]] for row in range(len(model.words.weight)) if pieces[row] in known.index}
-    if not found:
+    vocabulary, size = tokenizer.vocabulary, len(model.words.weight)
+    covered = {row: vectors.index[vocabulary[row]] for row in range(size) if vocabulary[row] in vectors.index}
+    if not covered:
         raise ConfigError(
-            f"init_from: no word of the text has a vector in {start}; give vectors of the same language."
+            f"init_from: no word of the text has a vector in {init_from}; give vectors of the same language."
         )
-    rows, theirs = torch.tensor(list(found)), torch.tensor(list(found.values()))
-    model.words.weight[rows] = torch.from_numpy(known.vectors)[theirs]
-    if before is not None:
-        model.contexts.weight[rows] = before.model.contexts.weight[theirs].to(model.contexts.weight)
-    total = len(model.words.weight)
-    progress.say(f"{start}: {len(found):,} of the {total:,} words begin with its vectors, others with drawn ones.")
-    return {"init_from": {"path": start, "sha256": start_hash(start), "covered": len(found)}}
+    rows, origins = torch.tensor(list(covered)), torch.tensor(list(covered.values()))
+    model.words.weight[rows] = torch.from_numpy(vectors.vectors)[origins]
+    if bundle is not None:
+        model.contexts.weight[rows] = bundle.model.contexts.weight[origins].to(model.contexts.weight)
+    progress.say(f"{init_from}: {len(covered):,} of the {size:,} words have a vector there; the others are random.")
+    return {"init_from": {"path": init_from, "sha256": origin_hash(init_from), "covered": len(covered)}}

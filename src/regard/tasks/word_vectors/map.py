@@ -14,7 +14,7 @@ from regard.checkpoint.atomic import write_text
 from regard.errors import ConfigError, DataError
 from regard.escaping import in_html, in_picture, one_line
 from regard.pipelines.word_vectors import WordVectors
-from regard.runs.reports.drawing import new_figure, words_as_they_are
+from regard.reporting.drawing import new_figure, words_as_they_are
 
 Method = Literal["pca", "tsne"]
 FEWEST, MOST = 3, 5000

@@ -1,16 +1,15 @@
 """What can be said in a recipe about how word vectors learn."""
 
-import math
 from typing import Literal
 
 from pydantic import Field
 
-from regard.config.settings import Settings
+from regard.training.settings import LoopSettings
 
 RATES = {"skip-gram": 0.025, "cbow": 0.05}
 
 
-class VectorTrainSettings(Settings):
+class VectorTrainSettings(LoopSettings):
     """How word vectors learn: plain gradient descent, a rate that falls to almost nothing."""
 
     epochs: float = Field(5.0, gt=0)
@@ -38,18 +37,5 @@ class VectorTrainSettings(Settings):
     """Newest checkpoints kept."""
     log_every: int = Field(1, ge=1)
     """Steps between two lines of metrics.jsonl."""
-    tensorboard: bool = True
-    """Whether curves are also written for TensorBoard, where it is installed."""
-
     schedule: Literal["linear"] = "linear"
     """How the rate goes."""
-
-    @property
-    def depends_on_data(self) -> bool:
-        """Whether it takes the data to know how many steps there are: it always does."""
-        return True
-
-    def planned(self, updates_in_epoch: int) -> "VectorTrainSettings":
-        """Return the same settings with all steps counted, for text of so many in an epoch."""
-        steps = min(self.steps, math.ceil(self.epochs * updates_in_epoch))
-        return self.model_copy(update={"steps": steps})

@@ -1,7 +1,7 @@
-"""Pieces of Markdown; text that is not marked as Markdown is escaped."""
+"""Markdown: tables and code; text that is not marked as Markdown is escaped."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from regard.escaping import in_markdown, in_markdown_code
@@ -42,9 +42,3 @@ def fenced(language: str, *lines: str) -> list[str]:
     while any(fence in line for line in lines):
         fence += "`"
     return [f"{fence}{language}", *lines, fence]
-
-
-def began(facts: Mapping[str, Any]) -> list[str]:
-    """Return the lines that say what a run began with; none where it began with nothing."""
-    start = facts.get("init_from")
-    return ["", f"Began with {code(start['path'])}, SHA-256 {code(start['sha256'] or 'unknown')}."] if start else []

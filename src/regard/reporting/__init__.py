@@ -1,0 +1,1 @@
+"""Building blocks of cards, reports and plots: Markdown and matplotlib."""

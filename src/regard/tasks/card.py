@@ -1,0 +1,61 @@
+"""The parts of a run's card that tasks have in common: how to use the model, sources and counts of its data."""
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from regard.reporting.markdown import Markdown, code, codes, fenced
+from regard.tasks.contract import Operation
+from regard.tasks.record import DataReport, PassportRecord, RunRecord
+
+
+@dataclass(frozen=True)
+class CardInput:
+    """What a card is written from."""
+
+    path: Path
+    record: RunRecord
+    passports: Mapping[str, PassportRecord] = field(default_factory=dict)
+    """The score passports in the run's folder, by file name."""
+    best_hash: str = ""
+    """Hash of the best checkpoint's weights."""
+
+
+def usage(path: Path, operations: Sequence[Operation]) -> list[str]:
+    """Return the section on how to use a model: its operations in a shell, the first of them with a call in Python."""
+    words, name = shlex.quote(str(path)), json.dumps(str(path), ensure_ascii=False)
+    calling = next(operation for operation in operations if operation.call)
+    return [
+        "## Use it",
+        "",
+        *fenced("sh", *(f"regard {each.name} {words} {each.example}" for each in operations if each.example)),
+        "",
+        *fenced("python", "import regard", "", f"{calling.variable} = regard.load({name})", calling.call),
+    ]
+
+
+def no_scores(path: Path) -> list[str]:
+    """Return the section on scores of a run that has none."""
+    return ["## Scores", "", f"None yet; {code(f'regard evaluate {shlex.quote(str(path))}')} computes them."]
+
+
+def pretrained(report: DataReport) -> list[str]:
+    """Return the lines on the pretrained model a run started from; none where there was none."""
+    origin = report.init_from
+    return (
+        ["", f"Initialized from {code(origin.path)}, SHA-256 {code(origin.sha256 or 'unknown')}."] if origin else []
+    )
+
+
+def source_of(sources: Mapping[str, Any], role: str) -> Markdown | str:
+    """Return the files of a set, `train`, `valid` or `test NAME`, as the settings of the data name them."""
+    source = sources["test"].get(role.removeprefix("test ")) if role.startswith("test ") else sources.get(role)
+    if not source:
+        return "held out of train"
+    names = [source.get("path"), source.get("source"), source.get("target")]
+    names += [*source.get("references", []), *source.get("paths", [])]
+    rows = f" (at most {source['max_rows']:,})" if source.get("max_rows") else ""
+    return Markdown(codes(name for name in names if name) + rows)

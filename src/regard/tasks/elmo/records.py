@@ -1,0 +1,36 @@
+"""Schemas of an ELMo's files: facts in its checkpoint, its data and scores in run.json."""
+
+from regard.checkpoint.facts import Positive, TaskFacts
+from regard.checkpoint.records import Size
+from regard.config.records import Count
+from regard.tasks.record import ScoresRecord
+from regard.tasks.text.records import TextReport
+
+
+class ElmoFacts(TaskFacts):
+    """What an ELMo's checkpoint stores beside the model."""
+
+    window: Size
+    bytes_per_word: Positive
+    words: Count
+
+
+class ElmoReport(TextReport):
+    """The data of an ELMo's run."""
+
+    vocabulary: Count
+
+
+class ElmoScores(ScoresRecord):
+    """The metrics of an ELMo on one text."""
+
+    words: Count
+    oov_fraction: float
+    loss: float
+    forward_loss: float
+    backward_loss: float
+    forward_perplexity: float
+    backward_perplexity: float
+    vocabulary: Count
+    window: Count
+    test_set: str

@@ -1,0 +1,141 @@
+"""The task `elmo`: running text in, a bidirectional language model over characters out."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regard.checkpoint.facts import TaskFiles
+from regard.data.settings.text import TextData, TextSource
+from regard.models.base.protocols import ModelSettings
+from regard.progress import SILENT, Progress
+from regard.tasks.contract import (
+    Context,
+    EvaluateOptions,
+    InitFrom,
+    LoadOptions,
+    LossCurve,
+    Metric,
+    Operation,
+    Task,
+    Wording,
+)
+from regard.tasks.elmo.records import ElmoFacts, ElmoReport, ElmoScores
+from regard.tasks.elmo.settings import ElmoRunSettings
+from regard.tasks.evaluation import Evaluation
+from regard.tasks.record import RunRecord
+
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
+    from regard.data.corpus.splits import TextSplits
+    from regard.tasks.card import CardInput
+    from regard.tasks.data import EvalSet, Prepared
+    from regard.tasks.elmo.pipeline import ElmoEncoder
+
+CONTINUED_RATE = 5e-5
+"""Peak rate of continued pretraining: half of BERT's own (Devlin et al., 2019, A.2), as updates are smaller here."""
+
+
+class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]):
+    """Bidirectional language modeling over characters (Peters et al., 2018)."""
+
+    name = "elmo"
+    wording = Wording("an ELMo", "ELMos", "--text FILE or --text FOLDER", shorten="shorter windows (window)")
+    files = TaskFiles(ElmoFacts, ("bidirectional-lm",), roles=(frozenset({"tokenizer", "words"}),))
+    source = TextSource
+    report, scores = ElmoReport, ElmoScores
+    metrics = (
+        Metric("perplexity", "perplexity", ".2f", "min"),
+        Metric("oov_fraction", "out of vocabulary", best="min"),
+        Metric("forward_loss", "forward loss", best="min"),
+        Metric("backward_loss", "backward loss", best="min"),
+        Metric("forward_perplexity", "forward perplexity", ".2f", "min", is_validated=True),
+        Metric("backward_perplexity", "backward perplexity", ".2f", "min", is_validated=True),
+    )
+    counted = ("words", "words")
+    loss_curve = LossCurve("word", "forward")
+    operations = (
+        Operation(
+            "embed",
+            "Embed the words of texts in their context.",
+            "TEXT --tokens",
+            '"The bank lent her money." --tokens',
+            'elmo.tokens("The bank lent her money.").vectors',
+            "elmo",
+        ),
+        Operation(
+            "similar",
+            "Compare texts, or a word in two contexts.",
+            "TEXT TEXT",
+            '"She sat on the bank of the river." "The bank lent her money." --word bank',
+        ),
+    )
+    init_from = InitFrom({"bidirectional-lm": CONTINUED_RATE})
+
+    def settings(self, model: type[ModelSettings]) -> type[ElmoRunSettings[ModelSettings]]:
+        """Return the schema of a run."""
+        return ElmoRunSettings[model]  # type: ignore[valid-type]
+
+    def defaults(self) -> dict[str, Any]:
+        """Return the settings of the plain command."""
+        train = {"patience": 8, "betas": [0.9, 0.99], "warmup": 200, "validate_every": 250}
+        return {"model": {"preset": "elmo-tiny"}, "train": train}
+
+    def prepare(self, settings: ElmoRunSettings[ModelSettings], context: Context) -> "Prepared[TextSplits]":
+        """Return the text as bytes, and the model."""
+        from regard.tasks.elmo.prepare import prepare_elmo
+
+        return prepare_elmo(settings, context)
+
+    def pipeline(self, bundle: "Bundle", options: LoadOptions) -> "ElmoEncoder":
+        """Return an encoder of words in context."""
+        from regard.tasks.elmo.pipeline import ElmoEncoder
+
+        return ElmoEncoder(bundle)
+
+    def eval_sets(
+        self,
+        pipeline: "ElmoEncoder",
+        source: TextSource | None,
+        record: RunRecord | None,
+        folder: Path,
+        progress: Progress,
+    ) -> "dict[str, EvalSet]":
+        """Return the text at a source, or the test sets of a run."""
+        from regard.tasks.data import EvalSet
+        from regard.tasks.elmo.evaluate import SpelledText
+        from regard.tasks.text.corpora import eval_corpora
+
+        corpora = eval_corpora(source, record, TextData, pipeline.tokenizer, folder, progress)
+        return {name: EvalSet(name, SpelledText.of(corpus, pipeline.bundle)) for name, corpus in corpora.items()}
+
+    def evaluate(
+        self, pipeline: "ElmoEncoder", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
+    ) -> Evaluation:
+        """Return losses and perplexities of both directions on a text."""
+        from regard.tasks.elmo.evaluate import evaluate_elmo
+        from regard.tasks.text.corpora import scoring_machine
+
+        facts = ElmoFacts.read(pipeline.bundle)
+        return evaluate_elmo(pipeline.bundle.model, chosen, facts, scoring_machine(pipeline.device))
+
+    def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """Return the size of the output vocabulary and of the windows."""
+        first = next(iter(scores.values()))
+        return [
+            f"output vocabulary of {first['vocabulary']:,} words; evaluated in windows of about {first['window']:,} words"
+        ]
+
+    def describe(self, card: "CardInput") -> list[list[str]]:
+        """Return the sections on scores and data."""
+        from regard.tasks.elmo.card import data_section, scores_section
+
+        return [scores_section(card), data_section(card)]
+
+    def plan(self, prepared: "Prepared[TextSplits]") -> dict[str, Any]:
+        """Return how much text there is."""
+        report = prepared.report
+        assert isinstance(report, ElmoReport)
+        return {"train_tokens": report.train.tokens, "valid_tokens": report.valid.tokens, "window": report.window}
+
+
+TASK = ElmoTask()

@@ -1,0 +1,171 @@
+"""Schemas of a fine-tuned model's files: facts in its checkpoint, its data and scores in run.json, its passports."""
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from regard.checkpoint.facts import Length, TaskFacts
+from regard.config.records import Count, Record, first_problem
+from regard.data.encoding.labeled import Pairs
+from regard.tasks.record import DataReport, HashesRecord, PassportRecord, ScoresRecord
+
+
+class HeadFacts(TaskFacts):
+    """What the checkpoint of any fine-tuned model stores beside the model."""
+
+    max_length: Length
+
+
+class LabelFacts(HeadFacts):
+    """What a model with one of several labels stores."""
+
+    labels: list[str] = Field(min_length=1)
+
+    @property
+    def label_ids(self) -> dict[str, int]:
+        """The id of each label."""
+        return {label: number for number, label in enumerate(self.labels)}
+
+    def conflict(self, head: Any) -> str:
+        """Return in words where labels and head disagree."""
+        if head is not None and len(self.labels) != head.outputs:
+            return f"labels: there are {len(self.labels):,}, but head.outputs is {head.outputs:,}"
+        return super().conflict(head)
+
+
+class TextFacts(HeadFacts):
+    """What a model of single texts or pairs stores."""
+
+    texts: Literal[1, 2]
+    pair_encoding: Pairs
+
+    def conflict(self, head: Any) -> str:
+        """Return in words where the encoding of pairs and the head disagree."""
+        kind = head.kind if head is not None else None
+        if (self.pair_encoding == "bi-encoder") != (kind == "similarity"):
+            return f"pair_encoding: {self.pair_encoding} does not go with head.kind {kind}"
+        if self.texts == 1 and self.pair_encoding != "cross-encoder":
+            return f"pair_encoding: {self.pair_encoding} is for two texts, and texts is 1"
+        return super().conflict(head)
+
+
+class ExampleSourceRecord(Record):
+    """The file of one set of examples."""
+
+    path: str
+
+
+class ExampleSources(Record):
+    """The files of every set."""
+
+    train: ExampleSourceRecord
+    valid: ExampleSourceRecord | None = None
+    test: dict[str, ExampleSourceRecord]
+
+
+class ExampleCounts(Record):
+    """How many examples were read and dropped, and what is suspicious about them."""
+
+    read: Count
+    kept: Count
+    dropped: dict[str, Count]
+    held_out: Count = 0
+    labels: dict[str, Count]
+    contradictory: Count
+    duplicates: Count = 0
+    truncated: Count
+
+
+class ExampleReportRecord(DataReport):
+    """The data of a fine-tuning run; test sets stand beside train and valid as `test NAME`."""
+
+    sources: ClassVar[type[Record]] = ExampleSources
+
+    train: ExampleCounts
+    valid: ExampleCounts
+    texts: Count
+
+    @model_validator(mode="after")
+    def _counts_every_set(self) -> "ExampleReportRecord":
+        for name, value in (self.model_extra or {}).items():
+            if isinstance(value, dict) and "kept" in value:
+                try:
+                    ExampleCounts.model_validate(value)
+                except ValidationError as error:
+                    raise ValueError(first_problem(error, name)) from None
+        return self
+
+    @property
+    def sets(self) -> dict[str, ExampleCounts]:
+        """The counts of every set by its name."""
+        tests = {
+            name: ExampleCounts.model_validate(value)
+            for name, value in (self.model_extra or {}).items()
+            if isinstance(value, dict) and "kept" in value
+        }
+        return {"train": self.train, "valid": self.valid} | tests
+
+
+class ClassRecord(Record):
+    """The metrics of one label."""
+
+    label: str
+    count: Count
+    precision: float
+    recall: float
+    f1: float
+
+
+class ErrorRecord(Record):
+    """A wrong prediction."""
+
+    texts: list[str]
+    label: str
+    predicted: str
+    probability: float | None
+
+
+class HeadScores(ScoresRecord):
+    """The metrics of a fine-tuned model on one set; which it has depends on its task."""
+
+    examples: Count
+    loss: float
+    test_set: HashesRecord
+    intervals: dict[str, list[float]]
+    mix: dict[str, float] | None = None
+    classes: list[ClassRecord] = Field(default_factory=list)
+    confusion: list[list[Count]] = Field(default_factory=list)
+    errors: list[ErrorRecord]
+    accuracy: float | None = None
+    answerable_f1: float | None = None
+    majority_baseline: float | None = None
+    exact_match: float | None = None
+    f1: float | None = None
+    macro_f1: float | None = None
+    matthews: float | None = None
+    mean_absolute_error: float | None = None
+    micro_f1: float | None = None
+    pearson: float | None = None
+    precision: float | None = None
+    recall: float | None = None
+    spearman: float | None = None
+    threshold: float | None = None
+    unanswerable_exact_match: float | None = None
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> "HeadScores":
+        for name, interval in self.intervals.items():
+            if not isinstance(self.metric(name), float) or len(interval) != 2:
+                raise ValueError(f"intervals.{name} belongs to no metric")
+        size = len(self.classes)
+        if self.confusion and [len(row) for row in self.confusion] != [size] * size:
+            raise ValueError(f"confusion has not {size} rows and columns, one for each label")
+        return self
+
+    def metric(self, name: str) -> Any:
+        """Return a metric of the task by its key; None where there is none."""
+        return getattr(self, name, None)
+
+
+class HeadTaskPassport(PassportRecord):
+    """The score passport of a fine-tuned model."""

@@ -1,0 +1,164 @@
+"""The task `language-model`: running text in, a model that continues text out."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from regard.checkpoint.facts import TaskFiles
+from regard.data.settings.text import TextData, TextSource
+from regard.models.base.protocols import ModelSettings
+from regard.progress import SILENT, Progress
+from regard.tasks.contract import (
+    Check,
+    Context,
+    EvaluateOptions,
+    InitFrom,
+    LoadOptions,
+    LossCurve,
+    Metric,
+    Operation,
+    Task,
+    Wording,
+)
+from regard.tasks.evaluation import Evaluation
+from regard.tasks.language_model.records import LanguageFacts, LanguageScores
+from regard.tasks.language_model.settings import LanguageSettings
+from regard.tasks.record import RunRecord
+from regard.tasks.text.checks import text_checks
+from regard.tasks.text.records import TextReport
+
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
+    from regard.tasks.card import CardInput
+    from regard.tasks.data import EvalSet, Prepared, TextTaskData
+    from regard.tasks.language_model.pipeline import Generator
+
+CONTINUED_RATE = 5e-5
+"""Peak rate of continued pretraining: half of BERT's own (Devlin et al., 2019, A.2), as updates are smaller here."""
+
+
+class LanguageEvaluation(EvaluateOptions):
+    """Options of scoring a language model."""
+
+    stride: int | None = Field(None, ge=1)
+    """Tokens between two windows (default: half a window)."""
+
+
+class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Generator"]):
+    """Causal language modeling, by a GPT or a recurrent network."""
+
+    name = "language-model"
+    wording = Wording(
+        "a language model",
+        "language models",
+        "--text FILE or --text FOLDER",
+        shorten="a shorter window (window)",
+    )
+    files = TaskFiles(LanguageFacts, ("causal-lm",))
+    source = TextSource
+    report, scores = TextReport, LanguageScores
+    metrics = (
+        Metric("word_perplexity", "word perplexity", ".2f", "min", is_raced=True),
+        Metric("bits_per_byte", "bits/byte", ".4f", "min", is_raced=True),
+        Metric("perplexity", "perplexity", ".2f", "min", is_validated=True, is_raced=True),
+        Metric("loss", "loss", ".4f", "min", is_raced=True),
+    )
+    counted = ("tokens", "tokens")
+    loss_curve = LossCurve("token")
+    operations = (
+        Operation(
+            "generate",
+            "Continue text.",
+            "TEXT",
+            '"Once upon a time"',
+            'generator("Once upon a time").text',
+            "generator",
+        ),
+        Operation("score", "Score text.", "TEXT", ""),
+    )
+    evaluation = LanguageEvaluation
+    init_from = InitFrom({"causal-lm": CONTINUED_RATE}, takes_word_vectors=True)
+    loads = frozenset({"quantize"})
+
+    def settings(self, model: type[ModelSettings]) -> type[LanguageSettings[ModelSettings]]:
+        """Return the schema of a run."""
+        return LanguageSettings[model]  # type: ignore[valid-type]
+
+    def defaults(self) -> dict[str, Any]:
+        """Return the settings of the plain command."""
+        train = {"patience": 8, "optimizer": "adamw", "weight_decay": 0.1, "betas": [0.9, 0.99], "warmup": 200}
+        return {"model": {"preset": "gpt-tiny"}, "train": train}
+
+    def prepare(self, settings: LanguageSettings[ModelSettings], context: Context) -> "Prepared[TextTaskData]":
+        """Return the text tokenized, and the model."""
+        from regard.tasks.language_model.prepare import prepare_language
+
+        return prepare_language(settings, context)
+
+    def checks(self) -> Sequence[Check]:
+        """Return the checks of running text."""
+        return text_checks()
+
+    def pipeline(self, bundle: "Bundle", options: LoadOptions) -> "Generator":
+        """Return a generator."""
+        from regard.tasks.language_model.pipeline import Generator
+
+        return Generator(bundle, options.quantize)
+
+    def check_bundle(self, bundle: "Bundle") -> None:
+        """Refuse a model whose generation defaults are invalid."""
+        self.pipeline(bundle, LoadOptions()).generation()
+
+    def eval_sets(
+        self,
+        pipeline: "Generator",
+        source: TextSource | None,
+        record: RunRecord | None,
+        folder: Path,
+        progress: Progress,
+    ) -> "dict[str, EvalSet]":
+        """Return the text at a source, or the test sets of a run."""
+        from regard.tasks.data import EvalSet
+        from regard.tasks.text.corpora import eval_corpora
+
+        corpora = eval_corpora(source, record, TextData, pipeline.tokenizer, folder, progress)
+        return {name: EvalSet(name, corpus) for name, corpus in corpora.items()}
+
+    def evaluate(
+        self, pipeline: "Generator", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
+    ) -> Evaluation:
+        """Return loss, perplexities and bits per byte on a text."""
+        from regard.tasks.language_model.evaluate import evaluate_text, window_of_pipeline
+        from regard.tasks.text.corpora import scoring_machine
+
+        stride = options.stride if isinstance(options, LanguageEvaluation) else None
+        window, end = window_of_pipeline(pipeline), pipeline.tokenizer.eos_id
+        return evaluate_text(pipeline.model, chosen, end, window, scoring_machine(pipeline.device), stride)
+
+    def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """Return the windows that the text was evaluated in."""
+        first = next(iter(scores.values()))
+        return [f"evaluated in windows of {first['window']:,} tokens, stride {first['stride']:,}"]
+
+    def describe(self, card: "CardInput") -> list[list[str]]:
+        """Return the sections on scores and data."""
+        from regard.tasks.language_model.card import data_section, scores_section
+
+        return [scores_section(card), data_section(card)]
+
+    def plan(self, prepared: "Prepared[TextTaskData]") -> dict[str, Any]:
+        """Return how much text there is."""
+        report = prepared.report
+        assert isinstance(report, TextReport)
+        return {"train_tokens": report.train.tokens, "valid_tokens": report.valid.tokens, "window": report.window}
+
+    def shared_limit(self, members: Sequence[LanguageSettings[ModelSettings]]) -> dict[str, int]:
+        """Return the window that every member of a race takes."""
+        from regard.tasks.language_model.limits import common_window
+
+        return common_window(members)
+
+
+TASK = LanguageModel()

@@ -1,0 +1,55 @@
+"""Schemas of a masked language model's files: facts in its checkpoint, its data and scores in run.json."""
+
+from typing import ClassVar
+
+from pydantic import model_validator
+
+from regard.checkpoint.facts import Length, TaskFacts
+from regard.config.records import Count, Record
+from regard.data.feeds.masking import MaskingSettings
+from regard.data.settings.text import SentenceRule
+from regard.tasks.record import ScoresRecord
+from regard.tasks.text.records import TextReport, TextSources
+
+
+class MaskedFacts(TaskFacts):
+    """What a masked language model's checkpoint stores beside the model."""
+
+    length: Length | None = None
+    sentences: SentenceRule = "marks"
+    pack_documents: bool = True
+    masking: MaskingSettings = MaskingSettings()
+    early_updates: Count = 0
+
+    @model_validator(mode="after")
+    def _was_trained_here(self) -> "MaskedFacts":
+        if self.seed is not None and self.length is None:
+            raise ValueError("length is missing")
+        return self
+
+
+class MaskedSources(TextSources):
+    """The files of every set, and the rule that splits them into sentences."""
+
+    sentences: str
+
+
+class MaskedReport(TextReport):
+    """The data of a masked language model's run."""
+
+    sources: ClassVar[type[Record]] = MaskedSources
+
+
+class MaskedScores(ScoresRecord):
+    """The metrics of a masked language model on one text."""
+
+    masked: Count
+    loss: float
+    mlm_loss: float
+    pseudo_perplexity: float
+    masked_accuracy: float
+    majority_baseline: float
+    next_sentence_accuracy: float | None
+    pairs: Count
+    rule: str
+    test_set: str

@@ -1,0 +1,150 @@
+"""The task `masked-language-model`: running text in, a BERT-like text encoder out."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regard.checkpoint.facts import TaskFiles
+from regard.data.settings.text import MarkedSource, MarkedTextData
+from regard.models.base.protocols import ModelSettings
+from regard.progress import SILENT, Progress
+from regard.tasks.contract import (
+    Check,
+    Context,
+    EvaluateOptions,
+    InitFrom,
+    LoadOptions,
+    LossCurve,
+    Metric,
+    Operation,
+    Task,
+    Wording,
+)
+from regard.tasks.evaluation import Evaluation
+from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport, MaskedScores
+from regard.tasks.masked_lm.settings import MaskedSettings
+from regard.tasks.record import RunRecord
+from regard.tasks.text.checks import text_checks
+
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
+    from regard.pipelines.encoder import Encoder
+    from regard.tasks.card import CardInput
+    from regard.tasks.data import EvalSet, Prepared, TextTaskData
+
+CONTINUED_RATE = 5e-5
+"""Peak rate of continued pretraining: half of BERT's own (Devlin et al., 2019, A.2), as updates are smaller here."""
+
+
+class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "Encoder"]):
+    """Masked language modeling with next-sentence prediction."""
+
+    name = "masked-language-model"
+    wording = Wording(
+        "a masked language model",
+        "masked language models",
+        "--text FILE or --text FOLDER",
+        shorten="shorter sequences (sequences.length)",
+    )
+    files = TaskFiles(MaskedFacts, ("encoder",))
+    source = MarkedSource
+    report, scores = MaskedReport, MaskedScores
+    metrics = (
+        Metric("pseudo_perplexity", "pseudo-perplexity", ".2f", "min"),
+        Metric("mlm_loss", "loss", ".4f", "min"),
+        Metric("masked_accuracy", "accuracy", is_validated=True),
+        Metric("majority_baseline", "majority baseline"),
+        Metric("next_sentence_accuracy", "next-sentence accuracy"),
+    )
+    counted = ("masked", "masked tokens")
+    loss_curve = LossCurve("masked token", "mlm", "valid_mlm_loss")
+    operations = (
+        Operation(
+            "fill",
+            "Fill masked tokens.",
+            '"A text with a [MASK] in it."',
+            '"Your text with a [MASK] in it."',
+            'encoder.fill("Your text with a [MASK] in it.").filled',
+            "encoder",
+        ),
+        Operation("embed", "Embed texts.", "TEXT", '"your text"'),
+        Operation("similar", "Compare texts.", "TEXT TEXT", ""),
+    )
+    init_from = InitFrom({"encoder": CONTINUED_RATE}, may_change=("next_sentence_head",))
+
+    def settings(self, model: type[ModelSettings]) -> type[MaskedSettings[ModelSettings]]:
+        """Return the schema of a run."""
+        return MaskedSettings[model]  # type: ignore[valid-type]
+
+    def defaults(self) -> dict[str, Any]:
+        """Return the settings of the plain command."""
+        train = {"optimizer": "adamw", "weight_decay": 0.01, "betas": [0.9, 0.999], "schedule": "linear"}
+        return {"model": {"preset": "bert-tiny"}, "train": train}
+
+    def prepare(self, settings: MaskedSettings[ModelSettings], context: Context) -> "Prepared[TextTaskData]":
+        """Return the text tokenized and masked, and the model."""
+        from regard.tasks.masked_lm.prepare import prepare_masked
+
+        return prepare_masked(settings, context)
+
+    def checks(self) -> Sequence[Check]:
+        """Return the checks of running text."""
+        return text_checks()
+
+    def pipeline(self, bundle: "Bundle", options: LoadOptions) -> "Encoder":
+        """Return a text encoder that fills masks."""
+        from regard.pipelines.encoder import Encoder
+
+        return Encoder(bundle)
+
+    def eval_sets(
+        self,
+        pipeline: "Encoder",
+        source: MarkedSource | None,
+        record: RunRecord | None,
+        folder: Path,
+        progress: Progress,
+    ) -> "dict[str, EvalSet]":
+        """Return the text at a source, or the test sets of a run, with masks that never change."""
+        from regard.tasks.data import EvalSet
+        from regard.tasks.masked_lm.evaluate import masked_text
+        from regard.tasks.text.corpora import eval_corpora
+
+        sentences = MaskedFacts.read(pipeline.bundle).sentences
+        corpora = eval_corpora(source, record, MarkedTextData, pipeline.tokenizer, folder, progress, sentences)
+        return {name: EvalSet(name, masked_text(corpus, pipeline)) for name, corpus in corpora.items()}
+
+    def evaluate(
+        self, pipeline: "Encoder", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
+    ) -> Evaluation:
+        """Return losses and accuracies of masked tokens and next sentences."""
+        from regard.tasks.masked_lm.evaluate import evaluate_masked
+        from regard.tasks.text.corpora import scoring_machine
+
+        return evaluate_masked(pipeline.model, chosen, scoring_machine(pipeline.device))
+
+    def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """Return the rule of masking."""
+        return [f"masking: {next(iter(scores.values()))['rule']}"]
+
+    def describe(self, card: "CardInput") -> list[list[str]]:
+        """Return the sections on scores and data."""
+        from regard.tasks.masked_lm.card import data_section, scores_section
+
+        return [scores_section(card), data_section(card)]
+
+    def plan(self, prepared: "Prepared[TextTaskData]") -> dict[str, Any]:
+        """Return how much text there is."""
+        report = prepared.report
+        assert isinstance(report, MaskedReport)
+        return {"train_tokens": report.train.tokens, "valid_tokens": report.valid.tokens, "window": report.window}
+
+    def suggested(self, bundle: "Bundle") -> Operation:
+        """Return `embed` for a model whose masked-LM head is untrained."""
+        from regard.interop.huggingface.encoder_configs import MASKED_WORDS
+
+        is_bare = MASKED_WORDS in MaskedFacts.read(bundle).untrained
+        return self.operations[1] if is_bare else self.operations[0]
+
+
+TASK = MaskedLanguageModel()

@@ -1,0 +1,210 @@
+"""The record of a run (run.json) and of a score passport, typed: whatever callers look up is there and of its type."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+
+from regard import registry
+from regard.checkpoint.facts import ExtraVectorsRecord, OriginRecord
+from regard.config.names import FileName
+from regard.config.records import Count, Record, check_record, first_problem, read_json
+from regard.config.settings import Settings
+from regard.errors import RunError
+
+RECORD = "run.json"
+WHAT = "the record of a run that this version of regard can read"
+HAS_STOPPED = ("finished", "no improvement", "interrupted")
+"""States that are noted with the step that was reached."""
+
+S = TypeVar("S", bound=Settings)
+
+
+def _moment(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f'"{text[:60]}" is not a date and time') from None
+    if moment.tzinfo is None:
+        raise ValueError(f'"{text[:60]}" has no time zone')
+    return text
+
+
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Moment = Annotated[str, AfterValidator(_moment)]
+
+
+class DataReport(Record):
+    """What is kept of any run's data; each task has a report of its own below this one."""
+
+    sources: ClassVar[type[Record]] = Record
+    """What is looked up in the settings of the data."""
+
+    hash: str
+    files: dict[str, str] = Field(default_factory=dict)
+    init_from: OriginRecord | None = None
+    extra_vectors: ExtraVectorsRecord | None = None
+
+
+class ScoreRecord(Record):
+    """One score, and how it was computed."""
+
+    name: str
+    value: float
+    signature: str
+
+
+class ScoresRecord(Record):
+    """The metrics of one set; the first of its scores is what a run is known by."""
+
+    scores: list[ScoreRecord] = Field(min_length=1)
+
+
+class HashesRecord(Record):
+    """The hashes that identify a test set."""
+
+    sources: str
+    references: list[str]
+
+
+class HypothesesRecord(Record):
+    """The file with the outputs of a passport, beside it."""
+
+    file: FileName
+    sha256: str
+
+
+class PassportRecord(Record):
+    """A score passport, of any task."""
+
+    passport: int
+    set: str
+    scores: list[ScoreRecord]
+    test_set: HashesRecord
+    hypotheses: HypothesesRecord
+    decode: dict[str, Any] = Field(default_factory=dict)
+    checkpoint: OriginRecord | None = None
+
+
+class ModelChoice(Record):
+    """The model of a run."""
+
+    family: str
+    preset: str | None = None
+
+
+class SettingsRecord(Record):
+    """What is looked up in a run's settings; all of them are checked when it is resumed."""
+
+    task: str
+    about: str | None = None
+    model: ModelChoice
+    train: dict[str, Any]
+    data: dict[str, Any]
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """All settings as plain values."""
+        return self.model_dump(exclude_unset=True)
+
+
+class ProcessRecord(Record):
+    """The process that trains a run."""
+
+    pid: Annotated[int, Field(ge=1, lt=2**31)] | None = None
+    host: str | None = None
+    began: int | None = None
+
+
+class MachineRecord(Record):
+    """The machine a run was trained on."""
+
+    device: str
+    threads: Count
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return self.model_dump(exclude_unset=True)
+
+
+class RunRecord(Record):
+    """The record of a run; `data`, `machine` and `parameters` are there as soon as its data is prepared."""
+
+    path: Path = Field(exclude=True)
+    """The run's folder."""
+    format: int
+    state: str
+    task: str
+    settings: SettingsRecord
+    sources: dict[str, str]
+    started: Moment | None = None
+    regard: str = ""
+    process: ProcessRecord = ProcessRecord()
+    updates: Count = 0
+    steps: Count | None = None
+    best_step: Count | None = None
+    seconds: Seconds = 0.0
+    data_wait_seconds: Seconds = 0.0
+    machine: MachineRecord | None = None
+    parameters: Count | None = None
+    data: Any = None
+    """The data report, typed by the task."""
+    scores: dict[str, dict[str, Any] | list[Any]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _has_what_its_state_needs(self) -> "RunRecord":
+        if self.task != self.settings.task:
+            raise ValueError(f"task is {self.task}, but settings.task {self.settings.task}")
+        given = self.model_fields_set
+        needed = ["steps", "best_step", "seconds"] if self.state in HAS_STOPPED or "steps" in given else []
+        if self.state != "preparing":
+            needed += ["started", "regard", "machine", "parameters", "data"]
+        for name in needed:
+            if name not in given or getattr(self, name) is None:
+                raise ValueError(f"{name} is missing")
+        return self
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether its data was prepared, so that training could begin."""
+        return self.data is not None and self.machine is not None and self.parameters is not None
+
+    @property
+    def report(self) -> Any:
+        """The data report; refused for a run that has not begun to train."""
+        if self.data is None:
+            raise RunError(f"{self.path}: this run has not begun to train ({self.state}); resume it with --resume.")
+        return self.data
+
+    def data_settings(self, schema: type[S]) -> S:
+        """Return the sources of its data, as settings of a task."""
+        try:
+            return schema.model_validate_json(json.dumps(self.settings.data))
+        except ValidationError as error:
+            raise RunError(
+                f"{self.path / RECORD}: this is not {WHAT} ({first_problem(error, 'settings.data')})."
+            ) from None
+
+
+def read_run_record(folder: Path, version: int) -> RunRecord:
+    """Return the record in a run's folder, all of it checked; a missing file is left to the caller."""
+    path = folder / RECORD
+    value = read_json(path, RunError, WHAT)
+    values = dict(value) | {"path": folder} if isinstance(value, dict) else value
+    record = check_record(values, path, RunRecord, RunError, WHAT)
+    if record.format != version:
+        raise RunError(f"{path}: this is not {WHAT} (format is {record.format}, not {version}).")
+    if not registry.has_task(record.task):
+        known = ", ".join(registry.task_names())
+        raise RunError(f'{path}: this is not {WHAT} (task: "{record.task[:60]}" is not one of {known}).')
+    task = registry.task(record.task)
+    check_record(record.settings.data, path, task.report.sources, RunError, WHAT, group="settings.data")
+    if record.state == "preparing":
+        return record
+    report = check_record(value["data"], path, task.report, RunError, WHAT, group="data")
+    for name, metrics in task.split_scores(record.scores).items():
+        check_record(metrics, path, task.scores, RunError, WHAT, group=f"scores.{name}" if name else "scores")
+    return record.model_copy(update={"data": report})

@@ -1,0 +1,18 @@
+"""A run of a regression model as one frozen value."""
+
+from typing import Generic, Literal
+
+from regard.data.settings.examples import ExampleData, LabelSource
+from regard.tasks.finetune.settings import FineTuneSettings
+from regard.tasks.settings import M
+
+
+class RegressSettings(FineTuneSettings[M], Generic[M]):
+    """Everything about the run of a regression model."""
+
+    task: Literal["regress"] = "regress"
+    data: ExampleData[LabelSource]
+    pair_encoding: Literal["cross-encoder", "both-orders", "bi-encoder"] | None = None
+    """Encoding of text pairs. cross-encoder: as one sequence; both-orders: in both orders; bi-encoder: each text alone,
+    the prediction follows from their cosine (default: bi-encoder where the pretrained model embeds texts,
+    cross-encoder otherwise)."""

@@ -1,0 +1,130 @@
+"""The task `regress`: texts or pairs of texts with a number."""
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from regard.checkpoint.bundle import Bundle
+from regard.checkpoint.facts import TaskFiles
+from regard.data.encoding.labeled import EncodedExamples
+from regard.data.sources.labeled import LabeledRow
+from regard.errors import DataError
+from regard.metrics.bootstrap import Statistic
+from regard.metrics.regression import number_scores, number_statistics
+from regard.models.families import Kind
+from regard.models.heads import HeadSettings
+from regard.pipelines.head_scores import Scores
+from regard.progress import SILENT, Progress
+from regard.tasks.contract import InitFrom, LoadOptions, Metric, Operation, Wording
+from regard.tasks.finetune.base import ErrorExample, Predictions, ScoreName, Settings
+from regard.tasks.finetune.pipeline import encode_pairs
+from regard.tasks.finetune.texts import TextHeadTask, pretrained_embeds
+from regard.tasks.init_from import FINE_TUNING_RATES
+from regard.tasks.regress.pipeline import Regressor
+from regard.tasks.regress.records import RegressFacts
+from regard.tasks.regress.settings import RegressSettings
+
+KINDS: tuple[Kind, ...] = ("causal-lm", "encoder", "bidirectional-lm", "embeddings")
+
+
+class Regress(TextHeadTask[RegressFacts, Regressor]):
+    """Text regression, and similarity of text pairs."""
+
+    name, preset, head = "regress", "bert-mini", "regression"
+    wording = Wording("a regression model", "regression models", "--data FILE")
+    files = TaskFiles(
+        RegressFacts,
+        KINDS,
+        ("regression", "similarity"),
+        (frozenset({"tokenizer"}), frozenset({"tokenizer", "words"})),
+    )
+    facts, run_settings = RegressFacts, RegressSettings
+    metrics = (
+        Metric("spearman", "Spearman", is_validated=True),
+        Metric("pearson", "Pearson", is_validated=True),
+        Metric("mean_squared_error", "mean squared error", best="min", is_validated=True),
+    )
+    score_names = (ScoreName("spearman", "Spearman %"), ScoreName("pearson", "Pearson %"))
+    operations = (
+        Operation("regress", "Predict numbers.", "TEXT", '"your text"', 'regressor("your text").number', "regressor"),
+    )
+    init_from = InitFrom({kind: FINE_TUNING_RATES[kind] for kind in KINDS}, has_new_head=True)
+    is_number = True
+
+    def label_counts(self, examples: Sequence[LabeledRow]) -> Counter[str]:
+        """Return nothing: numbers are not counted."""
+        return Counter()
+
+    def learn(
+        self, settings: Settings, train: Sequence[LabeledRow], labels: Sequence[str], pretrained: Bundle | None
+    ) -> dict[str, Any]:
+        """Return the units of the head's output: standard deviations from the mean, or from the lowest to the highest.
+
+        Pairs go to a bi-encoder where the pretrained model was made to embed texts.
+        """
+        assert isinstance(settings, RegressSettings)
+        default = "bi-encoder" if len(train[0].texts) == 2 and pretrained_embeds(pretrained) else "cross-encoder"
+        facts = self.pair_facts(settings.pair_encoding or default, train)
+        numbers = [float(each.label) for each in train]
+        low, high = min(numbers), max(numbers)
+        if low == high or not statistics.pstdev(numbers):
+            raise DataError(
+                f"{settings.data.train.name}: every example has the number {low:g}, so there is nothing to predict; "
+                f"give others."
+            )
+        if facts["pair_encoding"] == "bi-encoder":
+            return facts | {"center": low, "spread": high - low}
+        return facts | {"center": statistics.fmean(numbers), "spread": statistics.pstdev(numbers)}
+
+    def head_settings(self, facts: RegressFacts, dropout: float, pooling: Any) -> HeadSettings:
+        """Return the shape of the head; the cosine of a bi-encoder needs no weights."""
+        if facts.pair_encoding == "bi-encoder":
+            return HeadSettings(kind="similarity", outputs=1, dropout=dropout, pooling="mean")
+        return super().head_settings(facts, dropout, pooling)
+
+    def encode(self, examples: Sequence[LabeledRow], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
+        """Return examples as ids, their numbers in the units of the head."""
+        facts = self.read_facts(bundle)
+        labels = [(float(each.label) - facts.center) / facts.spread for each in examples]
+        return encode_pairs(bundle, [each.texts for each in examples], labels, progress)
+
+    def predictions(
+        self, examples: Sequence[LabeledRow], encoded: EncodedExamples, outputs: list[Scores], facts: RegressFacts
+    ) -> Predictions:
+        """Return the predicted numbers."""
+        values = np.array([float(each) for each in outputs])
+        loss = float(np.mean((values - encoded.labels) ** 2))
+        return Predictions([repr(facts.center + facts.spread * each) for each in values.tolist()], [], loss)
+
+    def compute_metrics(
+        self, examples: Sequence[LabeledRow], predictions: Predictions, facts: RegressFacts
+    ) -> dict[str, Any]:
+        """Return correlations and errors."""
+        return asdict(number_scores([float(each.label) for each in examples], list(map(float, predictions.lines))))
+
+    def statistics(
+        self, examples: Sequence[LabeledRow], lines: Sequence[str], facts: RegressFacts
+    ) -> dict[str, Statistic]:
+        """Return the metrics as functions of how often each example counts."""
+        return number_statistics([float(each.label) for each in examples], list(map(float, lines)))
+
+    def errors(self, examples: Sequence[LabeledRow], predictions: Predictions, count: int) -> list[ErrorExample]:
+        """Return the predictions with the largest errors."""
+        pairs = [(float(each.label), float(line)) for each, line in zip(examples, predictions.lines, strict=True)]
+        rows = sorted(range(len(pairs)), key=lambda row: -abs(pairs[row][0] - pairs[row][1]))[:count]
+        return [
+            ErrorExample(list(examples[row].texts), f"{truth:.4g}", f"{predicted:.4g}", None)
+            for row in rows
+            for truth, predicted in [pairs[row]]
+        ]
+
+    def pipeline(self, bundle: Bundle, options: LoadOptions) -> Regressor:
+        """Return a regressor."""
+        return Regressor(bundle)
+
+
+TASK = Regress()

@@ -1,0 +1,14 @@
+"""A run of a tagger as one frozen value."""
+
+from typing import Generic, Literal
+
+from regard.data.settings.examples import ExampleData, TagSource
+from regard.tasks.finetune.settings import FineTuneSettings
+from regard.tasks.settings import M
+
+
+class TagSettings(FineTuneSettings[M], Generic[M]):
+    """Everything about the run of a tagger."""
+
+    task: Literal["tag"] = "tag"
+    data: ExampleData[TagSource]

@@ -1,0 +1,1 @@
+"""Shared by the tasks on running text: corpora, tokenizers, counts."""

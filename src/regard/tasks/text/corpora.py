@@ -1,0 +1,101 @@
+"""Tokenized corpora of a run: where they are kept, what is reported of them, and which are scored on."""
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from regard.config.settings import Settings
+from regard.data.corpus.corpus import Corpus
+from regard.data.corpus.shards import tokenize
+from regard.data.corpus.splits import TextSplits, tokenize_all
+from regard.data.settings.text import SentenceRule, TextData, TextSource, WordData
+from regard.errors import DataError
+from regard.progress import SILENT, Progress
+from regard.tasks.card import source_of
+from regard.tasks.record import RunRecord
+from regard.tasks.text.records import TextReport
+from regard.text.tokenizer import Tokenizer
+from regard.training.device.machine import Machine, prepare_machine
+from regard.training.settings import MachineSettings
+
+
+def corpus_folder(data: TextData | WordData, text: Settings, init_from: str | None = None) -> Path:
+    """Return the folder of a tokenized text, the same for all runs that tokenize the same text in the same way.
+
+    A pretrained model brings its own tokenizer.
+    """
+    if data.folder is not None:
+        return Path(data.folder)
+    key: dict[str, Any] = {"data": data.model_dump(mode="json"), "text": text.model_dump(mode="json")}
+    if init_from is not None:
+        key["init_from"] = init_from
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:8]
+    first = data.train.paths[0].replace(":", "-")
+    return Path("corpora") / f"{Path(first).name.partition('.')[0] or 'text'}-{digest}"
+
+
+def corpus_sets(corpora: TextSplits) -> dict[str, Corpus]:
+    """Return every corpus of a run by the name of its set in run.json."""
+    tests = {f"test {name}": corpus for name, corpus in corpora.test.items()}
+    return {"train": corpora.train, "valid": corpora.valid} | tests
+
+
+def corpora_report(corpora: TextSplits) -> dict[str, Any]:
+    """Return the counts of every set, and the hash of the text that is trained on and validated with."""
+    digest = hashlib.sha256(f"{corpora.train.fingerprint} {corpora.valid.fingerprint}".encode()).hexdigest()
+    return {name: asdict(corpus.counts) for name, corpus in corpus_sets(corpora).items()} | {"hash": digest}
+
+
+def eval_corpora(
+    source: TextSource | None,
+    record: RunRecord | None,
+    schema: type[TextData],
+    tokenizer: Tokenizer,
+    folder: Path,
+    progress: Progress = SILENT,
+    sentences: SentenceRule | None = None,
+) -> dict[str, Corpus]:
+    """Return the text at a source, or a run's own test sets (its validation set where it has none), by name."""
+    if source is not None:
+        return {source.name: tokenize(source, tokenizer, folder, progress, sentences=sentences)}
+    assert record is not None, "asked for by whoever names neither"
+    data, kept = record.data_settings(schema), Path(text_report(record).folder)
+    if data.test:
+        rule = getattr(data, "sentences", None)
+        return {
+            name: tokenize(each, tokenizer, kept / f"test-{name}", progress, sentences=rule)
+            for name, each in data.test.items()
+        }
+    return {"valid": tokenize_all(data, tokenizer, kept, progress).valid}
+
+
+def validation_corpus(record: RunRecord, tokenizer: Tokenizer, progress: Progress = SILENT) -> Corpus:
+    """Return the validation text of a run, if its tokenized text still exists."""
+    data, folder = record.data_settings(TextData), Path(text_report(record).folder)
+    if not folder.is_dir():
+        raise DataError(f"{folder}: the tokenized text of {record.path} is not here any more.")
+    if data.valid is not None:
+        return tokenize(data.valid, tokenizer, folder / "valid", progress)
+    return tokenize_all(data, tokenizer, folder, progress).valid
+
+
+def text_report(record: RunRecord) -> TextReport:
+    """Return the data report of a run on running text."""
+    report = record.report
+    assert isinstance(report, TextReport)
+    return report
+
+
+def text_rows(record: RunRecord) -> list[list[Any]]:
+    """Return the rows of a card's data table: set, source, documents, tokens, bytes and words."""
+    return [
+        [name, source_of(record.settings.data, name), *(f"{value:,}" for value in counts.model_dump().values())]
+        for name, counts in text_report(record).sets.items()
+    ]
+
+
+def scoring_machine(device: Any) -> Machine:
+    """Return the machine that scores are computed on: a pipeline's device, in fp32."""
+    return prepare_machine(MachineSettings(device=str(device), precision="fp32"))

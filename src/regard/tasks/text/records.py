@@ -1,0 +1,62 @@
+"""Schemas of what run.json keeps of running text."""
+
+from typing import ClassVar
+
+from pydantic import ValidationError, model_validator
+
+from regard.config.records import Count, Record, first_problem
+from regard.tasks.record import DataReport
+
+
+class TextPlace(Record):
+    """The files of one text."""
+
+    paths: list[str]
+
+
+class TextSources(Record):
+    """The files of every set."""
+
+    train: TextPlace
+    valid: TextPlace | None = None
+    test: dict[str, TextPlace]
+
+
+class TextCounts(Record):
+    """The amount of text in a set."""
+
+    documents: Count
+    tokens: Count
+    bytes: Count
+    words: Count
+
+
+class TextReport(DataReport):
+    """The data of a run on running text; further test sets stand beside train and valid as `test NAME`."""
+
+    sources: ClassVar[type[Record]] = TextSources
+
+    train: TextCounts
+    valid: TextCounts
+    window: Count
+    folder: str
+
+    @model_validator(mode="after")
+    def _counts_every_set(self) -> "TextReport":
+        for name, value in (self.model_extra or {}).items():
+            if isinstance(value, dict) and "documents" in value:
+                try:
+                    TextCounts.model_validate(value)
+                except ValidationError as error:
+                    raise ValueError(first_problem(error, name)) from None
+        return self
+
+    @property
+    def sets(self) -> dict[str, TextCounts]:
+        """The counts of every set by its name."""
+        tests = {
+            name: TextCounts.model_validate(value)
+            for name, value in (self.model_extra or {}).items()
+            if isinstance(value, dict) and "documents" in value
+        }
+        return {"train": self.train, "valid": self.valid} | tests

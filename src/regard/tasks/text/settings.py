@@ -1,0 +1,27 @@
+"""Settings that the runs on running text have in common."""
+
+from typing import Generic
+
+from pydantic import Field
+
+from regard.config.settings import Settings
+from regard.data.settings.text import TextData
+from regard.tasks.settings import M, RunSettings
+from regard.text.settings import CorpusTextSettings
+from regard.training.settings import TrainSettings
+
+
+class TextValidationSettings(Settings):
+    """What is computed at each validation."""
+
+    tokens: int = Field(200_000, ge=1)
+    """Validation tokens evaluated each time, from the beginning of the text."""
+
+
+class TextRunSettings(RunSettings[M], Generic[M]):
+    """A run on running text, with one tokenizer for all of it."""
+
+    data: TextData
+    text: CorpusTextSettings = CorpusTextSettings()
+    train: TrainSettings = TrainSettings()
+    validation: TextValidationSettings = TextValidationSettings()

@@ -1,0 +1,20 @@
+"""The longest sentence that several translators all take."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.families import build_model
+from regard.tasks.translate.settings import PairRunSettings
+
+
+def common_length(members: Sequence[PairRunSettings[ModelSettings]]) -> dict[str, int]:
+    """Return the setting with which all members are trained on the same pairs."""
+    limits = []
+    for settings in members:
+        with torch.device("meta"):
+            model: Any = build_model(settings.model, Vocabularies(8, 8, settings.text.vocabularies == "shared"))
+        limits += [settings.data.cleaning.max_tokens, model.max_positions or settings.data.cleaning.max_tokens]
+    return {"data.cleaning.max_tokens": min(limits)}

@@ -1,0 +1,79 @@
+"""Schemas of a translator's files: facts in its checkpoint, its data and scores in run.json, its passports."""
+
+from typing import Any, ClassVar
+
+from pydantic import Field, model_validator
+
+from regard.checkpoint.facts import TaskFacts
+from regard.config.records import Count, Record
+from regard.tasks.record import DataReport, PassportRecord, ScoreRecord, ScoresRecord
+
+METRICS = {"BLEU", "chrF", "TER"}
+
+
+class TranslateFacts(TaskFacts):
+    """What a translator's checkpoint stores beside the model."""
+
+    decode: dict[str, Any] = Field(default_factory=dict)
+
+
+class PairSourceRecord(Record):
+    """The files of one set of pairs."""
+
+    path: str | None = None
+    source: str | None = None
+    target: str | None = None
+    references: list[str] = Field(default_factory=list)
+    max_rows: Count | None = None
+
+
+class PairSources(Record):
+    """The files of every set."""
+
+    train: PairSourceRecord
+    valid: PairSourceRecord | None = None
+    test: dict[str, PairSourceRecord]
+
+
+class PairCounts(Record):
+    """How many pairs were read, dropped and held out."""
+
+    read: Count
+    kept: Count
+    dropped: dict[str, Count]
+    held_out: Count = 0
+
+
+class PairReport(DataReport):
+    """The data of a translation run."""
+
+    sources: ClassVar[type[Record]] = PairSources
+
+    train: PairCounts
+    valid: PairCounts
+
+
+class TranslationScores(ScoresRecord):
+    """The metrics of a translator on one set."""
+
+    sentences: Count
+    too_long: Count = 0
+    loss: float | None
+    perplexity: float | None
+    sentences_per_second: float | None
+    paper_scores: list[ScoreRecord] = Field(default_factory=list)
+    decode: dict[str, Any]
+
+    @model_validator(mode="after")
+    def _has_all_metrics(self) -> "TranslationScores":
+        if missing := METRICS - {score.name for score in self.scores}:
+            raise ValueError(f"{min(missing)} is missing")
+        return self
+
+
+class TranslationPassport(PassportRecord):
+    """The score passport of a translator."""
+
+    sentences: Count
+    loss: float | None
+    paper_scores: list[ScoreRecord]

@@ -1,0 +1,76 @@
+"""Schemas of word vectors' files: facts in a checkpoint, data and scores in run.json."""
+
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from regard.checkpoint.facts import TaskFacts
+from regard.config.records import Count, Record
+from regard.tasks.record import DataReport, ScoresRecord
+from regard.tasks.text.records import TextCounts, TextPlace
+
+
+class WordVectorFacts(TaskFacts):
+    """What a checkpoint of word vectors stores beside the matrices."""
+
+    text: dict[str, Any] = Field(default_factory=dict)
+
+
+class WordSources(Record):
+    """The files of the text."""
+
+    train: TextPlace
+
+
+class WordCounts(TextCounts):
+    """The amount of text; `words` are those with a vector, `words_read` all of them."""
+
+    words_read: Count
+    forgotten_below: Count | None
+
+
+class WordReport(DataReport):
+    """The data of a run of word vectors."""
+
+    sources: ClassVar[type[Record]] = WordSources
+
+    train: WordCounts
+    vocabulary: Count
+    folder: str
+
+
+class SectionRecord(Record):
+    """Analogies of one kind."""
+
+    name: str
+    questions: Count
+    covered: Count
+    accuracy: float | None
+
+
+class AnalogiesRecord(Record):
+    """The accuracy on a file of analogies."""
+
+    path: str
+    sections: list[SectionRecord]
+    total: SectionRecord
+    semantic: SectionRecord
+    syntactic: SectionRecord
+
+
+class SimilarityRecord(Record):
+    """The correlation of cosines with human ratings of a file of word pairs."""
+
+    path: str
+    pairs: Count
+    covered: Count
+    spearman: float | None
+    pearson: float | None
+
+
+class VectorScores(ScoresRecord):
+    """The scores of word vectors."""
+
+    scores: list[Any] = Field(default_factory=list)
+    analogies: AnalogiesRecord | None = Field(default=None, validate_default=False)
+    similarities: list[SimilarityRecord] = Field(default_factory=list)
