@@ -8,7 +8,7 @@ from own_kernels import complaint, needs_kernels
 from regard.data.encoding.batches import NO_LABEL
 from regard.objectives.cross_entropy import CHUNK_ELEMENTS
 from regard.objectives.loss import scaled_total
-from regard.objectives.r_drop import disagreement
+from regard.objectives.r_drop import symmetric_kl
 from regard.objectives.translation import TranslationObjective
 from small import random_pairs, small_transformer
 
@@ -23,7 +23,7 @@ def test_it_equals_the_definition_in_value_and_gradient(rows, has_bias, monkeypa
     bias = torch.randn(11, dtype=torch.double, requires_grad=True) if has_bias else None
     labels = torch.randint(0, 11, (50,))
     labels[20:30] = NO_LABEL
-    found = disagreement(first, second, weight, bias, labels)
+    found = symmetric_kl(first, second, weight, bias, labels)
     p, q = (F.linear(x[labels >= 0], weight, bias).log_softmax(1) for x in (first, second))
     divergence = lambda a, b: F.kl_div(b, a, log_target=True, reduction="sum")
     expected = (divergence(p, q) + divergence(q, p)) / 2
@@ -68,7 +68,7 @@ def test_two_readings_with_dropout_are_apart_and_the_weight_draws_them_together(
 CODE = """
 import sys
 import torch
-from regard.objectives.r_drop import disagreement
+from regard.objectives.r_drop import symmetric_kl
 
 module = sys.modules["regard.objectives.r_drop"]
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -79,7 +79,7 @@ labels = torch.tensor([3, 1, 4, -1, 5, 9, 2], device=device)
 found = []
 for is_fused in (False, True):
     module.can_fuse = lambda hidden: is_fused
-    apart = disagreement(*leaves, labels)
+    apart = symmetric_kl(*leaves, labels)
     found.append([apart, *torch.autograd.grad(apart, leaves)])
 assert found[0][0] > 1
 for plain, fused in zip(*found, strict=True):
