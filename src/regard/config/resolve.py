@@ -180,4 +180,4 @@ def suggestion(name: str, schema: type[Settings]) -> str:
         near = difflib.get_close_matches(last, by_last, n=1, cutoff=cutoff)
         if near:
             return f"did you mean {by_last[near[0]]}?"
-    return f"known here: {', '.join(name.rpartition('.')[2] for name in beside)}."
+    return f"choose from {', '.join(name.rpartition('.')[2] for name in beside)}."

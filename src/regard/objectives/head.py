@@ -17,7 +17,7 @@ class LabelObjectiveSettings(Settings):
     """Fine-tuning loss."""
 
     lm_weight: float | None = Field(None, ge=0)
-    """Weight of the auxiliary next-token loss (default: 0.5 for language models; 0: off; Radford et al., 2018, §3.2)."""
+    """Weight of the auxiliary next-token loss (default: 0.5 for language models, 0: off; Radford et al., 2018)."""
 
 
 class HeadObjective:

@@ -154,7 +154,7 @@ class BidirectionalLayer(nn.Module):
         super().__init__()
         each = width // 2 if join == "concatenate" else width
         self.ahead, self.back = (RecurrentLayer(kind, inputs, each) for _ in range(2))
-        self.way = join
+        self.join_mode = join
         self.joint = build_linear(2 * width, width) if join == "layer" else None
 
     def forward(self, x: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -166,7 +166,7 @@ class BidirectionalLayer(nn.Module):
 
     def join(self, ahead: Tensor, back: Tensor) -> Tensor:
         """Return the joined states (..., D) of both directions."""
-        if self.way == "sum":
+        if self.join_mode == "sum":
             return ahead + back
         both = torch.cat((ahead, back), -1)
         return both if self.joint is None else self.joint(both).tanh()
