@@ -69,10 +69,10 @@ def fused_attention(query: Tensor, key: Tensor, value: Tensor, view: View, dropo
         return attention_weights(query, key, view) @ for_heads(value, H)
     if view.is_causal and view.mask is None and view.bias is None and T == S:
         if G == H and not dropout and _is_for_cudnn(query):
-            outputs: Tensor = torch.ops.aten._scaled_dot_product_cudnn_attention(
+            by_cudnn: Tensor = torch.ops.aten._scaled_dot_product_cudnn_attention(
                 query, key, value, None, True, 0.0, True
             )[0]
-            return outputs
+            return by_cudnn
         return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True, enable_gqa=G < H)
     key, value = for_heads(key, H), for_heads(value, H)
     mask = combined_mask(view, T, S, query.device)
