@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,3 +22,12 @@ def complaint(code: str) -> str:
     environment = os.environ | paths | interpreted
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     return done.stderr or f"exit code {done.returncode}" if done.returncode else ""
+
+
+def failure(check: Callable[[], None]) -> str:
+    """Return why a function of a test file fails in a process of its own, "" if it does not."""
+    file = Path(check.__code__.co_filename)
+    name = check.__name__
+    return complaint(
+        f"import sys; sys.path.insert(0, {str(file.parent)!r}); from {file.stem} import {name}; {name}()"
+    )

@@ -39,7 +39,7 @@ def refusal(path, text) -> str:
         ('{"name": "a/b"}', 'name: "a/b" is not the name of a file in this folder'),
         (
             '{"name": "a", "files": ["b/c", "b/../../c"]}',
-            'files.1: "b/../../c" leads out of its folder, or is no name of a file',
+            'files.1: "b/../../c" leads out of its folder, or is not a file name',
         ),
         ("[" * 5_000, "nested more than 100 levels deep"),
     ],

@@ -73,13 +73,13 @@ def test_a_name_of_another_group_is_offered_only_where_it_is_the_same():
     unknown = "unknown setting, given as 8 (from layer 0)"
     assert message({"name": "a", "model": {"rate": 8}}) == f"model.rate: {unknown}; did you mean rate?"
     assert message({"name": "a", "model": {"grate": 8}}) == (
-        f"model.grate: {unknown}; known here: heads, width, order, betas."
+        f"model.grate: {unknown}; choose from heads, width, order, betas."
     )
 
 
 def test_a_key_like_no_other_is_answered_with_the_known_ones():
     assert message({"name": "a", "zzz": 1}) == (
-        "zzz: unknown setting, given as 1 (from layer 0); known here: name, model, is_shared, rate, limit."
+        "zzz: unknown setting, given as 1 (from layer 0); choose from name, model, is_shared, rate, limit."
     )
 
 

@@ -213,7 +213,7 @@ def test_learned_places_bound_source_and_output():
     source, token_mask = sources([6])
     (found,) = decode(model, source, token_mask, SpecialTokens(2, 3, (0, 1, 2, 3)), DecodeSettings(beam_size=2))
     assert len(found[0].ids) == 7
-    with pytest.raises(DataError, match="A source of 8 tokens goes past the 7 places"):
+    with pytest.raises(DataError, match="A source of 8 tokens goes past the 7 positions"):
         model.encode(*sources([8]))
     with pytest.raises(DataError, match="A sequence of 8 tokens goes past the 7 positions this model has learned"):
         small(kernel=3, max_positions=7).encode(*sources([8]))

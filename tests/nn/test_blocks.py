@@ -7,7 +7,6 @@ from torch.testing import assert_close
 
 from regard.nn.attention.attention import View
 from regard.nn.blocks import EncoderBlock, FeedForward, Residual, build_norm
-from regard.nn.layers.dropout import Dropout, keep_mask
 from small import small_settings
 
 
@@ -67,24 +66,3 @@ def test_an_encoder_block_equals_torch_s_own(order):
         theirs.linear2.bias.copy_(ours.feed_forward.outer.bias)
     x = torch.randn(3, 5, 16, requires_grad=True)
     assert_close(ours(x, View()), theirs.train()(x), atol=1e-5, rtol=0)
-
-
-def test_dropout_keeps_the_mean_and_drops_its_share():
-    torch.manual_seed(0)
-    mask = keep_mask(torch.empty(400, 500), 0.3)
-    assert abs((mask == 0).float().mean().item() - 0.3) < 0.005
-    assert abs(mask.mean().item() - 1) < 0.01
-    assert len(mask.unique()) == 2
-    neighbors = (mask[:, ::2] == 0) & (mask[:, 1::2] == 0)  # elements that share a random word stay independent
-    assert abs(neighbors.float().mean().item() - 0.09) < 0.005
-
-
-def test_dropout_is_off_outside_training_and_repeats_with_a_seed():
-    dropout = Dropout(0.5)
-    x = torch.randn(10, 10)
-    assert dropout.eval()(x) is x
-    dropout.train()
-    torch.manual_seed(3)
-    first = dropout(x)
-    torch.manual_seed(3)
-    assert torch.equal(dropout(x), first) and not torch.equal(dropout(x), first)

@@ -254,7 +254,10 @@ def test_masks_need_a_head_and_a_token(tokenizer):
     encoder = Encoder(small_encoder_bundle(plain))
     with pytest.raises(ConfigError) as error:
         encoder.fill("the [MASK]")
-    assert str(error.value) == "This model's tokenizer has no [MASK], so it cannot be told what is missing."
+    assert (
+        str(error.value)
+        == "This model's tokenizer has no [MASK], so it cannot fill masks; use a masked language model."
+    )
     assert encoder.embed("the [MASK]").shape == (16,)
 
 

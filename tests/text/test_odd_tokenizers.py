@@ -111,7 +111,7 @@ def test_a_file_that_is_no_plain_one_is_refused(tmp_path):
 def test_a_text_that_is_none_is_named():
     tokenizer = Tokenizer.parse(json.dumps(definition()), "t.json")
     sentence = (
-        "text 2 holds a lone surrogate (\\ud800) at character 3, so it is no Unicode text; remove it, or read the "
+        "text 2 holds a lone surrogate (\\ud800) at character 3, so it is not Unicode text; remove it, or read the "
         "text as UTF-8."
     )
     odd = ["a", "a \ud800"]

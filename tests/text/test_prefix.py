@@ -91,20 +91,23 @@ def test_exact_prefixes_leave_no_choice():
 
 def test_what_cannot_be_said_is_told(tokenizers):
     cases = {
-        ("bpe", "Das  ist"): 'prefix: "Das  ist" cannot be said exactly, this model would write "Das ist".',
-        ("bpe", "日本 ist"): 'prefix: "日本 ist" cannot be said exactly, this model would write "⁇ ist".',
+        ("bpe", "Das  ist"): 'prefix: "Das  ist" cannot be generated exactly, this model would generate "Das ist".',
+        ("bpe", "日本 ist"): 'prefix: "日本 ist" cannot be generated exactly, this model would generate "⁇ ist".',
         ("word", "Das xyz"): 'prefix: no token of this model begins with the "xyz" of "Das xyz"; choose other words.',
-        ("wordpiece", "Das ist ,"): 'prefix: "Das ist ," cannot be said exactly, this model would write "Das ist,".',
+        (
+            "wordpiece",
+            "Das ist ,",
+        ): 'prefix: "Das ist ," cannot be generated exactly, this model would generate "Das ist,".',
         ("bpe", " "): "prefix: it is empty; give the words the output should begin with.",
     }
     for (kind, text), expected in cases.items():
         with pytest.raises(DataError) as error:
             prefix_of(tokenizers[kind], text)
         assert str(error.value) == expected
-    with pytest.raises(DataError, match="cannot be said exactly"):
+    with pytest.raises(DataError, match="cannot be generated exactly"):
         prefix_ids(tokenizers["word"], "Das i")
     low = train_tokenizer(TEXTS, TokenizerSettings(size=90, lowercase=True))
     with pytest.raises(
-        DataError, match='prefix: "Das ist" cannot be said exactly, this model would write "das ist".'
+        DataError, match='prefix: "Das ist" cannot be generated exactly, this model would generate "das ist".'
     ):
         prefix_of(low, "Das ist")

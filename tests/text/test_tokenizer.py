@@ -190,7 +190,7 @@ def test_dropout_refuses_a_ready_made_model_it_would_split_wrongly():
     with pytest.raises(ConfigError) as error:
         DropoutEncoder(tokenizer, 0.1)
     assert str(error.value) == (
-        "text.dropout: 0.1 cannot be drawn for this ready-made tokenizer, which uses ignore_merges; say "
+        "text.dropout: 0.1 is not supported for this tokenizer, which uses ignore_merges; set "
         "text.dropout=0, or let regard train the tokenizer."
     )
 

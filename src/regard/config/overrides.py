@@ -1,4 +1,4 @@
-"""`key=value` words from a command line, read as TOML values."""
+"""Command-line overrides: `key=value` words, parsed as TOML values."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from regard.errors import ConfigError
 
 
 def parse_value(text: str) -> Any:
-    """Return the TOML value `text` spells; a bare word is a string."""
+    """Return the TOML value of `text`; a bare word is a string."""
     if text in ("True", "False"):  # Python's spelling
         return text == "True"
     if re.fullmatch(r"[0-9]+e[0-9]+", text):  # 1e3 steps are 1000 steps
@@ -21,7 +21,7 @@ def parse_value(text: str) -> Any:
         value = parse_toml(f"value = {text}")
     except ParseError:
         return text
-    # A text with a line break could smuggle in a second key; TOML dates are plain words to us.
+    # A text with a line break could add a second key; TOML dates are kept as strings.
     if set(value) != {"value"} or not isinstance(value["value"], (bool, int, float, str, list, dict)):
         return text
     return value["value"]
@@ -59,7 +59,7 @@ def nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merge_into(table: dict[str, Any], values: Mapping[str, Any]) -> None:
-    """Put values into nested tables; what they do not name stays."""
+    """Merge values into nested tables, in place."""
     for key, value in values.items():
         if isinstance(value, Mapping):
             inner = table.get(key)

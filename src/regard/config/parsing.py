@@ -1,4 +1,4 @@
-"""JSON, TOML and numbers out of text: whatever the text is, a value or a `ParseError` comes back."""
+"""Parsers of JSON, TOML and numbers: any text gives a value or a `ParseError`, never a crash."""
 
 import json
 import math
@@ -7,14 +7,14 @@ import tomllib
 from typing import Any
 
 DEEPEST = 100
-"""Levels of nesting at most: more crash whatever walks over the value later."""
+"""Maximum nesting depth: deeper values overflow the stack of recursive code."""
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 class ParseError(ValueError):
-    """Text that cannot be parsed: the reason in a few words, and the line where it begins, if that is known."""
+    """Text that cannot be parsed: a short reason, and its line if available."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
         super().__init__(reason if line is None else f"line {line}: {reason}")
@@ -22,7 +22,7 @@ class ParseError(ValueError):
 
 
 def parse_json(text: str, *, keys_once: bool = False) -> Any:
-    """Return the value that JSON text holds; if asked, a key that comes twice in one object is refused."""
+    """Return the value of JSON text; `keys_once` refuses duplicate keys in an object."""
     try:
         value = json.loads(text, object_pairs_hook=_once if keys_once else None)
     except ParseError:
@@ -31,7 +31,7 @@ def parse_json(text: str, *, keys_once: bool = False) -> Any:
         raise ParseError(error.msg, error.lineno) from None
     except RecursionError:
         raise ParseError(f"nested more than {DEEPEST} levels deep") from None
-    except ValueError:  # Python converts no integer of thousands of digits
+    except ValueError:  # Python refuses integers of thousands of digits
         raise ParseError("an integer with too many digits") from None
     if text.count("[") + text.count("{") > DEEPEST:
         _check_depth(value)
@@ -39,16 +39,16 @@ def parse_json(text: str, *, keys_once: bool = False) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise ParseError(f"the key {json.dumps(twice)[:60]} comes twice in one object")
-    return found
+    return values
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the tables that TOML text holds."""
+    """Return the tables of TOML text."""
     try:
         value = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -75,7 +75,7 @@ def _inside(value: Any) -> Any:
 
 
 def parse_number(text: str) -> float | None:
-    """Return the finite number that plain digits spell; None for all else (nan, inf, ², 1_000)."""
+    """Return a finite number in plain ASCII digits; None for anything else (nan, inf, ², 1_000)."""
     text = text.strip()
     if not NUMBER.fullmatch(text):
         return None
@@ -84,6 +84,6 @@ def parse_number(text: str) -> float | None:
 
 
 def parse_integer(text: str) -> int | None:
-    """Return the integer that plain digits spell, up to 18 of them; None for all else."""
+    """Return an integer of at most 18 ASCII digits; None for anything else."""
     text = text.strip()
     return int(text) if INTEGER.fullmatch(text) else None

@@ -1,4 +1,4 @@
-"""Layers of values into one frozen Settings, with the source of every value and errors in words."""
+"""Resolution of settings: layers of values become one frozen `Settings`, with the source of every value."""
 
 import difflib
 import json
@@ -17,13 +17,13 @@ from regard.errors import ConfigError
 S = TypeVar("S", bound=Settings)
 
 LONGEST = 300
-"""Characters of a value that a sentence shows."""
+"""Maximum characters of a value in an error."""
 UNWRITABLE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Values from one place, such as a preset, a recipe or the command line."""
+    """Values from one source, such as a preset, a recipe or the command line."""
 
     name: str
     values: Mapping[str, Any]
@@ -31,7 +31,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Resolved(Generic[S]):
-    """A frozen value of settings, and for each dotted name the layer it came from (absent: the default)."""
+    """Frozen settings, and the layer that set each dotted name (absent: the default)."""
 
     settings: S
     sources: dict[str, str]
@@ -42,41 +42,39 @@ class Resolved(Generic[S]):
 
 
 def merge(layers: Sequence[Layer]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the merged tables and the source of each leaf; later layers win, tables are merged."""
+    """Return the merged tables and the source of each leaf; later layers override earlier ones."""
     merged: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for layer in layers:
         merge_into(merged, layer.values)
         sources |= dict.fromkeys((name for name, _ in flatten(layer.values)), layer.name)
-    alive = dict(flatten(merged))
-    return merged, {name: layer for name, layer in sources.items() if name in alive}
+    leaves = dict(flatten(merged))
+    return merged, {name: layer for name, layer in sources.items() if name in leaves}
 
 
 def resolve(schema: type[S], layers: Sequence[Layer]) -> Resolved[S]:
-    """Return the settings the layers add up to; the first layer is the weakest."""
+    """Return the validated settings of the merged layers; later layers override earlier ones."""
     merged, sources = merge(layers)
     check_texts(merged)
     try:
-        # Strict JSON mode: "8" is no number and 1 is no truth value, yet an array may become a tuple.
+        # Strict JSON mode: "8" is not a number and 1 is not a boolean, yet an array may become a tuple.
         settings = schema.model_validate_json(json.dumps(merged, default=str), strict=True)
     except ValidationError as error:
-        found: dict[str, list[ErrorDetails]] = {}
+        problems: dict[str, list[ErrorDetails]] = {}
         for detail in error.errors():
-            found.setdefault(_place(detail, schema), []).append(detail)
-        sentences = (_sentence(place, details, schema, sources) for place, details in found.items())
+            problems.setdefault(_setting_name(detail, schema), []).append(detail)
+        sentences = (_sentence(name, details, schema, sources) for name, details in problems.items())
         raise ConfigError(*sentences) from None
     return Resolved(settings, sources)
 
 
 def check_texts(values: Mapping[str, Any]) -> None:
-    """Refuse text that no file can hold or be called by: bytes that are no UTF-8, and the character 0."""
+    """Refuse text that no file or file name can contain: lone surrogates (not UTF-8) and NUL."""
     for name, value in flatten(values):
         for text in (name, *_texts(value)):
             if "\0" in text or (not text.isascii() and UNWRITABLE.search(text)):
                 shown = json.dumps(text, default=str)
-                raise ConfigError(
-                    f"{ascii(name)[1:-1]}: {shown} is not UTF-8 text, or holds the character 0; mend it."
-                )
+                raise ConfigError(f"{ascii(name)[1:-1]}: {shown} is not UTF-8 text, or contains NUL; correct it.")
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -91,8 +89,8 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(each)
 
 
-def _place(detail: ErrorDetails, schema: type[Settings]) -> str:
-    """Return the dotted name of the setting; members of a union and items of a list are not settings."""
+def _setting_name(detail: ErrorDetails, schema: type[Settings]) -> str:
+    """Return the dotted name of a setting; members of a union and items of a list are not settings."""
     here, has_names, kept = [schema], False, list[str]()
     parts = [part for part in detail["loc"] if isinstance(part, str)]
     for number, part in enumerate(parts):
@@ -109,7 +107,7 @@ def _place(detail: ErrorDetails, schema: type[Settings]) -> str:
 
 
 def _inside(annotation: Any) -> tuple[list[type[Settings]], bool]:
-    """Return the groups of settings that an annotation admits, and whether users name what it holds."""
+    """Return the groups of settings an annotation admits, and True if it is a table with names chosen by users."""
     parts = [annotation, *get_args(annotation)]
     tables = [part for part in parts if get_origin(part) is dict]
     inner = [each for part in tables for each in schemas_in(get_args(part)[1])]
@@ -130,56 +128,56 @@ KINDS = {
 }
 
 
-def _sentence(place: str, details: Sequence[ErrorDetails], schema: type[Settings], sources: Mapping[str, str]) -> str:
-    """Return one sentence for one setting: dotted name, value, where it came from, and the way out."""
-    # A union complains once for each member: one that understands the kind of value says most.
+def _sentence(name: str, details: Sequence[ErrorDetails], schema: type[Settings], sources: Mapping[str, str]) -> str:
+    """Return the error of one setting in a sentence: dotted name, value, source and the way out."""
+    # A union reports an error for each member: that of a member with the right type is the most specific.
     detail = next((each for each in details if each["type"] not in (*KINDS, "literal_error")), details[0])
     value, kind = detail["input"], detail["type"]
     shown = json.dumps(value, ensure_ascii=False, default=str)
     shown = shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
-    origin = f" (from {sources[place]})" if place in sources else ""
+    origin = f" (from {sources[name]})" if name in sources else ""
     if kind == "extra_forbidden":
-        return f"{place}: unknown setting, given as {shown}{origin}; {suggestion(place, schema)}"
+        return f"{name}: unknown setting, given as {shown}{origin}; {suggestion(name, schema)}"
     if kind in ("too_long", "too_short") or (kind == "missing" and isinstance(detail["loc"][-1], int)):
-        return f"{place}: {shown} has the wrong number of values{origin}."
+        return f"{name}: {shown} has the wrong number of values{origin}."
     if kind == "missing":
-        return f"{place}: this setting is required; give it in the recipe or as {_way_in(place, schema)}."
+        return f"{name}: this setting is required; give it in the recipe or as {_way_in(name, schema)}."
     if kind == "literal_error" or kind in KINDS:
         wanted = dict.fromkeys(
             KINDS[each["type"]] if each["type"] in KINDS else f"one of {each['ctx']['expected']}" for each in details
         )
-        return f"{place}: {shown} is not {' or '.join(wanted)}{origin}."
+        return f"{name}: {shown} is not {' or '.join(wanted)}{origin}."
     if kind in ("value_error", "assertion_error"):
         reason = str(detail["ctx"]["error"]) if "ctx" in detail else detail["msg"]
-        joint = "" if not place else "." if _starts_with_setting(reason) else ": "
-        return f"{place}{joint}{reason}"
+        joint = "" if not name else "." if _starts_with_setting(reason) else ": "
+        return f"{name}{joint}{reason}"
     limit = detail["msg"].removeprefix("Input should be ")
-    return f"{place}: {shown} is out of range, it must be {limit}{origin}."
+    return f"{name}: {shown} is out of range, it must be {limit}{origin}."
 
 
-def _way_in(place: str, schema: type[Settings]) -> str:
-    """Return how a setting is given on the command line: of a group, one of its settings."""
-    inside = [name for name in setting_names(schema) if name.rpartition(".")[0] == place]
-    if f"{place}.preset" in inside:
-        return f"{place}.preset=NAME"
-    return f"{inside[0]}=VALUE" if inside else f"{place}=VALUE"
+def _way_in(name: str, schema: type[Settings]) -> str:
+    """Return the command-line form of a setting; for a group, that of one of its settings."""
+    inside = [each for each in setting_names(schema) if each.rpartition(".")[0] == name]
+    if f"{name}.preset" in inside:
+        return f"{name}.preset=NAME"
+    return f"{inside[0]}=VALUE" if inside else f"{name}=VALUE"
 
 
 def _starts_with_setting(reason: str) -> bool:
-    """Tell whether a validator's text names its own setting first ("heads: 7 does not ...")."""
+    """Return True if a validator's message begins with a setting's name ("heads: 7 does not ...")."""
     head, colon, _ = reason.partition(": ")
     return bool(colon) and head.replace("_", "").replace(".", "").isalnum()
 
 
-def suggestion(place: str, schema: type[Settings]) -> str:
-    """Return the nearest known name, or what is known beside it."""
+def suggestion(name: str, schema: type[Settings]) -> str:
+    """Return the closest valid name, or the list of valid names in the same group."""
     names = list(setting_names(schema))
-    group, _, last = place.rpartition(".")
+    group, _, last = name.rpartition(".")
     beside = [name for name in names if name.rpartition(".")[0] == group]
-    # Elsewhere only what is called so: a model without heads has no use for machine.threads.
+    # In other groups only near-identical names: a model without heads is not meant by machine.threads.
     for among, cutoff in ((beside, 0.6), (names, 0.9)) if group and beside else ((names + beside, 0.6),):
         by_last = {name.rpartition(".")[2]: name for name in among}
         near = difflib.get_close_matches(last, by_last, n=1, cutoff=cutoff)
         if near:
             return f"did you mean {by_last[near[0]]}?"
-    return f"known here: {', '.join(name.rpartition('.')[2] for name in beside)}."
+    return f"choose from {', '.join(name.rpartition('.')[2] for name in beside)}."

@@ -1,4 +1,4 @@
-"""The base of every schema of settings, and the dotted names inside one."""
+"""The base class of all settings schemas, and their dotted names."""
 
 from collections.abc import Iterator, Mapping
 from types import UnionType
@@ -29,7 +29,7 @@ def schemas_in(annotation: Any) -> Iterator[type[Settings]]:
 
 
 def setting_names(schema: type[Settings], prefix: str = "") -> Iterator[str]:
-    """Yield every dotted name a schema knows, groups included."""
+    """Yield all dotted names of a schema, groups included."""
     for name, field in schema.model_fields.items():
         yield prefix + name
         for inner in schemas_in(field.annotation):

@@ -1,1 +1,1 @@
-"""Inspection: traces recorded from named probes, and what is computed from them."""
+"""Inspection: traces recorded at probes, hidden states, the logit lens and attention focus."""

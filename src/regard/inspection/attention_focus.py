@@ -1,4 +1,4 @@
-"""How sharply a decoder looks at its source."""
+"""Attention focus: how concentrated a decoder's cross-attention is, by its entropy."""
 
 import fnmatch
 from typing import Any
@@ -16,19 +16,19 @@ CROSS = "*.cross.weights"
 
 @torch.inference_mode()
 def attention_focus(model: Any, batch: TranslationBatch) -> float | None:
-    """Return the focus of the sharpest cross-attention head; None where the model has no such heads.
+    """Return the focus of the most focused cross-attention head, between 0 and 1; None without such heads.
 
-    Focus is 1 - entropy / log(source length), in the mean over target tokens: 0 is a look at every source token
-    alike, 1 a look at one only.
+    Focus is 1 - entropy / log(source length), averaged over target tokens: 0 is uniform attention, 1 attention to a
+    single source token.
     """
     focuses: list[float] = []
     lengths = batch.source_mask.sum(-1)  # (B,)
-    counts = batch.target_mask & (lengths > 1)[:, None]  # (B, T): a single source token leaves no choice
+    counts = batch.target_mask & (lengths > 1)[:, None]  # (B, T): one source token has no entropy
 
     def listener(weights: Tensor) -> None:
         entropy = torch.special.entr(weights.float()).sum(-1)  # (B, H, T)
-        share = entropy / lengths.clamp(min=2).log()[:, None, None]
-        kept = share.transpose(1, 2)[counts]  # (N, H)
+        relative = entropy / lengths.clamp(min=2).log()[:, None, None]
+        kept = relative.transpose(1, 2)[counts]  # (N, H)
         focuses.append(float((1 - kept).mean(0).max()))
 
     heads: dict[Any, Listener] = {

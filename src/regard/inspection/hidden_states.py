@@ -1,4 +1,4 @@
-"""What a text encoder knows of each token on its way, block by block."""
+"""Hidden states of a text encoder, layer by layer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,26 +19,26 @@ def read_layers(
     segments: Tensor | None = None,
     token_mask: Tensor | None = None,
 ) -> list[Tensor]:
-    """Return hidden states (R, T, D) behind some layers: 0 is the embeddings, 1 the first block, -1 the last.
+    """Return hidden states (R, T, D) after these layers: 0 is the embeddings, 1 the first block, -1 the last.
 
-    What the last block hands on is taken as heads see it.
+    The last block's are the model's output, as heads take it.
     """
     count = len(model.hidden)
-    wanted = [_number(layer, count) for layer in layers]
-    found: dict[int, Tensor] = {}
+    indices = [_layer_index(layer, count) for layer in layers]
+    states: dict[int, Tensor] = {}
 
     def keep(layer: int) -> Listener:
-        return lambda value: found.update({layer: value})
+        return lambda value: states.update({layer: value})
 
-    places: dict[int, Probe] = {0: model.embedded} | dict(enumerate(model.hidden, start=1))
-    heard = {places[layer]: keep(layer) for layer in set(wanted) if layer != count}
-    with exclusive(model), listening(heard):
-        found[count] = model.hidden_states(tokens, segments, token_mask)
-    return [found[layer] for layer in wanted]
+    points: dict[int, Probe] = {0: model.embedded} | dict(enumerate(model.hidden, start=1))
+    listeners = {points[layer]: keep(layer) for layer in set(indices) if layer != count}
+    with exclusive(model), listening(listeners):
+        states[count] = model.hidden_states(tokens, segments, token_mask)
+    return [states[layer] for layer in indices]
 
 
-def _number(layer: int, count: int) -> int:
-    """Return a layer counted from the embeddings on."""
+def _layer_index(layer: int, count: int) -> int:
+    """Return the index of a layer, with the embeddings as 0; negative ones count from the end."""
     if not -count - 1 <= layer <= count:
         raise ConfigError(
             f"layer: {layer} is out of range; this model has embeddings (0) and {count} blocks (1 to {count}, or -1 "

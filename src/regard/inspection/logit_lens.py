@@ -1,4 +1,4 @@
-"""The logit lens (nostalgebraist, 2020): what a model would say if the block it has reached were its last."""
+"""The logit lens (nostalgebraist, 2020): the output layer applied to the hidden states of each block."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from regard.models.base.protocols import SupportsLogitLens
 from regard.nn.probes.trace import Trace
 
 AT_ONCE = 2**22
-"""Logits that are made at once."""
+"""Maximum number of logits computed at once."""
 
 
 @torch.inference_mode()
@@ -22,35 +22,31 @@ def record_lens(
     model: Any,
     text: Tensor,
     tokens: dict[str, list[str]],
-    pieces: Callable[[list[int]], list[str]],
+    to_tokens: Callable[[list[int]], list[str]],
     count: int = 5,
     segments: Tensor | None = None,
 ) -> Trace:
-    """Return what each block of a language model would say behind every token of one text (T,).
+    """Return each block's prediction at every token of one text (T,): the next token, or an encoder's token itself.
 
-    A text encoder, which is also told the segments (T,), says what it would put in the place of every token.
-
-    The arrays `blocks.N.ids` and `blocks.N.probabilities` (T, count) hold the most probable tokens, best first; the
-    tokens `blocks.N` are the best ones in words.
+    A text encoder also takes the segments (T,). The arrays `blocks.N.ids` and `blocks.N.probabilities` (T, count)
+    hold the most probable tokens, best first; the tokens `blocks.N` are the best ones as text.
     """
-    layered: object = model
-    if not isinstance(layered, SupportsLogitLens):
-        raise ConfigError(
-            "logit_lens: this model has no blocks that write into one stream; a model of the family gpt has."
-        )
+    candidate: object = model
+    if not isinstance(candidate, SupportsLogitLens):
+        raise ConfigError("logit_lens: this model has no residual stream; use a model of the family gpt or bert.")
     with recording(model, ["hidden.*"]) as hidden:
         model.hidden_states(text[None]) if segments is None else model.hidden_states(text[None], segments[None])
     arrays: dict[str, NDArray[np.float32]] = {}
-    said = dict(tokens)
+    predicted = dict(tokens)
     for number in range(len(hidden)):
         ids, probabilities = _most_probable(model, torch.from_numpy(hidden[f"hidden.{number}"]), count)
         arrays[f"blocks.{number}.ids"], arrays[f"blocks.{number}.probabilities"] = ids, probabilities
-        said[f"blocks.{number}"] = pieces(ids[:, 0].astype(np.int64).tolist())
-    return Trace(said, arrays)
+        predicted[f"blocks.{number}"] = to_tokens(ids[:, 0].astype(np.int64).tolist())
+    return Trace(predicted, arrays)
 
 
 def _most_probable(model: Any, hidden: Tensor, count: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the ids and probabilities (T, count) that hidden states (T, D) lead to."""
+    """Return the most probable ids and their probabilities (T, count) for hidden states (T, D)."""
     weight = model.head.weight
     ids, probabilities = [], []
     for part in hidden.to(weight).split(max(1, AT_ONCE // weight.size(0))):

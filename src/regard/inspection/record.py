@@ -1,4 +1,4 @@
-"""One example through the model with somebody listening at its probes."""
+"""Recording of probes: one example passes the model, and the values at its probes become a trace."""
 
 import fnmatch
 import threading
@@ -20,7 +20,7 @@ _locks: "weakref.WeakKeyDictionary[nn.Module, threading.Lock]" = weakref.WeakKey
 
 
 def exclusive(model: nn.Module) -> threading.Lock:
-    """Return the lock of a model: a listener on its probes hears whoever runs it."""
+    """Return the lock of a model: its probes' listeners receive values from every thread that runs it."""
     return _locks.setdefault(model, threading.Lock())
 
 
@@ -32,9 +32,9 @@ def record_translation(
     tokens: dict[str, list[str]],
     names: Sequence[str] = ("*.weights",),
 ) -> Trace:
-    """Return what the probes of these names (shell patterns) saw while one source (S,) led to one target (T,)."""
+    """Return the values at the named probes (shell patterns) for one source (S,) and its target (T,)."""
     if not probes(model):
-        raise ConfigError("inspect: this model has no attention to look at; one with model.alignment has.")
+        raise ConfigError("inspect: this model has no attention weights; use one with model.alignment.")
     token_mask = torch.ones_like(source, dtype=torch.bool)
     with recording(model, names) as arrays:
         model.decode(target[None], model.encode(source[None], token_mask[None]))
@@ -49,12 +49,12 @@ def record_text(
     names: Sequence[str] = ("*.weights",),
     segments: Tensor | None = None,
 ) -> Trace:
-    """Return what the probes of these names (shell patterns) saw while one text (T,) was read.
+    """Return the values at the named probes (shell patterns) for one text (T,).
 
-    A text encoder is also told the segments (T,) of the tokens.
+    A text encoder also takes the segments (T,).
     """
     if not probes(model):
-        raise ConfigError("inspect: this model has no attention to look at; a model of the family gpt has.")
+        raise ConfigError("inspect: this model has no attention weights; use a model of the family gpt.")
     with recording(model, names) as arrays:
         model.hidden_states(text[None]) if segments is None else model.hidden_states(text[None], segments[None])
     return Trace(tokens, arrays)
@@ -62,7 +62,7 @@ def record_text(
 
 @contextmanager
 def recording(model: Any, names: Sequence[str]) -> Iterator[dict[str, NDArray[np.float32]]]:
-    """Fill the arrays of one example with what is seen at probes of these names, for the length of a block."""
+    """Record the values at the named probes for one example, within a `with` block."""
     arrays: dict[str, NDArray[np.float32]] = {}
 
     def listener(name: str) -> Listener:
@@ -71,16 +71,16 @@ def recording(model: Any, names: Sequence[str]) -> Iterator[dict[str, NDArray[np
 
         return keep
 
-    found = {
+    listeners = {
         probe: listener(name)
         for name, probe in probes(model).items()
         if any(fnmatch.fnmatch(name, pattern) for pattern in names)
     }
-    if not found:
+    if not listeners:
         raise ConfigError(
             f"inspect: no probe is named {' or '.join(names)}; this model has {', '.join(probes(model))}."
         )
-    with exclusive(model), listening(found):
+    with exclusive(model), listening(listeners):
         was_training = model.training
         model.eval()
         try:

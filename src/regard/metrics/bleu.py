@@ -15,7 +15,7 @@ def ngrams(tokens: Sequence[str], n: int) -> list[Ngram]:
 
 @dataclass(frozen=True)
 class Precision:
-    """How many of a corpus' n-grams occur in a reference: counted freely, and clipped."""
+    """The n-grams of a corpus that occur in a reference: matches before and after clipping."""
 
     n: int
     matched: int
@@ -30,7 +30,7 @@ class Precision:
 
 @dataclass(frozen=True)
 class BleuExplanation:
-    """The parts of a BLEU score: precisions for n = 1..N, lengths c and r, and what follows from them."""
+    """The components of a BLEU score: precisions for n = 1..N, lengths c and r, and the brevity penalty."""
 
     precisions: tuple[Precision, ...]
     hypothesis_length: int
@@ -48,14 +48,14 @@ class BleuExplanation:
         """BLEU-n between 0 and 1: the penalty times the geometric mean of p_1..p_n."""
         values = [precision.value for precision in self.precisions[:n]]
         if min(values) == 0:
-            return 0.0  # unsmoothed: one order without a match makes the product nothing
+            return 0.0  # unsmoothed: one order without a match makes the product 0
         return self.brevity_penalty * math.exp(math.fsum(map(math.log, values)) / n)
 
 
 def explain_bleu(
     hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]], orders: int = 4
 ) -> BleuExplanation:
-    """Return the parts of corpus BLEU for tokenized hypotheses, each with one or more tokenized references."""
+    """Return the components of corpus BLEU for tokenized hypotheses with one or more tokenized references each."""
     precisions = tuple(_precision(hypotheses, references, n) for n in range(1, orders + 1))
     closest = [
         min((len(reference) for reference in choices), key=lambda r: (abs(r - len(hypothesis)), r))
@@ -87,7 +87,7 @@ def _largest_counts(choices: Sequence[Sequence[str]], n: int) -> Counter[Ngram]:
 
 @dataclass(frozen=True)
 class Match:
-    """One n-gram of a hypothesis: its count there, in each reference, and how much of it counts."""
+    """One n-gram of a hypothesis: its count there, in each reference, and its clipped count."""
 
     ngram: Ngram
     count: int

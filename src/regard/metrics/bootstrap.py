@@ -1,4 +1,4 @@
-"""How sure a figure is: the examples are drawn again and again, and the figure computed anew (Efron, 1979)."""
+"""Bootstrap confidence intervals: a metric is recomputed on resampled examples (Efron, 1979)."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -8,44 +8,44 @@ import numpy.typing as npt
 
 RESAMPLES = 1000
 SEED = 12345
-"""The seed sacrebleu takes too."""
+"""The default seed of sacrebleu."""
 
 Numbers = npt.NDArray[np.float64]
 Statistic = Callable[[Numbers], float]
-"""A figure of examples of which each counts so many times."""
+"""A metric as a function of how often each example counts (N,)."""
 
 
 class Interval(NamedTuple):
-    """Where 95 of 100 resampled values lie."""
+    """A 95% confidence interval."""
 
     low: float
     high: float
 
 
 def draws(examples: int, resamples: int = RESAMPLES, seed: int = SEED) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield how often each example is drawn, once for each resample."""
+    """Yield the count of each example (N,) in each resample."""
     generator = np.random.default_rng(seed)
     for _ in range(resamples):
         yield np.bincount(generator.integers(examples, size=examples), minlength=examples)
 
 
 def interval_of(values: Numbers) -> Interval:
-    """Return where 95 of 100 values lie."""
+    """Return the central 95% interval of values."""
     low, high = np.percentile(values, [2.5, 97.5]).tolist()
     return Interval(low, high)
 
 
-def p_value(differences: Numbers, found: float) -> float:
-    """Return how often a difference centerd on nothing is at least as large as the one found.
+def p_value(differences: Numbers, observed: float) -> float:
+    """Return the two-sided p-value: how often a centered difference is at least as large as the observed one.
 
-    Both signs count. (sacrebleu and Moses center absolute differences and count one tail: half as much for clear
-    differences, and next to nothing for two systems that say the same.)
+    (sacrebleu and Moses center absolute differences and count one tail: half as much for clear differences, and
+    almost 0 for two systems with the same outputs.)
     """
-    centerd = np.abs(differences - differences.mean())
-    at_least = int((centerd >= abs(found) - 1e-9).sum())
+    centered = np.abs(differences - differences.mean())
+    at_least = int((centered >= abs(observed) - 1e-9).sum())
     return (at_least + 1) / (len(differences) + 1)
 
 
 def bootstrap(statistic: Statistic, examples: int, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
-    """Return the interval of a figure over so many examples."""
+    """Return the 95% confidence interval of a metric over `examples` examples."""
     return interval_of(np.array([statistic(counts.astype(float)) for counts in draws(examples, resamples, seed)]))

@@ -1,4 +1,4 @@
-"""How well texts were foreseen: one figure over all their tokens, words or bytes."""
+"""Perplexity of texts by token or word, and bits per byte."""
 
 import math
 from collections.abc import Sequence
@@ -6,33 +6,33 @@ from typing import Protocol
 
 
 class Scored(Protocol):
-    """Something that has a log probability for each of its tokens."""
+    """An object with a log-probability for each of its tokens."""
 
     @property
     def log_probabilities(self) -> tuple[float, ...]:
-        """One for each token."""
+        """The log-probability of each token, in nats."""
 
 
 class ScoredText(Scored, Protocol):
-    """A text that has."""
+    """A text with a log-probability for each of its tokens."""
 
     @property
     def text(self) -> str:
-        """The whole of it."""
+        """The full text."""
 
 
 def perplexity(scores: Sequence[Scored]) -> float:
-    """Return e to the mean negative log probability of a token, over all scores."""
+    """Return exp of the mean negative log-probability per token, over all scores."""
     return _per(scores, sum(len(score.log_probabilities) for score in scores))
 
 
 def word_perplexity(scores: Sequence[ScoredText]) -> float:
-    """Return e to the negative log probability of a word (what stands between white space), over all texts."""
+    """Return exp of the mean negative log-probability per word (split at white space), over all texts."""
     return _per(scores, sum(len(score.text.split()) for score in scores))
 
 
 def bits_per_byte(scores: Sequence[ScoredText]) -> float:
-    """Return the negative base-2 logarithm of the probability, by bytes of UTF-8, over all texts."""
+    """Return the negative log2-probability per byte of UTF-8, over all texts."""
     size = sum(len(score.text.encode()) for score in scores)
     return -_total(scores) / math.log(2) / size if size else math.nan
 

@@ -1,4 +1,4 @@
-"""Whether two systems differ: paired bootstrap over sentences (Koehn, 2004), two-sided."""
+"""Significance tests: paired bootstrap over sentences (Koehn, 2004), two-sided."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from regard.metrics.translation import metric_of, reference_streams
 from regard.progress import SILENT, Progress
 
 LEVEL = 0.05
-"""Below this p a difference is called one."""
+"""Significance level: the p-value below which a difference is significant."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Difference:
     second: float
     second_interval: Interval
     interval: Interval
-    """Of the first minus the second."""
+    """95% interval of the first minus the second."""
     p: float
-    """How often chance alone makes a difference at least this large, in either direction."""
+    """Two-sided p-value of the difference."""
 
     @property
     def value(self) -> float:
@@ -36,13 +36,13 @@ class Difference:
 
     @property
     def is_significant(self) -> bool:
-        """Whether chance is an unlikely explanation: both tests must say so, which differ on few examples."""
+        """True if the p-value is below the level and the interval excludes 0; on few examples the two differ."""
         low, high = self.interval
         return self.p < LEVEL and not low <= 0 <= high
 
     @property
     def first_is_better(self) -> bool:
-        """Whether the sign of the difference speaks for the first; of TER less is better."""
+        """True if the difference favors the first system; lower TER is better."""
         return self.value < 0 if self.name == "TER" else self.value > 0
 
 
@@ -55,7 +55,7 @@ def paired_bootstrap(
     seed: int = SEED,
     progress: Progress = SILENT,
 ) -> list[Difference]:
-    """Return each metric of two lists of hypotheses, and how sure their difference is."""
+    """Return each metric of two lists of hypotheses, with intervals and the p-value of their difference."""
     size = (resamples, seed)
     streams = reference_streams(references)
     metrics = [metric_of(name) for name in names]
@@ -81,20 +81,20 @@ def paired(
     examples: int,
     size: tuple[int, int] = (RESAMPLES, SEED),
 ) -> Difference:
-    """Return a figure of two systems on the same examples, both of which share the draws; `size` holds the seed."""
+    """Return the difference of two systems on the same resamples; `size` is (resamples, seed)."""
     pairs = [(first(counts), second(counts)) for counts in (each.astype(float) for each in draws(examples, *size))]
     ones, others = np.array(pairs, float).T
     everything = np.ones(examples)
-    value, rival = first(everything), second(everything)
+    value, other_value = first(everything), second(everything)
     return Difference(
         name,
         f"{signature}|bs:{size[0]}|seed:{size[1]}",
         value,
         interval_of(ones),
-        rival,
+        other_value,
         interval_of(others),
         interval_of(ones - others),
-        p_value(ones - others, value - rival),
+        p_value(ones - others, value - other_value),
     )
 
 

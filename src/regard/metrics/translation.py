@@ -1,4 +1,4 @@
-"""BLEU, chrF and TER by sacrebleu, each with the signature that makes it comparable."""
+"""BLEU, chrF and TER by sacrebleu, each with its signature."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ TOKENIZERS = ("13a", "intl", "zh", "char", "none")
 
 @dataclass(frozen=True)
 class Score:
-    """A corpus score and the signature that says how it was computed."""
+    """A corpus score and the sacrebleu signature of its computation."""
 
     name: str
     value: float
@@ -40,22 +40,22 @@ def translation_scores(
 def metric_of(name: str, tokenize: str = "13a", lowercase: bool = False) -> Any:
     """Return sacrebleu's object for a metric."""
     if name == "BLEU":
-        # force: text that looks tokenized is the user's own business, and a warning on stderr would not tell more
+        # force: no warning on stderr for text that looks tokenized
         return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
     return CHRF(lowercase=lowercase) if name == "chrF" else TER(case_sensitive=not lowercase)
 
 
 def paper_scores(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> list[Score]:
-    """Return BLEU as papers often count it: without case, on tokens; never to be set beside a standard figure.
+    """Return BLEU as papers often report it: lowercased and tokenized; not comparable with standard BLEU.
 
-    The first is what multi-bleu.perl gives on text that was lowercased and split by 13a beforehand. The second
-    splits at every mark of punctuation, as some tokenizers do, which makes more tokens and a higher figure.
+    The first is that of multi-bleu.perl on text lowercased and tokenized by 13a beforehand. The second splits at
+    all punctuation, as some tokenizers do, which gives more tokens and a higher score.
     """
     split = bleu_tokenizer("13a", lowercase=True)
-    said = [" ".join(split(hypothesis)) for hypothesis in hypotheses]
-    meant = [[" ".join(split(reference)) for reference in choices] for choices in references]
+    outputs = [" ".join(split(hypothesis)) for hypothesis in hypotheses]
+    targets = [[" ".join(split(reference)) for reference in choices] for choices in references]
     plain = BLEU(tokenize="none", smooth_method="none", force=True)
-    value = float(plain.corpus_score(said, reference_streams(meant)).score)
+    value = float(plain.corpus_score(outputs, reference_streams(targets)).score)
     signature = f"{plain.get_signature()} on 13a-tokenized lowercased text"
     (fine,) = translation_scores(hypotheses, references, ["BLEU"], "intl", lowercase=True)
     return [
@@ -65,7 +65,7 @@ def paper_scores(hypotheses: Sequence[str], references: Sequence[Sequence[str]])
 
 
 def reference_streams(references: Sequence[Sequence[str]]) -> Any:
-    """Turn references by sentence into sacrebleu's references by stream, padded where a sentence has fewer."""
+    """Return references by stream, as sacrebleu takes them, padded with None for sentences with fewer."""
     most = max(map(len, references))
     return [[choices[index] if index < len(choices) else None for choices in references] for index in range(most)]
 

@@ -1,1 +1,1 @@
-"""Building blocks of models, each mechanism once."""
+"""Neural-network building blocks: layers, attention, kernels, probes and inference optimizations."""

@@ -1,4 +1,4 @@
-"""Encoder and decoder blocks: sublayers with a residual connection around each, the norm in one of three places."""
+"""Transformer encoder and decoder blocks: sublayers with residual connections and a norm before or after."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,32 +30,32 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class BlockSettings(Settings):
-    """The shape of one block."""
+    """The size and structure of one block."""
 
     width: int = Field(512, ge=1)
-    """Width of the model, d_model."""
+    """Model width (d_model)."""
     heads: int = Field(8, ge=1)
-    """Attention heads."""
+    """Number of attention heads."""
     head_width: int | None = Field(None, ge=1)
-    """Width of each head; unset: width / heads."""
+    """Width of each head (default: width / heads)."""
     key_value_heads: int | None = Field(None, ge=1)
-    """Heads of keys and values in self-attention, each shared by as many attention heads; unset: one for each."""
+    """Number of key/value heads in self-attention, for grouped-query attention (default: heads)."""
     feed_forward_width: int = Field(2048, ge=1)
     """Inner width of the feed-forward sublayer."""
     activation: Activation = "relu"
-    """What stands between the two feed-forward products; gelu-tanh is the approximation of it that GPTs use."""
+    """Activation of the feed-forward sublayer; gelu-tanh: GPT-2's tanh approximation of gelu; swiglu: gated silu."""
     norm: Literal["layer", "rms"] = "layer"
-    """Layer norm (mean and variance) or root-mean-square norm."""
+    """layer: LayerNorm (mean and variance); rms: RMSNorm."""
     norm_order: NormOrder = "post"
-    """norm(x + f(x)) as in the paper, x + f(norm(x)), or x + norm(f(x))."""
+    """post: norm(x + f(x)), as in the paper; pre: x + f(norm(x)); res-post: x + norm(f(x))."""
     norm_epsilon: float = Field(1e-5, gt=0)
-    """Keeps a norm from dividing by nothing."""
+    """Added to the variance in a norm, against division by zero."""
     has_bias: bool = True
-    """Whether linear layers have biases."""
+    """Add biases to linear layers."""
     dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout on the output of every sublayer."""
     attention_dropout: float = Field(0.0, ge=0, lt=1)
-    """Dropout on attention weights (costs the fused kernel on CPU)."""
+    """Dropout on attention weights (disables the fused kernel on a CPU)."""
     feed_forward_dropout: float = Field(0.0, ge=0, lt=1)
     """Dropout after the activation."""
 
@@ -73,26 +73,26 @@ class BlockSettings(Settings):
 
     @property
     def width_of_head(self) -> int:
-        """The head width after the default has been worked out."""
+        """The head width, default resolved."""
         return self.head_width or self.width // self.heads
 
     @property
     def groups(self) -> int:
-        """The key and value heads after the default has been worked out."""
+        """The number of key/value heads, default resolved."""
         return self.key_value_heads or self.heads
 
 
 def build_norm(settings: BlockSettings) -> nn.Module:
-    """Return a norm over the features of one position."""
+    """Return a norm over the features of each position."""
     kind = nn.LayerNorm if settings.norm == "layer" else nn.RMSNorm
     return kind(settings.width, eps=settings.norm_epsilon)
 
 
 class Residual(nn.Module):
-    """x and f(x) added, with dropout on f(x) and the norm where `order` says."""
+    """A residual connection x + f(x), with dropout on f(x) and the norm in the given order."""
 
     is_narrow = False
-    """Whether sums that come out of a norm are kept in the precision of products, half as wide."""
+    """Keep normalized sums in autocast's half precision instead of fp32."""
 
     def __init__(self, settings: BlockSettings) -> None:
         super().__init__()
@@ -102,21 +102,21 @@ class Residual(nn.Module):
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """Return (B, T, D)."""
-        # Calling a module that does nothing takes a microsecond: much, where a step of decoding takes a thousand.
-        dropped = self.dropout if self.training else lambda y: y
+        # Calling a no-op module takes a microsecond: too much in a decoding step of a thousand.
+        dropout = self.dropout if self.training else lambda y: y
         if self.order == "pre":
             x, normed = beside_norm(self.norm, x)
-            return x + dropped(sublayer(normed))
+            return x + dropout(sublayer(normed))
         if self.order == "res-post":
-            return x + dropped(self._normed(sublayer(x)))
-        return self._normed(x + dropped(sublayer(x)))
+            return x + dropout(self._normed(sublayer(x)))
+        return self._normed(x + dropout(sublayer(x)))
 
     def _normed(self, x: Tensor) -> Tensor:
         return as_product(self.norm(x)) if self.is_narrow else self.norm(x)
 
 
 class FeedForward(nn.Module):
-    """Two products with a nonlinearity between, at each position alone; SwiGLU gates one half by the other."""
+    """Position-wise feed-forward sublayer: two linear layers with an activation between; SwiGLU gates one half."""
 
     def __init__(self, settings: BlockSettings) -> None:
         super().__init__()
@@ -132,7 +132,7 @@ class FeedForward(nn.Module):
         return self.outer(self.dropout(x) if self.training else x)
 
     def _activated(self, x: Tensor) -> Tensor:
-        """Return what stands between the products (B, T, F)."""
+        """Return the activations (B, T, F) between the linear layers."""
         if self.activation in GELUS and self.training and self.inner.bias is not None and can_fuse(x):
             product = F.linear(x, self.inner.weight)
             return gelu_of_sum(product, self.inner.bias, self.activation == "gelu-tanh")
@@ -159,7 +159,7 @@ class EncoderBlock(nn.Module):
         self.around_feed_forward = Residual(settings)
 
     def forward(self, x: Tensor, view: View, cache: Cache | None = None) -> Tensor:
-        """Return (B, T, D); a cache adds the positions seen before, and keeps the new ones."""
+        """Return (B, T, D); a cache adds the keys and values of past positions, and stores the new ones."""
         x = self.around_attention(x, lambda y: self.attention(y, view, cache))
         return self.around_feed_forward(x, self.feed_forward)
 
@@ -184,7 +184,7 @@ class DecoderBlock(nn.Module):
         memory_view: View,
         cache: Cache | None = None,
     ) -> Tensor:
-        """Return (B, T, D); `memory` holds the keys and values that `cross.project` made."""
+        """Return (B, T, D); `memory` holds the keys and values of `cross.project`."""
         x = self.around_attention(x, lambda y: self.attention(y, view, cache))
         x = self.around_cross(x, lambda y: self.cross(y, *memory, memory_view))
         return self.around_feed_forward(x, self.feed_forward)

@@ -1,4 +1,4 @@
-"""Label-smoothed cross-entropy straight from hidden states: logits exist a chunk at a time, and never twice."""
+"""Chunked, label-smoothed cross-entropy from hidden states: logits exist one chunk at a time, and only once."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,15 +12,15 @@ from regard.nn.kernels.availability import has_triton
 from regard.nn.layers.linear import as_product
 
 CHUNK_ELEMENTS = {"cpu": 2**22}
-"""Logits held at once on devices of a kind: what a cache likes on a CPU; a GPU holds a share of its memory."""
-SHARE_OF_MEMORY = 1 / 32
-"""Of a GPU, for logits in two bytes each: the fewer the chunks, the fewer times a gradient is added to the last."""
+"""Logits of a chunk by device type: as many as fit a CPU's cache; on a GPU a fraction of its memory."""
+MEMORY_FRACTION = 1 / 32
+"""Fraction of a GPU's memory for logits of two bytes: fewer chunks need fewer additions of gradients."""
 GOOD_SIZE = 64
-"""Of a vocabulary on a GPU: products with 50,257 columns take several times as long as with 50,304."""
+"""Multiple to which a GPU pads the vocabulary: products with 50,257 columns are several times slower than 50,304."""
 
 
 def chunk_rows(hidden: Tensor, V: int) -> Iterator[slice]:
-    """Yield parts of the rows (N, D) whose logits (n, V) are held at once."""
+    """Yield slices of the rows (N, D) whose logits (n, V) form one chunk."""
     rows = max(1, _chunk_elements(hidden.device) // V)
     for start in range(0, hidden.size(0), rows):
         yield slice(start, start + rows)
@@ -28,12 +28,12 @@ def chunk_rows(hidden: Tensor, V: int) -> Iterator[slice]:
 
 def _chunk_elements(device: torch.device) -> int:
     if device.type == "cuda" and device.type not in CHUNK_ELEMENTS:
-        return int(torch.cuda.get_device_properties(device).total_memory * SHARE_OF_MEMORY / 2)
+        return int(torch.cuda.get_device_properties(device).total_memory * MEMORY_FRACTION / 2)
     return CHUNK_ELEMENTS.get(device.type, 2**24)
 
 
 class CrossEntropy(NamedTuple):
-    """Sums over all labels: the smoothed loss to learn from, and the plain negative log probability to report."""
+    """Sums over all labels: the smoothed loss, and the plain negative log-likelihood to report."""
 
     smoothed: Tensor
     plain: Tensor
@@ -44,16 +44,16 @@ def cross_entropy(
 ) -> CrossEntropy:
     """Return the cross-entropy of labels (N,) under softmax(hidden (N, D) · weightᵀ (D, V) + bias).
 
-    A negative label is none: its row adds nothing to sums and gradients.
+    Rows with a negative label are ignored.
 
     The target puts 1 - smoothing on the label and spreads the rest evenly over the *other* V - 1 words.
     """
-    # The last norm may have left fp32, and this is the largest product of all.
+    # The last norm may return fp32, and this is the largest product of all.
     return CrossEntropy(*_ChunkedCrossEntropy.apply(as_product(hidden), weight, bias, labels, smoothing))
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
-    """Computes the gradients while the logits are at hand, instead of keeping or recomputing them."""
+    """Computes the gradients along with the logits of each chunk, instead of storing or recomputing them."""
 
     @staticmethod
     def forward(
@@ -77,12 +77,12 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
 
 
 def can_fuse(hidden: Tensor) -> bool:
-    """Tell whether a kernel of ours does the work: on a CUDA device, with the compiler that torch brings along."""
+    """Return True if the fused kernel applies: on a CUDA device with Triton."""
     return hidden.is_cuda and hidden.dtype != torch.float64 and has_triton()
 
 
 class _Chunks:
-    """The rows of one call, a chunk at a time; sums in fp32 or better whatever the rows are in."""
+    """The rows of one call, chunk by chunk; sums in fp32 or better for all types of rows."""
 
     def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, smoothing: float) -> None:
         self.token_mask = (labels >= 0).to(hidden.dtype)[:, None]  # (N, 1)
@@ -106,13 +106,13 @@ class _Chunks:
         x, y = self.hidden[part], self.labels[part]
         logits = F.linear(x, self.weight, self.bias).to(self.wide)  # (n, V)
         log_p = logits.log_softmax(1)
-        surprise = -log_p.gather(1, y).squeeze(1)  # (n,)
-        # -Σ_v log p_v = V · log Z - Σ_v logit_v, and both terms come cheaper than another pass over (n, V).
-        log_z = logits.gather(1, y).squeeze(1) + surprise
+        nll = -log_p.gather(1, y).squeeze(1)  # (n,)
+        # -Σ_v log p_v = V · log Z - Σ_v logit_v, and both terms are cheaper than another pass over (n, V).
+        log_z = logits.gather(1, y).squeeze(1) + nll
         everything = self.V * log_z - (x.to(self.wide) @ self.weight_sum + self.bias_sum)
         token_mask = self.token_mask[part].squeeze(1)
-        self.plain += (token_mask * surprise).sum()
-        self.smoothed += (token_mask * ((1 - self.smoothing) * surprise + self.other * (everything - surprise))).sum()
+        self.plain += (token_mask * nll).sum()
+        self.smoothed += (token_mask * ((1 - self.smoothing) * nll + self.other * (everything - nll))).sum()
         return log_p
 
     def without_gradients(self) -> None:
@@ -126,7 +126,7 @@ class _Chunks:
         grad_bias = None if self.bias is None else torch.zeros_like(self.bias, dtype=self.wide)
         for part in self.parts():
             x, y = self.hidden[part] * self.token_mask[part], self.labels[part]
-            # d / d logit = p - other, but p - (1 - smoothing) at the label; `other` everywhere follows at the end.
+            # d / d logit = p - other, but p - (1 - smoothing) at the label; `other` is subtracted at the end.
             p = self.log_probabilities(part).exp_()
             p.scatter_add_(1, y, p.new_full(y.shape, self.smoothing + self.other - 1))
             if grad_bias is not None:
@@ -146,7 +146,7 @@ class _Chunks:
 
 
 def wide_product(first: Tensor, second: Tensor) -> Tensor:
-    """Return first · second in fp32 or better, not rounded to the type of the factors if the GPU can write it so."""
+    """Return first · second in fp32 or better; on a GPU without rounding to the type of the factors."""
     wide = torch.promote_types(first.dtype, torch.float32)
     if first.is_cuda and first.dtype != wide:
         return torch.mm(first, second, out_dtype=wide)
@@ -154,14 +154,14 @@ def wide_product(first: Tensor, second: Tensor) -> Tensor:
 
 
 class _FusedChunks(_Chunks):
-    """The same, with everything between the products in one kernel; the vocabulary filled up to a good size."""
+    """The same, with all operations between the products in one kernel; the vocabulary is padded to a good size."""
 
     def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, smoothing: float) -> None:
         super().__init__(hidden, weight, bias, labels, smoothing)
-        more = -self.V % GOOD_SIZE
-        if more:
-            self.weight = F.pad(self.weight, (0, 0, 0, more))
-            self.bias = None if self.bias is None else F.pad(self.bias, (0, more))
+        padding = -self.V % GOOD_SIZE
+        if padding:
+            self.weight = F.pad(self.weight, (0, 0, 0, padding))
+            self.bias = None if self.bias is None else F.pad(self.bias, (0, padding))
 
     def with_gradients(self) -> tuple[Tensor, Tensor, Tensor | None]:
         """Return d smoothed / d (hidden, weight, bias)."""
@@ -182,11 +182,11 @@ class _FusedChunks(_Chunks):
             self._rows(part, has_gradient=False)
 
     def _rows(self, part: slice, has_gradient: bool) -> Tensor:
-        """Return the gradient in the logits (n, V) of one chunk, and add its losses to the sums."""
-        from regard.objectives.softmax_kernel import softmax_rows_  # the compiler takes a second to load
+        """Return the gradient of the logits (n, V) of one chunk, and add its losses to the sums."""
+        from regard.objectives.softmax_kernel import softmax_rows_  # Triton takes a second to load
 
         logits = F.linear(self.hidden[part], self.weight, self.bias)  # (n, V)
-        surprises, everything = softmax_rows_(logits, self.raw_labels[part], self.smoothing, has_gradient, self.V)
-        self.plain += surprises.sum()
-        self.smoothed += ((1 - self.smoothing) * surprises + self.other * (everything - surprises)).sum()
+        nll, everything = softmax_rows_(logits, self.raw_labels[part], self.smoothing, has_gradient, self.V)
+        self.plain += nll.sum()
+        self.smoothed += ((1 - self.smoothing) * nll + self.other * (everything - nll)).sum()
         return logits

@@ -1,4 +1,4 @@
-"""The objective of fine-tuning: the right answer, and for language models the next token of its text as a helper."""
+"""The objective of fine-tuning: the task loss, and for language models an auxiliary next-token loss."""
 
 import torch
 from pydantic import Field
@@ -14,16 +14,17 @@ from regard.objectives.loss import Loss, LossPart
 
 
 class LabelObjectiveSettings(Settings):
-    """What is minimised."""
+    """Fine-tuning loss."""
 
     lm_weight: float | None = Field(None, ge=0)
-    """Weight of a language model's next token beside the label (Radford et al., 2018, §3.2); unset: 0.5; 0: none."""
+    """Weight of the auxiliary next-token loss (default: 0.5 for language models, 0: off; Radford et al., 2018)."""
 
 
 class HeadObjective:
-    """How wrong the answer is, and weighted beside it the cross-entropy of every token from those before it.
+    """The task loss, and the weighted next-token cross-entropy of a language model.
 
-    Cross-entropy of labels, tags and choices, and of both ends of a span (the mean); the square of a number's error.
+    Cross-entropy of labels, tags and choices; the mean cross-entropy of a span's start and end; the squared error of
+    numbers.
     """
 
     def __init__(self, lm_weight: float = 0.0) -> None:
@@ -31,28 +32,28 @@ class HeadObjective:
         self.parts = ("label", "lm") if lm_weight else ("label",)
 
     def counts(self, batch: HeadBatch) -> dict[str, int]:
-        """Return the number of labels, and that of tokens that follow another."""
+        """Return the number of labels, and that of next tokens."""
         return dict(zip(self.parts, (batch.label_count, batch.token_count)))
 
     def __call__(self, model: ModelWithHead, batch: HeadBatch) -> Loss:
-        """Return the loss of the labels and, where it has a weight, that of the tokens."""
+        """Return the loss of the labels and, if it has a weight, that of the tokens."""
         hidden = model.hidden_states(batch.reading)  # (M, D)
         scores = model.head_outputs(hidden, batch.places, batch.candidate_mask)
         wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        loss = {"label": LossPart(_wrongness(model.kind, wide, batch.labels), batch.label_count)}
+        loss = {"label": LossPart(_task_loss(model.kind, wide, batch.labels), batch.label_count)}
         if self.lm_weight:
-            said = hidden.index_select(0, batch.lm_positions)  # (N, D)
-            sums = cross_entropy(said, model.head.weight, model.head.bias, batch.token_labels)
+            states = hidden.index_select(0, batch.lm_positions)  # (N, D)
+            sums = cross_entropy(states, model.head.weight, model.head.bias, batch.token_labels)
             loss["lm"] = LossPart(sums.smoothed, batch.token_count, self.lm_weight)
         return loss
 
 
-def _wrongness(kind: str, scores: Tensor, labels: Tensor) -> Tensor:
-    """Return the sum over all answers."""
+def _task_loss(kind: str, scores: Tensor, labels: Tensor) -> Tensor:
+    """Return the loss summed over all labels."""
     if kind in ("regression", "similarity"):
-        # Where there is no label there is no error: the score stands in, as a number without a past.
-        right = torch.where(labels.isnan(), scores.detach(), labels.to(scores.dtype))
-        return (scores - right).square().sum()
+        # Without a label there is no error: the detached score replaces it.
+        targets = torch.where(labels.isnan(), scores.detach(), labels.to(scores.dtype))
+        return (scores - targets).square().sum()
     if kind == "extractive-qa":  # (B, K, 2)
         return F.cross_entropy(scores, labels, ignore_index=NO_LABEL, reduction="sum") / 2
     return F.cross_entropy(scores, labels, ignore_index=NO_LABEL, reduction="sum")

@@ -1,4 +1,4 @@
-"""The objective of language models: every token from those before it."""
+"""The objective of causal language models: next-token cross-entropy."""
 
 from pydantic import Field
 
@@ -10,14 +10,14 @@ from regard.objectives.loss import Loss, LossPart
 
 
 class LanguageObjectiveSettings(Settings):
-    """What is minimised."""
+    """Language-model loss."""
 
     label_smoothing: float = Field(0.0, ge=0, lt=1)
-    """Share of the target distribution taken from the right token and spread over all others."""
+    """Label smoothing: probability mass moved from the target token to all others."""
 
 
 class LanguageObjective:
-    """Cross-entropy of the next token at every place that has one."""
+    """Cross-entropy of the next token at every position that has one."""
 
     parts = ("ce", "nll")
 
@@ -29,7 +29,7 @@ class LanguageObjective:
         return dict.fromkeys(self.parts, batch.label_count)
 
     def __call__(self, model: CausalLM, batch: WindowBatch) -> Loss:
-        """Return the loss to learn from and the surprise (plain negative log probability) to report."""
+        """Return the smoothed cross-entropy, and the plain negative log-likelihood to report."""
         hidden = model.hidden_states(batch.tokens).flatten(0, 1)  # (B * T, D)
         sums = cross_entropy(hidden, model.head.weight, model.head.bias, batch.labels.flatten(), self.label_smoothing)
         count = batch.label_count

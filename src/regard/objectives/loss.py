@@ -1,4 +1,4 @@
-"""What an objective gives back: named parts, each a sum, a count and a weight."""
+"""Losses: named parts, each a sum, a count and a weight."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class LossPart:
-    """One term of a loss: summed over `count` places; a weight of 0 means that it is only reported."""
+    """One term of a loss, summed over `count` labels; a part of weight 0 is only reported."""
 
     sum: Tensor
     count: int
@@ -20,11 +20,11 @@ Loss = dict[str, LossPart]
 
 
 class Objective(Protocol):
-    """Turns a model's outputs for a batch into a loss."""
+    """Computes the loss of a model on a batch."""
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of its parts, the one to show first."""
+        """The names of its parts; the first is displayed."""
 
     def counts(self, batch: Any) -> dict[str, int]:
         """Return the count of every part, before any forward pass."""
@@ -34,10 +34,10 @@ class Objective(Protocol):
 
 
 def scaled_total(loss: Loss, counts: Mapping[str, int]) -> Tensor:
-    """Return what to call `backward` on: each part's sum over the count of the *whole* update.
+    """Return the scalar for `backward`: each part's weighted sum over the count of the *whole* update.
 
-    Adding these up over micro-batches and processes gives the mean over the update, however it was cut. An update
-    without any label, such as a window inside one endless word, has gradients of nothing.
+    Summed over micro-batches and processes it is the mean over the update, however it was split. An update without
+    any label, such as a window inside one endless word, has gradients of 0.
     """
     terms = [part.weight * part.sum / counts[name] for name, part in loss.items() if part.weight and counts[name]]
     terms = terms or [0.0 * part.sum for part in loss.values()]

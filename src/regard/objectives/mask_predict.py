@@ -1,4 +1,4 @@
-"""The objective of conditional masked models: the masked words of a target, and how long it is."""
+"""The objective of conditional masked language models: masked target tokens, and the target length."""
 
 import torch
 from pydantic import Field
@@ -12,16 +12,16 @@ from regard.objectives.translation import ObjectiveSettings, word_parts
 
 
 class MaskedTranslationObjectiveSettings(ObjectiveSettings):
-    """What is minimised."""
+    """Mask-predict loss."""
 
     length_weight: float = Field(0.1, gt=0)
-    """Weight of the loss of a target's length beside that of its words."""
+    """Weight of the length-prediction loss, relative to that of the tokens."""
 
 
 class MaskedTranslationObjective:
-    """Label-smoothed cross-entropy of the masked words, and weighted beside it that of the length.
+    """Label-smoothed cross-entropy of the masked tokens, and the weighted one of the length.
 
-    With a weight on R-Drop, every example is read twice, each time with other dropout, as in translation.
+    With R-Drop, every example passes the model twice with different dropout, as in translation.
     """
 
     def __init__(self, label_smoothing: float, r_drop: float = 0.0, length_weight: float = 0.1) -> None:
@@ -30,22 +30,22 @@ class MaskedTranslationObjective:
         self.parts = (*words, "length")
 
     def counts(self, batch: MaskPredictBatch) -> dict[str, int]:
-        """Return the number of masked words, and that of targets."""
+        """Return the number of masked tokens, and that of targets."""
         return dict.fromkeys(self.parts[:-1], batch.label_count) | {"length": batch.length_count}
 
     def __call__(self, model: ConditionalMaskedLM, batch: MaskPredictBatch) -> Loss:
-        """Return the smoothed loss and that of the length to learn from, and the plain surprise to report."""
-        readings = 2 if self.r_drop else 1
-        memory = model.encode(batch.source.repeat(readings, 1), batch.source_mask.repeat(readings, 1))
-        target, token_mask = batch.target.repeat(readings, 1), batch.target_mask.repeat(readings, 1)
+        """Return the smoothed cross-entropy, the length loss, and the plain negative log-likelihood to report."""
+        passes = 2 if self.r_drop else 1
+        memory = model.encode(batch.source.repeat(passes, 1), batch.source_mask.repeat(passes, 1))
+        target, token_mask = batch.target.repeat(passes, 1), batch.target_mask.repeat(passes, 1)
         loss = word_parts(
             model.decode(target, memory, token_mask), model.head, batch, self.label_smoothing, self.r_drop
         )
-        reach = model.max_length_offset
-        longer = (batch.lengths - batch.source_mask.sum(1)).clamp(-reach, reach) + reach
-        longer = longer.masked_fill(batch.lengths == NO_LABEL, NO_LABEL)
-        scores = model.length_scores(memory)  # (readings * B, C)
+        limit = model.max_length_offset
+        offsets = (batch.lengths - batch.source_mask.sum(1)).clamp(-limit, limit) + limit
+        offsets = offsets.masked_fill(batch.lengths == NO_LABEL, NO_LABEL)
+        scores = model.length_scores(memory)  # (passes * B, C)
         wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        length = F.cross_entropy(wide, longer.repeat(readings), ignore_index=NO_LABEL, reduction="sum")
-        loss["length"] = LossPart(length / readings, batch.length_count, self.length_weight)
+        length = F.cross_entropy(wide, offsets.repeat(passes), ignore_index=NO_LABEL, reduction="sum")
+        loss["length"] = LossPart(length / passes, batch.length_count, self.length_weight)
         return loss

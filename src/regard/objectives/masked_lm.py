@@ -1,4 +1,4 @@
-"""The objective of BERT: masked tokens from all around them, and whether a text follows another."""
+"""The objective of BERT: masked language modeling and next-sentence prediction."""
 
 import torch
 from pydantic import Field
@@ -14,16 +14,16 @@ from regard.objectives.loss import Loss, LossPart
 
 
 class MaskedObjectiveSettings(Settings):
-    """What is minimised."""
+    """Masked-language-model loss."""
 
     nsp_weight: float = Field(1.0, gt=0)
-    """Weight of the loss of next sentences beside that of masked tokens."""
+    """Weight of the next-sentence loss, relative to that of masked tokens."""
 
 
 class MaskedObjective:
-    """Cross-entropy of the tokens that were masked and, where the model has a head for it, of what follows what.
+    """Cross-entropy of masked tokens and, if the model has a head for it, of next-sentence prediction.
 
-    Each has a mean of its own, over its own count; their sum is what is minimised (Devlin et al., 2019, §A.2).
+    Each is a mean over its own count; the loss is their sum (Devlin et al., 2019, §A.2).
     """
 
     def __init__(self, nsp_weight: float = 1.0) -> None:
@@ -35,15 +35,15 @@ class MaskedObjective:
         return dict(zip(self.parts, (batch.label_count, batch.pair_count)))
 
     def __call__(self, model: Bert, batch: MlmBatch) -> Loss:
-        """Return the loss of masked tokens and that of next sentences; logits exist for the former alone."""
+        """Return the losses of masked tokens and of next sentences; only masked tokens have vocabulary logits."""
         hidden = hidden_states_varlen(model, batch)  # (N, D)
-        said = model.transform(hidden.index_select(0, batch.label_positions))  # (M, D)
-        sums = cross_entropy(said, model.head.weight, model.head.bias, batch.labels)
+        states = model.transform(hidden.index_select(0, batch.label_positions))  # (M, D)
+        sums = cross_entropy(states, model.head.weight, model.head.bias, batch.labels)
         loss = {"mlm": LossPart(sums.smoothed, batch.label_count)}
         if self.nsp_weight:
             scores = follows(model, hidden, batch.cu_seqlens)
-            surprise = F.cross_entropy(scores, batch.is_next, ignore_index=NO_LABEL, reduction="sum")
-            loss["nsp"] = LossPart(surprise, batch.pair_count, self.nsp_weight)
+            nsp = F.cross_entropy(scores, batch.is_next, ignore_index=NO_LABEL, reduction="sum")
+            loss["nsp"] = LossPart(nsp, batch.pair_count, self.nsp_weight)
         return loss
 
 
@@ -54,9 +54,9 @@ def hidden_states_varlen(model: Bert, batch: MlmBatch) -> Tensor:
     )
 
 
-def follows(model: Bert, hidden: Tensor, bounds: Tensor) -> Tensor:
-    """Return scores (R, 2) of the second text of each sequence following the first, and of its being another."""
+def follows(model: Bert, hidden: Tensor, cu_seqlens: Tensor) -> Tensor:
+    """Return next-sentence logits (R, 2): the second text follows the first, or is a random one."""
     assert model.next_sentence is not None
-    first = hidden.index_select(0, bounds[:-1])
+    first = hidden.index_select(0, cu_seqlens[:-1])
     scores = model.next_sentence(model.pool(first))
     return scores.to(torch.promote_types(scores.dtype, torch.float32))

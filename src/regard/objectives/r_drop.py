@@ -1,4 +1,4 @@
-"""How far two readings of the same tokens are apart: the regularized dropout of Liang et al. (2021), R-Drop."""
+"""R-Drop (Liang et al., 2021): the symmetric KL divergence of two forward passes with different dropout."""
 
 from typing import Any
 
@@ -11,17 +11,17 @@ from regard.nn.layers.linear import as_product
 from regard.objectives.cross_entropy import GOOD_SIZE, can_fuse, chunk_rows, wide_product
 
 
-def disagreement(first: Tensor, second: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor) -> Tensor:
+def symmetric_kl(first: Tensor, second: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor) -> Tensor:
     """Return Σ ½ (KL(p ‖ q) + KL(q ‖ p)) over the rows that have a label (>= 0).
 
-    p and q are softmax(hidden (N, D) · weightᵀ (D, V) + bias) of both readings.
+    p and q are softmax(hidden (N, D) · weightᵀ (D, V) + bias) of both passes.
     """
-    found: Tensor = _Disagreement.apply(as_product(first), as_product(second), weight, bias, labels >= 0)
-    return found
+    total: Tensor = _SymmetricKl.apply(as_product(first), as_product(second), weight, bias, labels >= 0)
+    return total
 
 
-class _Disagreement(torch.autograd.Function):
-    """Computes the gradients while both distributions are at hand: a chunk of them at a time, and never twice."""
+class _SymmetricKl(torch.autograd.Function):
+    """Computes the gradients along with both distributions, one chunk at a time, and only once."""
 
     @staticmethod
     def forward(
@@ -29,18 +29,20 @@ class _Disagreement(torch.autograd.Function):
     ) -> Tensor:
         V, wide = weight.size(0), torch.promote_types(first.dtype, torch.float32)
         is_fused = can_fuse(first)
-        more = -V % GOOD_SIZE if is_fused else 0
+        padding = -V % GOOD_SIZE if is_fused else 0
         with torch.autocast(first.device.type, enabled=False):
-            table = F.pad(weight.to(first.dtype), (0, 0, 0, more))
-            shift = None if bias is None else F.pad(bias.to(first.dtype), (0, more))
+            table = F.pad(weight.to(first.dtype), (0, 0, 0, padding))
+            shift = None if bias is None else F.pad(bias.to(first.dtype), (0, padding))
             total = torch.zeros((), dtype=wide, device=first.device)
             gradients = [torch.empty_like(first), torch.empty_like(second)]
             of_weight = torch.zeros_like(table, dtype=wide)
             of_bias = None if bias is None else torch.zeros(len(table), dtype=wide, device=first.device)
             for part in chunk_rows(first, V):
-                ours, theirs = (F.linear(x[part], table, shift) for x in (first, second))  # (n, V)
-                apart, slopes = (_fused_slopes if is_fused else _slopes)(ours, theirs, token_mask[part], V)
-                total += apart
+                first_logits, second_logits = (F.linear(x[part], table, shift) for x in (first, second))  # (n, V)
+                divergence, slopes = (_fused_slopes if is_fused else _slopes)(
+                    first_logits, second_logits, token_mask[part], V
+                )
+                total += divergence
                 for x, gradient, slope in zip((first, second), gradients, slopes):
                     narrow = slope.to(x.dtype)
                     torch.mm(narrow, table, out=gradient[part])
@@ -57,7 +59,7 @@ class _Disagreement(torch.autograd.Function):
 
 
 def _slopes(first: Tensor, second: Tensor, token_mask: Tensor, V: int) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-    """Return how far rows of logits (n, V) are apart in all, and the gradients in both."""
+    """Return the summed divergence of rows of logits (n, V), and the gradients of both."""
     wide = torch.promote_types(first.dtype, torch.float32)
     log_p, log_q = (logits.to(wide).log_softmax(1) for logits in (first, second))
     p, q, ratio = log_p.exp(), log_q.exp(), log_p - log_q
@@ -70,6 +72,6 @@ def _slopes(first: Tensor, second: Tensor, token_mask: Tensor, V: int) -> tuple[
 
 def _fused_slopes(first: Tensor, second: Tensor, token_mask: Tensor, V: int) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """Return the same, in one kernel; the logits become the gradients."""
-    from regard.objectives.r_drop_kernel import disagreement_rows_  # the compiler takes a second to load
+    from regard.objectives.r_drop_kernel import symmetric_kl_rows_  # Triton takes a second to load
 
-    return disagreement_rows_(first, second, token_mask, V).sum(), (first, second)
+    return symmetric_kl_rows_(first, second, token_mask, V).sum(), (first, second)

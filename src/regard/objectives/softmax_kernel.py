@@ -1,8 +1,8 @@
-"""One CUDA kernel for a row of logits: its cross-entropy, and the gradient in the logits' own place.
+"""A CUDA kernel for cross-entropy: the loss of each row of logits, and the gradient in place of the logits.
 
-Step by step, softmax, loss and gradient read and write the largest matrix of a model ten times over; here each logit
-is read twice and written once. The second reading begins where the first one ended, which the cache still holds; and
-each thread keeps sums of its own until the end of a row: bringing them together takes longer than adding to them.
+Unfused, softmax, loss and gradient read and write the largest matrix of a model ten times; here each logit is read
+twice and written once. The second pass begins where the first one ended, which the cache still holds; and each thread
+keeps its own sums until the end of a row, since a reduction takes longer than an addition.
 """
 
 import torch
@@ -11,7 +11,7 @@ import triton.language as tl
 from torch import Tensor
 
 EACH = 8
-"""Neighboring logits of one thread: as many as it reads at once."""
+"""Adjacent logits of one thread: as many as it loads at once."""
 WARPS = 8
 
 
@@ -19,7 +19,7 @@ WARPS = 8
 def _rows(
     logits,
     labels,
-    surprises,
+    nll,
     everything,
     V,
     stride,
@@ -36,7 +36,7 @@ def _rows(
     columns = tl.arange(0, THREADS)[:, None] * EACH + tl.arange(0, EACH)[None, :]
     BLOCK: tl.constexpr = THREADS * EACH
     highest = tl.full((THREADS,), -1e30, tl.float32)
-    total = tl.zeros((THREADS,), tl.float32)  # of exp(logit - highest), corrected whenever a higher one turns up
+    total = tl.zeros((THREADS,), tl.float32)  # of exp(logit - highest), rescaled whenever the maximum rises
     linear = tl.zeros((THREADS,), tl.float32)
     for start in range(0, V, BLOCK):
         inside = start + columns < V
@@ -48,8 +48,8 @@ def _rows(
     top = tl.max(highest, 0)
     log_z = top + tl.log(tl.sum(total * tl.exp(highest - top), 0))
     sum_of_logits = tl.sum(linear, 0)
-    said = tl.load(logits + tl.maximum(label, 0)).to(tl.float32)
-    tl.store(surprises + row, tl.where(is_real, log_z - said, 0.0))
+    label_logit = tl.load(logits + tl.maximum(label, 0)).to(tl.float32)
+    tl.store(nll + row, tl.where(is_real, log_z - label_logit, 0.0))
     tl.store(everything + row, tl.where(is_real, V * log_z - sum_of_logits, 0.0))
     if has_gradient:
         for number in range(tl.cdiv(stride, BLOCK)):
@@ -67,15 +67,15 @@ def softmax_rows_(
 ) -> tuple[Tensor, Tensor]:
     """Return -log p of the labels and -Σ_v log p_v, (n,) each and 0 where there is no label (< 0).
 
-    The logits (n, V or more columns, which fill up) become the gradient of the smoothed cross-entropy in them, if
-    that is asked for.
+    With `has_gradient`, the logits (n, V or more columns, the rest padding) are overwritten with the gradient of the
+    smoothed cross-entropy.
     """
     n, stride = logits.shape
-    surprises, everything = logits.new_empty(2, n, dtype=torch.float32)
+    nll, everything = logits.new_empty(2, n, dtype=torch.float32)
     _rows[(n,)](
         logits,
         labels,
-        surprises,
+        nll,
         everything,
         V,
         stride,
@@ -86,4 +86,4 @@ def softmax_rows_(
         EACH=EACH,
         num_warps=WARPS,
     )
-    return surprises, everything
+    return nll, everything

@@ -1,4 +1,4 @@
-"""The objective of translation: every target token from the source and the target tokens before it."""
+"""The objective of translation: next-token cross-entropy of the target, given the source."""
 
 from pydantic import Field
 from torch import Tensor
@@ -9,23 +9,23 @@ from regard.models.base.protocols import Seq2Seq
 from regard.nn.layers.embedding import VocabularyHead
 from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.loss import Loss, LossPart
-from regard.objectives.r_drop import disagreement
+from regard.objectives.r_drop import symmetric_kl
 
 
 class ObjectiveSettings(Settings):
-    """What is minimised."""
+    """Translation loss."""
 
     label_smoothing: float = Field(0.1, ge=0, lt=1)
-    """Share of the target distribution taken from the right word and spread over all others."""
+    """Label smoothing: probability mass moved from the target token to all others."""
     r_drop: float = Field(0.0, ge=0)
-    """Weight of how far two readings of a batch with different dropout are apart (R-Drop); takes twice the work."""
+    """Weight of R-Drop: the divergence of two passes with different dropout (0: off; doubles the cost of a step)."""
 
 
 class TranslationObjective:
-    """Label-smoothed cross-entropy under teacher forcing; logits only where a target token stands.
+    """Label-smoothed cross-entropy under teacher forcing; logits exist for target tokens only.
 
-    With a weight on R-Drop, every example is read twice, each time with other dropout; the loss is the mean of
-    both, and beside it stands how far apart what they say is (Liang et al., 2021).
+    With R-Drop, every example passes the model twice with different dropout; the loss is the mean of both plus the
+    weighted symmetric KL divergence of their predictions (Liang et al., 2021).
     """
 
     def __init__(self, label_smoothing: float, r_drop: float = 0.0) -> None:
@@ -34,32 +34,30 @@ class TranslationObjective:
         self.parts = ("ce", "nll", "r_drop") if r_drop else ("ce", "nll")
 
     def counts(self, batch: TranslationBatch) -> dict[str, int]:
-        """Return the number of real target tokens, for every part."""
+        """Return the number of target tokens, for every part."""
         return dict.fromkeys(self.parts, batch.label_count)
 
     def __call__(self, model: Seq2Seq, batch: TranslationBatch) -> Loss:
-        """Return the smoothed loss to learn from and the surprise (plain negative log probability) to report."""
-        readings = 2 if self.r_drop else 1
-        memory = model.encode(batch.source.repeat(readings, 1), batch.source_mask.repeat(readings, 1))
-        hidden = model.decode(batch.target.repeat(readings, 1), memory)  # (readings * B, T, D)
+        """Return the smoothed cross-entropy, and the plain negative log-likelihood to report."""
+        passes = 2 if self.r_drop else 1
+        memory = model.encode(batch.source.repeat(passes, 1), batch.source_mask.repeat(passes, 1))
+        hidden = model.decode(batch.target.repeat(passes, 1), memory)  # (passes * B, T, D)
         return word_parts(hidden, model.head, batch, self.label_smoothing, self.r_drop)
 
 
 def word_parts(
     hidden: Tensor, head: VocabularyHead, batch: TranslationBatch, label_smoothing: float, r_drop: float
 ) -> Loss:
-    """Return what is learned from the words of a batch, for hidden states (readings * B, T, D)."""
-    readings, count = 2 if r_drop else 1, batch.label_count
-    said = (
-        hidden.unflatten(0, (readings, -1)).flatten(1, 2).index_select(1, batch.label_positions)
-    )  # (readings, N, D)
-    labels = batch.labels.repeat(readings)
-    sums = cross_entropy(said.flatten(0, 1), head.weight, head.bias, labels, label_smoothing)
+    """Return the loss of a batch's target tokens for hidden states (passes * B, T, D)."""
+    passes, count = 2 if r_drop else 1, batch.label_count
+    states = hidden.unflatten(0, (passes, -1)).flatten(1, 2).index_select(1, batch.label_positions)  # (passes, N, D)
+    labels = batch.labels.repeat(passes)
+    sums = cross_entropy(states.flatten(0, 1), head.weight, head.bias, labels, label_smoothing)
     loss = {
-        "ce": LossPart(sums.smoothed / readings, count),
-        "nll": LossPart(sums.plain / readings, count, weight=0.0),
+        "ce": LossPart(sums.smoothed / passes, count),
+        "nll": LossPart(sums.plain / passes, count, weight=0.0),
     }
     if r_drop:
-        apart = disagreement(said[0], said[1], head.weight, head.bias, batch.labels)
-        loss["r_drop"] = LossPart(apart, count, r_drop)
+        divergence = symmetric_kl(states[0], states[1], head.weight, head.bias, batch.labels)
+        loss["r_drop"] = LossPart(divergence, count, r_drop)
     return loss

@@ -1,4 +1,4 @@
-"""Training that repeats: the library visits hash tables in an order of their own, and these functions undo that."""
+"""Reproducible training: `tokenizers` iterates over hash tables in random order, which these functions undo."""
 
 import json
 from collections.abc import Sequence
@@ -9,14 +9,11 @@ from tokenizers import models
 Scored = tuple[str, float]
 
 PENALTY_STEP = 1e-4
-"""How far apart the library puts the scores of characters that the unigram model itself did not choose."""
+"""Difference between the scores that the library gives to characters the unigram model did not select."""
 
 
 def without_added(backend: Backend, special: Sequence[str]) -> Backend:
-    """Return a WordPiece backend in which the pieces that were named beforehand are ordinary pieces again.
-
-    The second of the special tokens stands for what is unknown.
-    """
+    """Return a WordPiece backend whose added tokens are ordinary ones again; special[1] is the unknown token."""
     vocabulary = json.loads(backend.to_str())["model"]["vocab"]
     fresh = Backend(models.WordPiece(vocabulary, unk_token=special[1], max_input_chars_per_word=100))
     fresh.normalizer, fresh.pre_tokenizer, fresh.decoder = backend.normalizer, backend.pre_tokenizer, backend.decoder
@@ -25,21 +22,21 @@ def without_added(backend: Backend, special: Sequence[str]) -> Backend:
 
 
 def in_order(backend: Backend, special: Sequence[str]) -> Backend:
-    """Give a unigram backend its pieces by falling score, ties by the alphabet."""
-    entries: list[Scored] = [(piece, score) for piece, score in json.loads(backend.to_str())["model"]["vocab"]]
-    specials, pieces = entries[: len(special)], entries[len(special) :]
-    pieces = sorted(((piece, round(score, 9)) for piece, score in pieces), key=lambda entry: (-entry[1], entry[0]))
-    backend.model = models.Unigram(specials + _with_ordered_tail(pieces), 1, False)
+    """Sort the vocabulary of a unigram backend by descending score, then alphabetically."""
+    entries: list[Scored] = [(token, score) for token, score in json.loads(backend.to_str())["model"]["vocab"]]
+    specials, tokens = entries[: len(special)], entries[len(special) :]
+    tokens = sorted(((token, round(score, 9)) for token, score in tokens), key=lambda entry: (-entry[1], entry[0]))
+    backend.model = models.Unigram(specials + _with_ordered_tail(tokens), 1, False)
     return backend
 
 
-def _with_ordered_tail(pieces: list[Scored]) -> list[Scored]:
-    """Hand the scores of the characters left over, which lie a step apart in no order, out by the alphabet."""
-    lowest = pieces[-1][1]
+def _with_ordered_tail(tokens: list[Scored]) -> list[Scored]:
+    """Assign the scores of the leftover characters, a step apart in random order, alphabetically."""
+    lowest = tokens[-1][1]
 
     def is_left_over(entry: Scored) -> bool:
         steps = (entry[1] - lowest) / PENALTY_STEP
-        return len(entry[0]) == 1 and steps < len(pieces) and abs(steps - round(steps)) < 1e-3
+        return len(entry[0]) == 1 and steps < len(tokens) and abs(steps - round(steps)) < 1e-3
 
-    characters = iter(sorted(piece for piece, score in pieces if is_left_over((piece, score))))
-    return [(next(characters), score) if is_left_over((piece, score)) else (piece, score) for piece, score in pieces]
+    characters = iter(sorted(token for token, score in tokens if is_left_over((token, score))))
+    return [(next(characters), score) if is_left_over((token, score)) else (token, score) for token, score in tokens]

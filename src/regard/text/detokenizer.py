@@ -1,88 +1,88 @@
-"""Ids to text behind a text, all at once or as they come: what is shown never changes, no character is in parts."""
+"""Incremental detokenization after a prompt: emitted text never changes, and no character is split."""
 
 from collections.abc import Sequence
 
 from regard.text.tokenizer import Tokenizer
 
 CONTEXT = 16
-"""Tokens before the new ones that are decoded with them: whether a space stands between depends on them."""
+"""Tokens of context decoded along with the new ones: the space between them depends on the context."""
 SETTLED = 64
-"""New tokens after which the first of them become context: decoding all anew at every step would take ever longer."""
+"""New tokens after which they become context: decoding all of them at every step would be quadratic."""
 IN_PARTS = "\N{REPLACEMENT CHARACTER}"
-"""What bytes that make no character, or none yet, are decoded to."""
+"""Decoded from bytes that form no character, or no complete one yet."""
 
 
 class Detokenizer:
-    """The text of new tokens, one after the other, up to the first of some texts to stop at."""
+    """Streams the text of new tokens up to the first stop string."""
 
     def __init__(self, tokenizer: Tokenizer, prompt: str, before: Sequence[int], stops: Sequence[str] = ()) -> None:
         self.stops = stops
         self.is_stopped = False
-        """Whether one of the texts to stop at has come."""
-        self._behind = _Behind(tokenizer, prompt, before)
-        self._shown = 0  # characters that were returned
+        """True once a stop string has been generated."""
+        self._suffix = _Suffix(tokenizer, prompt, before)
+        self._shown = 0  # characters returned so far
 
     def write(self, token: int) -> str:
-        """Return the text that is certain after one more token, and could not begin a text to stop at."""
-        return self._show(self._behind.add(token).removesuffix(IN_PARTS))
+        """Return the text that one more token makes final and that cannot begin a stop string."""
+        return self._show(self._suffix.add(token).removesuffix(IN_PARTS))
 
     def close(self) -> str:
-        """Return what was held back."""
+        """Return the text that was held back."""
         if self.is_stopped:
             return ""
-        rest = self._behind.text[self._shown :]
+        rest = self._suffix.text[self._shown :]
         self._shown += len(rest)
         return rest
 
-    def _show(self, certain: str) -> str:
-        found = first_stop(certain, self.stops, self._shown)
-        end = len(certain) - self._held(certain) if found is None else found
-        self.is_stopped = found is not None
-        piece = certain[self._shown : end]
+    def _show(self, final: str) -> str:
+        stop = first_stop(final, self.stops, self._shown)
+        end = len(final) - self._held(final) if stop is None else stop
+        self.is_stopped = stop is not None
+        fresh = final[self._shown : end]
         self._shown = max(self._shown, end)
-        return piece
+        return fresh
 
-    def _held(self, certain: str) -> int:
-        """Return how many characters at the end may be the beginning of a text to stop at."""
+    def _held(self, final: str) -> int:
+        """Return the number of characters at the end that may begin a stop string."""
         longest = max(map(len, self.stops), default=1)
-        tails = range(min(longest - 1, len(certain) - self._shown), 0, -1)
-        return next((size for size in tails if any(stop.startswith(certain[-size:]) for stop in self.stops)), 0)
+        tails = range(min(longest - 1, len(final) - self._shown), 0, -1)
+        return next((size for size in tails if any(stop.startswith(final[-size:]) for stop in self.stops)), 0)
 
 
 def text_behind(tokenizer: Tokenizer, prompt: str, before: Sequence[int], ids: Sequence[int]) -> str:
     """Return the text that new ids add to a prompt, whose own ids are `before`."""
-    return _Behind(tokenizer, prompt, before).of(ids)
+    return _Suffix(tokenizer, prompt, before).of(ids)
 
 
 def first_stop(text: str, stops: Sequence[str], begin: int = 0) -> int | None:
-    """Return where the first of the texts to stop at begins, None where there is none."""
-    return min((place for stop in stops if (place := text.find(stop, begin)) >= 0), default=None)
+    """Return the position of the first stop string, None if there is none."""
+    return min((position for stop in stops if (position := text.find(stop, begin)) >= 0), default=None)
 
 
-class _Behind:
-    """What new ids add to the text of those before."""
+class _Suffix:
+    """The text that new ids add to that of the ids before them."""
 
     def __init__(self, tokenizer: Tokenizer, prompt: str, before: Sequence[int]) -> None:
         self.tokenizer = tokenizer
         self._context = list(before[-CONTEXT:])
-        self._said = tokenizer.decode(self._context)
-        # Tokens that carry the space before a word leave out one at the end of a prompt, and say it behind it.
-        self._has_space = bool(self._said) and prompt[-1:] == " " and not self._said.endswith(" ")
+        self._context_text = tokenizer.decode(self._context)
+        # Tokens that carry the space before a word drop a prompt's last space and decode it after the prompt.
+        self._has_space = bool(self._context_text) and prompt[-1:] == " " and not self._context_text.endswith(" ")
         self._settled = ""
         self._ids: list[int] = []
         self.text = ""
-        """The text of all that was added."""
+        """The text of all ids added so far."""
 
     def add(self, token: int) -> str:
-        """Return the text of all that was added, after one more token."""
+        """Return the text of all ids added so far, after one more token."""
         self._ids.append(token)
         self.text = self.of(self._ids)
         if len(self._ids) >= SETTLED and not self.text.endswith(IN_PARTS):
             self._settled, self._context, self._ids = self.text, (self._context + self._ids)[-CONTEXT:], []
-            self._said, self._has_space = self.tokenizer.decode(self._context), False
+            self._context_text, self._has_space = self.tokenizer.decode(self._context), False
         return self.text
 
     def of(self, ids: Sequence[int]) -> str:
-        """Return the text of what was settled and some ids behind it."""
-        fresh = self.tokenizer.decode([*self._context, *ids])[len(self._said) :]
+        """Return the settled text followed by the text of these ids."""
+        fresh = self.tokenizer.decode([*self._context, *ids])[len(self._context_text) :]
         return self._settled + (fresh.removeprefix(" ") if self._has_space else fresh)

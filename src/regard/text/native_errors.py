@@ -1,4 +1,4 @@
-"""Calls into `tokenizers`: what it raises, or panics over, becomes one sentence."""
+"""Errors of `tokenizers`: its exceptions and Rust panics become a `DataError` of one sentence."""
 
 import os
 import sys
@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from regard.errors import DataError, RegardError
 
 PANIC = "PanicException"
-"""What a panic in Rust arrives as: it derives from BaseException, as Ctrl-C does, and cannot be imported."""
+"""Class name of a Rust panic: it derives from BaseException, as KeyboardInterrupt does, and is not importable."""
 
 SHOWN = 200
-"""Characters of the library's own words that are repeated at most."""
+"""Maximum characters of the library's own message that are quoted."""
 
 STDERR = 2
 _redirecting = threading.Lock()
@@ -21,7 +21,7 @@ _redirecting = threading.Lock()
 
 @contextmanager
 def explaining(what: str, texts: Iterable[object] = (), way_out: str = "") -> Iterator[None]:
-    """Say in a sentence that begins with `what` why the library failed; a text that is none is blamed first."""
+    """Turn a failure of the library into a sentence that begins with `what`; invalid texts are reported first."""
     try:
         yield
     except RegardError:
@@ -39,7 +39,7 @@ def _reason(error: BaseException) -> str:
 
 
 def check_texts(texts: Iterable[object]) -> None:
-    """Refuse texts one of which is none: a lone surrogate stands for bytes that were no UTF-8."""
+    """Refuse values that are no strings or hold a lone surrogate, which stands for bytes that were not UTF-8."""
     for number, text in enumerate(texts, start=1):
         if not isinstance(text, str):
             raise DataError(f"text {number:,} is of the type {type(text).__name__}; give strings.")
@@ -47,16 +47,16 @@ def check_texts(texts: Iterable[object]) -> None:
             try:
                 text.encode("utf-8")
             except UnicodeEncodeError as error:
-                found = f"\\u{ord(text[error.start]):04x}"
+                surrogate = f"\\u{ord(text[error.start]):04x}"
                 raise DataError(
-                    f"text {number:,} holds a lone surrogate ({found}) at character {error.start + 1:,}, so it is no "
-                    f"Unicode text; remove it, or read the text as UTF-8."
+                    f"text {number:,} holds a lone surrogate ({surrogate}) at character {error.start + 1:,}, so it "
+                    f"is not Unicode text; remove it, or read the text as UTF-8."
                 ) from None
 
 
 @contextmanager
 def silent_panics() -> Iterator[None]:
-    """Keep a panic's own report, which Rust writes past Python, off standard error; all else comes out afterwards."""
+    """Keep Rust's own report of a panic off standard error; all other output is written afterwards."""
     with _redirecting, tempfile.TemporaryFile() as held:
         try:
             sys.stderr.flush()

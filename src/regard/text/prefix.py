@@ -1,4 +1,4 @@
-"""The beginning of a text as choices of tokens, such that what is said begins with it to the letter."""
+"""Prefix constraints: a forced beginning as allowed tokens per state, so that the output begins with it exactly."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,17 +12,14 @@ INSIDE = "##"
 
 @dataclass(frozen=True)
 class Prefix:
-    """Ways to say the beginning: in each state, the tokens that may come and the state each leads to.
-
-    After the last state everything is free.
-    """
+    """An automaton over tokens: the allowed tokens of each state and the state each leads to; the last is free."""
 
     choices: tuple[Mapping[int, int], ...]
 
-    def choices_after(self, said: Iterable[int]) -> Mapping[int, int] | None:
-        """Return what may follow these tokens; None once the beginning has been said."""
+    def choices_after(self, tokens: Iterable[int]) -> Mapping[int, int] | None:
+        """Return the tokens allowed after these ones; None once the prefix is complete."""
         state = 0
-        for token in said:
+        for token in tokens:
             if state == len(self.choices):
                 return None
             state = self.choices[state].get(token, len(self.choices))
@@ -30,14 +27,14 @@ class Prefix:
 
 
 def exact_prefix(ids: Iterable[int]) -> Prefix:
-    """Return the prefix of exactly these tokens."""
+    """Return the prefix that allows exactly these tokens."""
     return Prefix(tuple({number: state + 1} for state, number in enumerate(ids)))
 
 
 def prefix_of(tokenizer: Tokenizer, text: str) -> Prefix:
-    """Return the ways to begin with a text.
+    """Return the tokenizations that begin with a text.
 
-    Its last word may be unfinished: pieces that go on beyond it ("▁isst" after "Das is") compete with its own.
+    Its last word may be unfinished: longer tokens ("▁isst" after "Das is") compete with those of the word itself.
     """
     *first, last = _words(tokenizer, text)
     before = [number for word in first for number in tokenizer.word_ids(word)]
@@ -46,11 +43,11 @@ def prefix_of(tokenizer: Tokenizer, text: str) -> Prefix:
     choices: list[dict[int, int]] = [{number: state + 1} for state, number in enumerate(before + own)]
     if ends_in_space:
         return Prefix((*choices, dict.fromkeys(_begins_a_word(tokenizer), len(choices) + 1)))
-    if tokenizer.unk_id in own:  # an unfinished word that is no piece of its own: only longer ones can say it
+    if tokenizer.unk_id in own:  # an unfinished word without tokens of its own: only longer tokens match it
         own, choices = [tokenizer.unk_id], [*choices[: len(before)], {}]
     rest = last
     for state, number in enumerate(own, start=len(before)):
-        longer = [each for each, piece in tokenizer.vocabulary.items() if piece.startswith(rest)]
+        longer = [each for each, token in tokenizer.vocabulary.items() if token.startswith(rest)]
         choices[state] = dict.fromkeys(longer, len(choices)) | choices[state]
         rest = rest.removeprefix(tokenizer.vocabulary.get(number, ""))
         rest = INSIDE + rest if tokenizer.kind == "WordPiece" else rest
@@ -62,14 +59,14 @@ def prefix_of(tokenizer: Tokenizer, text: str) -> Prefix:
 
 
 def prefix_ids(tokenizer: Tokenizer, text: str) -> tuple[list[int], list[int] | None]:
-    """Return the tokens that say a text exactly, and those that may follow (None: any)."""
+    """Return the tokens of a text, which decode to it exactly, and the tokens allowed next (None: any)."""
     ids = [number for word in _words(tokenizer, text) for number in tokenizer.word_ids(word)]
     ends_in_space = _check(tokenizer, text, ids, [])
     return ids, _begins_a_word(tokenizer) if ends_in_space else None
 
 
 def _words(tokenizer: Tokenizer, text: str) -> list[str]:
-    """Return the stretches of a text that the tokenizer cuts into pieces one by one."""
+    """Return the pre-tokenized words of a text, refused if there are none."""
     words = tokenizer.words(text)
     if not text.strip() or not words:
         raise DataError("prefix: it is empty; give the words the output should begin with.")
@@ -77,17 +74,17 @@ def _words(tokenizer: Tokenizer, text: str) -> list[str]:
 
 
 def _check(tokenizer: Tokenizer, text: str, before: list[int], own: list[int]) -> bool:
-    """Refuse a text that would come out differently; tell whether it ends in a space that no token stands for."""
+    """Refuse a text that decodes differently; return True if it ends in a space that no token encodes."""
     is_truncated = tokenizer.unk_id in own
-    said = tokenizer.decode(before if is_truncated else before + own)
-    if tokenizer.unk_id not in before and (said == text or (is_truncated and text.startswith(said))):
+    decoded = tokenizer.decode(before if is_truncated else before + own)
+    if tokenizer.unk_id not in before and (decoded == text or (is_truncated and text.startswith(decoded))):
         return False
-    if tokenizer.unk_id not in before and said + " " == text:
+    if tokenizer.unk_id not in before and decoded + " " == text:
         return True
-    raise DataError(f'prefix: "{text}" cannot be said exactly, this model would write "{said}".')
+    raise DataError(f'prefix: "{text}" cannot be generated exactly, this model would generate "{decoded}".')
 
 
 def _begins_a_word(tokenizer: Tokenizer) -> list[int]:
     if tokenizer.kind == "WordPiece":
-        return [number for number, piece in tokenizer.vocabulary.items() if piece[:1].isalnum()]
-    return [number for number, piece in tokenizer.vocabulary.items() if piece.startswith(SPACE)]
+        return [number for number, token in tokenizer.vocabulary.items() if token[:1].isalnum()]
+    return [number for number, token in tokenizer.vocabulary.items() if token.startswith(SPACE)]

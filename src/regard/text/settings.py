@@ -1,4 +1,4 @@
-"""What can be said about a tokenizer in a recipe."""
+"""Tokenizer settings of a recipe: algorithm, vocabulary size, normalization and BPE dropout."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -9,77 +9,77 @@ from regard.config.settings import Settings
 
 
 class TokenizerSettings(Settings):
-    """How text becomes pieces."""
+    """Tokenizer algorithm, vocabulary and normalization."""
 
     kind: Literal["bpe", "wordpiece", "unigram", "word", "char"] = "bpe"
-    """Byte-pair encoding, WordPiece, unigram language model, whole words or single characters."""
+    """bpe: byte-pair encoding; wordpiece: WordPiece; unigram: unigram LM; word: whole words; char: characters."""
     size: int = Field(8000, ge=8, le=1_000_000)
-    """The largest number of tokens the vocabulary may have, special tokens included."""
+    """Maximum vocabulary size in tokens, special tokens included."""
     pretokenizer: Literal["metaspace", "byte-level"] = "metaspace"
-    """How `bpe` sees a space: as a mark on the next word, or as one of 256 bytes (any text comes back exactly)."""
+    """Pre-tokenizer of `bpe`: metaspace: ▁ marks word starts; byte-level: 256 bytes (lossless for any text)."""
     lowercase: bool = False
-    """Whether capital letters are folded before anything else."""
+    """Lowercase the text before tokenization."""
     strip_accents: bool | None = None
-    """Whether accents are taken off letters; unset: where capitals are folded and special tokens are BERT's."""
+    """Strip accents (default: true for lowercased text with BERT's special tokens, else false)."""
     unicode: Literal["none", "nfc", "nfkc"] | None = None
-    """The Unicode normal form; unset means nfc, and none for bytes and with BERT's special tokens."""
+    """Unicode normal form (default: nfc; none for byte-level tokenizers and BERT's special tokens)."""
     special_tokens: Literal["plain", "bert"] = "plain"
-    """<pad>, <unk>, <s> and </s>; or [PAD], [UNK], [CLS], [SEP] and [MASK], and text cleaned as BERT does."""
+    """plain: <pad>, <unk>, <s>, </s>; bert: [PAD], [UNK], [CLS], [SEP], [MASK] and BERT's text normalization."""
     min_frequency: int = Field(2, ge=1)
-    """How often a pair (or a word) must occur to enter the vocabulary."""
+    """Minimum count of a pair (or of a word) in the training text to enter the vocabulary."""
 
     @model_validator(mode="after")
-    def _bytes_are_for_bpe(self) -> "TokenizerSettings":
+    def _byte_level_is_for_bpe(self) -> "TokenizerSettings":
         if self.pretokenizer == "byte-level" and self.kind != "bpe":
             raise ValueError(f'pretokenizer: "byte-level" goes with kind "bpe" only, not with "{self.kind}".')
         return self
 
     @property
     def normal_form(self) -> str:
-        """The Unicode normal form after the default has been worked out."""
+        """The Unicode normal form, defaults resolved."""
         return self.unicode or (
             "none" if self.pretokenizer == "byte-level" or self.special_tokens == "bert" else "nfc"
         )
 
     @property
     def has_accents(self) -> bool:
-        """Whether letters keep their accents, after the default has been worked out."""
+        """True if accents are kept, defaults resolved."""
         if self.strip_accents is None:
             return not (self.lowercase and self.special_tokens == "bert")
         return not self.strip_accents
 
 
 class CorpusTextSettings(TokenizerSettings):
-    """The tokenizer of a run on running text."""
+    """The tokenizer of a run on unlabeled text."""
 
     size: int = Field(16_000, ge=8, le=1_000_000)
-    """The largest number of tokens the vocabulary may have, special tokens included."""
+    """Maximum vocabulary size in tokens, special tokens included."""
     pretokenizer: Literal["metaspace", "byte-level"] = "byte-level"
-    """How `bpe` sees a space: as one of 256 bytes (any text comes back exactly), or as a mark on the next word."""
+    """Pre-tokenizer of `bpe`: byte-level: 256 bytes (lossless for any text); metaspace: ▁ marks word starts."""
     tokenizer: str | None = None
-    """Path of a ready-made tokenizer.json to use instead of training one."""
+    """Path of an existing tokenizer.json to use instead of training one."""
 
     @model_validator(mode="before")
     @classmethod
-    def _bytes_are_the_default_of_bpe_alone(cls, values: Any) -> Any:
+    def _byte_level_is_the_default_of_bpe_only(cls, values: Any) -> Any:
         if isinstance(values, Mapping) and values.get("kind", "bpe") != "bpe" and "pretokenizer" not in values:
             return {**values, "pretokenizer": "metaspace"}
         return values
 
 
 class MaskedTextSettings(CorpusTextSettings):
-    """The tokenizer of a run in which words are masked: BERT's, unless something else is asked for."""
+    """The tokenizer of a masked language model: BERT's WordPiece by default."""
 
     kind: Literal["bpe", "wordpiece", "unigram", "word", "char"] = "wordpiece"
-    """Byte-pair encoding, WordPiece, unigram language model, whole words or single characters."""
+    """bpe: byte-pair encoding; wordpiece: WordPiece; unigram: unigram LM; word: whole words; char: characters."""
     size: int = Field(30_000, ge=8, le=1_000_000)
-    """The largest number of tokens the vocabulary may have, special tokens included."""
+    """Maximum vocabulary size in tokens, special tokens included."""
     pretokenizer: Literal["metaspace", "byte-level"] = "metaspace"
-    """How `bpe` sees a space: as one of 256 bytes (any text comes back exactly), or as a mark on the next word."""
+    """Pre-tokenizer of `bpe`: byte-level: 256 bytes (lossless for any text); metaspace: ▁ marks word starts."""
     lowercase: bool = True
-    """Whether capital letters are folded before anything else."""
+    """Lowercase the text before tokenization."""
     special_tokens: Literal["plain", "bert"] = "bert"
-    """BERT's [PAD], [UNK], [CLS], [SEP] and [MASK]; plain ones have no mask."""
+    """bert: [PAD], [UNK], [CLS], [SEP] and [MASK]; plain is refused: it has no mask token."""
 
     @model_validator(mode="after")
     def _words_can_be_masked(self) -> "MaskedTextSettings":
@@ -89,23 +89,25 @@ class MaskedTextSettings(CorpusTextSettings):
 
 
 class WordTextSettings(CorpusTextSettings):
-    """The vocabulary of a run on whole words."""
+    """The vocabulary of a model with word embeddings."""
 
     kind: Literal["bpe", "wordpiece", "unigram", "word", "char"] = "word"
-    """Whole words, which white space and punctuation part; nothing else has a vector in a table of words."""
+    """word: split at white space and punctuation; a model of word embeddings takes no other kind."""
     size: int = Field(30_000, ge=8, le=1_000_000)
-    """Words at most, special tokens included; words of a file of vectors that occur in the data come on top."""
+    """Maximum vocabulary size in words, special tokens included; words of pretrained vectors are added to it."""
     pretokenizer: Literal["metaspace", "byte-level"] = "metaspace"
-    """Words are parted by spaces."""
+    """Unused: words are split at white space and punctuation."""
     lowercase: bool = True
-    """Whether capital letters are folded before anything else."""
+    """Lowercase the text before tokenization."""
     min_frequency: int = Field(1, ge=1)
-    """How often a word must occur in the training set to enter the vocabulary."""
+    """Minimum count of a word in the training set to enter the vocabulary."""
 
     @model_validator(mode="after")
     def _are_words(self) -> "WordTextSettings":
         if self.kind != "word":
-            raise ValueError(f'kind: "{self.kind}" are no words, and the model is a table of words; leave it out.')
+            raise ValueError(
+                f'kind: "{self.kind}" does not give whole words, and the model has word embeddings; leave it out.'
+            )
         return self
 
 
@@ -113,24 +115,24 @@ class TextSettings(TokenizerSettings):
     """The tokenizers of a run with a source and a target language."""
 
     vocabularies: Literal["shared", "separate"] = "shared"
-    """One tokenizer for both languages, or one for each."""
+    """shared: one tokenizer for both languages; separate: one for each."""
     dropout: float = Field(0.0, ge=0.0, lt=1.0)
-    """Share of BPE merges left out at random while training (Provilkov et al., 2020); drawn from the seed."""
+    """BPE-dropout: probability of skipping a merge while training (Provilkov et al., 2020); follows the seed."""
     target_dropout: float | None = Field(None, ge=0.0, lt=1.0)
-    """The same on the target side; unset: as much as on the source side."""
+    """BPE-dropout of the target side (default: the same as `dropout`)."""
     tokenizer: str | None = None
-    """Path of a ready-made tokenizer.json to use instead of training one."""
+    """Path of an existing tokenizer.json to use instead of training one."""
 
     @model_validator(mode="after")
     def _dropout_is_for_bpe(self) -> "TextSettings":
-        for share in self.dropouts:
-            if share and self.kind != "bpe":
-                raise ValueError(f'dropout: {share} needs kind "bpe", not "{self.kind}".')
+        for probability in self.dropouts:
+            if probability and self.kind != "bpe":
+                raise ValueError(f'dropout: {probability} needs kind "bpe", not "{self.kind}".')
         if self.tokenizer and self.vocabularies == "separate":
-            raise ValueError("tokenizer: one ready-made tokenizer serves both languages; say vocabularies=shared.")
+            raise ValueError("tokenizer: an existing tokenizer serves both languages; set vocabularies=shared.")
         return self
 
     @property
     def dropouts(self) -> tuple[float, float]:
-        """The dropout of both sides after the default has been worked out."""
+        """BPE-dropout of source and target, defaults resolved."""
         return self.dropout, self.dropout if self.target_dropout is None else self.target_dropout

@@ -1,4 +1,4 @@
-"""Training a tokenizer of any kind on the user's text."""
+"""Tokenizer training: BPE, WordPiece, unigram, word and character vocabularies from the user's text."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -17,10 +17,10 @@ from regard.text.tokenizer import BERT_TOKENS, SPECIAL_TOKENS, Tokenizer
 CHUNK = 1000
 
 SPECIALS = {"plain": SPECIAL_TOKENS, "bert": BERT_TOKENS}
-"""Special tokens in the order of their numbers; the second stands for what is unknown."""
+"""Special tokens in the order of their ids; the second is the unknown token."""
 
 ALPHABET = 1000
-"""Characters that BERT's WordPiece knows at most, the most frequent ones: an encyclopedia has many others."""
+"""Maximum number of characters in BERT's WordPiece alphabet: the most frequent ones; an encyclopedia has more."""
 
 
 def train_tokenizer(
@@ -38,7 +38,7 @@ def train_tokenizer(
         backend, trainer = BUILDERS[settings.kind](settings, texts, normalizer)
         backend.normalizer = normalizer
         with progress.bar(title, len(texts)) as bar, silent_panics():
-            backend.train_from_iterator(_told(texts, bar), trainer, length=len(texts))
+            backend.train_from_iterator(_chunks(texts, bar), trainer, length=len(texts))
         if settings.kind == "wordpiece":
             backend = without_added(backend, SPECIALS[settings.special_tokens])
         elif settings.kind == "unigram":
@@ -48,8 +48,8 @@ def train_tokenizer(
     return Tokenizer(backend)
 
 
-def _told(texts: list[str], bar: Bar) -> Iterator[list[str]]:
-    """Yield the texts in chunks and tell how far it is; the merges follow once all have been read."""
+def _chunks(texts: list[str], bar: Bar) -> Iterator[list[str]]:
+    """Yield the texts in chunks and advance the bar; merges are computed after the last one."""
     for start in range(0, len(texts), CHUNK):
         chunk = texts[start : start + CHUNK]
         yield chunk
@@ -74,15 +74,14 @@ def _normalizer(settings: TokenizerSettings) -> normalizers.Normalizer:
     if settings.normal_form != "none":
         steps.append(normalizers.NFC() if settings.normal_form == "nfc" else normalizers.NFKC())
     if settings.special_tokens == "bert" and settings.kind == "wordpiece":
-        stripped = not settings.has_accents
-        bert = normalizers.BertNormalizer(strip_accents=stripped, lowercase=settings.lowercase)
+        bert = normalizers.BertNormalizer(strip_accents=not settings.has_accents, lowercase=settings.lowercase)
         return normalizers.Sequence([*steps, bert]) if steps else bert
     if settings.lowercase:
         steps.append(normalizers.Lowercase())
     if not settings.has_accents:
         steps += [normalizers.NFD(), normalizers.StripAccents()]
     if settings.pretokenizer == "metaspace" and settings.kind != "char":
-        # A run of white space carries no meaning once spaces are marks between words.
+        # With ▁ between words, runs of white space are one space.
         steps += [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
     return normalizers.Sequence(steps)
 
@@ -92,7 +91,7 @@ def _unknown(settings: TokenizerSettings) -> str:
 
 
 def _mark_words(backend: Backend) -> None:
-    """Give a backend words marked by ▁ with punctuation split off, which join again without a trace."""
+    """Give a backend the metaspace pre-tokenizer with punctuation split off, and the decoder that reverses it."""
     backend.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Metaspace(), pre_tokenizers.Punctuation()])
     backend.decoder = decoders.Metaspace()
 
@@ -123,7 +122,7 @@ def _wordpiece(
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     backend.decoder = decoders.WordPiece()
     # The library numbers the characters inside words in the order of a hash table, and ties between merges follow
-    # those numbers; naming them first, in order, makes training repeat.
+    # those ids; adding them first, sorted, makes training reproducible.
     more: dict[str, Any] = {}
     if settings.special_tokens == "bert":
         alphabet, inside = _frequent(texts, normalizer, backend.pre_tokenizer)
@@ -143,12 +142,12 @@ def _wordpiece(
 def _frequent(
     texts: list[str], normalizer: normalizers.Normalizer, splitter: pre_tokenizers.PreTokenizer
 ) -> tuple[list[str], list[str]]:
-    """Return the most frequent characters in order, and those of them that may stand inside a word."""
+    """Return the most frequent characters, sorted, and those of them that can occur inside a word."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(normalizer.normalize_str(text))
-    known = [character for character in counts if splitter.pre_tokenize_str(character)]  # white space is none
-    kept = sorted(sorted(known, key=lambda character: (-counts[character], character))[:ALPHABET])
+    characters = [character for character in counts if splitter.pre_tokenize_str(character)]  # no white space
+    kept = sorted(sorted(characters, key=lambda character: (-counts[character], character))[:ALPHABET])
     within = (normalizer.normalize_str(f"a{character}a") for character in kept)
     inside = [character for character, word in zip(kept, within) if len(splitter.pre_tokenize_str(word)) == 1]
     return kept, inside

@@ -1,4 +1,4 @@
-"""Text to words, for tables of word vectors: which there are, how often, and which pairs of them are phrases."""
+"""Word vocabularies for word embeddings: word splitting, counts in bounded memory, and phrases."""
 
 import re
 import sys
@@ -17,34 +17,34 @@ from regard.config.settings import Settings
 from regard.text.tokenizer import END_OF_TEXT, Tokenizer
 
 JOINT = "_"
-"""What stands between the words of a phrase."""
+"""The character that joins the words of a phrase."""
 
 
 class WordSettings(Settings):
-    """Which words of a text have vectors."""
+    """The words that get vectors: splitting, frequency threshold and phrases."""
 
     split: Literal["letters", "spaces"] = "letters"
-    """What a word is: letters and digits (with ' - _ inside), or whatever white space parts, punctuation included."""
+    """Word boundaries (default: runs of alphanumerics with ' - _ inside); spaces: split at white space only."""
     lowercase: bool = True
-    """Whether capital letters are folded."""
+    """Lowercase the text."""
     minimum_count: int = Field(5, ge=1)
-    """How often a word must occur to have a vector; others are passed over as if they were not there."""
+    """Minimum count of a word to get a vector; rarer words are removed from the text."""
     size: int | None = Field(None, ge=1)
-    """The largest number of words, the most frequent ones; unset: all that occur often enough."""
+    """Maximum vocabulary size in words, the most frequent first (default: all with the minimum count)."""
     max_counted_words: int = Field(4_000_000, ge=1000)
-    """Words that are counted at once: where a text has more, the rarest are forgotten on the way, which is told."""
+    """Maximum distinct words counted at once: beyond it the rarest are dropped, with a warning."""
     phrases: int = Field(0, ge=0, le=4)
     """Passes that join pairs such as new_york into one word; a second pass joins up to four words."""
     phrase_threshold: float = Field(100.0, gt=0)
-    """How much more often than by chance a pair must occur to be a phrase (Mikolov et al., 2013, eq. 6)."""
+    """Minimum score of a phrase: its count relative to that of independent words (Mikolov et al., 2013, eq. 6)."""
 
 
 Split = Callable[[str], list[str]]
 
 
 @cache
-def _letters() -> re.Pattern[str]:
-    """Return what finds words: letters and digits of any script with their marks, joined inside by ' - or _."""
+def _word_pattern() -> re.Pattern[str]:
+    """Return the pattern of a word: alphanumerics of any script with combining marks, joined inside by ' - or _."""
     marks: list[str] = []
     begin = None
     for code in range(sys.maxunicode + 2):
@@ -54,34 +54,34 @@ def _letters() -> re.Pattern[str]:
         elif not is_mark and begin is not None:
             marks.append(f"{chr(begin)}-{chr(code - 1)}")
             begin = None
-    letter = f"(?:[^\\W_]|[{''.join(marks)}])"
-    return re.compile(f"[^\\W_]{letter}*(?:['_-]{letter}+)*")
+    character = f"(?:[^\\W_]|[{''.join(marks)}])"
+    return re.compile(f"[^\\W_]{character}*(?:['_-]{character}+)*")
 
 
 def splitter(settings: WordSettings) -> Split:
-    """Return the function that makes words of a text."""
-    find = str.split if settings.split == "spaces" else _letters().findall
-    fold = settings.lowercase
+    """Return the function that splits a text into words."""
+    find = str.split if settings.split == "spaces" else _word_pattern().findall
+    lowercase = settings.lowercase
 
     def split(text: str) -> list[str]:
         if not text.isascii():
             text = unicodedata.normalize("NFC", text)
             if settings.split == "letters":
                 text = text.replace("’", "'")
-        return find(text.lower() if fold else text)
+        return find(text.lower() if lowercase else text)
 
     return split
 
 
 class WordCounter:
-    """Counts words in bounded memory: where there are too many, the rarest are forgotten, as word2vec does."""
+    """Counts words in bounded memory: beyond `limit` distinct words the rarest are dropped, as word2vec does."""
 
     def __init__(self, limit: int) -> None:
         self.limit, self.floor, self.total = limit, 0, 0
         self.counts: Counter[str] = Counter()
 
     def add(self, words: Sequence[str]) -> None:
-        """Count some more."""
+        """Count more words."""
         self.counts.update(words)
         self.total += len(words)
         while len(self.counts) > self.limit:
@@ -91,53 +91,53 @@ class WordCounter:
                 del self.counts[word]
             if len(self.counts) > self.limit * 0.9:
                 continue
-            self.counts = Counter(self.counts)  # a dictionary that only loses keys keeps its size
+            self.counts = Counter(self.counts)  # a dictionary that only loses keys never shrinks
 
     def frequent(self, minimum: int, size: int | None) -> dict[str, int]:
-        """Return words and counts, the most frequent first and equals in order; those too rare are left out."""
+        """Return the words that occur `minimum` times or more and their counts, by falling count, then by name."""
         kept = [(word, count) for word, count in self.counts.items() if count >= minimum and word != END_OF_TEXT]
         kept.sort(key=lambda each: (-each[1], each[0]))
         return dict(kept[:size])
 
 
-def join_phrases(words: Sequence[str], known: Callable[[str], bool], passes: int) -> list[str]:
-    """Return words with pairs that are known as phrases joined, from left to right, so many times."""
-    found = list(words)
+def join_phrases(words: Sequence[str], is_phrase: Callable[[str], bool], passes: int) -> list[str]:
+    """Return the words with phrase pairs joined, from left to right, in the given number of passes."""
+    result = list(words)
     for _ in range(passes):
         joined: list[str] = []
-        place = 0
-        while place < len(found):
-            both = JOINT.join(found[place : place + 2])
-            is_pair = place + 1 < len(found) and known(both)
-            joined.append(both if is_pair else found[place])
-            place += 1 + is_pair
-        if len(joined) == len(found):
+        position = 0
+        while position < len(result):
+            both = JOINT.join(result[position : position + 2])
+            is_pair = position + 1 < len(result) and is_phrase(both)
+            joined.append(both if is_pair else result[position])
+            position += 1 + is_pair
+        if len(joined) == len(result):
             break
-        found = joined
-    return found
+        result = joined
+    return result
 
 
 def find_phrases(words: WordCounter, pairs: WordCounter, settings: WordSettings) -> frozenset[str]:
-    """Return the pairs that are phrases: so much more often together than two such words are by chance."""
-    least, size = settings.minimum_count, words.total
-    found = set()
+    """Return the phrases: pairs whose score, relative to independent words, is above the threshold."""
+    minimum, size = settings.minimum_count, words.total
+    phrases = set()
     for pair, count in pairs.counts.items():
-        if count < least:
+        if count < minimum:
             continue
         first, _, second = pair.partition(" ")
-        chance = words.counts.get(first, 0) * words.counts.get(second, 0)
-        if chance and (count - least) * size / chance > settings.phrase_threshold:
-            found.add(f"{first}{JOINT}{second}")
-    return frozenset(found)
+        product = words.counts.get(first, 0) * words.counts.get(second, 0)
+        if product and (count - minimum) * size / product > settings.phrase_threshold:
+            phrases.add(f"{first}{JOINT}{second}")
+    return frozenset(phrases)
 
 
 def neighbors_of(words: Sequence[str]) -> Iterable[str]:
-    """Yield every two words that stand side by side, with a space between."""
+    """Yield all bigrams, joined by a space."""
     return map(" ".join, pairwise(words))
 
 
 def table_tokenizer(words: Iterable[str]) -> Tokenizer:
-    """Return the tokenizer of a table: words by their places in it, and behind them the end of a text."""
+    """Return the tokenizer of a vector table: a word's id is its row; the last id is <|endoftext|>."""
     numbers = {word: number for number, word in enumerate(words)}
     backend = Backend(models.WordLevel({**numbers, END_OF_TEXT: len(numbers)}, unk_token=END_OF_TEXT))
     backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()

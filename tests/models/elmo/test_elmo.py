@@ -11,9 +11,8 @@ from regard.models.base.protocols import Vocabularies
 from regard.models.elmo.model import Elmo, ElmoSettings
 from regard.models.families import build_model, count_parameters
 from regard.models.presets import preset
-from regard.nn.layers.char_cnn import BEGIN, CHARACTERS, END, CharCnn, spell
+from regard.nn.layers.char_cnn import CHARACTERS
 from regard.nn.layers.recurrent import RecurrentLayer
-from regard.nn.layers.scalar_mix import ScalarMix
 from regard.text.char_tokenizer import spelling_tokenizer
 
 TOKENIZER = spelling_tokenizer()
@@ -34,15 +33,6 @@ def packed(*texts):
 def halves(model, text, layer):
     """Return what each direction knows of the words of a text."""
     return model.layers(*packed(text)).states[layer][0].chunk(2, -1)
-
-
-def test_words_are_spelled_between_their_marks_and_long_ones_lose_their_ends():
-    tokens, _ = packed("No internationalisation")
-    characters = spell(tokens, 8).characters
-    letters = lambda word: TOKENIZER.encode(word).ids[1:]
-    rows = [[TOKENIZER.bos_id], letters("No"), letters("intern"), [TOKENIZER.eos_id]]
-    for row, inside in zip(characters.tolist(), rows, strict=True):
-        assert row == [BEGIN, *inside, END] + [0] * (6 - len(inside))
 
 
 @pytest.mark.parametrize("layer", [1, 2])
@@ -78,14 +68,6 @@ def test_padding_and_the_company_of_others_change_nothing():
     assert_close(model.hidden_states(padded, None, token_mask)[token_mask], alone, atol=1e-6, rtol=1e-5)
 
 
-def test_more_padding_behind_the_letters_changes_no_word():
-    torch.manual_seed(0)
-    words = CharCnn(4, ((1, 3), (2, 3), (6, 5)), 1, 7)
-    characters = spell(packed("I saw internationalisation")[0], 40).characters
-    assert_close(words(characters), words(torch.nn.functional.pad(characters, (0, 9))))
-    assert_close(words(characters)[1], words(characters[1:2, :3])[0])
-
-
 def test_a_projected_lstm_by_its_equations_is_the_fused_one():
     torch.manual_seed(0)
     layer, x = RecurrentLayer("lstm", 3, 7, 4), torch.randn(2, 5, 3)
@@ -94,16 +76,6 @@ def test_a_projected_lstm_by_its_equations_is_the_fused_one():
     assert outputs.shape == (2, 5, 4) and cell.shape == (2, 7)
     assert_close((outputs, h, cell), (by_steps, h_2, cell_2))
     assert_close(layer(x[:, 2:], layer(x[:, :2])[1])[0], outputs[:, 2:])
-
-
-def test_the_mix_begins_with_the_mean_and_its_weights_get_gradients():
-    torch.manual_seed(0)
-    layers = [torch.randn(2, 3, 4) for _ in range(3)]
-    mix = ScalarMix(3)
-    assert_close(mix(layers), torch.stack(layers).mean(0))
-    mix(layers).square().sum().backward()
-    assert (mix.weights.grad != 0).all() and mix.scale.grad != 0
-    assert_close(mix.weights.grad.sum(), torch.zeros(()), atol=1e-4, rtol=0)  # shares add up to 1
 
 
 def counted(width, cell, filters, highways, characters=16):

@@ -187,7 +187,7 @@ def test_every_dropout_acts_in_training_and_only_there():
 
 
 def test_odd_widths_are_refused_where_features_come_in_pairs():
-    with pytest.raises(ValueError, match="head_width: 5 is odd, but rotary positions turn pairs of features"):
+    with pytest.raises(ValueError, match="head_width: 5 is not even, but rotary positions rotate pairs of features"):
         small_settings(width=15, heads=3, positions="rotary")
 
 

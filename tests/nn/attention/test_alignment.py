@@ -66,7 +66,7 @@ def test_a_listener_may_replace_weights():
     first = torch.tensor([1.0, 0, 0]).expand(1, 1, 2, 3)
     with listening({attention.weights: lambda weights: first}):
         assert_close(attention(s, h, h, torch.zeros(1, 1, 3)), h[:, :1].expand(1, 2, D))
-        with pytest.raises(RuntimeError, match="can be looked at here, not replaced"):
+        with pytest.raises(RuntimeError, match="can be recorded here, not replaced"):
             attention.tell(torch.zeros(1, 2, 3))
 
 
@@ -94,7 +94,7 @@ def test_location_has_a_last_place():
     with pytest.raises(DataError) as error:
         build("location").keys(torch.randn(1, 10, D))
     assert str(error.value) == (
-        "A source of 10 tokens goes past the 9 places that location-based attention has learned; shorten it, or "
+        "A source of 10 tokens goes past the 9 positions that location-based attention has learned; shorten it, or "
         "train with a larger model.max_positions or another model.alignment."
     )
 

@@ -68,7 +68,7 @@ def test_extreme_values_overflow_nothing():
 def test_a_loss_is_refused():
     held = Int8Weight(torch.randn(3, 4))
     with pytest.raises(
-        ConfigError, match=r"^quantize: int8 weights do not learn; use them under torch.inference_mode"
+        ConfigError, match=r"^quantize: int8 weights cannot be trained; use them under torch.inference_mode"
     ):
         held(torch.randn(2, 4, requires_grad=True))
 

@@ -2,40 +2,53 @@
 
 import pytest
 import torch
+from torch.nn import functional as F
 from torch.testing import assert_close
 
-from own_kernels import complaint, needs_kernels
+from own_kernels import failure, needs_kernels
 from regard.nn.blocks import BlockSettings, FeedForward
+from regard.nn.layers.bias_gelu import gelu_of_sum
 
 on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
-CODE = """
-import torch
-from torch.nn import functional as F
-from regard.nn.layers.bias_gelu import gelu_of_sum
 
-device = "cuda" if torch.cuda.is_available() else "cpu"
-torch.manual_seed(0)
-x, bias = (2 * torch.randn(*shape, device=device, dtype=torch.float32) for shape in ((3, 45, 700), (700,)))
-upstream = torch.randn_like(x)
-for is_tanh in (False, True):
-    found = []
-    for way in (
-        lambda x, bias: F.gelu(x + bias, approximate="tanh" if is_tanh else "none"),
-        lambda x, bias: gelu_of_sum(x, bias, is_tanh),
-    ):
+def both_ways(x, bias, upstream, ways):
+    """Return values and gradients of each way to compute bias + GELU."""
+    results = []
+    for way in ways:
         leaves = [each.clone().requires_grad_() for each in (x, bias)]
-        said = way(*leaves)
-        said.backward(upstream)
-        found.append([said, *(leaf.grad for leaf in leaves)])
-    for plain, fused in zip(*found, strict=True):
-        torch.testing.assert_close(fused, plain, atol=2e-5, rtol=1e-4)
-"""
+        output = way(*leaves)
+        output.backward(upstream)
+        results.append([output, *(leaf.grad for leaf in leaves)])
+    return results
+
+
+def check():
+    from regard.nn.kernels.gelu import backward, forward
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(0)
+    x, bias = (2 * torch.randn(*shape, device=device) for shape in ((3, 45, 700), (700,)))
+    upstream = torch.randn_like(x)
+    for is_tanh in (False, True):
+        plain, fused = both_ways(
+            x,
+            bias,
+            upstream,
+            (
+                lambda x, bias, way="tanh" if is_tanh else "none": F.gelu(x + bias, approximate=way),
+                lambda x, bias, is_tanh=is_tanh: gelu_of_sum(x, bias, is_tanh),
+            ),
+        )
+        kernels = [forward(x, bias, is_tanh), *backward(upstream, x, bias, is_tanh)]
+        for expected, value, direct in zip(plain, fused, kernels, strict=True):
+            assert_close(value, expected, atol=2e-5, rtol=1e-4)
+            assert_close(direct, expected, atol=2e-5, rtol=1e-4)
 
 
 @needs_kernels
 def test_the_kernels_give_the_same_values_and_gradients():
-    assert complaint(CODE) == ""
+    assert failure(check) == ""
 
 
 @on_gpu

@@ -2,52 +2,57 @@
 
 import pytest
 import torch
+from torch.nn import functional as F
 from torch.testing import assert_close
 
-from own_kernels import complaint, needs_kernels
+from own_kernels import failure, needs_kernels
 from regard.nn.attention.attention import SelfAttention, View
 
 on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
-CODE = """
-import torch
-from torch.nn import functional as F
-from regard.nn.attention.qkv import split_qkv
 
-device = "cuda" if torch.cuda.is_available() else "cpu"
-torch.manual_seed(0)
-sizes = (3, 45, 24), (3 * 4 * 80, 24), (3 * 4 * 80,)
-x, weight, bias = (0.3 * torch.randn(*size, device=device) for size in sizes)
+def check():
+    from regard.nn.attention.qkv import split_qkv
+    from regard.nn.kernels.qkv import together
 
-def plainly(x, weight, bias):
-    packed = F.linear(x, weight, bias)
-    return [part.unflatten(-1, (4, 80)).transpose(1, 2) for part in packed.chunk(3, -1)]
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(0)
+    sizes = (3, 45, 24), (3 * 4 * 80, 24), (3 * 4 * 80,)
+    x, weight, bias = (0.3 * torch.randn(*size, device=device) for size in sizes)
 
-def fused(x, weight, bias):
-    return split_qkv(F.linear(x, weight, bias.detach()), bias, 80)
+    def plainly(x, weight, bias):
+        packed = F.linear(x, weight, bias)
+        return [part.unflatten(-1, (4, 80)).transpose(1, 2) for part in packed.chunk(3, -1)]
 
-def attended(way):
-    def attend(*leaves):
-        query, key, value = way(*leaves)
-        return F.scaled_dot_product_attention(query, key, value, is_causal=True)
-    return attend
+    def fused(x, weight, bias):
+        return split_qkv(F.linear(x, weight, bias.detach()), bias, 80)
 
-ways = [attended(plainly), attended(fused), torch.compile(attended(fused), fullgraph=True, backend="aot_eager")]
-found = []
-for way in ways:
-    leaves = [each.clone().requires_grad_() for each in (x, weight, bias)]
-    said = way(*leaves)
-    said.square().sum().backward()
-    found.append([said, *(leaf.grad for leaf in leaves)])
-for other in found[1:]:
-    for expected, value in zip(found[0], other, strict=True):
-        torch.testing.assert_close(value, expected, atol=2e-4, rtol=1e-4)
-"""
+    def attended(split):
+        def attend(*leaves):
+            query, key, value = split(*leaves)
+            return F.scaled_dot_product_attention(query, key, value, is_causal=True)
+
+        return attend
+
+    results = []
+    compiled = torch.compile(attended(fused), fullgraph=True, backend="aot_eager")
+    for way in (attended(plainly), attended(fused), compiled):
+        leaves = [each.clone().requires_grad_() for each in (x, weight, bias)]
+        output = way(*leaves)
+        output.square().sum().backward()
+        results.append([output, *(leaf.grad for leaf in leaves)])
+    for other in results[1:]:
+        for expected, value in zip(results[0], other, strict=True):
+            assert_close(value, expected, atol=2e-4, rtol=1e-4)
+    parts = torch.randn(3, 300, 40, device=device).unbind(0)
+    packed, sums = together(*parts)
+    assert torch.equal(packed, torch.cat(parts, 1))
+    assert_close(sums, packed.sum(0), atol=1e-4, rtol=1e-4)
 
 
 @needs_kernels
 def test_the_kernel_gives_the_same_gradients_in_and_out_of_a_compiled_block():
-    assert complaint(CODE) == ""
+    assert failure(check) == ""
 
 
 @on_gpu

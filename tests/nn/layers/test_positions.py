@@ -110,7 +110,7 @@ def test_going_past_a_learned_table_is_a_clear_error():
 
 
 def test_odd_widths_are_refused_where_features_come_in_pairs():
-    with pytest.raises(ValueError, match="width: 15 is odd, but sinusoidal positions come in pairs of features"):
+    with pytest.raises(ValueError, match="width: 15 is not even, but sinusoidal positions come in pairs of features"):
         small_settings(width=15, heads=5)
-    with pytest.raises(ValueError, match="head_width: 5 is odd, but rotary positions turn pairs of features"):
+    with pytest.raises(ValueError, match="head_width: 5 is not even, but rotary positions rotate pairs of features"):
         small_settings(width=15, heads=3, positions="rotary")

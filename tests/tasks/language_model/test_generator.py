@@ -250,10 +250,10 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
         f"the text has {count} tokens with the end token before it, but this model takes 24 at most; shorten it."
     )
     told = {
-        "inspect: this model has no attention to look at; a model of the family gpt has.": (
+        "inspect: this model has no attention weights; use a model of the family gpt.": (
             lambda: recurrent.inspect("Anna")
         ),
-        "logit_lens: this model has no blocks that write into one stream; a model of the family gpt has.": (
+        "logit_lens: this model has no residual stream; use a model of the family gpt or bert.": (
             lambda: recurrent.logit_lens("Anna")
         ),
         "inspect: no probe is named x; this model has ": lambda: generator.inspect("Anna", ["x"]),

@@ -1,13 +1,8 @@
 """Signs that a model has collapsed, measured while it is validated."""
 
-import numpy as np
-import torch
-
 import regard
-from regard.inspection.attention_focus import attention_focus
 from regard.progress import Progress
 from regard.tasks.translate.prepare import share_of_commonest
-from small import random_pairs, small_transformer
 
 
 def test_most_outputs_are_one_and_the_same():
@@ -16,34 +11,6 @@ def test_most_outputs_are_one_and_the_same():
     assert share_of_commonest(["a man"] * 8 + ["x", "y"], references) == 0.8
     assert share_of_commonest(["yes"] * 10, ["yes"] * 10) == 0.0  # what ought to be the same may be
     assert share_of_commonest(["a"] * 4, references[:4]) == 0.0  # too few to tell
-
-
-def test_focus_lies_between_a_look_at_all_and_a_look_at_one():
-    batch = random_pairs(20).batch(np.arange(10))
-    model = small_transformer()
-    usual = attention_focus(model, batch)
-    assert usual is not None and 0.05 < usual < 1
-    with torch.no_grad():
-        for block in model.decoder.blocks:
-            block.cross.query.weight.zero_()
-            block.cross.query.bias.zero_()
-    assert abs(attention_focus(model, batch)) < 1e-6
-    with torch.no_grad():
-        block.cross.query.bias.fill_(50.0)
-    assert attention_focus(model, batch) > 0.8
-
-
-def test_padding_does_not_change_focus():
-    pairs = random_pairs(20)
-    model = small_transformer()
-    rows = np.array([3, 5, 9])
-    alone = [attention_focus(model, pairs.batch(rows[[place]])) for place in range(3)]
-    assert len(set(alone)) == 3
-    short = rows[[int(np.argmin(pairs.source.lengths[rows]))]]
-    long = rows[[int(np.argmax(pairs.source.lengths[rows]))]]
-    batch = pairs.batch(np.concatenate([short, long]))
-    batch.target_mask[1] = False  # only the short one counts, beside a long one
-    assert abs(attention_focus(model, batch) - attention_focus(model, pairs.batch(short))) < 1e-5
 
 
 def test_a_run_that_says_the_same_whatever_it_is_told_is_named(tmp_path, pairs):

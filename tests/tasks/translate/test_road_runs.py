@@ -53,7 +53,7 @@ def test_a_run_is_trained_averaged_scored_and_looked_into(preset, tmp_path):
     (score,) = translator.score([(text, "The little dog sleeps.")])
     assert score.log_probability < 0
     if preset == "lstm":
-        with pytest.raises(ConfigError, match="inspect: this model has no attention to look at; one with"):
+        with pytest.raises(ConfigError, match="inspect: this model has no attention weights; use one with"):
             translator.inspect(text)
         return
     weights = translator.inspect(text, "The little dog sleeps.").attention("decoder", "cross")

@@ -97,7 +97,7 @@ def test_questions_that_have_no_answer_are_told(translator):
     with pytest.raises(ConfigError) as error:
         trace.attention("encoder", "cross")
     assert str(error.value) == (
-        'attention: there is no "encoder" "cross"; known are "encoder" "self", "decoder" "self", "decoder" "cross".'
+        'attention: there is no "encoder" "cross"; choose from "encoder" "self", "decoder" "self", "decoder" "cross".'
     )
     with pytest.raises(ConfigError, match="layer: 7 is out of range, this model has 1 decoder layers with cross"):
         trace.attention("decoder", "cross", layer=7)

@@ -55,14 +55,6 @@ def test_negatives_are_drawn_by_smoothed_counts(smoothing):
     assert np.abs(implied - expected).max() < 1e-8  # the table of the loop is exact
 
 
-def test_frequent_words_are_passed_over_the_oftener_the_more_frequent():
-    shares = kept_shares(torch.from_numpy(COUNTS), 1e-2)
-    assert (shares.diff() >= 0).all() and shares[-1] == 1
-    frequency = 1000 / COUNTS.sum()
-    assert shares[0].item() == pytest.approx((math.sqrt(frequency / 1e-2) + 1) * 1e-2 / frequency)
-    assert (kept_shares(torch.from_numpy(COUNTS), 0) == 1).all()
-
-
 @pytest.mark.parametrize("engine", ["kernel", "batches"])
 def test_the_engines_pass_over_as_many_words(engine):
     generator = np.random.default_rng(0)

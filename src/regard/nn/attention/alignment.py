@@ -1,4 +1,4 @@
-"""How well a decoder state s goes with each encoder state h: six scores, and the attention they lead to."""
+"""Attention of recurrent decoders: six alignment scores of a decoder state s and an encoder state h."""
 
 import math
 from collections.abc import Callable
@@ -16,26 +16,26 @@ AlignmentKind = Literal["cosine", "additive", "location", "general", "dot", "sca
 
 
 class Alignment(nn.Module):
-    """dot: sᵀ h (Luong et al., 2015); the others override what they do differently.
+    """dot: sᵀ h (Luong et al., 2015); the subclasses override what differs.
 
-    What depends on h alone is worked out once a sentence (`keys`), what depends on s alone once a step (`query`).
+    Terms of h alone are computed once per sentence (`keys`), terms of s alone once per step (`query`).
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.query: nn.Linear | None = None  # a product with the decoder state, where the score has one
+        self.query: nn.Linear | None = None  # the linear layer of the decoder state, if the score has one
 
     def keys(self, states: Tensor) -> Tensor:
-        """Return what the scores need of the encoder states (B, S, D)."""
+        """Return the keys (B, S, D) of encoder states (B, S, D)."""
         return states
 
     def score(self, query: Tensor, keys: Tensor) -> Tensor:
-        """Return e (B, T, S) of decoder states (B, T, D), or their product where there is one."""
+        """Return the scores e (B, T, S) of decoder states (B, T, D), or of their `query` layer's outputs."""
         return query @ keys.transpose(-2, -1)
 
 
 class ScaledDot(Alignment):
-    """scaled-dot: sᵀ h / √n (Vaswani et al., 2017): long vectors would otherwise have large products."""
+    """scaled-dot: sᵀ h / √n (Vaswani et al., 2017): the scale keeps scores of wide vectors small."""
 
     def score(self, query: Tensor, keys: Tensor) -> Tensor:
         """Return e (B, T, S)."""
@@ -45,15 +45,15 @@ class ScaledDot(Alignment):
 class General(Alignment):
     """general: sᵀ W h (Luong et al., 2015).
 
-    W is kept √n times as large as it acts: a step of Adam, as large in each of n² numbers, would otherwise throw the
-    product far off, and the softmax would be all on one state before anything is learned.
+    W is stored √n times larger than it is applied: otherwise a step of Adam, equally large for all n² weights,
+    changes the product so much that the softmax saturates early in training.
     """
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.key = build_linear(width, width, has_bias=False)
         with torch.no_grad():
-            self.key.weight *= width**0.25  # half way between too sharp and too flat
+            self.key.weight *= width**0.25  # between too sharp and too flat
 
     def keys(self, states: Tensor) -> Tensor:
         """Return W h (B, S, D)."""
@@ -81,8 +81,8 @@ class Additive(Alignment):
 class Cosine(Alignment):
     """cosine: g · cos(s, h) with a learned sharpness g (Graves et al., 2014, content-based addressing).
 
-    Without g the scores lie in [-1, 1], and their softmax cannot tell one state from ten: e² is the largest ratio
-    of two weights.
+    Without g the scores lie in [-1, 1], and their softmax is nearly uniform: the largest ratio of two weights
+    is e².
     """
 
     def __init__(self) -> None:
@@ -99,9 +99,9 @@ class Cosine(Alignment):
 
 
 class Location(Alignment):
-    """location: α = softmax(W s) (Luong et al., 2015): the scores are W s, whatever the encoder states are.
+    """location: α = softmax(W s) (Luong et al., 2015): scores W s, independent of the encoder states.
 
-    W has a row for each place in the source, so there is a last place.
+    W has a row for each source position, so sources have a maximum length.
     """
 
     def __init__(self, width: int, limit: int) -> None:
@@ -110,10 +110,10 @@ class Location(Alignment):
         self.query = build_linear(width, limit)
 
     def keys(self, states: Tensor) -> Tensor:
-        """Return the states, of which only the number counts; too many are refused."""
+        """Return the states, of which only the number matters; sources beyond the limit are refused."""
         if states.size(1) > self.limit:
             raise DataError(
-                f"A source of {states.size(1):,} tokens goes past the {self.limit:,} places that location-based "
+                f"A source of {states.size(1):,} tokens goes past the {self.limit:,} positions that location-based "
                 f"attention has learned; shorten it, or train with a larger model.max_positions or another "
                 f"model.alignment."
             )
@@ -125,8 +125,8 @@ class Location(Alignment):
 
 
 def build_alignment(kind: AlignmentKind, width: int, inner: int, limit: int) -> Alignment:
-    """Return the score of that name for states of one width."""
-    makers: dict[str, Callable[[], Alignment]] = {
+    """Return the alignment score of that name for states of the given width."""
+    builders: dict[str, Callable[[], Alignment]] = {
         "cosine": Cosine,
         "additive": lambda: Additive(width, inner),
         "location": lambda: Location(width, limit),
@@ -134,11 +134,11 @@ def build_alignment(kind: AlignmentKind, width: int, inner: int, limit: int) -> 
         "dot": Alignment,
         "scaled-dot": ScaledDot,
     }
-    return makers[kind]()
+    return builders[kind]()
 
 
 class AlignedAttention(nn.Module):
-    """α = softmax(e) over the real encoder states, and the context c = Σ α h."""
+    """Attention weights α = softmax(e) over encoder states without padding, and the context c = Σ α h."""
 
     def __init__(self, alignment: Alignment) -> None:
         super().__init__()
@@ -146,7 +146,7 @@ class AlignedAttention(nn.Module):
         self.weights = Probe()  # (B, 1, T, S)
 
     def weigh(self, query: Tensor, keys: Tensor, bias: Tensor) -> Tensor:
-        """Return α (B, T, S) of queries as `Alignment.score` takes them; the bias (B, 1, S) forbids padding."""
+        """Return α (B, T, S) of queries as `Alignment.score` takes them; the bias (B, 1, S) masks padding."""
         return (self.alignment.score(query, keys) + bias).softmax(-1)
 
     def forward(self, states: Tensor, keys: Tensor, values: Tensor, bias: Tensor) -> Tensor:
@@ -156,7 +156,7 @@ class AlignedAttention(nn.Module):
         return weights.to(values.dtype) @ values
 
     def tell(self, weights: Tensor) -> None:
-        """Show a listener the weights (B, T, S) that a loop over steps has used."""
+        """Pass the weights (B, T, S) that a loop over steps has used to the probe's listener."""
         shown = weights[:, None]
         if self.weights(shown) is not shown:
-            raise RuntimeError("Weights that each step builds on can be looked at here, not replaced.")
+            raise RuntimeError("Weights that later steps depend on can be recorded here, not replaced.")

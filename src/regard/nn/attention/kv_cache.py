@@ -1,4 +1,4 @@
-"""Keys and values of the steps already decoded, kept so that a step costs one position and not all."""
+"""Key/value cache: keys and values of decoded positions are kept, so that a step computes one position only."""
 
 from typing import Protocol
 
@@ -15,9 +15,9 @@ class Cache(Protocol):
 class KeyValueCache:
     """Keys and values (B, H, S, K) of one attention layer; `append` updates it in place.
 
-    The hypotheses of a sentence write side by side into one row, so going on with other hypotheses moves nothing:
-    who sees which of the S slots is a mask (`nn.masks.branch_mask`). Room is doubled when it runs out, so a step
-    copies one position, and not the whole past.
+    The hypotheses of a sentence share one row, so reordering hypotheses copies nothing: a mask selects the slots of
+    each (`nn.attention.masks.branch_mask`). The capacity is doubled when it is exceeded, so that a step copies one
+    position, and not the whole past.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class KeyValueCache:
 
     @property
     def sentences(self) -> int:
-        """How many rows it holds: one a sentence."""
+        """The number of rows: one per sentence."""
         return 0 if self._keys is None else self._keys.size(0)
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
@@ -43,10 +43,10 @@ class KeyValueCache:
 
     def _grown(self, old: Tensor | None, like: Tensor, needed: int) -> Tensor:
         B, H, _, K = like.shape
-        room = like.new_empty(B, H, max(16, 2 * needed), K)
+        buffer = like.new_empty(B, H, max(16, 2 * needed), K)
         if old is not None:
-            room[:, :, : self.length] = old[:, :, : self.length]
-        return room
+            buffer[:, :, : self.length] = old[:, :, : self.length]
+        return buffer
 
     def all(self) -> tuple[Tensor, Tensor]:
         """Return the keys and values (B, H, S, K) of all positions."""
@@ -54,15 +54,17 @@ class KeyValueCache:
         return self._keys[:, :, : self.length], self._values[:, :, : self.length]
 
     def select(self, sentences: Tensor) -> "KeyValueCache":
-        """Return the cache of some sentences, in the order given; they may repeat or be missing (finished)."""
-        chosen = KeyValueCache()
-        chosen.length = self.length
+        """Return the cache of these sentences, in this order; sentences may repeat or be dropped (finished)."""
+        selected = KeyValueCache()
+        selected.length = self.length
         if self._keys is not None and self._values is not None:
-            chosen._keys, chosen._values = (self._selected(each, sentences) for each in (self._keys, self._values))
-        return chosen
+            selected._keys, selected._values = (
+                self._selected(each, sentences) for each in (self._keys, self._values)
+            )
+        return selected
 
     def _selected(self, x: Tensor, sentences: Tensor) -> Tensor:
-        """Return some sentences with the same room; only what is filled is copied, and only once."""
-        room = x.new_empty(sentences.numel(), *x.shape[1:])
-        room[:, :, : self.length] = x[:, :, : self.length].index_select(0, sentences)
-        return room
+        """Return the rows of these sentences with the same capacity; only filled slots are copied, once."""
+        buffer = x.new_empty(sentences.numel(), *x.shape[1:])
+        buffer[:, :, : self.length] = x[:, :, : self.length].index_select(0, sentences)
+        return buffer

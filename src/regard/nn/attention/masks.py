@@ -1,27 +1,27 @@
-"""Who may look at whom: boolean masks, True = may look, broadcast to (B, H, T, S). Made here and nowhere else."""
+"""Attention masks: boolean, True = may attend, broadcast to (B, H, T, S). All masks are made here."""
 
 import torch
 from torch import Tensor
 
 
 def padding_mask(token_mask: Tensor) -> Tensor:
-    """Return the mask (B, 1, 1, S) under which nobody looks at padding."""
+    """Return the mask (B, 1, 1, S) that hides padding keys."""
     return token_mask[:, None, None, :]
 
 
 def causal_mask(queries: int, keys: int, device: torch.device) -> Tensor:
-    """Return the mask (T, S) under which nobody looks ahead.
+    """Return the causal mask (T, S): no query attends to a later key.
 
-    The last query stands at the last key, so the mask stays right when a cache makes S > T (the `is_causal` of
-    scaled_dot_product_attention lines up the first ones instead).
+    The last query is aligned with the last key, so the mask is right when a cache makes S > T (the `is_causal` of
+    scaled_dot_product_attention aligns the first ones instead).
     """
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
 
 
 def behind_padding_mask(token_mask: Tensor) -> Tensor:
-    """Return the causal mask (B, 1, T, T) under which nobody looks at the padding in front of a row's tokens.
+    """Return the causal mask (B, 1, T, T) of left-padded rows.
 
-    Padding sees itself: who sees nothing at all has no weights that add up to one, and what he hands on is no number.
+    A padding query attends to itself: a row without any key has a softmax of NaN.
     """
     T = token_mask.size(1)
     itself = torch.eye(T, dtype=torch.bool, device=token_mask.device)
@@ -31,7 +31,7 @@ def behind_padding_mask(token_mask: Tensor) -> Tensor:
 def branch_mask(seen: Tensor, steps: int) -> Tensor:
     """Return the mask (B, 1, hypotheses * T, S + hypotheses * T) of T further steps of branching hypotheses.
 
-    `seen` (B, hypotheses, S) tells which slots hold the past of which hypothesis; each also sees its own new ones.
+    `seen` (B, hypotheses, S) marks the slots of each hypothesis' past; each also attends to its own new ones.
     """
     B, hypotheses, _ = seen.shape
     own = torch.eye(hypotheses, dtype=torch.bool, device=seen.device)
@@ -43,5 +43,5 @@ def branch_mask(seen: Tensor, steps: int) -> Tensor:
 
 
 def as_bias(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return what forbids the same looks when added to scores: 0 where the mask is True, -inf elsewhere."""
+    """Return the mask as a bias of the scores: 0 where the mask is True, -inf elsewhere."""
     return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)

@@ -1,6 +1,6 @@
-"""Queries, keys and values taken apart, so that their gradients and that of their bias come together in one reading.
+"""Split of the query/key/value projection whose backward pass concatenates gradients and sums the bias in one kernel.
 
-Step by step, one kernel brings the gradients side by side, and a second reads all of them again to add them up.
+Unfused, one kernel concatenates the gradients, and a second reads all of them again to sum them.
 """
 
 from typing import Any
@@ -11,13 +11,13 @@ from torch import Tensor
 
 @torch.library.custom_op("regard::heads_together", mutates_args=())
 def heads_together(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    """Return three tensors (B, H, T, K) side by side (B, T, 3 H K), and the sum of that over B and T, in fp32."""
-    from regard.nn.kernels.qkv import together  # the compiler takes a second to load
+    """Return three tensors (B, H, T, K) concatenated (B, T, 3 H K), and their sum over B and T in fp32."""
+    from regard.nn.kernels.qkv import together  # Triton takes a second to load
 
     B, H, T, K = query.shape
     rows = [part.transpose(1, 2).reshape(B * T, H * K) for part in (query, key, value)]
-    found, total = together(*rows)
-    return found.view(B, T, 3 * H * K), total
+    packed, total = together(*rows)
+    return packed.view(B, T, 3 * H * K), total
 
 
 @heads_together.register_fake
@@ -26,7 +26,7 @@ def _like(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return query.new_empty(B, T, 3 * H * K), query.new_empty(3 * H * K, dtype=torch.float32)
 
 
-class _HeadsApart(torch.autograd.Function):
+class _SplitQkv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, packed: Tensor, bias: Tensor, head_width: int) -> tuple[Tensor, Tensor, Tensor]:
         ctx.dtype = bias.dtype
@@ -42,7 +42,7 @@ class _HeadsApart(torch.autograd.Function):
 def split_qkv(packed: Tensor, bias: Tensor, head_width: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return queries, keys and values (B, H, T, K) of x Wᵀ + b (B, T, 3 H K).
 
-    The product must have left the gradient of its bias to this function: b is given once more for that alone.
+    The product must use a detached bias: its gradient is computed here, and b is passed again for that alone.
     """
-    found: tuple[Tensor, Tensor, Tensor] = _HeadsApart.apply(packed, bias, head_width)
-    return found
+    parts: tuple[Tensor, Tensor, Tensor] = _SplitQkv.apply(packed, bias, head_width)
+    return parts

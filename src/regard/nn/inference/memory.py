@@ -1,4 +1,4 @@
-"""Telling that memory ran out, and giving back what lies idle."""
+"""Out-of-memory handling: detection across backends, release of cached memory, retries with smaller batches."""
 
 import gc
 from collections.abc import Callable, Iterator
@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import torch
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
-SAYINGS = (
+MESSAGES = (
     "out of memory",  # CUDA, in several spellings
     "CUBLAS_STATUS_ALLOC_FAILED",
     "can't allocate memory",  # the CPU
@@ -18,37 +18,37 @@ SAYINGS = (
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error means that memory ran out; not every backend has a type for it."""
+    """Return True if an error is an out-of-memory error; not every backend has a type for it."""
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
-    return isinstance(error, RuntimeError) and any(saying in str(error) for saying in SAYINGS)
+    return isinstance(error, RuntimeError) and any(message in str(error) for message in MESSAGES)
 
 
 def release_memory(device: torch.device) -> None:
-    """Give back what a failed attempt still holds."""
+    """Release the memory cached on a CUDA device."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
 
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Leave garbage where it is: a CUDA graph that goes away while another is recorded spoils the recording."""
-    was_on = gc.isenabled()
+    """Pause garbage collection: a CUDA graph that is freed while another is captured invalidates the capture."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was_on:
+        if was_enabled:
             gc.enable()
 
 
-def retry_smaller(attempt: Callable[[int], Found], limit: int, least: int, device: torch.device) -> Found:
-    """Return what an attempt gives with so many tokens at once, or half as many whenever memory runs out."""
+def retry_smaller(attempt: Callable[[int], Result], limit: int, least: int, device: torch.device) -> Result:
+    """Return the result of an attempt with `limit` tokens at once, halved after each out-of-memory error."""
     while True:
         try:
             return attempt(limit)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error) or limit <= least:
                 raise
-        release_memory(device)  # outside the handler, which would keep alive what the attempt held
+        release_memory(device)  # outside the handler, which would keep the attempt's tensors alive
         limit //= 2

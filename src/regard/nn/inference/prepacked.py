@@ -1,9 +1,9 @@
-"""Weights in the layout oneDNN multiplies from: on a CPU, products of a few rows take a third of the time.
+"""Prepacked weights in oneDNN's layout: on a CPU, products of a few rows take a third of the time.
 
-With a single row, all time goes into reading the weights, and a matrix of more outputs than inputs is read fastest
-input by input: such weights are lent turned.
+With a single row, the time is that of reading the weights, and a matrix with more outputs than inputs is read fastest
+input by input: such weights are stored transposed.
 
-A packed weight is a copy, lent to its layer for the length of a block: nothing that is trained or saved knows of it.
+A packed weight is a copy that its layer has within a `with` block only: it is neither trained nor saved.
 """
 
 import weakref
@@ -22,12 +22,12 @@ from regard.nn.layers.linear import Linear, product
 
 @dataclass(frozen=True)
 class _Copies:
-    """The packed weights of a model's layers, and the state of the weights they are copies of."""
+    """The packed weights of a model's layers, and the versions of the weights they were copied from."""
 
     weights: dict[Linear | VocabularyHead, Tensor]
-    made_from: list[tuple[int, int]]
+    versions: list[tuple[int, int]]
     single: dict[Linear | VocabularyHead, Tensor] = field(default_factory=dict)
-    """The weights for single rows, once they were asked for."""
+    """The weights for single rows, made on first use."""
 
 
 _copies: "weakref.WeakKeyDictionary[nn.Module, _Copies]" = weakref.WeakKeyDictionary()
@@ -35,13 +35,13 @@ _copies: "weakref.WeakKeyDictionary[nn.Module, _Copies]" = weakref.WeakKeyDictio
 
 @contextmanager
 def packed(model: nn.Module, has_single_rows: bool = False) -> Iterator[None]:
-    """Let a model multiply by packed weights for the length of a block; does nothing where that is impossible.
+    """Make a model multiply by packed weights within a `with` block; does nothing if they are not supported.
 
-    Where single rows are to be expected, there is another copy of some weights for them.
+    With `has_single_rows`, some weights have another copy for products of a single row.
     """
     copies = _copies_of(model)
     if has_single_rows and not copies.single:
-        copies.single.update({layer: _turned(layer.weight.detach()) for layer in copies.weights})
+        copies.single.update({layer: _for_single_rows(layer.weight.detach()) for layer in copies.weights})
     for layer, weight in copies.weights.items():
         layer.packed, layer.single = weight, copies.single[layer] if has_single_rows else None
     try:
@@ -52,7 +52,7 @@ def packed(model: nn.Module, has_single_rows: bool = False) -> Iterator[None]:
 
 
 def drop_prepacked(model: nn.Module) -> None:
-    """Drop the copies of a model's weights: the next use makes new ones."""
+    """Drop the packed copies of a model's weights; the next use makes new ones."""
     _copies.pop(model, None)
 
 
@@ -62,20 +62,20 @@ def _copies_of(model: nn.Module) -> _Copies:
         return _Copies({}, [])
     layers = [layer for layer in model.modules() if isinstance(layer, Linear | VocabularyHead)]
     weights = [layer.weight for layer in layers]
-    is_held = any(layer.int8 is not None for layer in layers)  # then the weights themselves are not multiplied by
-    if is_held or any(weight.device.type != "cpu" or weight.dtype != torch.float32 for weight in weights):
+    is_int8 = any(layer.int8 is not None for layer in layers)  # the fp32 weights are then not used
+    if is_int8 or any(weight.device.type != "cpu" or weight.dtype != torch.float32 for weight in weights):
         return _Copies({}, [])
-    # An optimizer's step and the loading of weights count as versions of a tensor.
-    state = [(weight.data_ptr(), 0 if weight.is_inference() else weight._version) for weight in weights]
-    known = _copies.get(model)
-    if known is None or known.made_from != state:
-        known = _Copies({layer: _pack(layer.weight.detach()) for layer in layers}, state)
-        _copies[model] = known
-    return known
+    # An optimizer's step and loading weights both change a tensor's version.
+    versions = [(weight.data_ptr(), 0 if weight.is_inference() else weight._version) for weight in weights]
+    copies = _copies.get(model)
+    if copies is None or copies.versions != versions:
+        copies = _Copies({layer: _pack(layer.weight.detach()) for layer in layers}, versions)
+        _copies[model] = copies
+    return copies
 
 
-def _turned(weight: Tensor) -> Tensor:
-    """Return a weight (outputs, inputs), in whichever order it is read fastest for a single row."""
+def _for_single_rows(weight: Tensor) -> Tensor:
+    """Return a weight (outputs, inputs) in the memory order that is read fastest for a single row."""
     return weight.T.contiguous().T if weight.size(0) > weight.size(1) else weight
 
 
@@ -86,10 +86,10 @@ def _pack(weight: Tensor) -> Tensor:
 
 @cache
 def can_pack() -> bool:
-    """Tell whether this build of torch packs weights, and multiplies by them rightly."""
+    """Return True if this build of torch packs weights and multiplies by them correctly."""
     weight, x = torch.arange(12.0).view(4, 3), torch.ones(2, 3)
     try:
-        found = product(x, weight, None, _pack(weight))
+        outputs = product(x, weight, None, _pack(weight))
     except (RuntimeError, AttributeError, NotImplementedError):
         return False
-    return torch.equal(found, x @ weight.T)
+    return torch.equal(outputs, x @ weight.T)

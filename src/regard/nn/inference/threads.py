@@ -1,4 +1,4 @@
-"""How many threads a model's products are worth."""
+"""Thread count of CPU inference: small products run faster on one thread."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +7,12 @@ import torch
 from torch import nn
 
 WORTH_SHARING = 2**23
-"""Multiplications of an average product below which waking another thread takes longer than its share of them."""
+"""Multiplications of an average product below which waking a second thread takes longer than it saves."""
 
 
 @contextmanager
 def threads_for(model: nn.Module, rows: int) -> Iterator[None]:
-    """Let a model on a CPU work with one thread, for the length of a block, if products of so many rows are small."""
+    """Use one thread within a `with` block if a CPU model's products of `rows` rows are small."""
     before = torch.get_num_threads()
     if before == 1 or not _is_small(model, rows):
         yield

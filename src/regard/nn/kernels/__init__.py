@@ -1,1 +1,1 @@
-"""Triton and numba kernels, each behind a check of availability."""
+"""Triton and numba kernels, each guarded by a check of availability."""

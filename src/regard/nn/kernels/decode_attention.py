@@ -1,6 +1,6 @@
-"""One CUDA kernel for the attention of a decoding step: few queries, many keys, the step's own put in place first.
+"""A CUDA kernel for the attention of a decoding step: few queries, many keys; it writes the step's own keys first.
 
-torch's kernels are made for as many queries as keys; for a handful of hypotheses they take five times as long.
+torch's kernels are made for as many queries as keys; for a few hypotheses they take five times as long.
 """
 
 import math
@@ -13,11 +13,11 @@ from torch import Tensor
 
 @triton.jit
 def _step(
-    query, keys, values, bias, out, new_key, new_value, places, used,
+    query, keys, values, bias, out, new_key, new_value, positions, used,
     N, Q, K, scale, query_b, query_h, query_n, new_b, new_h, new_n, bias_b, bias_h, bias_n,
     H: tl.constexpr, has_new: tl.constexpr, BN: tl.constexpr, BQ: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
-    """One program a sentence and head: queries (Q, K) to keys (N, K), of which the first `used` are looked at."""
+    """One program per sentence and head: queries (Q, K) attend to the first `used` of the keys (N, K)."""
     program = tl.program_id(0).to(tl.int64)
     b, h = program // H, program % H
     rows, inner, columns = tl.arange(0, BQ), tl.arange(0, BK), tl.arange(0, BN)
@@ -28,10 +28,10 @@ def _step(
     end = N
     if has_new:
         at = b * new_b + h * new_h + rows[:, None] * new_n + inner[None, :]
-        slots = tl.load(places + rows, mask=is_row, other=0)[:, None] * K + inner[None, :]
+        slots = tl.load(positions + rows, mask=is_row, other=0)[:, None] * K + inner[None, :]
         tl.store(keys + slots, tl.load(new_key + at, mask=inside), mask=inside)
         tl.store(values + slots, tl.load(new_value + at, mask=inside), mask=inside)
-        tl.debug_barrier()  # what some threads have written, others read
+        tl.debug_barrier()  # threads read what other threads have written
         end = tl.minimum(tl.load(used).to(tl.int32), N)
     at = b * query_b + h * query_h + rows[:, None] * query_n + inner[None, :]
     q = tl.load(query + at, mask=inside, other=0.0).to(tl.float32)
@@ -56,8 +56,8 @@ def _step(
         v = tl.load(values + block, mask=is_value, other=0.0).to(tl.float32)
         sums = sums * before[:, None] + tl.dot(p, v, input_precision="tf32x3")
         highest = higher
-    found = sums / tl.where(is_row, total, 1.0)[:, None]
-    tl.store(out + (b * Q + rows[:, None]) * H * K + h * K + inner[None, :], found, mask=inside)
+    outputs = sums / tl.where(is_row, total, 1.0)[:, None]
+    tl.store(out + (b * Q + rows[:, None]) * H * K + h * K + inner[None, :], outputs, mask=inside)
 
 
 def step_attention(
@@ -66,24 +66,25 @@ def step_attention(
     values: Tensor,
     bias: Tensor,
     new: tuple[Tensor, Tensor] | None = None,
-    places: Tensor | None = None,
+    positions: Tensor | None = None,
     used: Tensor | None = None,
 ) -> Tensor:
-    """Return what queries (B, H, Q, K) see of keys and values (B, H, N, K), heads side by side (B * Q, H * K).
+    """Return the attention of queries (B, H, Q, K) to keys and values (B, H, N, K), as rows (B * Q, H * K).
 
-    `new` keys and values (B, H, Q, K) are written to their `places` (Q,) first; only the first `used` () count then.
+    `new` keys and values (B, H, Q, K) are written to the slots `positions` (Q,) first; only the first `used` () slots
+    are then attended to.
     """
     (B, H, Q, K), N = query.shape, keys.size(2)
     bias = bias.expand(B, H, Q, N)
     key, value = (query, query) if new is None else new
-    places, used = query if places is None else places, query if used is None else used
+    positions, used = query if positions is None else positions, query if used is None else used
     if key.stride() != value.stride():  # keys that were rotated
         key, value = key.contiguous(), value.contiguous()
     if not query.stride(3) == key.stride(3) == bias.stride(3) == 1:
         raise ValueError("The last dimension must be dense.")
     out = torch.empty(B * Q, H * K, dtype=query.dtype, device=query.device)
     _step[(B * H,)](
-        query, keys, values, bias, out, key, value, places, used,
+        query, keys, values, bias, out, key, value, positions, used,
         N, Q, K, 1 / math.sqrt(K), *query.stride()[:3], *key.stride()[:3], *bias.stride()[:3],
         H=H, has_new=new is not None, BN=32 if N <= 32 else 64 if N <= 256 else 128,
         BQ=max(16, triton.next_power_of_2(Q)), BK=max(16, triton.next_power_of_2(K)), num_warps=4 if N <= 256 else 8,

@@ -1,8 +1,8 @@
-"""One CUDA kernel for a product of a few rows with all that stands around it: norm before, activation and sum after.
+"""A CUDA kernel for a linear layer of few rows fused with its norm before, and activation and residual sum after.
 
-A decoding step multiplies a handful of rows by every matrix of a model. The products are small, and what stands
-between them, a kernel each, takes as long as they do. A few rows are multiplied by sums; more, in fp32, on tensor
-cores, where each product is made of three in TF32, which together are as exact as one in fp32. Sums are fp32.
+A decoding step multiplies a few rows by every matrix of a model. The products are small, and the kernels between them
+take as long as they do. Few rows are multiplied by reductions; more rows, in fp32, on tensor cores, where three TF32
+products are as exact as one in fp32. Sums are fp32.
 """
 
 import torch
@@ -11,9 +11,9 @@ import triton.language as tl
 from torch import Tensor
 
 FEW = 8
-"""Rows up to which a product is made by sums."""
+"""Maximum number of rows that are multiplied by reductions."""
 MANY = 768
-"""Rows from which on a block takes more of them: there are blocks enough for all processors."""
+"""Number of rows from which blocks have more rows: there are enough blocks for all multiprocessors."""
 PROCESSORS = 132
 
 
@@ -65,19 +65,19 @@ def _kernel(
     if activation == "gelu-tanh":
         u = 1.5957691216057308 * (sums + 0.044715 * sums * sums * sums)  # 2 √(2/π) (x + 0.044715 x³)
         sums = sums * (1 - 1 / (tl.exp(u) + 1))  # (1 + tanh(u / 2)) / 2
-    places = rows[:, None] * N + columns[None, :]
+    offsets = rows[:, None] * N + columns[None, :]
     inside = is_row[:, None] & is_column[None, :]
     if has_residual:
-        sums += tl.load(residual + places, mask=inside, other=0.0).to(tl.float32)
-    tl.store(out + places, sums, mask=inside)
+        sums += tl.load(residual + offsets, mask=inside, other=0.0).to(tl.float32)
+    tl.store(out + offsets, sums, mask=inside)
 
 
 def tiles(M: int, N: int, K: int) -> dict[str, int]:
-    """Return the sizes of the blocks of a product, as measured on an H200."""
+    """Return the block sizes of a product, tuned on an H200."""
     if M <= FEW:
         is_long = K > 256
         BK = min(1024 if is_long else 256, triton.next_power_of_2(K))
-        BN = 2 if N <= 16384 else 8  # every block normalizes anew: not too many of them
+        BN = 2 if N <= 16384 else 8  # every block computes the norm again: not too many of them
         return {"BM": triton.next_power_of_2(M), "BN": BN, "BK": BK, "num_warps": 4 if is_long else 1}
     if M >= MANY:
         BM = 64 if triton.cdiv(M, 64) * triton.cdiv(N, 64) > PROCESSORS else 32
@@ -97,7 +97,7 @@ def fused_linear(
 ) -> Tensor:
     """Return residual + activation(norm(x) Wᵀ + b) for rows x (M, K) and a weight (N, K), all of one type.
 
-    What comes out has the same type, or fp32 if it is to be wide. More than a few rows must be fp32.
+    The output has the same type, or fp32 with `is_wide`. More than 8 rows must be fp32.
     """
     (M, K), N = x.shape, weight.size(0)
     if M > FEW and x.dtype != torch.float32:

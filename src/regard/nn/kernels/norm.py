@@ -1,4 +1,4 @@
-"""A CUDA kernel for the gradient of a norm over features, to which it adds the one that goes past the norm."""
+"""A CUDA kernel for the backward pass of LayerNorm, which also adds the gradient of the residual connection."""
 
 import torch
 import triton
@@ -8,7 +8,7 @@ from torch import Tensor
 from regard.nn.kernels.column_sum import column_sums
 
 ROWS, TILES, WARPS = 1, 32, 4
-"""Rows that a program holds at a time, how many times it goes on to others, and its warps."""
+"""Rows of a tile, tiles of a program, and its warps."""
 
 
 @triton.jit
@@ -36,28 +36,28 @@ def _backward(
         rows = (tl.program_id(0) * TILES + tile) * ROWS + tl.arange(0, ROWS)
         is_row = rows < N
         inside = is_row[:, None] & is_column[None, :]
-        places = rows.to(tl.int64)[:, None] * width + columns[None, :]
-        upstream = tl.load(gradient + places, mask=inside, other=0.0).to(tl.float32)
+        offsets = rows.to(tl.int64)[:, None] * width + columns[None, :]
+        upstream = tl.load(gradient + offsets, mask=inside, other=0.0).to(tl.float32)
         middle = tl.load(mean + rows, mask=is_row, other=0.0)[:, None]
         spread = tl.load(scale + rows, mask=is_row, other=0.0)[:, None]
-        value = tl.load(x + places, mask=inside, other=0.0).to(tl.float32)
+        value = tl.load(x + offsets, mask=inside, other=0.0).to(tl.float32)
         normed = tl.where(inside, (value - middle) * spread, 0.0)
-        past = tl.load(beside + places, mask=inside, other=0.0).to(tl.float32)
+        past = tl.load(beside + offsets, mask=inside, other=0.0).to(tl.float32)
         through = upstream * factor
         along = tl.sum(through * normed, 1)[:, None] / width
         level = tl.sum(through, 1)[:, None] / width
-        tl.store(of_x + places, past + spread * (through - level - normed * along), mask=inside)
+        tl.store(of_x + offsets, past + spread * (through - level - normed * along), mask=inside)
         of_weight += upstream * normed
         of_bias += upstream
-    place = sums + tl.program_id(0) * 2 * width + columns
-    tl.store(place, tl.sum(of_weight, 0), mask=is_column)
-    tl.store(place + width, tl.sum(of_bias, 0), mask=is_column)
+    start = sums + tl.program_id(0) * 2 * width + columns
+    tl.store(start, tl.sum(of_weight, 0), mask=is_column)
+    tl.store(start + width, tl.sum(of_bias, 0), mask=is_column)
 
 
 def backward(
     beside: Tensor, gradient: Tensor, x: Tensor, mean: Tensor, scale: Tensor, weight: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients in x (..., D), and in weight and bias (2, D)."""
+    """Return the gradients of x (..., D), and of weight and bias (2, D)."""
     width = x.size(-1)
     N = x.numel() // width
     programs = triton.cdiv(N, ROWS * TILES)

@@ -1,4 +1,4 @@
-"""GELU behind a bias as one operation that blocks can be compiled around (see `nn.fused_gelu` for its kernels)."""
+"""Bias + GELU as one custom operator, usable in compiled blocks (kernels: `nn.kernels.gelu`)."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from torch import Tensor
 
 @torch.library.custom_op("regard::gelu_of_sum", mutates_args=())
 def gelu_of_sum(x: Tensor, bias: Tensor, is_tanh: bool) -> Tensor:
-    """Return GELU(x + bias), or its approximation by tanh, for x (..., F)."""
-    from regard.nn.kernels.gelu import forward  # the compiler takes a second to load
+    """Return GELU(x + bias), or its tanh approximation, for x (..., F)."""
+    from regard.nn.kernels.gelu import forward  # Triton takes a second to load
 
     return forward(x.contiguous(), bias, is_tanh)
 
 
 @torch.library.custom_op("regard::gelu_of_sum_backward", mutates_args=())
 def gelu_of_sum_backward(gradient: Tensor, x: Tensor, bias: Tensor, is_tanh: bool) -> tuple[Tensor, Tensor]:
-    """Return the gradients in x and in the bias."""
+    """Return the gradients of x (..., F) and of the bias (F,)."""
     from regard.nn.kernels.gelu import backward
 
     return backward(gradient, x.contiguous(), bias, is_tanh)

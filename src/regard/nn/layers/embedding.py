@@ -1,4 +1,4 @@
-"""Tokens to vectors that know their positions, and vectors back to scores over the vocabulary."""
+"""Token embeddings with positions, and the vocabulary head that computes logits."""
 
 import math
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from regard.nn.layers.positions import Positions
 
 
 class TokenEmbedding(nn.Module):
-    """A vector for each token, scaled, with its position mixed in, and dropout on the sum."""
+    """Scaled token embeddings plus positions, with dropout on the sum."""
 
     is_narrow = False
-    """Whether what passes from layer to layer is as narrow as what is multiplied under autocast, or stays fp32."""
+    """Keep the residual stream in autocast's half precision instead of fp32."""
 
     def __init__(self, table: nn.Embedding, positions: Positions, is_scaled: bool, dropout: float) -> None:
         super().__init__()
@@ -31,18 +31,18 @@ class TokenEmbedding(nn.Module):
 
 
 def build_table(vocabulary: int, width: int) -> nn.Embedding:
-    """Return a table of vectors whose expected length is one."""
+    """Return an embedding matrix whose vectors have an expected norm of 1."""
     table = nn.Embedding(vocabulary, width)
     nn.init.normal_(table.weight, std=width**-0.5)
     return table
 
 
 class VocabularyHead(nn.Module):
-    """Scores over the vocabulary; the weight may be an embedding table's own (Press & Wolf, 2017)."""
+    """Logits over the vocabulary; the weight may be tied to an embedding matrix (Press & Wolf, 2017)."""
 
-    packed: Tensor | None = None  # the weight in another layout (see `nn.packed`)
-    single: Tensor | None = None  # and that for single rows
-    int8: Callable[[Tensor], Tensor] | None = None  # the product with the rounded weight (see `nn.int8`)
+    packed: Tensor | None = None  # the weight in oneDNN's layout (see `nn.inference.prepacked`)
+    single: Tensor | None = None  # the weight for products of a single row
+    int8: Callable[[Tensor], Tensor] | None = None  # the product with the quantized weight (see `nn.inference.int8`)
 
     def __init__(self, table: nn.Embedding, has_bias: bool = False) -> None:
         super().__init__()

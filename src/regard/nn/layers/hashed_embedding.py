@@ -1,20 +1,20 @@
-"""Vectors of whole words under a model that reads letters: each word is found by how it is spelled."""
+"""Hashed word embeddings for character models: each word is looked up by a hash of its characters."""
 
 import torch
 from torch import Tensor, nn
 
 BASE = 0x9E3779B97F4A7C15
-"""An odd number of 64 bits whose powers tell the places of a word's letters apart."""
-LETTERS = 256
-"""Places that are told apart; no word of a table is as long."""
+"""Base of the polynomial hash: an odd number of 64 bits, whose power is the weight of a character's position."""
+MAX_CHARACTERS = 256
+"""Positions with distinct powers; no word of a table is longer."""
 UNKNOWN = 0
-"""The row of all words that have no vector: zeros; the others follow it."""
+"""The row of words without a vector, all zeros; other words follow it."""
 
 
 class HashedEmbedding(nn.Module):
-    """A vector for each word of a list; any other has one of zeros.
+    """Embeddings of a fixed list of words; any other word has a zero vector.
 
-    A GPU looks no strings up, so a word goes by one number, made of all its letters.
+    A GPU cannot look up strings, so a word's key is one integer, a hash of all its characters.
     """
 
     keys: Tensor
@@ -24,28 +24,28 @@ class HashedEmbedding(nn.Module):
         super().__init__()
         self.table = nn.Embedding(words + 1, width, padding_idx=UNKNOWN)
         self.register_buffer("keys", torch.zeros(words, dtype=torch.long))
-        powers = [pow(BASE, place, 2**64) for place in range(LETTERS)]
+        powers = [pow(BASE, position, 2**64) for position in range(MAX_CHARACTERS)]
         signed = [each - 2**64 if each >= 2**63 else each for each in powers]
         self.register_buffer("powers", torch.tensor(signed), persistent=False)
 
     def spelled(self, tokens: Tensor, word: Tensor, count: int) -> Tensor:
-        """Return the numbers (count,) of words for tokens (N,); `word` (N,) says which each is of, in order."""
-        places = torch.arange(tokens.numel(), device=tokens.device)
+        """Return the keys (count,) of words for tokens (N,); `word` (N,) is the index of each token's word."""
+        indices = torch.arange(tokens.numel(), device=tokens.device)
         begins = torch.diff(word, prepend=word.new_tensor([-1])) != 0
-        place = places - torch.where(begins, places, 0).cummax(0).values
-        letters = (tokens + 1) * self.powers[place.clamp_max(LETTERS - 1)]
-        return letters.new_zeros(count).index_add(0, word, letters)
+        position = indices - torch.where(begins, indices, 0).cummax(0).values
+        terms = (tokens + 1) * self.powers[position.clamp_max(MAX_CHARACTERS - 1)]
+        return terms.new_zeros(count).index_add(0, word, terms)
 
     @torch.no_grad()
     def fill(self, keys: Tensor, vectors: Tensor) -> None:
-        """Take the vectors (V, D) of words by their numbers (V,)."""
+        """Set the vectors (V, D) of words with the given keys (V,)."""
         order = keys.argsort()
         self.keys.copy_(keys[order])
         self.table.weight[UNKNOWN] = 0.0
         self.table.weight[1:] = vectors[order]
 
     def forward(self, tokens: Tensor, word: Tensor, count: int) -> Tensor:
-        """Return the vectors (count, D) of words for their tokens (N,)."""
-        wanted = self.spelled(tokens, word, count)
-        found = torch.searchsorted(self.keys, wanted).clamp_max(self.keys.numel() - 1)
-        return self.table(torch.where(self.keys[found] == wanted, found + 1, UNKNOWN))
+        """Return the vectors (count, D) of the words of tokens (N,)."""
+        keys = self.spelled(tokens, word, count)
+        rows = torch.searchsorted(self.keys, keys).clamp_max(self.keys.numel() - 1)
+        return self.table(torch.where(self.keys[rows] == keys, rows + 1, UNKNOWN))

@@ -1,4 +1,4 @@
-"""Linear layers, filled the same way everywhere."""
+"""Linear layers with Xavier initialization, prepacked weights and int8 weights."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -12,12 +12,12 @@ from regard.nn.kernels.availability import product_dtype
 
 
 class Linear(nn.Linear):
-    """A linear layer that can be lent its weight in another layout (see `nn.packed`), or hold it in int8."""
+    """A linear layer that may use a prepacked weight (`nn.inference.prepacked`) or int8 (`nn.inference.int8`)."""
 
     packed: Tensor | None = None
     single: Tensor | None = None
     int8: Callable[[Tensor], Tensor] | None = None
-    """The product with a rounded weight, and the bias (see `nn.int8`)."""
+    """The product with the quantized weight, bias included."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return x Wᵀ + b."""
@@ -29,7 +29,7 @@ class Linear(nn.Linear):
 def product(
     x: Tensor, weight: Tensor, bias: Tensor | None, packed: Tensor | None, single: Tensor | None = None
 ) -> Tensor:
-    """Return x Wᵀ + b, by the packed weight where there is one, and by that for single rows where x is one."""
+    """Return x Wᵀ + b, with the packed weight if there is one, or with `single` if x is a single row."""
     if packed is None:
         return F.linear(x, weight, bias)
     if single is not None and x.numel() == x.size(-1):
@@ -38,20 +38,20 @@ def product(
 
 
 def as_product(x: Tensor) -> Tensor:
-    """Return a tensor in the precision that a product makes of it under autocast, which a norm leaves in fp32."""
+    """Return a tensor in autocast's precision of products; norms leave fp32."""
     return x.to(product_dtype(x))
 
 
 @cache
 def _multiply_packed() -> Any:
-    """Return the one function behind the name, which otherwise is looked for at every call."""
+    """Return the operator, whose name would otherwise be resolved at every call."""
     return torch.ops.mkldnn._linear_pointwise.default
 
 
 def build_linear(inputs: int, outputs: int, has_bias: bool = True, parts: Sequence[int] | int = 1) -> nn.Linear:
-    """Return a layer filled as Glorot & Bengio (2010) do, each of the `parts` packed into one product on its own.
+    """Return a layer with the initialization of Glorot & Bengio (2010), applied to each of its `parts` separately.
 
-    Parts are as many of equal size, or sizes that add up to the outputs.
+    Parts are a number of equal parts, or sizes that add up to the outputs.
     """
     layer = Linear(inputs, outputs, bias=has_bias)
     for part in layer.weight.chunk(parts) if isinstance(parts, int) else layer.weight.split(list(parts)):

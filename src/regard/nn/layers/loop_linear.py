@@ -1,4 +1,4 @@
-"""A product that a loop makes again at every step, with its gradient made once."""
+"""A linear layer applied at every step of a loop, whose weight gradient is computed once."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from torch.autograd.function import once_differentiable
 class LoopLinear:
     """x M + b with the same M (K, O), or one for each sentence (B, K, O), at every step of a loop.
 
-    Autograd alone would make a gradient of M at every step and add them all up; here the inputs and the gradients of
-    all steps are laid side by side, and one large product does it.
+    Autograd would compute a gradient of M at every step and add them up; here the inputs and the gradients of all
+    steps are concatenated, and one large product gives the gradient.
     """
 
     def __init__(self, matrix: Tensor, bias: Tensor | None, steps: int, rows: int) -> None:
-        """Make ready for so many steps of so many rows: those of one sentence stand together."""
+        """Prepare `steps` steps of `rows` rows; the rows of a sentence are adjacent."""
         self.matrix, self.bias = matrix, bias
         self.offsets: list[Tensor] = []
         if torch.is_grad_enabled() and (matrix.requires_grad or (bias is not None and bias.requires_grad)):
@@ -30,7 +30,7 @@ class LoopLinear:
         """Return the product (R, O) of the next step for x (R, K), or (B, n, O) for x (B, n, K)."""
         if self.offsets:
             offset = self.offsets[len(self.inputs)]
-            self.inputs.append(x.detach())  # the graph itself would hold itself alive
+            self.inputs.append(x.detach())  # a reference to the graph would keep it alive
             multiply = torch.addmm if x.dim() == 2 else torch.baddbmm
             return multiply(offset, x, self.matrix)
         if self.bias is None:
@@ -39,7 +39,7 @@ class LoopLinear:
 
 
 class _Offsets(torch.autograd.Function):
-    """The bias of every step, or zeros: what arrives there on the way back are the gradients of all products."""
+    """The bias of every step, or zeros: their gradients are those of all products."""
 
     @staticmethod
     def forward(

@@ -1,4 +1,4 @@
-"""How a model that sees a set learns where things stand: seven schemes, each one small class."""
+"""Position encodings: seven schemes, since attention alone is invariant to the order of tokens."""
 
 import math
 from collections.abc import Callable
@@ -14,23 +14,23 @@ PositionKind = Literal["sinusoidal", "learned", "rotary", "alibi", "relative", "
 
 
 class Rotation(NamedTuple):
-    """Cosines and signed sines (T, K), or (B, 1, T, K), of the angles by which queries and keys are turned."""
+    """Cosines and signed sines (T, K), or (B, 1, T, K), of the rotation angles of queries and keys."""
 
     cosine: Tensor
     sine: Tensor
 
 
 class Positions(nn.Module):
-    """No notion of position; the schemes below override the one place where they come in.
+    """No position information; the schemes below override one method each.
 
-    Positions (T,) are those of every row; (B, T) where rows begin at different places.
+    Positions (T,) hold for every row; (B, T) if rows have different offsets.
     """
 
     limit: int | None = None
-    """How many positions there are, where that is bounded."""
+    """Maximum number of positions, None if unbounded."""
 
     def check(self, length: int) -> None:
-        """Refuse a sequence that goes past the last position."""
+        """Refuse a sequence longer than the maximum number of positions."""
         if self.limit is not None and length > self.limit:
             raise DataError(
                 f"A sequence of {length:,} tokens goes past the {self.limit:,} positions this model has learned; "
@@ -38,26 +38,26 @@ class Positions(nn.Module):
             )
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
-        """Return the embeddings (B, T, D) with their positions mixed in."""
+        """Return the embeddings (B, T, D) with positions added."""
         return x
 
     def rotation(self, positions: Tensor) -> Rotation | None:
-        """Return the angles by which queries and keys at these positions are turned."""
+        """Return the rotation of queries and keys at these positions, None if there is none."""
         return None
 
     def bias(self, queries: Tensor, keys: Tensor) -> Tensor | None:
-        """Return what is added to the scores of queries at some positions for keys at others (H, T, S).
+        """Return the bias (H, T, S) of the scores of queries and keys at these positions, None if there is none.
 
-        Where rows begin at different places, it is (B, H, T, S).
+        It is (B, H, T, S) for positions (B, T).
         """
         return None
 
 
 class Sinusoidal(Positions):
-    """Waves of falling frequency, a continuous binary counter (Vaswani et al., 2017, §3.5)."""
+    """Sinusoids of falling frequency (Vaswani et al., 2017, §3.5)."""
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
-        """Add the waves."""
+        """Return x plus the sinusoids (B, T, D)."""
         return x + sinusoids(positions, x.size(-1)).to(x.dtype)
 
 
@@ -69,7 +69,7 @@ def sinusoids(positions: Tensor, width: int) -> Tensor:
 
 
 class Learned(Positions):
-    """One trained vector a position; past the table there is nothing."""
+    """One learned vector per position, up to `limit` positions."""
 
     def __init__(self, limit: int, width: int) -> None:
         super().__init__()
@@ -78,32 +78,32 @@ class Learned(Positions):
         nn.init.normal_(self.table.weight, std=width**-0.5)
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
-        """Add the vectors of the positions."""
+        """Return x plus the position vectors (B, T, D)."""
         return x + self.table(positions)
 
 
 class AppendedIndex(Positions):
-    """The raw index as one more feature, brought back to the model's width: the naive idea, for comparison."""
+    """The raw index as an additional feature, projected to the model's width: a naive baseline."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.mix = build_linear(width + 1, width)
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
-        """Append the index and mix."""
+        """Return the projection (B, T, D) of x with the index appended."""
         index = positions.to(x.dtype)[..., None].expand(*x.shape[:-1], 1)  # (B, T, 1)
         return self.mix(torch.cat((x, index), dim=-1))
 
 
 class Rotary(Positions):
-    """Queries and keys turned by their position, so that scores depend on distance (Su et al., 2021)."""
+    """RoPE: queries and keys rotated by position, so that scores depend on distance (Su et al., 2021)."""
 
     def __init__(self, head_width: int) -> None:
         super().__init__()
         self.head_width = head_width
 
     def rotation(self, positions: Tensor) -> Rotation:
-        """Return the angles of each position."""
+        """Return the rotation of each position."""
         steps = torch.arange(0, self.head_width, 2, device=positions.device)
         rates = torch.exp(steps * (-math.log(10000.0) / self.head_width))
         angles = positions[..., None] * rates  # (T, K / 2)
@@ -114,13 +114,13 @@ class Rotary(Positions):
 
 
 def rotate(x: Tensor, rotation: Rotation) -> Tensor:
-    """Return (B, H, T, K) with the pairs (x_i, x_{i + K/2}) turned."""
+    """Return (B, H, T, K) with the pairs (x_i, x_{i + K/2}) rotated."""
     swapped = x.roll(x.size(-1) // 2, dims=-1)
     return torch.addcmul(x * rotation.cosine.to(x.dtype), swapped, rotation.sine.to(x.dtype))
 
 
 class Alibi(Positions):
-    """A penalty that grows with distance, at a slope of its own for each head (Press et al., 2022)."""
+    """ALiBi: a penalty linear in distance, with one slope per head (Press et al., 2022)."""
 
     def __init__(self, heads: int) -> None:
         super().__init__()
@@ -133,7 +133,7 @@ class Alibi(Positions):
 
 
 def alibi_slopes(heads: int) -> list[float]:
-    """Return 2^(-8 i / H) for i = 1..H; where H is no power of two, every other slope of twice as many fills up."""
+    """Return 2^(-8 i / H) for i = 1..H; if H is not a power of two, every other slope of 2 H heads is appended."""
     power = 2 ** math.floor(math.log2(heads))
     slopes = [2.0 ** (-8 * i / power) for i in range(1, power + 1)]
     between = [2.0 ** (-4 * i / power) for i in range(1, 2 * power + 1, 2)]
@@ -141,7 +141,7 @@ def alibi_slopes(heads: int) -> list[float]:
 
 
 class RelativeBias(Positions):
-    """A learned bias for each head and distance, far distances sharing buckets (Raffel et al., 2020, §2.1)."""
+    """T5's relative bias: learned per head and distance, far distances share buckets (Raffel et al., 2020, §2.1)."""
 
     def __init__(self, heads: int, is_causal: bool, buckets: int = 32, farthest: int = 128) -> None:
         super().__init__()
@@ -156,7 +156,7 @@ class RelativeBias(Positions):
         return self.table(self.bucket(keys[..., None, :] - queries[..., :, None])).movedim(-1, -3)
 
     def bucket(self, distance: Tensor) -> Tensor:
-        """Return the bucket of each signed distance: exact while near, logarithmic beyond, one at the far end."""
+        """Return the bucket of each signed distance: exact when near, logarithmic beyond, the last for all others."""
         buckets = self.buckets
         if self.is_causal:
             side, distance = torch.zeros_like(distance), (-distance).clamp_min(0)
@@ -170,18 +170,18 @@ class RelativeBias(Positions):
 
 
 def check_widths(kind: PositionKind, width: int, head_width: int) -> None:
-    """Refuse widths whose features do not come in the pairs that a scheme needs."""
+    """Refuse odd widths for schemes that pair features."""
     if kind == "sinusoidal" and width % 2:
-        raise ValueError(f"width: {width} is odd, but sinusoidal positions come in pairs of features.")
+        raise ValueError(f"width: {width} is not even, but sinusoidal positions come in pairs of features.")
     if kind == "rotary" and head_width % 2:
-        raise ValueError(f"head_width: {head_width} is odd, but rotary positions turn pairs of features.")
+        raise ValueError(f"head_width: {head_width} is not even, but rotary positions rotate pairs of features.")
 
 
 def build_positions(
     kind: PositionKind, width: int, heads: int, head_width: int, limit: int, is_causal: bool
 ) -> Positions:
-    """Return the scheme of that name for one stack of layers."""
-    makers: dict[str, Callable[[], Positions]] = {
+    """Return the position encoding of that name for one stack of layers."""
+    builders: dict[str, Callable[[], Positions]] = {
         "sinusoidal": Sinusoidal,
         "learned": lambda: Learned(limit, width),
         "rotary": lambda: Rotary(head_width),
@@ -190,4 +190,4 @@ def build_positions(
         "index": lambda: AppendedIndex(width),
         "none": Positions,
     }
-    return makers[kind]()
+    return builders[kind]()

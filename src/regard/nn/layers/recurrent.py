@@ -1,4 +1,4 @@
-"""Recurrent layers: the equations of one step, torch's fused kernels over many, and reading in both directions."""
+"""Recurrent layers: step equations, torch's fused kernels over sequences, and bidirectional layers."""
 
 import warnings
 from collections.abc import Callable
@@ -16,7 +16,7 @@ CellKind = Literal["rnn", "lstm", "gru"]
 Join = Literal["concatenate", "sum", "layer"]
 
 LayerState = tuple[Tensor, ...]
-"""What a layer hands from step to step (B, D): the hidden state h, and an LSTM's cell C behind it."""
+"""The recurrent state of a layer, (B, D) each: the hidden state h, and for an LSTM the cell state C."""
 
 
 def rnn_step(x: Tensor, h: Tensor, state: LayerState) -> LayerState:
@@ -49,7 +49,7 @@ def gru_step(x: Tensor, h: Tensor, state: LayerState) -> LayerState:
 
 @dataclass(frozen=True)
 class Cell:
-    """A kind of recurrent layer: how many products it makes of x and of h, and what it keeps."""
+    """A kind of recurrent layer: its number of gates and states, its step and its fused kernel."""
 
     gates: int
     states: int
@@ -65,9 +65,9 @@ CELLS: dict[CellKind, Cell] = {
 
 
 class RecurrentLayer(nn.Module):
-    """One layer in one direction: the fused kernel over many steps, or the equations for one; the same weights.
+    """One layer in one direction: the fused kernel over sequences, or the step equations; shared weights.
 
-    An LSTM may hand on a projection of its h that is narrower than its cell (Sak et al., 2014).
+    An LSTM may project its h to fewer features than its cell has (Sak et al., 2014).
     """
 
     def __init__(self, kind: CellKind, inputs: int, width: int, projection: int | None = None) -> None:
@@ -77,16 +77,16 @@ class RecurrentLayer(nn.Module):
         narrow = {} if projection is None else {"proj_size": projection}
         self.fused = self.cell.fused(inputs, width, batch_first=True, **narrow)
         if projection is not None:
-            _hear_of_projections()
+            _silence_projection_warning()
             nn.init.xavier_uniform_(self.projection_weight)
         for part in self.input_weight.chunk(self.cell.gates):
             nn.init.xavier_uniform_(part)
         for part in self.hidden_weight.chunk(self.cell.gates):
-            nn.init.orthogonal_(part)  # what is handed on keeps its length over many steps (Saxe et al., 2014)
+            nn.init.orthogonal_(part)  # preserves the norm of h over many steps (Saxe et al., 2014)
         nn.init.zeros_(self.input_bias)
         nn.init.zeros_(self.hidden_bias)
         if kind == "lstm":
-            nn.init.ones_(self.input_bias[width : 2 * width])  # remember at first (Jozefowicz et al., 2015)
+            nn.init.ones_(self.input_bias[width : 2 * width])  # forget-gate bias of 1 (Jozefowicz et al., 2015)
 
     @property
     def input_weight(self) -> Tensor:
@@ -115,98 +115,100 @@ class RecurrentLayer(nn.Module):
 
     def forward(self, x: Tensor, state: LayerState | None = None) -> tuple[Tensor, LayerState]:
         """Return h of every step (B, T, D) and the state after the last, by the fused kernel."""
-        with torch.autocast(x.device.type, enabled=False):  # rounding adds up over steps; autocast would take fp16
+        with torch.autocast(
+            x.device.type, enabled=False
+        ):  # rounding errors accumulate over steps; autocast would use fp16
             x = x.to(self.input_weight.dtype)
-            begin = None if state is None else tuple(each.to(x.dtype)[None].contiguous() for each in state)
-            outputs, last = self.fused(x, begin if begin is None or self.cell.states == 2 else begin[0])
+            initial = None if state is None else tuple(each.to(x.dtype)[None].contiguous() for each in state)
+            outputs, last = self.fused(x, initial if initial is None or self.cell.states == 2 else initial[0])
         return outputs, tuple(each[0] for each in (last if self.cell.states == 2 else (last,)))
 
     def steps(self, x: Tensor, state: LayerState | None = None) -> tuple[Tensor, LayerState]:
-        """Return the same as `forward`, by the equations, step after step."""
-        found = []
+        """Return the same as `forward`, by the equations, step by step."""
+        hidden = []
         widths = (self.projection or self.width, self.width)[: self.cell.states]
         state = state or tuple(x.new_zeros(x.size(0), width) for width in widths)
         for gates in nn.functional.linear(x, self.input_weight, self.input_bias).unbind(1):
             state = self.cell.step(gates, nn.functional.linear(state[0], self.hidden_weight, self.hidden_bias), state)
             if self.projection is not None:
                 state = (nn.functional.linear(state[0], self.projection_weight), state[1])
-            found.append(state[0])
-        return torch.stack(found, 1), state
+            hidden.append(state[0])
+        return torch.stack(hidden, 1), state
 
 
 @cache
-def _hear_of_projections() -> None:
-    """Let torch say once, to nobody, that oneDNN has no LSTM with a projection."""
-    with warnings.catch_warnings(), torch.no_grad(), torch.random.fork_rng([]):  # no seed may feel it
+def _silence_projection_warning() -> None:
+    """Trigger and ignore torch's one-time warning that oneDNN has no LSTM with a projection."""
+    with warnings.catch_warnings(), torch.no_grad(), torch.random.fork_rng([]):  # leaves the random state unchanged
         warnings.simplefilter("ignore")
         nn.LSTM(2, 2, proj_size=1, device="cpu")(torch.zeros(1, 1, 2, device="cpu"))
 
 
 class BidirectionalLayer(nn.Module):
-    """Two layers that read from either end, joined at every step; the joined states have `width` features.
+    """A forward and a backward layer, joined at every step into states of `width` features.
 
-    Concatenated, each direction has half of them; summed, all of them; or a learned layer tanh(W→ h→ + W← h← + b).
+    concatenate: each direction has half of them; sum: all of them; layer: tanh(W→ h→ + W← h← + b), learned.
     """
 
     def __init__(self, kind: CellKind, inputs: int, width: int, join: Join) -> None:
         super().__init__()
         each = width // 2 if join == "concatenate" else width
         self.ahead, self.back = (RecurrentLayer(kind, inputs, each) for _ in range(2))
-        self.way = join
+        self.join_mode = join
         self.joint = build_linear(2 * width, width) if join == "layer" else None
 
     def forward(self, x: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the joined states (B, S, D), and both directions' last ones joined (B, D); padding has no part."""
-        turn = turned_places(token_mask)
+        """Return the joined states (B, S, D), and the joined final states (B, D); padding is ignored."""
+        order = turned_places(token_mask)
         ahead, _ = self.ahead(x)
-        back = turned(self.back(turned(x, turn))[0], turn)
+        back = turned(self.back(turned(x, order))[0], order)
         return self.join(ahead, back), self.join(last_real(ahead, token_mask), back[:, 0])
 
     def join(self, ahead: Tensor, back: Tensor) -> Tensor:
-        """Return one vector for the two of each step."""
-        if self.way == "sum":
+        """Return the joined states (..., D) of both directions."""
+        if self.join_mode == "sum":
             return ahead + back
         both = torch.cat((ahead, back), -1)
         return both if self.joint is None else self.joint(both).tanh()
 
 
 class ForwardLayer(nn.Module):
-    """A layer that reads from left to right only; what a BidirectionalLayer gives, it gives too."""
+    """A left-to-right layer with the interface of BidirectionalLayer."""
 
     def __init__(self, kind: CellKind, inputs: int, width: int) -> None:
         super().__init__()
         self.ahead = RecurrentLayer(kind, inputs, width)
 
     def forward(self, x: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the states (B, S, D) and the last real one (B, D); padding stands behind, and has no part."""
+        """Return the states (B, S, D) and that of the last token (B, D); padding at the end is ignored."""
         states, _ = self.ahead(x)
         return states, last_real(states, token_mask)
 
 
 def last_real(states: Tensor, token_mask: Tensor) -> Tensor:
-    """Return the state (B, D) of the last real token of each sentence."""
+    """Return the state (B, D) of the last token of each sentence, padding ignored."""
     last = (token_mask.sum(1) - 1).clamp_min(0)
     return states.take_along_dim(last[:, None, None], 1)[:, 0]
 
 
 def turned_places(token_mask: Tensor) -> Tensor:
-    """Return (B, S): where each token stands when real ones come in reverse order and padding stays behind them."""
-    places = torch.arange(token_mask.size(1), device=token_mask.device)
-    return torch.where(token_mask, token_mask.sum(1, keepdim=True) - 1 - places, places)
+    """Return the positions (B, S) that reverse the tokens of each sentence and leave padding at the end."""
+    positions = torch.arange(token_mask.size(1), device=token_mask.device)
+    return torch.where(token_mask, token_mask.sum(1, keepdim=True) - 1 - positions, positions)
 
 
-def turned(x: Tensor, places: Tensor) -> Tensor:
-    """Return (B, S, D) with each sentence in reverse; twice gives it back."""
-    return _Turn.apply(x, places[:, :, None])
+def turned(x: Tensor, positions: Tensor) -> Tensor:
+    """Return (B, S, D) with each sentence reversed; applied twice, it is the identity."""
+    return _Reverse.apply(x, positions[:, :, None])
 
 
-class _Turn(torch.autograd.Function):
-    """A reordering that undoes itself is its own gradient: no scattered additions, which are slow and unordered."""
+class _Reverse(torch.autograd.Function):
+    """A self-inverse permutation is its own gradient: no scattered additions, slow and nondeterministic."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, places: Tensor) -> Tensor:
-        ctx.save_for_backward(places)
-        return x.take_along_dim(places, 1)
+    def forward(ctx: Any, x: Tensor, positions: Tensor) -> Tensor:
+        ctx.save_for_backward(positions)
+        return x.take_along_dim(positions, 1)
 
     @staticmethod
     @once_differentiable

@@ -1,6 +1,6 @@
-"""A norm beside the sum that it is taken of: on the way back, one kernel adds the gradients of both.
+"""Pre-norm residual: in the backward pass, one kernel adds the gradients of the norm and of the residual connection.
 
-Step by step, the gradient that comes through the norm is written, and read again to be added to the other.
+Unfused, the gradient of the norm is written, and read again to be added to the other.
 """
 
 from typing import Any
@@ -15,8 +15,8 @@ from regard.nn.kernels.availability import can_fuse, product_dtype
 def norm_backward(
     beside: Tensor, gradient: Tensor, x: Tensor, mean: Tensor, scale: Tensor, weight: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients in x (..., D), and in weight and bias (2, D), for those beside the norm and behind it."""
-    from regard.nn.kernels.norm import backward  # the compiler takes a second to load
+    """Return the gradients of x (..., D), and of weight and bias (2, D), from those of the residual and the norm."""
+    from regard.nn.kernels.norm import backward  # Triton takes a second to load
 
     return backward(beside.contiguous(), gradient.contiguous(), x.contiguous(), mean, scale, weight)
 
@@ -32,11 +32,11 @@ def _like(
 class _Beside(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, epsilon: float) -> tuple[Tensor, Tensor]:
-        said, mean, scale = torch.native_layer_norm(x.float(), weight.shape, weight, bias, epsilon)
+        normed, mean, scale = torch.native_layer_norm(x.float(), weight.shape, weight, bias, epsilon)
         ctx.save_for_backward(x, mean, scale, weight)
-        kind = product_dtype(x)  # so narrow, its gradient comes back narrow
-        # Compiled by torch 2.11, a tensor cast to what it is already has no gradient.
-        return x.view_as(x), said if said.dtype == kind else said.to(kind)
+        kind = product_dtype(x)  # its gradient then has the same precision
+        # Compiled by torch 2.11, a tensor cast to its own type has no gradient.
+        return x.view_as(x), normed if normed.dtype == kind else normed.to(kind)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
@@ -45,8 +45,8 @@ class _Beside(torch.autograd.Function):
 
 
 def beside_norm(norm: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return x (..., D), and its norm for products to work with."""
+    """Return x (..., D) and norm(x), in the precision of products while training on a GPU."""
     if norm.training and isinstance(norm, nn.LayerNorm) and norm.bias is not None and can_fuse(x):
-        found: tuple[Tensor, Tensor] = _Beside.apply(x, norm.weight, norm.bias, norm.eps)
-        return found
+        both: tuple[Tensor, Tensor] = _Beside.apply(x, norm.weight, norm.bias, norm.eps)
+        return both
     return x, norm(x)

@@ -1,4 +1,4 @@
-"""Several layers in one: a sum with learned weights (Peters et al., 2018, §3.2)."""
+"""Scalar mix: a learned weighted sum of layers (Peters et al., 2018, §3.2)."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class ScalarMix(nn.Module):
-    """γ Σ_k s_k h_k with s = softmax(w): how much each layer counts, and how much all of them."""
+    """γ Σ_k s_k h_k with layer weights s = softmax(w) and a scale γ."""
 
     def __init__(self, layers: int) -> None:
         super().__init__()
@@ -16,12 +16,12 @@ class ScalarMix(nn.Module):
 
     @property
     def shares(self) -> Tensor:
-        """How much each layer counts (L,): all together 1."""
+        """The weights s of the layers (L,), which add up to 1."""
         return self.weights.softmax(0)
 
     def forward(self, layers: Sequence[Tensor]) -> Tensor:
-        """Return one of the same shape for the layers (..., D)."""
+        """Return the mix (..., D) of layers (..., D)."""
         mixed = torch.zeros_like(layers[0])
-        for share, layer in zip(self.shares, layers, strict=True):
-            mixed = mixed + share * layer
+        for weight, layer in zip(self.shares, layers, strict=True):
+            mixed = mixed + weight * layer
         return self.scale * mixed

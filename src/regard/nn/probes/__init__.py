@@ -1,1 +1,1 @@
-"""Named probes: intermediate values made visible, and traces of them."""
+"""Named probes of intermediate values, and traces recorded from them."""

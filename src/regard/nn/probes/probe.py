@@ -1,4 +1,4 @@
-"""Named places in a model where someone may look at a value, or change it; free while nobody does."""
+"""Probes: named points of a model where a listener can record or replace a value; free without a listener."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ Listener = Callable[[Tensor], Tensor | None]
 
 
 class Probe(nn.Module):
-    """Hands its input on; a listener sees it first and may return a replacement.
+    """An identity module; a listener receives its input and may return a replacement.
 
     Its name is its path in the model, such as `decoder.blocks.3.cross.weights`.
     """
@@ -20,11 +20,11 @@ class Probe(nn.Module):
 
     @property
     def is_heard(self) -> bool:
-        """Whether anybody listens: costly values need to exist only then."""
+        """True if there is a listener: costly values are computed only then."""
         return self.listener is not None
 
     def forward(self, value: Tensor) -> Tensor:
-        """Return the value, or what the listener puts in its place."""
+        """Return the value, or the listener's replacement."""
         if self.listener is None:
             return value
         replacement = self.listener(value)
@@ -38,7 +38,7 @@ def probes(model: nn.Module) -> dict[str, Probe]:
 
 @contextmanager
 def listening(listeners: dict[Probe, Listener]) -> Iterator[None]:
-    """Put listeners on probes for the length of a block."""
+    """Attach listeners to probes within a `with` block."""
     if any(probe.is_heard for probe in listeners):
         raise RuntimeError("A probe takes one listener at a time.")
     for probe, listener in listeners.items():

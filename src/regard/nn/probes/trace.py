@@ -1,4 +1,4 @@
-"""What was recorded while a model ran: tokens and arrays by probe path."""
+"""Traces: tokens of one example, and arrays recorded at probes."""
 
 from dataclasses import dataclass
 
@@ -12,18 +12,18 @@ PATHS = {
     ("decoder", "self"): ("decoder.blocks.{layer}.attention.weights", "blocks.{layer}.attention.weights"),
     ("decoder", "cross"): ("decoder.blocks.{layer}.cross.weights", "decoder.cross.weights"),
 }
-"""Where attention is found: in every block (GPT is all decoder, BERT all encoder), or once (recurrent decoders)."""
+"""Probe paths of attention weights: per block (GPT is a decoder, BERT an encoder), or one (recurrent decoders)."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Tokens of each side, and the recorded array of each probe, for one example."""
+    """The tokens of each side of one example, and the recorded array of each probe."""
 
     tokens: dict[str, list[str]]
     arrays: dict[str, NDArray[np.float32]]
 
     def layers(self, stack: str, kind: str) -> int:
-        """Return how many layers have this attention."""
+        """Return the number of layers with this attention."""
         return len(self.names(stack, kind))
 
     def attention(self, stack: str, kind: str, layer: int = -1) -> NDArray[np.float32]:
@@ -37,9 +37,9 @@ class Trace:
         return self.arrays[names[layer]]
 
     def names(self, stack: str, kind: str) -> list[str]:
-        """Return the recorded paths of this attention, the lowest layer first."""
+        """Return the recorded probe paths of this attention, lowest layer first."""
         if (stack, kind) not in PATHS:
-            known = ", ".join(f'"{a}" "{b}"' for a, b in PATHS)
-            raise ConfigError(f'attention: there is no "{stack}" "{kind}"; known are {known}.')
+            choices = ", ".join(f'"{a}" "{b}"' for a, b in PATHS)
+            raise ConfigError(f'attention: there is no "{stack}" "{kind}"; choose from {choices}.')
         paths = [path.format(layer=layer) for path in PATHS[stack, kind] for layer in range(len(self.arrays))]
         return [name for name in dict.fromkeys(paths) if name in self.arrays]
