@@ -106,10 +106,10 @@ def test_a_tokenizer_is_trained_and_shown(tmp_path):
     text = tmp_path / "a.txt.gz"
     text.write_bytes(gzip.compress("Der Hund schläft. Der Hund spielt.\n".encode() * 5))
     out = tmp_path / "deep" / "tokenizer.json"
-    said = good("tokenizer", "train", text, "--kind", "bpe", "--size", 60, "--out", out)
-    assert "pieces a word, 0 unknown pieces." in said
+    printed = good("tokenizer", "train", text, "--kind", "bpe", "--size", 60, "--out", out)
+    assert "tokens per word, 0 unknown." in printed
     rows = [line.split("\t") for line in good("tokenizer", "show", out, "Der Hund!").splitlines()]
-    assert rows[0] == ["piece", "id", "offsets", "text"] and rows[1][0].startswith("▁")
+    assert rows[0] == ["token", "id", "offsets", "text"] and rows[1][0].startswith("▁")
     found = json.loads(good("tokenizer", "show", out, "Der Hund", "--json"))
     assert found["decoded"] == "Der Hund" and len(found["ids"]) == len(found["offsets"]) == len(found["tokens"])
 
@@ -159,6 +159,6 @@ def test_a_tokenizer_is_not_overwritten_unless_asked_for(tmp_path):
     words = ["tokenizer", "train", tmp_path / "a.txt", "--size", 30, "--out", tmp_path / "t.json", "--quiet"]
     good(*words)
     assert bad(*words) == (
-        f"{tmp_path / 't.json'}: this exists already; choose another file with --out, or say --overwrite."
+        f"{tmp_path / 't.json'}: the file exists; choose another with --out, or give --overwrite."
     )
     good(*words, "--overwrite")
