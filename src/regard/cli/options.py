@@ -101,7 +101,7 @@ Iterations = Annotated[
 ]
 Ensemble = Annotated[
     list[str] | None,
-    typer.Option(help="Another run to ensemble with, by the mean of token probabilities; repeatable."),
+    typer.Option(help="Run to ensemble with, by the mean of token probabilities; repeatable."),
 ]
 Precision = Annotated[str, typer.Option(help="Arithmetic: fp32, or bf16 (faster on a GPU, nearly identical output).")]
 Quantize = Annotated[

@@ -10,10 +10,13 @@ from regard.cli.options import Device, Json, Run, Threads
 
 def inspect(
     run: Run,
-    text: Annotated[str, typer.Argument(help="Input text, or source sentence of a translator.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Input text, or source sentence of a translator.")],
     second: Annotated[
         str | None,
-        typer.Argument(help="Target of a translator (default: the model's own output), or second text of a pair."),
+        typer.Argument(
+            metavar="[SECOND]",
+            help="Target of a translator (default: the model's own output), or second text of a pair.",
+        ),
     ] = None,
     attention: Annotated[
         str | None,

@@ -19,7 +19,9 @@ def _config() -> None:
 
 @app.command("show")
 def show(
-    recipe: Annotated[str, typer.Argument(help="Recipe name (see `regard recipes`), TOML file, or task.")],
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="Recipe name (see `regard recipes`), TOML file, or task.")
+    ],
     settings: SettingWords = None,
     json: Json = False,
 ) -> None:

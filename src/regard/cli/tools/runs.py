@@ -25,7 +25,9 @@ app = Verbs(help="List runs (regard runs [FOLDER]), or delete one.", cls=Listing
 
 @app.command("list")
 def list_(
-    folder: Annotated[Path, typer.Argument(help="Folder to search, subfolders included.")] = Path("runs"),
+    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Folder to search, subfolders included.")] = Path(
+        "runs"
+    ),
     json: Json = False,
 ) -> None:
     """List the runs in a folder, newest first: task, preset, score, parameters, size, age, state."""

@@ -13,7 +13,7 @@ app = Verbs(help="Train a tokenizer, or show how it splits a text.", no_args_is_
 
 @app.command("train")
 def train(
-    files: Annotated[list[Path], typer.Argument(help="Text files (.gz too).")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Text files (.gz too).")],
     kind: Annotated[str, typer.Option(help="Tokenizer: bpe, wordpiece, unigram, word or char.")] = "bpe",
     size: Annotated[int, typer.Option(help="Maximum vocabulary size in tokens.")] = 8000,
     pretokenizer: Annotated[
@@ -67,8 +67,8 @@ def train(
 
 @app.command("show")
 def show(
-    tokenizer: Annotated[Path, typer.Argument(help="A tokenizer.json, or a run.")],
-    text: Annotated[str, typer.Argument(help="Text to tokenize.")],
+    tokenizer: Annotated[Path, typer.Argument(metavar="TOKENIZER", help="A tokenizer.json, or a run.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text to tokenize.")],
     side: Annotated[str, typer.Option(help="Tokenizer of a run with two: source or target.")] = "source",
     json: Json = False,
 ) -> None:

@@ -26,7 +26,9 @@ from regard.cli.options import (
 
 
 def verify_resume(
-    recipe: Annotated[str, typer.Argument(help="Recipe name (see `regard recipes`), TOML file, or task.")],
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="Recipe name (see `regard recipes`), TOML file, or task.")
+    ],
     settings: SettingWords = None,
     source: Source = None,
     target: Target = None,

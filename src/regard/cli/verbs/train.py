@@ -34,8 +34,9 @@ def train(
     recipe: Annotated[
         str | None,
         typer.Argument(
+            metavar="[RECIPE]",
             help="Recipe name (see `regard recipes`), TOML file, or task: translate, language-model, elmo, "
-            "masked-language-model, vectors, classify, regress, tag, answer, choose."
+            "masked-language-model, vectors, classify, regress, tag, answer, choose.",
         ),
     ] = None,
     settings: SettingWords = None,
