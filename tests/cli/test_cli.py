@@ -158,7 +158,5 @@ def test_a_tokenizer_is_not_overwritten_unless_asked_for(tmp_path):
     (tmp_path / "a.txt").write_text("ein Hund\n" * 5)
     words = ["tokenizer", "train", tmp_path / "a.txt", "--size", 30, "--out", tmp_path / "t.json", "--quiet"]
     good(*words)
-    assert bad(*words) == (
-        f"{tmp_path / 't.json'}: the file exists; choose another with --out, or give --overwrite."
-    )
+    assert bad(*words) == (f"{tmp_path / 't.json'}: the file exists; choose another with --out, or give --overwrite.")
     good(*words, "--overwrite")

@@ -176,7 +176,8 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
         f"{run}: this is a classifier, not a translator; use it with regard classify and evaluate."
     )
     assert bad("score", run, "a", "--inline") == (
-        f"{run}: this is neither a translator nor a language model, so texts have no probability; use regard evaluate."
+        f"{run}: this is neither a translator nor a language model, so texts have no probability; "
+        "use regard evaluate."
     )
     assert bad("evaluate", run, "--label-column", "x") == (
         "--text-column and --label-column are for other examples; give them with --data."
