@@ -23,7 +23,7 @@ def evaluate(
     ] = None,
     candidates: Annotated[
         int | None,
-        typer.Option(min=1, help="Restrict answers to the most frequent words, this many (default: all)."),
+        typer.Option(min=1, help="Restrict analogy answers to the N most frequent words (default: all)."),
     ] = None,
     first: Annotated[
         int | None, typer.Option(min=1, help="Rows to load from a file: its most frequent words (default: all).")
