@@ -36,7 +36,7 @@ MISTAKES = {
     ),
     "nothing to train": (
         ["train"],
-        "Say what to train: a recipe's name, a TOML file or a task; regard recipes lists them.",
+        "There is no recipe; give a recipe name, a TOML file or a task (see regard recipes).",
     ),
     "no data": (
         ["train", "translate"],
@@ -115,7 +115,7 @@ MISTAKES = {
     ),
     "resume and recipe": (
         ["train", "translate", "--resume", "runs/x"],
-        '--resume runs/x goes on with that run\'s own recipe; leave out "translate".',
+        '--resume runs/x uses the recipe of that run; leave out "translate".',
     ),
     "columns of nothing": (
         ["evaluate", "runs/x", "--target-column", "3"],

@@ -132,7 +132,7 @@ def test_a_reader_that_goes_away_is_no_mistake():
 
 def test_nobody_answers_where_standard_input_is_closed(quick_run, monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(RunError, match="nobody answered"):
+    with pytest.raises(RunError, match="not confirmed, so nothing was deleted"):
         delete(quick_run.path)
     assert quick_run.path.is_dir()
 
@@ -150,7 +150,7 @@ def test_too_little_memory_is_a_sentence(monkeypatch, error):
         raise error
 
     monkeypatch.setattr("regard.cli.main.app", fail)
-    assert bad("recipes").startswith("There is not enough memory for this;")
+    assert bad("recipes").startswith("There is not enough memory; ")
 
 
 @pytest.mark.parametrize("task", TASK_DEFAULTS)

@@ -119,7 +119,7 @@ def test_one_command_prints_the_table(encoder_path, tmp_path):
     path = write_tagged(tmp_path / "a.conll", 80)
     words = ["features", encoder_path, "--data", path, "--tagger", "linear", "--epochs", "2", "--quiet"]
     lines = good(*words).splitlines()
-    assert lines[0] == "layers\twidth\tF1 [95 %]\twords right\tbest after epoch"
+    assert lines[0] == "layers\twidth\tF1 [95 %]\taccuracy\tbest epoch"
     assert [line.split("\t")[0] for line in lines[1:7]] == list(WAYS)
     found = json.loads(good(*words, "--layers", "last,sum-all", "--json"))
     assert [row["layers"] for row in found] == ["last", "sum-all"]

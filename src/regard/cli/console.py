@@ -1,4 +1,4 @@
-"""What people see: progress that is drawn in a terminal and told in lines elsewhere, tables, and JSON."""
+"""Terminal output: progress (bars in a terminal, lines elsewhere), tables, and JSON."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Drawing
+from rich.progress import Progress as RichProgress
 from rich.table import Table
 from rich.text import Text
 
@@ -21,7 +21,7 @@ from regard.progress import SILENT, Bar, Progress
 
 SECONDS_BETWEEN_LINES = 10.0
 SEPARATORS = re.compile(r"[\t\r\n]+")
-"""What would part cells and rows of a table in a pipe."""
+"""Characters that would split the cells and rows of a tab-separated table."""
 
 
 def errors() -> Console:
@@ -30,11 +30,11 @@ def errors() -> Console:
 
 
 def progress(quiet: bool = False) -> Progress:
-    """Return the reporter for this process: silent, drawn, or in lines."""
+    """Return the progress reporter of this process: silent, bars, or lines."""
     if quiet:
         return SILENT
     console = errors()
-    return Drawn(console) if console.is_terminal else Lines(console)
+    return BarProgress(console) if console.is_terminal else LineProgress(console)
 
 
 def print_json(value: Any, indent: int | None = 2) -> None:
@@ -43,7 +43,7 @@ def print_json(value: Any, indent: int | None = 2) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value made of what JSON knows, which knows no NaN."""
+    """Return a value in JSON's types; NaN and infinities become null."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
     if isinstance(value, Mapping):
@@ -61,12 +61,12 @@ def print_line(text: str = "") -> None:
 
 
 def write(text: str) -> None:
-    """Write text to standard output: as it is in a pipe, and so that a terminal obeys none of it."""
+    """Write text to standard output: unchanged in a pipe, control characters escaped in a terminal."""
     sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
-    """Print a table: drawn in a terminal, tab-separated in a pipe."""
+    """Print a table: aligned in a terminal, tab-separated in a pipe."""
     if not sys.stdout.isatty():
         for row in [header, *rows]:
             print_line("\t".join(SEPARATORS.sub(" ", each) for each in row))
@@ -80,28 +80,28 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Seq
 
 
 def cell(text: str) -> Text:
-    """Return what stands in a drawn table: text from data, and no markup."""
+    """Return a cell of a terminal table: one line of plain text, without markup."""
     return Text(one_line(text))
 
 
 def duration(seconds: float) -> str:
-    """Write a time span as people do."""
+    """Return a time span as [h:]mm:ss."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
 
 
 class ElapsedColumn:
-    """Steps done and to do, and what follows from the time they took."""
+    """Steps done and left, their speed, and the remaining time."""
 
     def __init__(self, total: int | None, done: int) -> None:
-        self.total, self.done, self.begun = total, done, done
+        self.total, self.done, self.first = total, done, done
         self.started = time.monotonic()
 
     def figures(self, facts: dict[str, float]) -> str:
-        """Say loss, speed and time to go."""
+        """Return loss, speed and ETA as text."""
         elapsed = time.monotonic() - self.started
-        rate = (self.done - self.begun) / elapsed if elapsed > 0 else 0.0
+        rate = (self.done - self.first) / elapsed if elapsed > 0 else 0.0
         parts = []
         if "loss" in facts:
             parts.append(f"loss {facts['loss']:.3f}")
@@ -116,8 +116,8 @@ class ElapsedColumn:
         return "  ".join(parts)
 
 
-class Drawn(Progress):
-    """Bars in a terminal."""
+class BarProgress(Progress):
+    """Progress bars in a terminal."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -127,33 +127,33 @@ class Drawn(Progress):
         self.console.print(printable(message), markup=False)
 
     def warn(self, message: str) -> None:
-        """Print a line that stands out."""
+        """Print a highlighted line."""
         self.console.print(printable(message), style="yellow", markup=False)
 
     @contextmanager
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
-        """Draw a bar with steps, figures and time."""
+        """Show a bar with steps, metrics and elapsed time."""
         columns = (
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[figures]}", markup=False),
+            TextColumn("{task.fields[metrics]}", markup=False),
             TimeElapsedColumn(),
         )
-        with Drawing(*columns, console=self.console, transient=True) as drawing:
-            task = drawing.add_task(one_line(title), total=total, completed=done, figures="")
+        with RichProgress(*columns, console=self.console, transient=True) as bars:
+            task = bars.add_task(one_line(title), total=total, completed=done, metrics="")
             clock = ElapsedColumn(total, done)
 
-            class DrawnBar(Bar):
+            class TerminalBar(Bar):
                 def advance(self, amount: int = 1, **facts: float) -> None:
                     clock.done += amount
-                    drawing.update(task, completed=clock.done, figures=clock.figures(facts))
+                    bars.update(task, completed=clock.done, metrics=clock.figures(facts))
 
-            yield DrawnBar()
+            yield TerminalBar()
 
 
-class Lines(Progress):
-    """One line now and then, for pipes and logs."""
+class LineProgress(Progress):
+    """Progress as lines at intervals, for pipes and logs."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -168,20 +168,20 @@ class Lines(Progress):
 
     @contextmanager
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
-        """Print a line every few seconds, and one at the end of anything that took that long."""
+        """Print a line every SECONDS_BETWEEN_LINES, and a last one where any was printed."""
         clock = ElapsedColumn(total, done)
-        say = self.say
+        print_message = self.say
 
         class LineBar(Bar):
-            told = time.monotonic()
-            is_long = False
+            printed = time.monotonic()
+            has_lines = False
 
             def advance(self, amount: int = 1, **facts: float) -> None:
                 clock.done += amount
                 now = time.monotonic()
-                is_end = amount > 0 and clock.done == total  # what is read at once may be worked on for long
-                if now - self.told >= SECONDS_BETWEEN_LINES or (self.is_long and is_end):
-                    self.told, self.is_long = now, True
-                    say(f"{title} {clock.done:,}/{f'{total:,}' if total else '?'}  {clock.figures(facts)}")
+                is_end = amount > 0 and clock.done == total  # an amount of 0 only refreshes the metrics
+                if now - self.printed >= SECONDS_BETWEEN_LINES or (self.has_lines and is_end):
+                    self.printed, self.has_lines = now, True
+                    print_message(f"{title} {clock.done:,}/{f'{total:,}' if total else '?'}  {clock.figures(facts)}")
 
         yield LineBar()

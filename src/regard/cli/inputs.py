@@ -1,15 +1,15 @@
-"""The lines a verb works on: those given, those of a file, or those that come in."""
+"""Input lines of a verb: from its arguments, a file, or standard input."""
 
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 CHUNK = 512
-"""Lines read ahead: enough to batch by length, few enough that a pipe keeps flowing."""
+"""Lines read ahead: enough to batch by length, few enough that a pipe is answered soon."""
 
 
 def chunks(texts: list[str] | None, file: Path | None) -> Iterable[list[str]]:
-    """Return the lines to work on, some at a time: those given, those of a file, or those that come in."""
+    """Return the input lines in chunks: the texts given, or the lines of a file or of standard input."""
     from regard.data.sources.lines import read_lines
 
     if texts:
@@ -21,7 +21,7 @@ def chunks(texts: list[str] | None, file: Path | None) -> Iterable[list[str]]:
 
 
 def standard_input() -> Iterator[list[str]]:
-    """Yield lines in chunks; a person at the keyboard gets an answer after each line."""
+    """Yield the lines of standard input in chunks; one line each in a terminal."""
     from regard.data.sources.lines import bounded_lines
     from regard.errors import DataError
 

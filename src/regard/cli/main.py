@@ -1,4 +1,4 @@
-"""The command `regard`: one verb a file, no logic that another caller could want."""
+"""The command `regard`: one module per verb; all logic is in the library."""
 
 import errno
 import os
@@ -23,7 +23,7 @@ from regard.cli.predict import (
     tag,
     translate,
 )
-from regard.cli.streams import prepare_streams, say_error, silence
+from regard.cli.streams import prepare_streams, print_error, silence
 from regard.cli.tools import (
     average,
     bleu,
@@ -44,15 +44,15 @@ from regard.cli.verbs import doctor, evaluate, quickstart, race, train, transfer
 from regard.errors import RegardError
 from regard.version import __version__
 
-UsageError: Any = typer.BadParameter.__base__  # of the click that typer brings along
+UsageError: Any = typer.BadParameter.__base__  # of the click that typer bundles
 
 INTERRUPTED = 130
 NO_MEMORY = re.compile("not enough memory|can't allocate memory|out of memory", re.IGNORECASE)
-"""How torch says that something does not fit."""
+"""Torch's messages for a failed allocation."""
 
 app = Verbs(
     name="regard",
-    help="Train models on your own text, look inside them and use them: translators, language models, classifiers.",
+    help="Train NLP models on your own text, evaluate, inspect and use them: from word2vec to BERT and GPT.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -101,39 +101,39 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     pass
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one sentence on standard error and exit code 2."""
-    # OpenMP's threads spin while they wait, which starves the thread that works as soon as another program wants
-    # a core; a short spin loses nothing on an idle machine. Read when torch loads.
+    """Run the command line; a user error is one sentence on standard error and exit code 2."""
+    # Idle OpenMP threads spin, which starves the working thread as soon as another program needs a core;
+    # a short spin costs nothing on an idle machine. Read when torch loads.
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     prepare_streams()
     sentence, code = _outcome()
     try:
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of our output has had enough
+    except BrokenPipeError:  # the reader of the output has closed it
         silence(sys.stdout)
         code = code or 1
     except OSError as error:
         silence(sys.stdout)
         sentence, code = sentence or f"standard output: {_reason(error)}", code or 2
-    # Said once, however many processes torchrun has started.
+    # Printed by the first of torchrun's processes only.
     if sentence and os.environ.get("RANK", "0") == "0":
-        say_error(f"regard: {sentence}")
+        print_error(f"regard: {sentence}")
     sys.exit(code)
 
 
 def _outcome() -> tuple[str, int]:
-    """Run the command line and return what is to be said about how it went, if anything, and the exit code."""
+    """Run the command line and return its error message ("": none) and exit code."""
     try:
         code = app(standalone_mode=False)
-        # 130 is typer's answer to Ctrl-C; a run that could be saved has left with its own words.
+        # 130 is typer's code for Ctrl-C; a run that could be saved has printed a message of its own.
         return ("stopped.", INTERRUPTED) if code == INTERRUPTED else ("", code if isinstance(code, int) else 0)
     except SystemExit as stop:
         return "", stop.code if isinstance(stop.code, int) else int(stop.code is not None)
@@ -153,7 +153,7 @@ def _outcome() -> tuple[str, int]:
     except (MemoryError, RuntimeError) as error:
         if not isinstance(error, MemoryError) and not NO_MEMORY.search(str(error)):
             raise
-        return "There is not enough memory for this; make the model, or what is computed at once, smaller.", 2
+        return "There is not enough memory; use a smaller model or smaller batches.", 2
     except OSError as error:
         if error.filename is None and error.errno is None:
             raise

@@ -1,4 +1,4 @@
-"""Standard input, output and errors, whatever the shell made of them: closed, full, broken or in another encoding."""
+"""Standard streams that are closed, full, broken or in another encoding."""
 
 import os
 import sys
@@ -9,20 +9,20 @@ from regard.escaping import printable
 
 
 def open_closed_streams() -> None:
-    """Put the null device where a stream was closed (`>&-`): else a file that is opened later takes its place."""
+    """Open the null device for each closed stream (`>&-`): else a file that is opened later gets its descriptor."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDONLY if number == 0 else os.O_WRONLY)  # takes the lowest number that is free
-    # Standard input stays None: that it is closed is told to whoever asks for text.
+            os.open(os.devnull, os.O_RDONLY if number == 0 else os.O_WRONLY)  # the lowest free descriptor
+    # Standard input stays None: a verb that needs text reports that it is closed.
     for number, name in ((1, "stdout"), (2, "stderr")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
 
 
 def prepare_streams() -> None:
-    """Make text UTF-8, whatever the locale says."""
+    """Set output and errors to UTF-8, whatever the locale."""
     open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -30,7 +30,7 @@ def prepare_streams() -> None:
 
 
 def silence(stream: Any) -> None:
-    """Send what is still to be written to a stream nowhere, so that nothing fails again when Python ends."""
+    """Redirect a stream to the null device, so that buffered text does not fail again when Python exits."""
     try:
         number = stream.fileno()
     except (OSError, UnsupportedOperation, ValueError):
@@ -40,8 +40,8 @@ def silence(stream: Any) -> None:
     os.close(null)
 
 
-def say_error(sentence: str) -> None:
-    """Write a line to standard error, if that can be written to."""
+def print_error(sentence: str) -> None:
+    """Print a line on standard error, if it is writable."""
     try:
         sys.stderr.write(f"{printable(sentence)}\n")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Tables that verbs take and give back."""
+"""Input and output tables of verbs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,16 +9,16 @@ from regard.cli.options import column
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 RECORDS = (".jsonl", ".ndjson")
 WRITTEN = ("", ".csv", ".tsv", *RECORDS)
-"""Endings that a table can be written under; without one it is CSV."""
+"""Suffixes of output tables; without one it is CSV."""
 
 
 def is_table(file: Path | None) -> bool:
-    """Tell by its ending whether a file has columns."""
+    """Return True for a file with the suffix of a table."""
     return file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() in ENDINGS
 
 
 def read_texts(encoder: Any, file: Path | None, text_column: str | None, reporter: Any) -> Any:
-    """Return a table with its texts: of the column that is named, or the one that an encoder knows or finds."""
+    """Return a table and its texts: from the given column, else the encoder's training column, else a guess."""
     from regard.pipelines.text_tables import read_text_table
 
     columns = [] if text_column is None else [column(text_column)]
@@ -26,17 +26,17 @@ def read_texts(encoder: Any, file: Path | None, text_column: str | None, reporte
 
 
 def check_out(out: Path | None) -> None:
-    """Refuse a place for a table that cannot be written, before anything is computed."""
+    """Raise for an output path that cannot be written, before anything is computed."""
     from regard.errors import ConfigError
 
     if out is None:
         return
     if not out.parent.is_dir():
-        raise ConfigError(f"--out {out}: there is no folder {out.parent}; make it, or name another place.")
+        raise ConfigError(f"--out {out}: there is no folder {out.parent}; create it, or name another file.")
     if out.is_dir():
         raise ConfigError(f"--out {out}: this is a folder; name a file inside it.")
     if out.suffix.lower() not in WRITTEN:
-        raise ConfigError(f'--out {out}: no table is written as "{out.suffix}"; let it end in .csv, .tsv or .jsonl.')
+        raise ConfigError(f'--out {out}: no table is written as "{out.suffix}"; use .csv, .tsv or .jsonl.')
 
 
 def write_cells(cells: Sequence[Sequence[str]], out: Path | None) -> None:
@@ -45,7 +45,7 @@ def write_cells(cells: Sequence[Sequence[str]], out: Path | None) -> None:
     import io
 
     text = io.StringIO()
-    if out is not None and out.suffix.lower() == ".tsv":  # a .tsv knows no quotes: what would part cells is a space
+    if out is not None and out.suffix.lower() == ".tsv":  # no quoting in a .tsv: separators become spaces
         text.writelines("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in cells)
     else:
         csv.writer(text, lineterminator="\n").writerows(cells)
@@ -53,7 +53,7 @@ def write_cells(cells: Sequence[Sequence[str]], out: Path | None) -> None:
 
 
 def write_records(records: Sequence[dict[str, Any]], out: Path | None) -> None:
-    """Write a table as lines of JSON to a file or standard output."""
+    """Write a table as JSON lines to a file or standard output."""
     from json import dumps
 
     _write("".join(dumps(row, ensure_ascii=False) + "\n" for row in records), len(records), out)

@@ -49,8 +49,9 @@ def test_texts_are_labelled_one_a_line_and_blank_lines_stay(runs, tmp_path):
     assert good("classify", runs / "a", stdin=f"{one}\n\n{other}\n") == f"{lines[0]}\n\n{lines[1]}\n"
     (tmp_path / "lines.txt").write_text(f"{one}\n  \n{other}\n")
     assert good("classify", runs / "a", "--file", tmp_path / "lines.txt").splitlines() == [lines[0], "", lines[1]]
-    told = call("classify", runs / "a", "so much to say " * 200, one)
-    assert told.stderr.startswith("warning: 1 of the texts are longer than this model reads") and told.exit_code == 0
+    result = call("classify", runs / "a", "so much to say " * 200, one)
+    assert result.stderr.startswith("warning: 1 of the texts are longer than the model's maximum length")
+    assert result.exit_code == 0
     found = json.loads(good("classify", runs / "a", one, "--json"))
     assert set(found) == {"texts", "label", "probabilities", "probability", "is_truncated"} and found["texts"] == [
         one
@@ -118,7 +119,7 @@ def test_choices_are_made_from_lines(runs):
     line = f"{context}\tgood\tbad\n"
     assert good("choose", runs / "choices", stdin=f"{line}\n{line}") == f"{alone}\n{alone}"
     assert bad("choose", runs / "choices", stdin="a\tb\n") == (
-        "line 1: put a context and two choices or more on a line, with a tab between each and the next."
+        "line 1: put a context and at least two choices on a line, separated by tabs."
     )
 
 
@@ -153,7 +154,7 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
         bad("classify", run, "x", "--out", table) == "--text-column and --out are for tables; give one with --file."
     )
     assert bad("classify", run, "--file", table, "--out", tmp_path / "out.xlsx") == (
-        f'--out {tmp_path / "out.xlsx"}: no table is written as ".xlsx"; let it end in .csv, .tsv or .jsonl.'
+        f'--out {tmp_path / "out.xlsx"}: no table is written as ".xlsx"; use .csv, .tsv or .jsonl.'
     )
     assert bad("classify", run, "--file", table) == (
         f'{table}: no column (0 with "one", 1 with "two") is known to hold the text; say --text-column.'
@@ -162,10 +163,10 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
         f"{runs / 'a.csv'}: no column (text, label) is known to hold the two texts; say --text-column."
     )
     assert bad("classify", runs / "pairs", "a") == (
-        "This model reads pairs of texts, and here are 1; give two for each."
+        "This model takes text pairs, but 1 texts were given; give two per pair."
     )
     assert bad("classify", runs / "pairs", stdin="a\n") == (
-        "line 1: this model reads pairs of texts; put a tab between the two."
+        "line 1: this model takes text pairs; put a tab between the two texts."
     )
     assert bad("choose", runs / "choices", "x", "--file", table) == "Give either texts or --file, not both."
     assert bad("choose", run, "a", "b", "c") == (
@@ -175,7 +176,8 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
         f"{run}: this is a classifier, not a translator; use it with regard classify and evaluate."
     )
     assert bad("score", run, "a", "--inline") == (
-        f"{run}: this model answers, and gives texts no probabilities; see regard evaluate."
+        f"{run}: this is neither a translator nor a language model, so texts have no probability; "
+        "use regard evaluate."
     )
     assert bad("evaluate", run, "--label-column", "x") == (
         "--text-column and --label-column are for other examples; give them with --data."
@@ -185,7 +187,7 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
     )
     columns = ["--text-column", "a", "--text-column", "b", "--text-column", "c"]
     assert bad("train", "classify", "--data", table, *columns) == (
-        "--text-column c: an example has one text or two; leave this one out."
+        "--text-column c: an example has one or two texts; leave this one out."
     )
     assert bad("train", "classify") == (
         "task classify: it does not say what to learn from; give --data FILE (data.train in a recipe)."

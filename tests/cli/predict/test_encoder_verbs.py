@@ -186,7 +186,7 @@ def test_a_hugging_face_folder_is_used_and_written(run, encoder, tmp_path):
     assert good("embed", f"hf:{tmp_path / 'hf'}", "a cat") == good("embed", run, "a cat")
     assert good("fill", f"hf:{tmp_path / 'hf'}", MASKED) == good("fill", run, MASKED)
     out = good("convert", run, "--out", tmp_path / "again", "-q")
-    assert out.splitlines()[0] == f"{tmp_path / 'again'}: a BertForPreTraining with its tokenizer."
+    assert out.splitlines()[0] == f"{tmp_path / 'again'}: BertForPreTraining with its tokenizer."
     assert f'transformers.AutoModelForPreTraining.from_pretrained("{tmp_path / "again"}")' in out
     text = good("import", tmp_path / "again", "--out", tmp_path / "checkpoint")
     assert text.splitlines()[1].startswith(f"Use it: regard fill {tmp_path / 'checkpoint'} ")
@@ -214,21 +214,21 @@ MISTAKES = [
     ),
     (["embed", "RUN", "a", "--pooling", "sum"], 'pooling: "sum" is not one of cls, mean, max; choose one.'),
     (["embed", "RUN", "a", "--layer", "9"], "layer: 9 is out of range; this model has embeddings (0) and 2 blocks"),
-    (["embed", "RUN", "a", "--tokens", "--pooling", "cls"], "--pooling and --normalize make one vector of a text"),
+    (["embed", "RUN", "a", "--tokens", "--pooling", "cls"], "--pooling and --normalize are for one vector per text"),
     (["embed", "RUN", "a", "--text-column", "b"], "--text-column is for tables; give one with --file."),
     (["embed", "RUN", "--file", "none.txt"], "none.txt: there is no such file"),
-    (["similar", "RUN", "a"], "One text is like itself; give two, or others with --against."),
+    (["similar", "RUN", "a"], "There is one text to compare; give two, or a file with --against."),
     (["similar", "RUN", "a", "b", "--word", "c"], 'There is no word "c" in "a"; name one that is.'),
-    (["similar", "RUN", "a", "--word", "a"], "--word compares a word of two texts; give two behind the run."),
-    (["similar", "RUN", "a", "b", *["--word", "a"] * 3], "--word a: two texts have a word each; leave this one out."),
+    (["similar", "RUN", "a", "--word", "a"], "--word compares a word in two texts; give two texts after RUN."),
+    (["similar", "RUN", "a", "b", *["--word", "a"] * 3], "--word a: give at most one word per text; leave this one"),
     (
         ["similar", "RUN", "a", "b", "--word", "a", "--pooling", "cls"],
-        "--pooling makes one vector of a text; leave it",
+        "--pooling is for vectors of texts; leave it out with --word.",
     ),
     (["similar", "RUN", "a", "b", "--out", "a.csv"], "--text-column and --out are for tables; give one with --file."),
     (
         ["similar", "RUN", "--file", "a.csv", "--against", "b.txt"],
-        "--against takes texts or lines; leave out the table",
+        "--against takes texts or lines, not a table; ",
     ),
     (
         ["similar", "RUN", "a", "--against", "empty.txt"],
@@ -246,7 +246,7 @@ def test_mistakes_are_one_sentence(words, sentence, run, tmp_path, monkeypatch):
 
 
 def test_a_line_without_a_tab_is_no_pair(run):
-    sentence = "line 2: here two texts are compared; put one tab between them."
+    sentence = "line 2: this is not a text pair; put one tab between two texts."
     assert bad("similar", run, "--quiet", stdin="a\tb\nc\n") == sentence
     assert bad("fill", run, "--quiet", stdin="[MASK]\n\nc\n") == (
         "line 3: there is no [MASK] in it; put one where a word is to be found."

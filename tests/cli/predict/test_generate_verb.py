@@ -119,7 +119,7 @@ def test_every_setting_has_a_word(run, generator):
 def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
     (tmp_path / "empty.txt").write_text("")
     assert bad("generate", run, "--file", tmp_path / "empty.txt") == (
-        f"{tmp_path / 'empty.txt'}: the file is empty; write one prompt a line."
+        f"{tmp_path / 'empty.txt'}: the file is empty; write one prompt per line."
     )
     assert bad("generate", run, "--file", tmp_path / "no.txt").startswith(f"{tmp_path / 'no.txt'}: there is no such")
     assert (
@@ -173,22 +173,22 @@ def test_score_tells_how_probable_texts_are(run, generator, tmp_path):
 def test_mistakes_in_scoring_are_one_sentence(run, quick_run, tmp_path):
     (tmp_path / "empty.txt").write_text("\n")
     (tmp_path / "a.txt").write_text("Anna.\n")
-    assert bad("score", run, " ", "--inline") == '" ": there are no words here to score; give some after --inline.'
+    assert bad("score", run, " ", "--inline") == '" ": there is no text to score; give some with --inline.'
     (tmp_path / "empty.txt").write_text("\n \t\n")
     assert bad("score", run, tmp_path / "empty.txt") == (
-        f"{tmp_path / 'empty.txt'}: there is no text here to score; write one text a line."
+        f"{tmp_path / 'empty.txt'}: there is no text to score; write one text per line."
     )
     assert bad("score", run, tmp_path / "a.txt", tmp_path / "a.txt") == (
-        f"{run}: this is a language model, which has no translations; give one file of text."
+        f"{run}: this is a language model, not a translator; leave out TARGET."
     )
     assert bad("score", quick_run.path, tmp_path / "a.txt") == (
-        f"{quick_run.path}: this is a translator; give a file of sources and one of translations."
+        f"{quick_run.path}: this is a translator; give a source file and a target file."
     )
     assert refused("score", quick_run.path, tmp_path / "a.txt", tmp_path / "a.txt", "--as-one-text") == (
         "--stride, --alternatives, --as-one-text and --score-eos are for language models; leave them out."
     )
     assert bad("score", run, tmp_path / "a.txt", "--alternatives", 2) == (
-        "--alternatives 2 are listed with --json only; add it, or leave them out."
+        "--alternatives 2 needs --json; add it, or leave out --alternatives."
     )
     assert bad("score", run, tmp_path / "a.txt", "--stride", 99) == (
         "stride: 99 does not lie between 1 and 24, the tokens this model reads."

@@ -1,4 +1,4 @@
-"""The verb that looks inside: attention as a table, JSON or a picture, and what blocks would say."""
+"""`regard inspect`: attention as a table, JSON or a plot, logit lens, and decoding iterations."""
 
 import json
 
@@ -32,13 +32,13 @@ def bert(tmp_path_factory):
     return folder
 
 
-def test_a_translator_shows_the_source_tokens_behind_each_word_it_says(quick_run):
+def test_a_translator_shows_the_source_tokens_that_each_output_token_attends_to(quick_run):
     lines = [
         line.split("\t") for line in good("inspect", quick_run.path, GERMAN, "The dog sleeps.", "-k", 2).splitlines()
     ]
     trace = load_translator(quick_run.path, "cpu").inspect(GERMAN, "The dog sleeps.")
     weights = trace.attention("decoder", "cross").mean(0)
-    assert lines[0][:2] == ["said", "looks at"] and lines[-1][0] == "</s>"
+    assert lines[0][:2] == ["output", "attends to"] and lines[-1][0] == "</s>"
     assert [line[0] for line in lines[1:-1]] == trace.tokens["target"][1:]
     for line, row in zip(lines[1:], weights, strict=True):
         best = np.argsort(-row, kind="stable")[:2]
@@ -56,16 +56,16 @@ def test_every_head_of_a_layer_comes_as_json(quick_run):
     assert one["weights"] == [found["weights"][1]]
 
 
-def test_weights_are_drawn(quick_run, language, tmp_path):
+def test_weights_are_plotted(quick_run, language, tmp_path):
     for name, words in (("all.png", ()), ("one.svg", ("--head", 0))):
-        said = good("inspect", quick_run.path, GERMAN, "--out", tmp_path / name, *words)
-        assert said == f"drawn: {tmp_path / name}\n" and (tmp_path / name).stat().st_size > 5000
+        printed = good("inspect", quick_run.path, GERMAN, "--out", tmp_path / name, *words)
+        assert printed == f"plotted: {tmp_path / name}\n" and (tmp_path / name).stat().st_size > 5000
     good("inspect", language, "Anna had $5 and $6.", "--out", tmp_path / "text.png")
     assert "a picture ends in .png" in bad("inspect", language, "Anna", "--out", tmp_path / "text.gif")
     assert "cannot be written" in bad("inspect", language, "Anna", "--out", tmp_path / "none" / "text.png")
 
 
-def test_text_models_show_tokens_and_what_blocks_would_say(language, bert):
+def test_text_models_show_tokens_and_the_predictions_of_blocks(language, bert):
     found = json.loads(good("inspect", language, "Anna had", "--json"))
     weights = np.array(found["weights"])
     assert found["attention"] == "self" and np.allclose(np.triu(weights[0], 1), 0)
@@ -84,9 +84,9 @@ def test_text_models_show_tokens_and_what_blocks_would_say(language, bert):
     assert len(pair["blocks"][0]) == len(pair["tokens"]) and len(pair["blocks"][0][0]) == 2
 
 
-def test_the_passes_of_a_mask_predict_model_are_shown(masked_run, quick_run):
+def test_the_iterations_of_a_mask_predict_model_are_shown(masked_run, quick_run):
     lines = good("inspect", masked_run.path, GERMAN, "--iterations", 3).splitlines()
-    assert [line.split("\t")[0] for line in lines] == ["pass", "1", "2", "3"]
+    assert [line.split("\t")[0] for line in lines] == ["iteration", "1", "2", "3"]
     assert "(" not in lines[1].rpartition("\t")[0] and "(" in lines[3]  # but for the end, the first fills in all
     found = json.loads(good("inspect", masked_run.path, GERMAN, "--iterations", 2, "--json"))
     trace = load_translator(masked_run.path).inspect(GERMAN, iterations=2)
@@ -103,7 +103,7 @@ def test_mistakes_are_told_in_a_sentence(quick_run, language):
     )
     assert "layer: 99 is out of range" in bad("inspect", quick_run.path, GERMAN, "--layer", 99)
     assert "head: 99 is out of range" in bad("inspect", quick_run.path, GERMAN, "--head", 99)
-    assert "a translator has no lens" in bad("inspect", quick_run.path, GERMAN, "--logit-lens")
+    assert "a translator has no logit lens" in bad("inspect", quick_run.path, GERMAN, "--logit-lens")
     assert "leave out the second" in bad("inspect", language, "Anna", "had")
     assert "leave out --out" in bad("inspect", language, "Anna", "--logit-lens", "--head", 1)
     assert "empty" in bad("inspect", quick_run.path, " ")

@@ -95,7 +95,7 @@ def test_a_place_that_cannot_be_written_is_refused_first(folder, tmp_path):
     words = ["classify", folder / "classify", "--file", folder / "pairs.csv", "--out"]
     missing = tmp_path / "none"
     assert bad(*words, missing / "a.csv") == (
-        f"--out {missing / 'a.csv'}: there is no folder {missing}; make it, or name another place."
+        f"--out {missing / 'a.csv'}: there is no folder {missing}; create it, or name another file."
     )
     assert bad(*words, tmp_path) == f"--out {tmp_path}: this is a folder; name a file inside it."
 
@@ -107,4 +107,4 @@ def test_a_table_is_no_start(folder):
 
 def test_resuming_is_verified_on_files_of_ones_own(folder):
     words = ["verify-resume", "tag", "--data", folder / "words.csv", "--init-from", folder / "tag", "--steps", 2]
-    assert "2 steps, interrupted after 1, on cpu: the same to the bit." in good(*words, "--quiet")
+    assert "2 steps, interrupted after 1, on cpu: bit-identical." in good(*words, "--quiet")

@@ -144,11 +144,9 @@ def test_contradictions_in_decoding_are_one_sentence(quick_run, tmp_path):
         == 'beam_size: 4 is for a search; leave it out, or say method "beam".'
     )
     assert refused(*words, "--top-p", 0.9) == 'top_p: 0.9 is for drawing; say method "sample" too, or leave it out.'
-    assert refused(*words, "--n-best", 2) == (
-        "--n-best 2 lists candidates with --json only; add it, or leave --n-best out."
-    )
+    assert refused(*words, "--n-best", 2) == ("--n-best 2 needs --json; add it, or leave out --n-best.")
     assert refused("translate", quick_run.path, "--alternatives", 2) == (
-        "--alternatives looks at one text; give it behind the run."
+        "--alternatives is for one text; give it after RUN."
     )
     assert refused(*words, "--alternatives", 2, "--n-best", 3, "--json") == (
         "--n-best 3 has no meaning with --alternatives; leave one of them out."

@@ -112,23 +112,23 @@ def test_evaluate_prints_figures_and_writes_passports(runs, tmp_path):
 
 def test_mistakes_are_one_sentence(runs, tmp_path):
     assert bad("tag", runs / "tag", "a", "--file", tmp_path / "x.txt") == "Give either texts or --file, not both."
-    assert bad("tag", runs / "tag", "a", "--word-column", "1").startswith("--word-column is for files of words")
+    assert bad("tag", runs / "tag", "a", "--word-column", "1").startswith("--word-column is for word files")
     assert bad("tag", runs / "regress", "a") == (
         f"{runs / 'regress'}: this is a model that says a number, not a tagger; use it with regard regress and "
         "evaluate."
     )
     assert bad("answer", runs / "answer", "a", "b", "--file", tmp_path / "x.txt") == (
-        "Give either a question and its text or --file, not both."
+        "Give either a question and its context or --file, not both."
     )
     assert bad("answer", runs / "answer", stdin="who?\n") == (
-        "line 1: put a question and its text on a line, with a tab between each and the next."
+        "line 1: put a question and its context on a line, separated by tabs."
     )
     assert bad("answer", runs / "answer", "a") == (
-        "Give one question and one text, or questions and --context FILE; here are 1."
+        "Give one question and one context, or questions and --context FILE; got 1 arguments."
     )
     assert bad("answer", runs / "answer", "a", " ") == "question 1 is empty; give it words."
     assert bad("answer", runs / "answer", "a", "--out", tmp_path / "x.csv", "-c", tmp_path / "y") == (
         "--out is for tables; give one with --file."
     )
-    assert bad("regress", runs / "regress", "a").endswith("and here are 1; give two for each.")
+    assert bad("regress", runs / "regress", "a").endswith("but 1 texts were given; give two per pair.")
     assert bad("evaluate", runs / "tag", "--beam-size", "4").endswith("leave the other flags out.")

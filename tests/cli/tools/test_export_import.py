@@ -36,7 +36,7 @@ def test_a_model_goes_out_and_comes_back(checkpoint, tmp_path):
     hf, back = tmp_path / "hf", tmp_path / "back"
     said = good("export", checkpoint, "--to", "hf", "--out", hf)
     assert said == (
-        f"{hf}: a MarianMTModel with its tokenizer.\n"
+        f"{hf}: MarianMTModel with its tokenizer.\n"
         f'Use it: transformers.AutoModelForSeq2SeqLM.from_pretrained("{hf}")\n'
     )
     said = good("import", hf, "--out", back)
@@ -52,7 +52,7 @@ def test_a_language_model_is_converted_and_comes_back(tmp_path):
     write_bundle(tmp_path / "run", small_language_bundle(tokenizer))
     hf, back = tmp_path / "run-hf", tmp_path / "back"
     assert good("convert", tmp_path / "run", "--to", "hf") == (
-        f"{hf}: a GPT2LMHeadModel with its tokenizer.\n"
+        f"{hf}: GPT2LMHeadModel with its tokenizer.\n"
         f'Use it: transformers.AutoModelForCausalLM.from_pretrained("{hf}")\n'
     )
     parameters = sum(each.numel() for each in AutoModelForCausalLM.from_pretrained(hf).parameters())

@@ -78,15 +78,15 @@ def test_runs_are_deleted_after_a_question(shelf):
     refused = call("runs", "delete", "runs/one", stdin="n\n")
     assert refused.exit_code == 1 and "Nothing was deleted." in refused.output and (shelf / "one").exists()
     assert "Delete runs/one (translate, finished, BLEU " in refused.output
-    said = good("runs", "delete", "runs/one", stdin="y\n")
-    assert "runs/one is deleted, " in said and not (shelf / "one").exists()
+    printed = good("runs", "delete", "runs/one", stdin="y\n")
+    assert "runs/one: deleted, " in printed and not (shelf / "one").exists()
     assert json.loads(good("runs", "delete", "runs/two", "--yes", "--json"))["deleted"] == "runs/two"
     assert list(shelf.iterdir()) == []
 
 
 def test_deleting_asks_nobody_s_permission_only_with_yes(shelf):
     done = call("runs", "delete", "runs/one", stdin="")
-    assert str(done.exception) == ("runs/one: nobody answered, so nothing was deleted; --yes deletes without asking.")
+    assert str(done.exception) == ("runs/one: not confirmed, so nothing was deleted; --yes deletes without asking.")
     Run(shelf / "one").note(state="running", process=this_process())
     assert bad("runs", "delete", "runs/one", "--yes").startswith("runs/one: it is being trained right now (process ")
     assert (shelf / "one").exists()
@@ -95,7 +95,7 @@ def test_deleting_asks_nobody_s_permission_only_with_yes(shelf):
 def test_a_card_is_written_anew(shelf):
     (shelf / "one" / "README.md").unlink()
     (shelf / "one" / "curves.png").unlink()
-    assert good("card", "runs/one") == "runs/one/README.md and runs/one/curves.png are written.\n"
+    assert good("card", "runs/one") == "written: runs/one/README.md, runs/one/curves.png\n"
     assert (shelf / "one" / "README.md").exists() and (shelf / "one" / "curves.png").exists()
     assert json.loads(good("card", "runs/one", "--json")) == {
         "card": "runs/one/README.md",

@@ -33,7 +33,7 @@ def test_a_changed_file_is_forced_by_the_command_line(tmp_path):
     )
     assert json.loads(good("train", "--resume", out, "--force", "train.steps=5", "--json", "-q"))["steps"] == 5
     result = call("train", "translate", "--force")
-    assert str(result.exception) == "--force goes with --resume; to replace a run that is there, say --overwrite."
+    assert str(result.exception) == "--force is for --resume; use --overwrite to replace an existing run."
 
 
 def test_resume_is_verified_and_a_difference_is_exit_code_1(tmp_path, monkeypatch):
@@ -41,8 +41,8 @@ def test_resume_is_verified_and_a_difference_is_exit_code_1(tmp_path, monkeypatc
     words = ["verify-resume", "translate", *(f"data.train.{side}={path}" for side, path in files.items()), *TINY]
     text = good(*words, "--steps", 4, "--quiet")
     assert text == (
-        "what\tlargest difference\nweights\t0\noptimizer\t0\nlosses\t0\n"
-        "4 steps, interrupted after 2, on cpu: the same to the bit.\n"
+        "state\tlargest difference\nweights\t0\noptimizer\t0\nlosses\t0\n"
+        "4 steps, interrupted after 2, on cpu: bit-identical.\n"
     )
     monkeypatch.setattr("regard.training.loop.restore_optimizer", lambda *_: None)
     result = call(*words, "--steps", 4, "--quiet", "--json")

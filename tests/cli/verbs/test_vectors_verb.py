@@ -54,7 +54,7 @@ def test_mistakes_are_one_sentence(golden, tmp_path):
     assert 'there is no vector for "quen"; did you mean "queen"?' in bad("vectors", "neighbors", golden, "quen")
     assert "there is no such file" in bad("vectors", "neighbors", tmp_path / "none.txt", "king")
     assert "analogy takes 3 words, not 2: man woman." in bad("vectors", "analogy", golden, "man", "woman")
-    assert "Say what to score on" in bad("vectors", "evaluate", golden)
+    assert "There is no data to evaluate on; give --analogies FILE" in bad("vectors", "evaluate", golden)
     assert "0 words make no map" in bad("vectors", "map", golden)
     assert 'metric: "far" is not one of' in bad("vectors", "neighbors", golden, "king", "--metric", "far")
     (tmp_path / "empty.bin").write_bytes(b"9 4\nking \x01")
@@ -64,7 +64,7 @@ def test_mistakes_are_one_sentence(golden, tmp_path):
 def test_a_file_is_converted_when_it_is_said_how(tmp_path):
     place = tmp_path / "v.txt"
     place.write_text("the 3 4\nnew york 1 2\nof 5 6\n")
-    assert "is written as one of word2vec, word2vec-binary, glove; say which with --to." in bad("convert", place)
+    assert "is converted to one of word2vec, word2vec-binary, glove; choose one with --to." in bad("convert", place)
     good("convert", place, "--to", "word2vec", "--out", tmp_path / "w.txt")
     assert (tmp_path / "w.txt").read_text() == "3 2\nthe 3 4\nnew_york 1 2\nof 5 6\n"
 

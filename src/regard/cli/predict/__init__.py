@@ -1,1 +1,1 @@
-"""Commands that ask a trained model."""
+"""Commands that run inference with a trained model."""

@@ -1,4 +1,4 @@
-"""`regard choose`: a context and choices in, the likeliest choice out."""
+"""`regard choose`: multiple choice."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,13 +16,13 @@ def choose(
         list[str] | None,
         typer.Argument(
             metavar="[CONTEXT CHOICE CHOICE...]",
-            help="A context and its choices; unset: standard input, one a line, with tabs between.",
+            help="Context and choices (default: standard input, tab-separated, one context per line).",
         ),
     ] = None,
     file: Annotated[
         Path | None,
         typer.Option(
-            "--file", "-f", help="A .jsonl, .csv or .tsv (.gz too) with contexts and their choices, or lines."
+            "--file", "-f", help="Input file: a .jsonl, .csv or .tsv table (.gz too), or tab-separated lines."
         ),
     ] = None,
     out: TableOut = None,
@@ -32,9 +32,9 @@ def choose(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Choose what follows a context: number (from 0), probability and text of the likeliest choice; CSV for tables.
+    """Choose a continuation of a context: index from 0, probability and text of the best choice; CSV for tables.
 
-    A line has a tab between the context and each of its choices; blank lines are kept.
+    An input line is the context and its choices, separated by tabs; blank lines are kept.
     """
     from regard.cli.console import print_json, print_line, progress
     from regard.tasks.load import load_chooser
@@ -50,16 +50,16 @@ def choose(
         write_table(choose_table(chooser, str(file), reporter), out, json)
         return
 
-    def show(answer: Any) -> None:
+    def show(result: Any) -> None:
         if json:
-            shown = answer and vars(answer) | {"choice": answer.choice, "probability": answer.probability}
-            print_json(shown, indent=None)
+            plain = result and vars(result) | {"choice": result.choice, "probability": result.probability}
+            print_json(plain, indent=None)
         else:
-            line = answer and f"{answer.number}\t{answer.probability:.4f}\t{' '.join(answer.choice.split())}"
+            line = result and f"{result.number}\t{result.probability:.4f}\t{' '.join(result.choice.split())}"
             print_line(line or "")
 
-    what = "a context and two choices or more"
+    what = "a context and at least two choices"
     for rows in [[tuple(words)]] if words else split_lines(file, what, range(3, 1000)):
-        found = iter(chooser([(row[0], row[1:]) for row in rows if row], progress=reporter))
+        results = iter(chooser([(row[0], row[1:]) for row in rows if row], progress=reporter))
         for row in rows:
-            show(next(found) if row else None)
+            show(next(results) if row else None)

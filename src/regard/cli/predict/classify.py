@@ -1,4 +1,4 @@
-"""`regard classify`: texts in, labels out; a table in, the table with labels out."""
+"""`regard classify`: text classification."""
 
 from typing import Annotated, Any
 
@@ -13,7 +13,9 @@ def classify(
     run: Run,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TEXT]...", help="Text (two by two for pairs); unset: standard input, one a line."),
+        typer.Argument(
+            metavar="[TEXT]...", help="Texts, or two per text pair (default: standard input, one per line)."
+        ),
     ] = None,
     file: TextFile = None,
     text_column: TextColumns = None,
@@ -24,9 +26,9 @@ def classify(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Label texts: a label and its probability for each line, in order, blank lines kept; CSV for tables.
+    """Classify texts: label and probability per line, in order, blank lines kept; CSV for tables.
 
-    Pairs have a tab between their texts, or are two columns of a table.
+    A text pair is a tab-separated line, or two columns of a table.
     """
     from regard.cli.console import print_json, print_line, progress
     from regard.tasks.load import load_classifier
@@ -43,10 +45,10 @@ def classify(
         write_table(label_table(classifier, str(file), columns, reporter), out, json)
         return
 
-    def show(answer: Any) -> None:
+    def show(result: Any) -> None:
         if json:
-            print_json(None if answer is None else vars(answer) | {"probability": answer.probability}, indent=None)
+            print_json(None if result is None else vars(result) | {"probability": result.probability}, indent=None)
         else:
-            print_line("" if answer is None else f"{answer.label}\t{answer.probability:.4f}")
+            print_line("" if result is None else f"{result.label}\t{result.probability:.4f}")
 
     answer_lines(classifier, texts, file, show, reporter)

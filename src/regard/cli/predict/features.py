@@ -1,4 +1,4 @@
-"""`regard features`: what the layers of a frozen encoder know about words, as a table."""
+"""`regard features`: layers of a frozen encoder compared as features of a tagger."""
 
 from typing import Annotated, Any
 
@@ -9,31 +9,36 @@ from regard.cli.options import Device, Json, LabelColumn, Quiet, Run, Seed, Thre
 
 def features(
     run: Run,
-    data: Annotated[str, typer.Option(help="Words with tags: a .conll or .jsonl (.gz too), or hf:NAME.")],
+    data: Annotated[str, typer.Option(help="Tagged words: a .conll or .jsonl (.gz too), or hf:NAME.")],
     valid_data: Annotated[
-        str | None, typer.Option(help="The same, to be measured on; unset: a part is set apart.")
+        str | None, typer.Option(help="Validation data, in the same formats (default: held out from --data).")
     ] = None,
     layers: Annotated[
         list[str] | None,
         typer.Option(
-            help="embeddings, last, second-to-last, sum-all, sum-last-4, concat-last-4; may be repeated; unset: all."
+            help="Layers to compare: embeddings, last, second-to-last, sum-all, sum-last-4, concat-last-4 "
+            "(default: all); repeatable."
         ),
     ] = None,
-    tagger: Annotated[str, typer.Option(help="bilstm, or linear: a layer that sees one word at a time.")] = "bilstm",
-    width: Annotated[int, typer.Option(min=1, help="Width of the LSTM in each direction.")] = 128,
-    epochs: Annotated[float, typer.Option(min=0.1, help="Passes over the sentences.")] = 10.0,
-    word_column: Annotated[str | None, typer.Option(help="Column of the words; unset: guessed.")] = None,
+    tagger: Annotated[
+        str, typer.Option(help="Tagger over the features: bilstm, or linear (each word on its own).")
+    ] = "bilstm",
+    width: Annotated[int, typer.Option(min=1, help="Width of the BiLSTM per direction.")] = 128,
+    epochs: Annotated[float, typer.Option(min=0.1, help="Training epochs of the tagger.")] = 10.0,
+    word_column: Annotated[
+        str | None, typer.Option(help="Word column: its name, or index from 0 (default: guessed).")
+    ] = None,
     label_column: LabelColumn = None,
-    count: Annotated[int | None, typer.Option(min=1, help="Take only the first so many sentences of --data.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="Maximum number of sentences of --data.")] = None,
     seed: Seed = None,
     device: Device = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Compare layers of an encoder as features: each way of taking them feeds a small tagger, which alone learns.
+    """Compare layers of a frozen encoder as features (Devlin et al., 2019, §5.3): each trains a small tagger.
 
-    A row for each: F1 of spans (of tags where they mark none) on the validation set after the best epoch.
+    One row per choice of layers: F1 of spans (of tags where they mark none) on the validation set at the best epoch.
     """
     flags = dict(locals())
     from regard.cli.console import print_json, print_line, print_table, progress
@@ -43,20 +48,21 @@ def features(
     from regard.studies.features import FeatureSettings, measure_features
     from regard.training.device.machine import use_threads
 
-    ways: Any = [each for word in layers or WAYS for each in word.split(",")]
-    for way in ways:
-        if way not in WAYS:
-            raise ConfigError(f'--layers: "{way}" is not one of {", ".join(WAYS)}.')
-    chosen = {"tagger": {"kind": tagger, "width": width}, "epochs": epochs, "seed": seed}
-    given = {name: value for name, value in chosen.items() if value is not None}
+    selections: Any = [each for word in layers or WAYS for each in word.split(",")]
+    for selection in selections:
+        if selection not in WAYS:
+            raise ConfigError(f'--layers: "{selection}" is not one of {", ".join(WAYS)}.')
+    values = {"tagger": {"kind": tagger, "width": width}, "epochs": epochs, "seed": seed}
+    given = {name: value for name, value in values.items() if value is not None}
     settings = resolve(FeatureSettings, [Layer("the command line", given)]).settings
     use_threads(threads)
-    rows = measure_features(run, _places(flags), ways, settings, device=device or "auto", progress=progress(quiet))
+    sources = _sources(flags)
+    rows = measure_features(run, sources, selections, settings, device=device or "auto", progress=progress(quiet))
     if json:
         print_json([vars(row) for row in rows])
         return
     print_table(
-        ("layers", "width", "F1 [95 %]", "words right", "best after epoch"),
+        ("layers", "width", "F1 [95 %]", "accuracy", "best epoch"),
         [
             (
                 row.layers,
@@ -69,11 +75,11 @@ def features(
         ],
         right=range(1, 5),
     )
-    print_line(f"A {tagger} tagger over each, on the validation set; intervals by bootstrap over its sentences.")
+    print_line(f"{tagger} tagger, validation set; 95 % intervals by bootstrap over its sentences.")
 
 
-def _places(flags: dict[str, Any]) -> Any:
-    """Return where the words are."""
+def _sources(flags: dict[str, Any]) -> Any:
+    """Return the sources of training and validation data as settings."""
     from regard.config.resolve import Layer, resolve
     from regard.data.settings.examples import ExampleData, TagSource
 

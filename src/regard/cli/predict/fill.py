@@ -1,4 +1,4 @@
-"""`regard fill`: texts with [MASK] in, the likeliest words for each out."""
+"""`regard fill`: predictions of a masked language model for [MASK]."""
 
 import sys
 from pathlib import Path
@@ -15,31 +15,31 @@ def fill(
     run: Run,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TEXT]...", help="Text with [MASK] in it; unset: standard input, one a line."),
+        typer.Argument(metavar="[TEXT]...", help="Texts with [MASK] (default: standard input, one per line)."),
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--file", "-f", help="Fill the lines of this file, or the rows of a .csv, .tsv or .jsonl."),
+        typer.Option("--file", "-f", help="Input file: lines of text, or a .csv, .tsv or .jsonl table."),
     ] = None,
-    top: Annotated[int, typer.Option("--top", "-k", min=1, help="How many words to list for each mask.")] = 5,
+    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Tokens to list for each mask.")] = 5,
     candidates: Annotated[
-        str | None, typer.Option(help="Only words of this list, with commas between: red,green,blue.")
+        str | None, typer.Option(help="Restrict predictions to these words, separated by commas: red,green,blue.")
     ] = None,
     text_column: Annotated[
-        str | None, typer.Option(help="Column of a table (name, or number from 0) with the text.")
+        str | None, typer.Option(help="Text column of an input table: its name, or index from 0.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the table here; unset: to standard output.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Output table (default: standard output).")] = None,
     device: Device = None,
     precision: Precision = "fp32",
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Find words for every [MASK]: its number in the text, a probability, a token, and the text with it.
+    """Predict the token of every [MASK]: mask number, probability, token, and the filled text, one per line.
 
-    Each mask is filled on its own; the text shows the likeliest words in the other places. Lines of a file or a pipe
-    have their number before all else, and blank ones are passed over. A table comes back as CSV with the likeliest
-    words filled in.
+    Each mask is predicted independently; the filled text has the most probable tokens at the other masks. For files
+    and pipes the line number comes first, and blank lines are skipped. A table comes back as CSV with the most
+    probable tokens filled in.
     """
     from regard.cli.console import progress
     from regard.errors import ConfigError
@@ -52,57 +52,57 @@ def fill(
         raise ConfigError("--text-column and --out are for tables; give one with --file.")
     use_threads(threads)
     encoder = load_masked(run, device or "auto", precision=precision)
-    choice: dict[str, Any] = {
+    options: dict[str, Any] = {
         "top": top,
         "candidates": [word.strip() for word in candidates.split(",")] if candidates else (),
     }
     reporter = progress(quiet)
     if is_table(file):
-        _fill_table(encoder, file, text_column, choice | {"progress": reporter}, out, json)
+        _fill_table(encoder, file, text_column, options | {"progress": reporter}, out, json)
         return
     line = 1
     for chunk in chunks(texts, file):
         kept = [(number, text) for number, text in enumerate(chunk, start=line) if text.strip()]
         where = [f"line {number:,}" for number, _ in kept]
-        answers = encoder.fill([text for _, text in kept], where=where, progress=reporter, **choice)
-        for (number, _), answer in zip(kept, answers, strict=True):
-            _print_answer(answer, None if texts and len(texts) == 1 else number, json)
+        fillings = encoder.fill([text for _, text in kept], where=where, progress=reporter, **options)
+        for (number, _), filling in zip(kept, fillings, strict=True):
+            _print_filling(filling, None if texts and len(texts) == 1 else number, json)
         sys.stdout.flush()
         line += len(chunk)
 
 
-def _print_answer(answer: Any, line: int | None, json: bool) -> None:
+def _print_filling(filling: Any, line: int | None, json: bool) -> None:
     from regard.cli.console import print_json, print_line
 
     if json:
-        print_json({"text": answer.text, "filled": answer.filled, "masks": answer.masks}, indent=None)
+        print_json({"text": filling.text, "filled": filling.filled, "masks": filling.masks}, indent=None)
         return
-    for mask, fillers in enumerate(answer.masks):
-        for each in fillers:
-            words = [str(mask + 1), f"{each.probability:.4f}", each.token, answer.filled_with(mask, each)]
-            print_line("\t".join(words if line is None else [str(line), *words]))
+    for mask, candidates in enumerate(filling.masks):
+        for each in candidates:
+            cells = [str(mask + 1), f"{each.probability:.4f}", each.token, filling.filled_with(mask, each)]
+            print_line("\t".join(cells if line is None else [str(line), *cells]))
 
 
 def _fill_table(
-    encoder: Any, file: Path | None, text_column: str | None, choice: dict[str, Any], out: Path | None, json: bool
+    encoder: Any, file: Path | None, text_column: str | None, options: dict[str, Any], out: Path | None, json: bool
 ) -> None:
-    table = read_texts(encoder, file, text_column, choice["progress"])
+    table = read_texts(encoder, file, text_column, options["progress"])
     given = [(text, where) for (text,), where in zip(table.texts, table.where, strict=True) if text]
-    found = iter(encoder.fill([text for text, _ in given], where=[where for _, where in given], **choice))
-    answers = [next(found) if text else None for (text,) in table.texts]
+    filled = iter(encoder.fill([text for text, _ in given], where=[where for _, where in given], **options))
+    fillings = [next(filled) if text else None for (text,) in table.texts]
     if json:
-        added = ({"filled": each and each.filled, "masks": each and _plain(each)} for each in answers)
+        added = ({"filled": each and each.filled, "masks": each and _plain(each)} for each in fillings)
         write_records(table.records(added), out)
         return
-    cells = (["", "", ""] if each is None else [each.filled, *_best(each)] for each in answers)
+    cells = (["", "", ""] if each is None else [each.filled, *_best(each)] for each in fillings)
     write_cells(table.cells(("filled", "tokens", "probabilities"), cells), out)
 
 
-def _plain(answer: Any) -> list[list[dict[str, Any]]]:
-    return [[vars(each) for each in fillers] for fillers in answer.masks]
+def _plain(filling: Any) -> list[list[dict[str, Any]]]:
+    return [[vars(each) for each in candidates] for candidates in filling.masks]
 
 
-def _best(answer: Any) -> tuple[str, str]:
-    """Return the likeliest token of each mask, and their probabilities, a space between them."""
-    best = [fillers[0] for fillers in answer.masks]
+def _best(filling: Any) -> tuple[str, str]:
+    """Return the most probable token of each mask and their probabilities, both separated by spaces."""
+    best = [candidates[0] for candidates in filling.masks]
     return " ".join(each.token for each in best), " ".join(f"{each.probability:.6f}" for each in best)

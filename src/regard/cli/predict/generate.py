@@ -1,4 +1,4 @@
-"""`regard generate`: the beginning of a text in, more of it out."""
+"""`regard generate`: text generation with a language model."""
 
 import sys
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ import typer
 from regard.cli.inputs import chunks
 from regard.cli.options import (
     CONSTRAINTS,
-    DRAWING,
     LARGEST_SEED,
+    SAMPLING,
     Device,
     Json,
     NoRepeatNgram,
@@ -29,52 +29,66 @@ GENERATION = (
     *("max_new_tokens", "temperature", "top_k", "top_p", "min_p", "num_samples", "seed", "repetition_penalty"),
     *("no_repeat_ngram_size", "min_new_tokens", "add_bos"),
 )
-"""The flags that are called as the settings under generate."""
+"""Flags with the names of settings under generate."""
 
-LENGTH = "Length and window"
+LENGTH = "Length and context window"
 
 Prompts = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[PROMPT]...", help="Text to continue; unset: standard input, one a line."),
+    typer.Argument(metavar="[PROMPT]...", help="Prompts to continue (default: standard input, one per line)."),
 ]
-File = Annotated[Path | None, typer.Option("--file", "-f", help="Continue the lines of this file (.gz too).")]
+File = Annotated[Path | None, typer.Option("--file", "-f", help="File of prompts, one per line (.gz too).")]
 Temperature = Annotated[
     float | None,
-    typer.Option(rich_help_panel=DRAWING, help="Below 1 more careful, above 1 more daring, 0 greedy."),
+    typer.Option(rich_help_panel=SAMPLING, help="Softmax temperature; below 1 sharper, above 1 flatter, 0 greedy."),
 ]
 MinP = Annotated[
     float | None,
-    typer.Option(rich_help_panel=DRAWING, help="Draw among tokens this share as probable as the best one."),
+    typer.Option(
+        rich_help_panel=SAMPLING,
+        help="Sample from tokens with at least this fraction of the top token's probability (min-p).",
+    ),
 ]
-Samples = Annotated[int | None, typer.Option(rich_help_panel=DRAWING, help="Continuations of each prompt.")]
+NumSamples = Annotated[int | None, typer.Option(rich_help_panel=SAMPLING, help="Samples per prompt.")]
 Seed = Annotated[
     int | None,
     typer.Option(
-        min=0, max=LARGEST_SEED, rich_help_panel=DRAWING, help="Draws follow from it, the line, sample and step."
+        min=0,
+        max=LARGEST_SEED,
+        rich_help_panel=SAMPLING,
+        help="Random seed; samples depend on it, the line, the sample and the step only.",
     ),
 ]
 RepetitionPenalty = Annotated[
     float | None,
-    typer.Option(rich_help_panel=CONSTRAINTS, help="Above 1: tokens read or said before become less likely."),
+    typer.Option(
+        rich_help_panel=CONSTRAINTS,
+        help="Factor on the log probability of tokens in the prompt or output so far (1: no penalty).",
+    ),
 ]
 Stop = Annotated[
     list[str] | None,
-    typer.Option(rich_help_panel=CONSTRAINTS, help="Text before which to stop; may be repeated."),
+    typer.Option(rich_help_panel=CONSTRAINTS, help="Stop string, left out of the output; repeatable."),
 ]
-Tokens = Annotated[int | None, typer.Option(rich_help_panel=LENGTH, help="Most new tokens, the end token included.")]
-MinTokens = Annotated[
-    int | None, typer.Option(rich_help_panel=LENGTH, help="Fewest new tokens, the end token included.")
+MaxNewTokens = Annotated[
+    int | None, typer.Option(rich_help_panel=LENGTH, help="Maximum number of new tokens, EOS included.")
 ]
-Window = Annotated[
+MinNewTokens = Annotated[
+    int | None, typer.Option(rich_help_panel=LENGTH, help="Minimum number of new tokens, EOS included.")
+]
+ContextWindow = Annotated[
     str | None,
-    typer.Option(rich_help_panel=LENGTH, help="Tokens looked back on, or trained: those of training."),
+    typer.Option(
+        rich_help_panel=LENGTH,
+        help="Context window in tokens, or trained: that of training (default: the model's maximum).",
+    ),
 ]
-BeginsText = Annotated[
+AddBos = Annotated[
     bool | None,
     typer.Option(
         "--add-bos/--no-add-bos",
         rich_help_panel=LENGTH,
-        help="Whether a prompt begins a text, or is taken from one.",
+        help="Put BOS before the prompt, as at the start of a text; without it the prompt is mid-text.",
     ),
 ]
 
@@ -87,15 +101,15 @@ def generate(
     top_k: TopK = None,
     top_p: TopP = None,
     min_p: MinP = None,
-    num_samples: Samples = None,
+    num_samples: NumSamples = None,
     seed: Seed = None,
     repetition_penalty: RepetitionPenalty = None,
     no_repeat_ngram_size: NoRepeatNgram = None,
     stop: Stop = None,
-    max_new_tokens: Tokens = None,
-    min_new_tokens: MinTokens = None,
-    context_window: Window = None,
-    add_bos: BeginsText = None,
+    max_new_tokens: MaxNewTokens = None,
+    min_new_tokens: MinNewTokens = None,
+    context_window: ContextWindow = None,
+    add_bos: AddBos = None,
     device: Device = None,
     precision: Precision = "fp32",
     quantize: Quantize = "none",
@@ -103,9 +117,9 @@ def generate(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Continue text: what follows one prompt is shown as it is said, several have a blank line between them.
+    """Generate text from prompts: one prompt is streamed, the outputs of several are separated by blank lines.
 
-    What is not set here is as the run's recipe has it under generate.
+    Defaults are the run's settings under generate.
     """
     flags = dict(locals())
     from regard.cli.console import progress
@@ -117,13 +131,13 @@ def generate(
         "stop": stop or None,
         "context_window": _window(context_window),
     }
-    _check_words(prompts, file)
+    _check_inputs(prompts, file)
     use_threads(threads)
     generator = load_generator(run, device or "auto", precision=precision, quantize=quantize)
     reporter = progress(quiet)
     if quantize != "none" and not quiet:
         reporter.say(str(measure_weights_cost(run, generator, reporter)))
-    _go_on(generator, chunks(prompts, file), settings, reporter, json)
+    _generate(generator, chunks(prompts, file), settings, reporter, json)
 
 
 def _window(word: str | None) -> str | int | None:
@@ -131,53 +145,57 @@ def _window(word: str | None) -> str | int | None:
     return word if number is None else number
 
 
-def _check_words(prompts: list[str] | None, file: Path | None) -> None:
-    """Refuse words that contradict each other, and files without lines, before a model is loaded."""
+def _check_inputs(prompts: list[str] | None, file: Path | None) -> None:
+    """Raise for two input sources or an empty file, before a model is loaded."""
     from regard.data.sources.lines import read_bytes
     from regard.errors import ConfigError, DataError
 
     if prompts and file:
         raise ConfigError("Give either prompts or --file, not both.")
     if file is not None and not read_bytes(file):
-        raise DataError(f"{file}: the file is empty; write one prompt a line.")
+        raise DataError(f"{file}: the file is empty; write one prompt per line.")
 
 
-def _go_on(generator: Any, given: Iterable[list[str]], settings: dict[str, Any], reporter: Any, json: bool) -> None:
-    """Print what follows each prompt, as it is said where it is the only one of its chunk."""
-    streams = not json and generator.generation(**settings).num_samples == 1
+def _generate(
+    generator: Any, given: Iterable[list[str]], settings: dict[str, Any], reporter: Any, json: bool
+) -> None:
+    """Print the completions of all prompts; stream a prompt that is alone in its chunk."""
+    can_stream = not json and generator.generation(**settings).num_samples == 1
     line = 1
     for chunk in given:
-        if streams and len(chunk) == 1:
-            _print_pieces(generator.stream(chunk[0], first_row=line, **settings), line > 1)
+        if can_stream and len(chunk) == 1:
+            _print_stream(generator.stream(chunk[0], first_row=line, **settings), line > 1)
         else:
-            for number, answer in enumerate(generator(chunk, first_row=line, progress=reporter, **settings), line):
-                _print_answer(answer, number > 1, json)
+            for number, completion in enumerate(
+                generator(chunk, first_row=line, progress=reporter, **settings), line
+            ):
+                _print_completion(completion, number > 1, json)
         sys.stdout.flush()
         line += len(chunk)
 
 
-def _print_pieces(pieces: Any, is_further: bool) -> None:
-    """Print a text while it is said."""
+def _print_stream(parts: Iterable[str], has_separator: bool) -> None:
+    """Print the parts of a text as they are generated."""
     from regard.cli.console import write
 
-    if is_further:
+    if has_separator:
         write("\n")
-    for piece in pieces:
-        write(piece)
+    for part in parts:
+        write(part)
         sys.stdout.flush()
     write("\n")
 
 
-def _print_answer(answer: Any, is_further: bool, json: bool) -> None:
+def _print_completion(completion: Any, has_separator: bool, json: bool) -> None:
     from regard.cli.console import print_json
 
     if json:
-        print_json(_plain(answer) | {"samples": [_plain(each) for each in answer.samples]}, indent=None)
+        print_json(_plain(completion) | {"samples": [_plain(each) for each in completion.samples]}, indent=None)
         return
-    for number, each in enumerate(answer.samples or [answer]):
-        _print_pieces([each.text], is_further or number > 0)
+    for number, each in enumerate(completion.samples or [completion]):
+        _print_stream([each.text], has_separator or number > 0)
 
 
-def _plain(answer: Any) -> dict[str, Any]:
+def _plain(completion: Any) -> dict[str, Any]:
     names = ("prompt", "text", "finish_reason", "log_probability", "tokens", "ids", "log_probabilities")
-    return {name: getattr(answer, name) for name in names}
+    return {name: getattr(completion, name) for name in names}

@@ -1,4 +1,4 @@
-"""`regard inspect`: what a model looks at, or would say, token by token."""
+"""`regard inspect`: attention weights, logit lens, and decoding iterations, token by token."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,38 +10,44 @@ from regard.cli.options import Device, Json, Run, Threads
 
 def inspect(
     run: Run,
-    text: Annotated[str, typer.Argument(help="The text to read, or the sentence to translate.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Input text, or source sentence of a translator.")],
     second: Annotated[
         str | None,
-        typer.Argument(help="A translation to look at (unset: the model's own), or the second text of a pair."),
+        typer.Argument(
+            metavar="[SECOND]",
+            help="Target of a translator (default: the model's own output), or second text of a pair.",
+        ),
     ] = None,
     attention: Annotated[
         str | None,
-        typer.Option(help="cross, encoder or decoder of a translator, self of others; unset: the first there is."),
+        typer.Option(
+            help="Attention: cross, encoder or decoder of a translator, self of other models (default: the first of "
+            "these that the model has)."
+        ),
     ] = None,
-    layer: Annotated[int, typer.Option(help="Which layer, from 0; -1 is the last.")] = -1,
-    head: Annotated[int | None, typer.Option(help="Which head, from 0; unset: the mean of all.")] = None,
+    layer: Annotated[int, typer.Option(help="Layer index from 0; -1 for the last.")] = -1,
+    head: Annotated[int | None, typer.Option(help="Head index from 0 (default: the mean of all heads).")] = None,
     logit_lens: Annotated[
-        bool, typer.Option("--logit-lens", help="What each block would say if it were the last (logit lens).")
+        bool, typer.Option("--logit-lens", help="Show each block's token predictions (logit lens; GPT and BERT).")
     ] = False,
     iterations: Annotated[
         int | None,
-        typer.Option(min=1, help="What a mask-predict model says in each of so many passes over the whole output."),
+        typer.Option(min=1, help="Show the output of this many decoding iterations (mask-predict models)."),
     ] = None,
-    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Tokens to list in each place.")] = 3,
+    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Tokens to list per position.")] = 3,
     out: Annotated[
         Path | None,
-        typer.Option(help="Draw the weights into this .png, .svg or .pdf: every head, or the one chosen."),
+        typer.Option(help="Plot the weights to this .png, .svg or .pdf: all heads, or the one of --head."),
     ] = None,
     device: Device = None,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Show what a model looks at: for each token those with the largest attention weights.
+    """Show attention weights: for each token, the tokens with the largest weights.
 
-    With --json, the weights of all heads of the layer. A translator's rows are the words it says; those of other
-    models the tokens they read. Take --logit-lens to see what GPT or BERT would say from block to block, and
-    --iterations to see how a mask-predict model goes over its output again and again.
+    With --json, print the weights of all heads of the layer. Rows are output tokens for cross-attention, input tokens
+    otherwise. --logit-lens shows the predictions of each block of a GPT or BERT instead, --iterations the successive
+    outputs of a mask-predict model.
     """
     from regard.cli.console import print_line
     from regard.errors import ConfigError
@@ -51,38 +57,34 @@ def inspect(
 
     for name, is_given in (("logit-lens", logit_lens), ("iterations", iterations is not None)):
         if is_given and (out or attention or head is not None):
-            raise ConfigError(f"--{name} shows words, not weights; leave out --out, --attention and --head.")
+            raise ConfigError(f"--{name} shows tokens, not weights; leave out --out, --attention and --head.")
     if iterations is not None and (logit_lens or second is not None):
-        raise ConfigError(
-            "--iterations shows how a translation comes about; leave out --logit-lens and a translation."
-        )
+        raise ConfigError("--iterations shows the decoding of a translation; leave out --logit-lens and the target.")
     use_threads(threads)
     model = _load(run, device, second is not None, logit_lens)
     if iterations is not None:
         if not isinstance(model, MaskPredictTranslator):
-            raise ConfigError(
-                f"{run}: only a mask-predict model goes over its output in passes; leave out --iterations."
-            )
-        _print_passes(model.inspect(text, iterations=iterations), json)
+            raise ConfigError(f"{run}: only a mask-predict model decodes in iterations; leave out --iterations.")
+        _print_iterations(model.inspect(text, iterations=iterations), json)
         return
     texts = (text,) if second is None else (text, second)
     if logit_lens:
         _print_lens(model.logit_lens(*texts, count=top), model.tokenizer, json)
         return
-    found = looks(model.inspect(*texts), attention, layer, not isinstance(model, MaskPredictTranslator))
+    layer_weights = looks(model.inspect(*texts), attention, layer, not isinstance(model, MaskPredictTranslator))
     if out is not None:
-        every = range(len(found.weights)) if head is None and len(found.weights) > 1 else [head]
-        draw_looks(found, [*every], out)
+        count = len(layer_weights.weights)
+        draw_looks(layer_weights, [*(range(count) if head is None and count > 1 else [head])], out)
     if json:
-        _print_weights(found, head)
+        _print_weights(layer_weights, head)
     elif out is not None:
-        print_line(f"drawn: {out}")
+        print_line(f"plotted: {out}")
     else:
-        _print_looks(found, head, top)
+        _print_strongest(layer_weights, head, top)
 
 
 def _load(run: str, device: str | None, has_second: bool, logit_lens: bool) -> Any:
-    """Return a model that can be looked at in the way that is asked for."""
+    """Return the model, if it supports the requested view."""
     from regard.errors import ConfigError
     from regard.pipelines.encoder import Encoder
     from regard.tasks.language_model.pipeline import Generator
@@ -92,43 +94,43 @@ def _load(run: str, device: str | None, has_second: bool, logit_lens: bool) -> A
     model = load(run, device=device or "auto")
     if not isinstance(model, Encoder | Generator | Translator):
         raise ConfigError(
-            f"{run}: there is nothing to look at here yet; give a translator, a language model or BERT."
+            f"{run}: a fine-tuned model cannot be inspected yet; give a translator, a language model or BERT."
         )
     if has_second and isinstance(model, Generator):
-        raise ConfigError("A language model reads one text; leave out the second.")
+        raise ConfigError("A language model takes one text; leave out the second.")
     if logit_lens and isinstance(model, Translator):
-        raise ConfigError(f"{run}: a translator has no lens; give a language model or BERT.")
+        raise ConfigError(f"{run}: a translator has no logit lens; give a language model or BERT.")
     return model
 
 
-def _print_weights(found: Any, head: int | None) -> None:
-    """Print the weights of all heads of a layer, or of the one chosen."""
+def _print_weights(layer: Any, head: int | None) -> None:
+    """Print the weights of all heads of a layer, or of one head, as JSON."""
     from regard.cli.console import print_json
 
-    weights = found.weights if head is None else found.of_head(head)[None]
-    facts = {"attention": found.kind, "layer": found.layer, "layers": found.layers, "head": head}
-    tokens = {"queries": found.queries, "keys": found.keys}
+    weights = layer.weights if head is None else layer.of_head(head)[None]
+    facts = {"attention": layer.kind, "layer": layer.layer, "layers": layer.layers, "head": head}
+    tokens = {"queries": layer.queries, "keys": layer.keys}
     print_json(facts | tokens | {"weights": weights.round(6).tolist()}, indent=None)
 
 
-def _print_looks(found: Any, head: int | None, top: int) -> None:
-    """Print what each token looked at most."""
+def _print_strongest(layer: Any, head: int | None, top: int) -> None:
+    """Print the keys with the largest weights for each query."""
     from regard.cli.console import print_table
 
     rows = [
         (query, *(f"{key} {weight:.2f}" for key, weight in row))
-        for query, row in zip(found.queries, found.strongest(head, top), strict=True)
+        for query, row in zip(layer.queries, layer.strongest(head, top), strict=True)
     ]
-    places = min(top, len(found.keys))
-    print_table(("said" if found.kind == "cross" else "token", "looks at", *[""] * (places - 1)), rows)
+    columns = min(top, len(layer.keys))
+    print_table(("output" if layer.kind == "cross" else "token", "attends to", *[""] * (columns - 1)), rows)
 
 
-def _print_passes(trace: Any, json: bool) -> None:
-    """Print what each pass says in every place, and how sure it is; what it found there already is in brackets."""
+def _print_iterations(trace: Any, json: bool) -> None:
+    """Print the token and its probability at every position after each iteration; unchanged ones in brackets."""
     from regard.cli.console import print_json, print_table
 
     names = [f"passes.{number}" for number in range(sum(name.startswith("passes.") for name in trace.tokens))]
-    said = [
+    outputs = [
         {
             "tokens": trace.tokens[name],
             "probabilities": [round(float(each), 6) for each in trace.arrays[f"{name}.probabilities"]],
@@ -141,24 +143,24 @@ def _print_passes(trace: Any, json: bool) -> None:
             name: [round(float(each), 6) for each in trace.arrays[key]]
             for name, key in (("lengths", "lengths"), ("length_probabilities", "lengths.probabilities"))
         }
-        print_json({"source": trace.tokens["source"], "iterations": said, **lengths}, indent=None)
+        print_json({"source": trace.tokens["source"], "iterations": outputs, **lengths}, indent=None)
         return
     rows = [
         (
             str(number),
             *(
-                f"{token} {chance:.2f}" if is_new else f"({token} {chance:.2f})"
-                for token, chance, is_new in zip(*each.values(), strict=True)
+                f"{token} {probability:.2f}" if is_new else f"({token} {probability:.2f})"
+                for token, probability, is_new in zip(*each.values(), strict=True)
             ),
         )
-        for number, each in enumerate(said, start=1)
+        for number, each in enumerate(outputs, start=1)
     ]
-    places = len(rows[0]) - 2
-    print_table(("pass", "says (in brackets: what stays)", *[""] * places), rows)
+    columns = len(rows[0]) - 2
+    print_table(("iteration", "output (in brackets: unchanged)", *[""] * columns), rows)
 
 
 def _print_lens(trace: Any, tokenizer: Any, json: bool) -> None:
-    """Print what each block would say behind (GPT) or in the place of (BERT) every token."""
+    """Print each block's prediction after (GPT) or at (BERT) every token."""
     from regard.cli.console import print_json, print_table
 
     text = trace.tokens["text"]
@@ -166,23 +168,23 @@ def _print_lens(trace: Any, tokenizer: Any, json: bool) -> None:
     if not json:
         names = [f"blocks.{number}" for number in range(blocks)]
         best = [trace.tokens[name] for name in names]
-        chance = [trace.arrays[f"{name}.probabilities"][:, 0] for name in names]
+        probabilities = [trace.arrays[f"{name}.probabilities"][:, 0] for name in names]
         rows = [
-            (token, *(f"{said[place]} {share[place]:.2f}" for said, share in zip(best, chance, strict=True)))
-            for place, token in enumerate(text)
+            (token, *(f"{top[index]} {values[index]:.2f}" for top, values in zip(best, probabilities, strict=True)))
+            for index, token in enumerate(text)
         ]
         print_table(("token", *(f"block {number}" for number in range(blocks))), rows)
         return
-    found = []
+    predictions = []
     for number in range(blocks):
-        ids, shares = (trace.arrays[f"blocks.{number}.{name}"] for name in ("ids", "probabilities"))
-        found.append(
+        ids, values = (trace.arrays[f"blocks.{number}.{name}"] for name in ("ids", "probabilities"))
+        predictions.append(
             [
                 [
-                    {"token": piece, "probability": round(float(share), 6)}
-                    for piece, share in zip(tokenizer.tokens([int(each) for each in row]), chances, strict=True)
+                    {"token": token, "probability": round(float(value), 6)}
+                    for token, value in zip(tokenizer.tokens([int(each) for each in row]), row_values, strict=True)
                 ]
-                for row, chances in zip(ids, shares, strict=True)
+                for row, row_values in zip(ids, values, strict=True)
             ]
         )
-    print_json({"tokens": text, "blocks": found}, indent=None)
+    print_json({"tokens": text, "blocks": predictions}, indent=None)

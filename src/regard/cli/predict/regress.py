@@ -1,4 +1,4 @@
-"""`regard regress`: texts or pairs in, a number for each out; a table in, the table with numbers out."""
+"""`regard regress`: text regression."""
 
 from typing import Annotated, Any
 
@@ -13,7 +13,9 @@ def regress(
     run: Run,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TEXT]...", help="Text (two by two for pairs); unset: standard input, one a line."),
+        typer.Argument(
+            metavar="[TEXT]...", help="Texts, or two per text pair (default: standard input, one per line)."
+        ),
     ] = None,
     file: TextFile = None,
     text_column: TextColumns = None,
@@ -24,7 +26,7 @@ def regress(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Give texts, or pairs of texts, a number: one a line, in order, blank lines kept; CSV for tables."""
+    """Predict a number for each text or text pair: one per line, in order, blank lines kept; CSV for tables."""
     from regard.cli.console import print_json, print_line, progress
     from regard.tasks.load import load_regressor
     from regard.training.device.machine import use_threads
@@ -40,10 +42,10 @@ def regress(
         write_table(rate_table(regressor, str(file), columns, reporter), out, json)
         return
 
-    def show(answer: Any) -> None:
+    def show(result: Any) -> None:
         if json:
-            print_json(None if answer is None else vars(answer), indent=None)
+            print_json(None if result is None else vars(result), indent=None)
         else:
-            print_line("" if answer is None else f"{answer.number:.4f}")
+            print_line("" if result is None else f"{result.number:.4f}")
 
     answer_lines(regressor, texts, file, show, reporter)

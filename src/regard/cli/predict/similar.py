@@ -1,4 +1,4 @@
-"""`regard similar`: how alike texts are, or words in their texts."""
+"""`regard similar`: cosine similarity of texts, or of words in context."""
 
 import sys
 from pathlib import Path
@@ -15,43 +15,45 @@ def similar(
     run: Run,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TEXT]...", help="Texts; unset: standard input, two a line with a tab between."),
+        typer.Argument(
+            metavar="[TEXT]...", help="Texts (default: standard input, one tab-separated text pair per line)."
+        ),
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--file", "-f", help="Lines of two texts with a tab between, or a table with two columns."),
+        typer.Option("--file", "-f", help="Input file: tab-separated text pairs, or a table with two text columns."),
     ] = None,
     against: Annotated[
-        Path | None, typer.Option(help="Find the lines of this file that are most like each text or line of --file.")
+        Path | None, typer.Option(help="File to search: list its lines nearest to each text or line of --file.")
     ] = None,
-    top: Annotated[int, typer.Option("--top", "-k", min=1, help="With --against: how many for each.")] = 5,
+    top: Annotated[int, typer.Option("--top", "-k", min=1, help="With --against: nearest lines to list.")] = 5,
     word: Annotated[
         list[str] | None,
-        typer.Option(help="Compare this word of both texts as it is meant there; twice: one of each text."),
+        typer.Option(help="Compare the contextual vectors of this word in both texts; twice: one word per text."),
     ] = None,
     beside: Annotated[
         str | None,
-        typer.Option(help="With --word: word vectors (a run, or a file) whose answer is shown beside the model's."),
+        typer.Option(help="With --word: word vectors (a run, or a file) to compare the contextual vectors with."),
     ] = None,
     pooling: Pooling = None,
     layer: Layer = -1,
     text_column: Annotated[
         list[str] | None,
-        typer.Option(help="Column of a table (name, or number from 0) with a text; twice for both."),
+        typer.Option(help="Text column of an input table: its name, or index from 0; twice for both texts."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the table here; unset: to standard output.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Output table (default: standard output).")] = None,
     device: Device = None,
     precision: Precision = "fp32",
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Compare texts by the cosine between their vectors: 1 is the same direction, 0 is unrelated.
+    """Compare texts by the cosine similarity of their vectors: 1 for the same direction, 0 for orthogonal vectors.
 
-    RUN may also be word vectors (a run, or a file of word2vec or GloVe): a text is then the mean of its words.
+    RUN may also be word vectors (a run, or a word2vec or GloVe file): a text is then the mean of its word vectors.
 
-    Two texts give a number, more a matrix; a line with a tab gives a line with a number; a table comes back as CSV
-    with a column more.
+    Two texts give one number, more texts a matrix, each tab-separated line one number; a table comes back as CSV
+    with a column `similarity`.
     """
     flags = dict(locals())
     from regard.cli.console import progress
@@ -66,8 +68,8 @@ def similar(
     reporter = progress(quiet)
     if word:
         one, other = _words(texts or [], word)
-        alone = None if beside is None else load_word_vectors(beside, progress=reporter).similarity(one[1], other[1])
-        _print_words(encoder.similar_words(one, other, layer), beside, alone, json)
+        static = None if beside is None else load_word_vectors(beside, progress=reporter).similarity(one[1], other[1])
+        _print_words(encoder.similar_words(one, other, layer), beside, static, json)
     elif against is not None:
         given = [text for part in chunks(texts, file) for text in part if text.strip()]
         _print_nearest(encoder, given, against, top, settings | {"progress": reporter}, json)
@@ -84,41 +86,41 @@ def similar(
 
 
 def _check(flags: dict[str, Any]) -> None:
-    """Refuse words that contradict each other, before a model is loaded."""
+    """Raise for conflicting arguments, before a model is loaded."""
     from regard.errors import ConfigError
 
     texts, words = flags["texts"] or [], flags["word"] or []
     if texts and flags["file"]:
         raise ConfigError("Give either texts or --file, not both.")
     if words and (len(texts) != 2 or flags["against"]):
-        raise ConfigError("--word compares a word of two texts; give two behind the run.")
+        raise ConfigError("--word compares a word in two texts; give two texts after RUN.")
     if len(words) > 2:
-        raise ConfigError(f"--word {words[2]}: two texts have a word each; leave this one out.")
+        raise ConfigError(f"--word {words[2]}: give at most one word per text; leave this one out.")
     if flags["beside"] and not words:
-        raise ConfigError("--beside shows what word vectors say of a word; name it with --word.")
+        raise ConfigError("--beside compares the vectors of a word; name it with --word.")
     if words and flags["pooling"]:
-        raise ConfigError("--pooling makes one vector of a text; leave it out with --word.")
+        raise ConfigError("--pooling is for vectors of texts; leave it out with --word.")
     if len(texts) == 1 and not flags["against"]:
-        raise ConfigError("One text is like itself; give two, or others with --against.")
+        raise ConfigError("There is one text to compare; give two, or a file with --against.")
     if not is_table(flags["file"]) and (flags["text_column"] or flags["out"]):
         raise ConfigError("--text-column and --out are for tables; give one with --file.")
     if is_table(flags["file"]) and flags["against"]:
-        raise ConfigError("--against takes texts or lines; leave out the table, or give its texts as lines.")
+        raise ConfigError("--against takes texts or lines, not a table; give the texts of the table as lines.")
 
 
 def _words(texts: list[str], words: list[str]) -> tuple[tuple[str, str], tuple[str, str]]:
     return (texts[0], words[0]), (texts[1], words[-1])
 
 
-def _print_words(found: Any, beside: str | None, alone: float | None, json: bool) -> None:
+def _print_words(similarity: Any, beside: str | None, static: float | None, json: bool) -> None:
     from regard.cli.console import print_json, print_table
 
     if json:
-        print_json(vars(found) if beside is None else vars(found) | {"word_vectors": alone})
+        print_json(vars(similarity) if beside is None else vars(similarity) | {"word_vectors": static})
         return
-    rows = [("in context", f"{found.in_context:.4f}"), ("without context", f"{found.without_context:.4f}")]
+    rows = [("in context", f"{similarity.in_context:.4f}"), ("without context", f"{similarity.without_context:.4f}")]
     if beside is not None:
-        rows.append((f"word vectors ({Path(beside).name})", f"{alone:.4f}"))
+        rows.append((f"word vectors ({Path(beside).name})", f"{static:.4f}"))
     print_table(("vectors", "cosine"), rows, right=[1])
 
 
@@ -135,16 +137,16 @@ def _print_matrix(texts: list[str], values: Any, json: bool) -> None:
 
 
 def _pairs(lines: list[str], first: int) -> list[tuple[str, str] | None]:
-    """Return lines as pairs of texts; a blank line is none."""
+    """Return tab-separated lines as text pairs; None: a blank line."""
     from regard.errors import DataError
 
-    found: list[tuple[str, str] | None] = []
+    pairs: list[tuple[str, str] | None] = []
     for number, line in enumerate(lines, start=first):
         one, tab, other = line.partition("\t")
         if line.strip() and (not tab or "\t" in other):
-            raise DataError(f"line {number:,}: here two texts are compared; put one tab between them.")
-        found.append((one, other) if line.strip() else None)
-    return found
+            raise DataError(f"line {number:,}: this is not a text pair; put one tab between two texts.")
+        pairs.append((one, other) if line.strip() else None)
+    return pairs
 
 
 def _print_pairs(encoder: Any, pairs: list[tuple[str, str] | None], settings: dict[str, Any], json: bool) -> None:
@@ -173,11 +175,11 @@ def _print_nearest(
     from regard.pipelines.nearest import nearest
 
     others = [line for line in read_lines(against) if line.strip()]
-    for text, found in zip(texts, nearest(encoder, texts, others, top, **settings), strict=True):
+    for text, neighbors in zip(texts, nearest(encoder, texts, others, top, **settings), strict=True):
         if json:
-            print_json({"text": text, "nearest": found}, indent=None)
+            print_json({"text": text, "nearest": neighbors}, indent=None)
             continue
-        for each in found:
+        for each in neighbors:
             print_line(f"{text}\t{each.similarity:.4f}\t{each.text}")
 
 
@@ -187,11 +189,11 @@ def _compare_table(
     from regard.cli.tables import write_records
     from regard.pipelines.text_tables import read_text_table
 
-    usual = getattr(encoder, "columns", {})  # word vectors have learned from no table
-    table = read_text_table(str(file), [column(word) for word in columns], 2, usual, settings["progress"])
-    values = iter(_cosines(encoder, [(texts[0], texts[1]) for texts in table.texts if all(texts)], settings))
-    found = [float(next(values)) if all(texts) else None for texts in table.texts]
+    defaults = getattr(encoder, "columns", {})  # word vectors were not trained on a table
+    table = read_text_table(str(file), [column(word) for word in columns], 2, defaults, settings["progress"])
+    cosines = iter(_cosines(encoder, [(texts[0], texts[1]) for texts in table.texts if all(texts)], settings))
+    values = [float(next(cosines)) if all(texts) else None for texts in table.texts]
     if json:
-        write_records(table.records({"similarity": value} for value in found), out)
+        write_records(table.records({"similarity": value} for value in values), out)
     else:
-        write_cells(table.cells(["similarity"], (["" if v is None else f"{v:.6f}"] for v in found)), out)
+        write_cells(table.cells(["similarity"], (["" if v is None else f"{v:.6f}"] for v in values)), out)

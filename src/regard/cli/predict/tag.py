@@ -1,4 +1,4 @@
-"""`regard tag`: texts in, their words with tags out."""
+"""`regard tag`: token classification."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,21 +10,26 @@ from regard.cli.options import Device, Json, Precision, Quiet, Run, TableOut, Te
 from regard.cli.tables import is_table
 
 WORDS = (".conll", ".conllu", ".iob", ".bio", ".iob2")
-"""Endings of files with a word a line."""
+"""Suffixes of files with one word per line."""
 
 
 def tag(
     run: Run,
     texts: Annotated[
-        list[str] | None, typer.Argument(metavar="[TEXT]...", help="Text; unset: standard input, one a line.")
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="Texts (default: standard input, one per line).")
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--file", "-f", help="Lines of text, a .conll (a word a line), or a .csv, .tsv or .jsonl."),
+        typer.Option(
+            "--file",
+            "-f",
+            help="Input file: lines of text, a .conll (one word per line), or a .csv, .tsv or .jsonl table.",
+        ),
     ] = None,
     text_column: TextColumns = None,
     word_column: Annotated[
-        str | None, typer.Option(help="Column of a .conll (number from 0) or a table with the words; unset: guessed.")
+        str | None,
+        typer.Option(help="Word column of a .conll (index from 0) or a table (name or index; default: guessed)."),
     ] = None,
     out: TableOut = None,
     device: Device = None,
@@ -33,9 +38,9 @@ def tag(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Tag words: a word, a tab and its tag a line, a blank line behind each text; CSV for tables.
+    """Tag words: one tab-separated word and tag per line, a blank line after each text; CSV for tables.
 
-    Each row of a table gets its words, their tags and its spans; or one tag, where a row holds one word.
+    Each row of a table gets columns with its words, tags and spans, or one tag where a row holds one word.
     """
     from regard.cli.console import print_json, print_line, progress
     from regard.errors import ConfigError
@@ -45,16 +50,16 @@ def tag(
     check_inputs(texts, file, {"text_column": text_column, "out": out})
     has_words = file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() in WORDS
     if word_column is not None and not has_words and not is_table(file):
-        raise ConfigError(f"--word-column is for files of words ({', '.join(WORDS)}) and tables; leave it out.")
+        raise ConfigError(f"--word-column is for word files ({', '.join(WORDS)}) and tables; leave it out.")
     use_threads(threads)
     tagger = load_tagger(run, device or "auto", precision=precision)
     reporter = progress(quiet)
 
-    def show(answer: Any) -> None:
+    def show(result: Any) -> None:
         if json:
-            print_json(None if answer is None else _plain(answer), indent=None)
+            print_json(None if result is None else _plain(result), indent=None)
             return
-        for word, each in zip(answer.words, answer.tags) if answer is not None else ():
+        for word, each in zip(result.words, result.tags) if result is not None else ():
             print_line(f"{word}\t{each}")
         print_line("")
 
@@ -68,13 +73,13 @@ def tag(
         from regard.data.settings.examples import TagSource
         from regard.data.sources.conll import read_tagged
 
-        place = TagSource(path=str(file), word_column=None if word_column is None else column(word_column))
-        sentences = [each.words for each in read_tagged(place, reporter, has_tags=False)]
-        for answer in tagger(sentences, progress=reporter):
-            show(answer)
+        source = TagSource(path=str(file), word_column=None if word_column is None else column(word_column))
+        sentences = [each.words for each in read_tagged(source, reporter, has_tags=False)]
+        for result in tagger(sentences, progress=reporter):
+            show(result)
     else:
         answer_lines(tagger, texts, file, show, reporter)
 
 
-def _plain(answer: Any) -> dict[str, Any]:
-    return vars(answer) | {"spans": [vars(span) for span in answer.spans]}
+def _plain(result: Any) -> dict[str, Any]:
+    return vars(result) | {"spans": [vars(span) for span in result.spans]}

@@ -1,4 +1,4 @@
-"""`regard translate`: lines in, lines out."""
+"""`regard translate`: translation, line by line."""
 
 import sys
 from pathlib import Path
@@ -9,8 +9,8 @@ import typer
 from regard.cli.inputs import chunks
 from regard.cli.options import (
     CONSTRAINTS,
-    DRAWING,
     LARGEST_SEED,
+    SAMPLING,
     BeamSize,
     Device,
     Ensemble,
@@ -30,51 +30,71 @@ DECODING = (
     *("min_length", "max_length", "length_penalty", "length_penalty_alpha", "coverage_penalty"),
     *("iterations", "length_candidates"),
 )
-"""The flags that are called as the settings under decode."""
+"""Flags with the names of settings under decode."""
 
 LENGTH = "Length and coverage"
-FILLING = "For mask-predict models"
+MASK_PREDICT = "Mask-predict models"
 
-Texts = Annotated[list[str] | None, typer.Argument(metavar="[TEXT]...", help="Text; unset: standard input.")]
-File = Annotated[Path | None, typer.Option("--file", "-f", help="Translate the lines of this file (.gz too).")]
+Texts = Annotated[
+    list[str] | None, typer.Argument(metavar="[TEXT]...", help="Texts (default: standard input, one per line).")
+]
+File = Annotated[Path | None, typer.Option("--file", "-f", help="File of source texts, one per line (.gz too).")]
 NBest = Annotated[
-    int, typer.Option(min=1, help="Candidates to list with --json: at most the beams; as many are drawn.")
+    int,
+    typer.Option(min=1, help="Candidates per source, with --json: at most the beam size, or the number of samples."),
 ]
 Alternatives = Annotated[
-    int | None, typer.Option(min=1, help="List so many tokens that could follow --prefix, and how each goes on.")
+    int | None, typer.Option(min=1, help="Next tokens to list after --prefix, each with its best translation.")
 ]
 Method = Annotated[
     str | None,
-    typer.Option(rich_help_panel=DRAWING, help="beam: beam search; sample: ancestral sampling."),
+    typer.Option(rich_help_panel=SAMPLING, help="beam: beam search; sample: ancestral sampling."),
 ]
 Temperature = Annotated[
-    float | None, typer.Option(rich_help_panel=DRAWING, help="Below 1 more careful, above 1 more daring.")
+    float | None,
+    typer.Option(rich_help_panel=SAMPLING, help="Softmax temperature; below 1 sharper, above 1 flatter."),
 ]
 Seed = Annotated[
     int | None,
     typer.Option(
-        min=0, max=LARGEST_SEED, rich_help_panel=DRAWING, help="Draws follow from it, the line and the step."
+        min=0,
+        max=LARGEST_SEED,
+        rich_help_panel=SAMPLING,
+        help="Random seed; samples depend on it, the line, the sample and the step only.",
     ),
 ]
-Prefix = Annotated[str | None, typer.Option(rich_help_panel=CONSTRAINTS, help="What every translation begins with.")]
+Prefix = Annotated[
+    str | None, typer.Option(rich_help_panel=CONSTRAINTS, help="Target prefix forced on every translation.")
+]
 RepetitionPenalty = Annotated[
     float | None,
-    typer.Option(rich_help_panel=CONSTRAINTS, help="Above 1: tokens said before become less likely."),
+    typer.Option(
+        rich_help_panel=CONSTRAINTS,
+        help="Factor on the log probability of tokens in the output so far (1: no penalty).",
+    ),
 ]
-MinLength = Annotated[int | None, typer.Option(rich_help_panel=LENGTH, help="Fewest tokens, the end token included.")]
-MaxLength = Annotated[int | None, typer.Option(rich_help_panel=LENGTH, help="Most tokens, the end token included.")]
+MinLength = Annotated[
+    int | None, typer.Option(rich_help_panel=LENGTH, help="Minimum output length in tokens, EOS included.")
+]
+MaxLength = Annotated[
+    int | None, typer.Option(rich_help_panel=LENGTH, help="Maximum output length in tokens, EOS included.")
+]
 LengthPenalty = Annotated[
     str | None,
-    typer.Option(rich_help_panel=LENGTH, help="How lengths are made comparable: none, average or gnmt."),
+    typer.Option(
+        rich_help_panel=LENGTH,
+        help="Divisor of the log probability: none: 1; average: length^alpha; gnmt: ((5 + length) / 6)^alpha.",
+    ),
 ]
-LengthAlpha = Annotated[
-    float | None, typer.Option(rich_help_panel=LENGTH, help="The exponent of the length penalty.")
+LengthPenaltyAlpha = Annotated[
+    float | None, typer.Option(rich_help_panel=LENGTH, help="Exponent alpha of the length penalty.")
 ]
 CoveragePenalty = Annotated[
-    float | None, typer.Option(rich_help_panel=LENGTH, help="Weight of source words that got little attention.")
+    float | None, typer.Option(rich_help_panel=LENGTH, help="Weight of the GNMT coverage penalty.")
 ]
 LengthCandidates = Annotated[
-    int | None, typer.Option(min=1, rich_help_panel=FILLING, help="Lengths of the output that are tried.")
+    int | None,
+    typer.Option(min=1, rich_help_panel=MASK_PREDICT, help="Number of output lengths to decode in parallel."),
 ]
 
 
@@ -97,7 +117,7 @@ def translate(
     min_length: MinLength = None,
     max_length: MaxLength = None,
     length_penalty: LengthPenalty = None,
-    length_penalty_alpha: LengthAlpha = None,
+    length_penalty_alpha: LengthPenaltyAlpha = None,
     coverage_penalty: CoveragePenalty = None,
     iterations: Iterations = None,
     length_candidates: LengthCandidates = None,
@@ -107,16 +127,16 @@ def translate(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Translate text: one line out for each line in, in order, blank lines kept.
+    """Translate text: one output line per input line, in order, blank lines kept.
 
-    What is not set here is as the run's recipe has it under decode.
+    Defaults are the run's settings under decode.
     """
     flags = dict(locals())
     from regard.cli.console import progress
     from regard.tasks.load import load_translator
     from regard.training.device.machine import use_threads
 
-    _check_words(flags)
+    _check_inputs(flags)
     use_threads(threads)
     translator = load_translator(run, device or "auto", ensemble=ensemble or (), precision=precision)
     decoding = _decoding(flags)
@@ -127,56 +147,56 @@ def translate(
     reporter = progress(quiet)
     line = 1
     for chunk in chunks(texts, file):
-        for answer in translator(chunk, prefix=prefix, first_row=line, progress=reporter, **decoding):
-            _print_answer(answer, n_best, json)
+        for translation in translator(chunk, prefix=prefix, first_row=line, progress=reporter, **decoding):
+            _print_translation(translation, n_best, json)
         sys.stdout.flush()
         line += len(chunk)
 
 
 def _decoding(flags: dict[str, Any]) -> dict[str, Any]:
-    """Return what was asked for as settings."""
-    found = {name: flags[name] for name in DECODING}
-    return found | ({"num_samples": flags["n_best"]} if flags["method"] == "sample" else {})
+    """Return the decoding flags as settings."""
+    settings = {name: flags[name] for name in DECODING}
+    return settings | ({"num_samples": flags["n_best"]} if flags["method"] == "sample" else {})
 
 
-def _check_words(flags: dict[str, Any]) -> None:
-    """Refuse words that contradict each other, before a model is loaded."""
+def _check_inputs(flags: dict[str, Any]) -> None:
+    """Raise for conflicting arguments, before a model is loaded."""
     from regard.errors import ConfigError
 
     if flags["texts"] and flags["file"]:
         raise ConfigError("Give either texts or --file, not both.")
     if flags["alternatives"] is not None and len(flags["texts"] or []) != 1:
-        raise ConfigError("--alternatives looks at one text; give it behind the run.")
+        raise ConfigError("--alternatives is for one text; give it after RUN.")
     if flags["alternatives"] is not None and flags["n_best"] > 1:
         raise ConfigError(f"--n-best {flags['n_best']} has no meaning with --alternatives; leave one of them out.")
 
 
-def _check_candidates(wanted: int, json: bool, settings: Any) -> None:
+def _check_candidates(n_best: int, json: bool, settings: Any) -> None:
     from regard.errors import ConfigError
 
-    if wanted > settings.hypotheses:
+    if n_best > settings.hypotheses:
         has_lengths = hasattr(settings, "length_candidates")
         names, flag = ("length candidates", "--length-candidates") if has_lengths else ("beams", "--beam-size")
-        raise ConfigError(f"--n-best {wanted} is more than the {settings.hypotheses} {names}; raise {flag}.")
-    if wanted > 1 and not json:
-        raise ConfigError(f"--n-best {wanted} lists candidates with --json only; add it, or leave --n-best out.")
+        raise ConfigError(f"--n-best {n_best} is more than the {settings.hypotheses} {names}; raise {flag}.")
+    if n_best > 1 and not json:
+        raise ConfigError(f"--n-best {n_best} needs --json; add it, or leave out --n-best.")
 
 
-def _print_answer(answer: Any, n_best: int, json: bool) -> None:
+def _print_translation(translation: Any, n_best: int, json: bool) -> None:
     from regard.cli.console import print_json, print_line
 
     if not json:
-        print_line(" ".join(answer.text.splitlines()))  # a line in, a line out
+        print_line(" ".join(translation.text.splitlines()))  # one output line per input line
         return
-    found = {name: getattr(answer, name) for name in ("source", "text", "score", "tokens")}
-    print_json(found | {"candidates": answer.candidates[:n_best]}, indent=None)
+    plain = {name: getattr(translation, name) for name in ("source", "text", "score", "tokens")}
+    print_json(plain | {"candidates": translation.candidates[:n_best]}, indent=None)
 
 
-def _print_alternatives(found: list[Any], json: bool) -> None:
+def _print_alternatives(alternatives: list[Any], json: bool) -> None:
     from regard.cli.console import print_json, print_table
 
     if json:
-        print_json(found)
+        print_json(alternatives)
     else:
-        rows = [(f"{each.probability:.4f}", each.token, each.text) for each in found]
+        rows = [(f"{each.probability:.4f}", each.token, each.text) for each in alternatives]
         print_table(("probability", "token", "translation"), rows, right=[0])

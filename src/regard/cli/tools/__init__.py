@@ -1,1 +1,1 @@
-"""Commands on files, checkpoints, settings and lists."""
+"""Commands on files, checkpoints, tokenizers and settings."""

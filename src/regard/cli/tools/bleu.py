@@ -1,4 +1,4 @@
-"""`regard bleu`: a score, and how it comes about."""
+"""`regard bleu`: BLEU, and the counts it is computed from."""
 
 from typing import Annotated
 
@@ -8,15 +8,17 @@ from regard.cli.options import Json
 
 
 def bleu(
-    hypothesis: Annotated[str, typer.Argument(metavar="HYP", help="File with one hypothesis a line.")],
-    references: Annotated[list[str], typer.Argument(metavar="REF...", help="Files with one reference a line each.")],
-    text: Annotated[bool, typer.Option("--inline", help="HYP and REF are sentences, not files.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show every number that enters the score.")] = False,
-    tokenize: Annotated[str, typer.Option(help="13a, intl, zh, char or none, as sacrebleu has them.")] = "13a",
-    lowercase: Annotated[bool, typer.Option(help="Ignore case.")] = False,
+    hypothesis: Annotated[str, typer.Argument(metavar="HYP", help="File of hypotheses, one per line.")],
+    references: Annotated[list[str], typer.Argument(metavar="REF...", help="Files of references, one per line.")],
+    text: Annotated[bool, typer.Option("--inline", help="Treat HYP and REF as sentences, not files.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show n-gram counts, precisions and the brevity penalty.")
+    ] = False,
+    tokenize: Annotated[str, typer.Option(help="sacrebleu tokenizer: 13a, intl, zh, char or none.")] = "13a",
+    lowercase: Annotated[bool, typer.Option(help="Lowercase hypotheses and references.")] = False,
     json: Json = False,
 ) -> None:
-    """Score hypotheses against one or more references: sacrebleu's corpus BLEU, and BLEU-1 to BLEU-4."""
+    """Score hypotheses against references: sacrebleu's corpus BLEU, and BLEU-1 to BLEU-4."""
     from pathlib import Path
 
     from regard.cli.console import print_json, print_line, print_table
@@ -46,8 +48,8 @@ def bleu(
     rule = "c > r" if c > r else "e^(1 - r/c)"
     print_line(f"brevity penalty {report.parts.brevity_penalty:.4f} ({rule}), c = {c:,}, r = {r:,}")
     print_line(report.smoothing_note())
-    for n, found in report.matches.items():
+    for n, matches in report.matches.items():
         print_line()
         names = [f"in reference {number}" for number in range(1, len(references) + 1)]
-        table = [(" ".join(m.ngram), str(m.count), *map(str, m.in_references), str(m.clipped)) for m in found]
+        table = [(" ".join(m.ngram), str(m.count), *map(str, m.in_references), str(m.clipped)) for m in matches]
         print_table((f"{n}-gram", "in hypothesis", *names, "counts"), table, right=range(1, 3 + len(references)))

@@ -1,4 +1,4 @@
-"""`regard card`: the card and the curves of a run, written anew."""
+"""`regard card`: rewriting the card and the curves of a run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,10 +9,10 @@ from regard.cli.options import Json
 
 
 def card(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
     json: Json = False,
 ) -> None:
-    """Write a run's README.md and curves.png anew from what its folder holds."""
+    """Rewrite a run's card (README.md) and curves.png from the files in its folder."""
     from regard.cli.console import print_json, print_line
     from regard.runs.reports.curves import CURVES
     from regard.runs.store.folder import Run
@@ -21,4 +21,4 @@ def card(
     if json:
         print_json({"card": path, "curves": run / CURVES})
     else:
-        print_line(f"{path} and {run / CURVES} are written.")
+        print_line(f"written: {path}, {run / CURVES}")

@@ -1,4 +1,4 @@
-"""`regard config`: what a recipe amounts to."""
+"""`regard config`: the resolved settings of a recipe."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from regard.cli.verb import Verbs
 
 REQUIRED = "(required)"
 
-app = Verbs(help="Look at settings.", no_args_is_help=True)
+app = Verbs(help="Show resolved settings.", no_args_is_help=True)
 
 
 @app.callback()
@@ -19,11 +19,13 @@ def _config() -> None:
 
 @app.command("show")
 def show(
-    recipe: Annotated[str, typer.Argument(help="A recipe's name, a TOML file, or a task.")],
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="Recipe name (see `regard recipes`), TOML file, or task.")
+    ],
     settings: SettingWords = None,
     json: Json = False,
 ) -> None:
-    """Show every setting of a recipe, its value, and where the value came from."""
+    """Show every setting of a recipe with its value and the source of the value."""
     from dataclasses import replace
     from json import dumps
 
@@ -33,14 +35,14 @@ def show(
     from regard.runs.planning.recipes import find_recipe, resolve_run
     from regard.tasks.contract import task
 
-    found, changes = find_recipe(recipe), parse_overrides(settings or [])
-    named = changes.get("task", found.values.get("task"))
-    tables = [table for table in (found.values.get("data"), changes.get("data")) if table is not None]
-    if isinstance(named, str) and not any(not isinstance(table, dict) or "train" in table for table in tables):
-        # A bare task: all its defaults, and what must be given.
-        place = {"paths": [REQUIRED]} if task(named).places.startswith("--text") else {"path": REQUIRED}
-        found = replace(found, values={**found.values, "data": {**found.values.get("data", {}), "train": place}})
-    resolved = resolve_run(found, changes)
+    layer, overrides = find_recipe(recipe), parse_overrides(settings or [])
+    name = overrides.get("task", layer.values.get("task"))
+    tables = [table for table in (layer.values.get("data"), overrides.get("data")) if table is not None]
+    if isinstance(name, str) and not any(not isinstance(table, dict) or "train" in table for table in tables):
+        # A task without data: all its defaults, and a placeholder for the training data.
+        source = {"paths": [REQUIRED]} if task(name).places.startswith("--text") else {"path": REQUIRED}
+        layer = replace(layer, values={**layer.values, "data": {**layer.values.get("data", {}), "train": source}})
+    resolved = resolve_run(layer, overrides)
     rows = [
         (name, value, resolved.source(name)) for name, value in flatten(resolved.settings.model_dump(mode="json"))
     ]

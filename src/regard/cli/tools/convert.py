@@ -1,4 +1,4 @@
-"""`regard convert`: a trained model in the form of another library, beside its run."""
+"""`regard convert`: a trained model, or word vectors, in the format of another library, next to the run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,23 +9,29 @@ from regard.cli.options import Json, Quiet
 from regard.cli.tools.export import export
 
 ENDINGS = {"word2vec": ".txt", "word2vec-binary": ".bin", "glove": ".glove.txt"}
-"""How files of word vectors are called."""
+"""Suffixes of word vector files by format."""
 
 
 def convert(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run or checkpoint, or a file of word vectors.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Folder of a run or checkpoint, or a word vector file.")],
     to: Annotated[
         str,
-        typer.Option(help="hf: Hugging Face transformers; word vectors: word2vec (text), word2vec-binary or glove."),
+        typer.Option(
+            help="Format: hf (Hugging Face transformers); of word vectors: word2vec (text), word2vec-binary or glove."
+        ),
     ] = "hf",
     out: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="The folder, or file of word vectors (.gz packs it); it must not exist."),
+        typer.Option(
+            metavar="PATH",
+            help="Output folder, or word vector file (.gz compresses it); it must not exist (default: RUN plus the "
+            "format).",
+        ),
     ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write a run's best model so that another library can load it: `export` with a name; word vectors as a file."""
+    """Convert a run's best model, or word vectors, to another library's format, next to the run."""
     from regard.errors import ConfigError
 
     path = Path(run) if Path(run).name not in ("", "..") else Path(run).resolve()
@@ -36,7 +42,7 @@ def convert(
         raise ConfigError(f'--to: "{to}" is not one of hf, {", ".join(ENDINGS)}.')
     if path.is_file():
         raise ConfigError(
-            f"{run}: a file of word vectors is written as one of {', '.join(ENDINGS)}; say which with --to."
+            f"{run}: a word vector file is converted to one of {', '.join(ENDINGS)}; choose one with --to."
         )
     export(run, path.with_name(f"{path.name}-{to}") if out is None else out, to, quiet, json)
 
@@ -48,11 +54,11 @@ def _convert_vectors(run: str, form: str, out: Path, quiet: bool, json: bool) ->
     from regard.pipelines.word_vectors import load_word_vectors
 
     if out.exists():
-        raise DataError(f"{out}: it exists already; name another file with --out.")
+        raise DataError(f"{out}: the file exists; name another with --out.")
     vectors = load_word_vectors(run, progress=progress(quiet))
     table = without_white_space(vectors.table, progress(quiet))
     write_word_vectors(out, table, form)
     if json:
         print_json({"path": out, "form": form, "words": len(table.words), "width": vectors.width})
         return
-    print_line(f"{out}: {len(table.words):,} words of {vectors.width} numbers, as {form}.")
+    print_line(f"{out}: {len(table.words):,} words, {vectors.width} dimensions, format {form}.")

@@ -1,4 +1,4 @@
-"""`regard data`: looking at data before training on it."""
+"""`regard data`: the embedded data sets."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ import typer
 from regard.cli.options import LARGEST_SEED, Json
 from regard.cli.verb import Verbs
 
-app = Verbs(help="Look at data.", no_args_is_help=True)
+app = Verbs(help="Print embedded data sets.", no_args_is_help=True)
 
 
 @app.callback()
@@ -17,31 +17,32 @@ def _data() -> None:
 
 @app.command("miniature")
 def miniature(
-    count: Annotated[int, typer.Option(min=1, help="How many pairs, stories or examples.")] = 20,
+    count: Annotated[int, typer.Option(min=1, help="Number of pairs, stories or examples.")] = 20,
     split: Annotated[
         str,
         typer.Option(
-            help="train, valid, test; for pairs also unseen-pairs, unseen-cases, unseen-depth; for entities also "
-            "unseen-names."
+            help="Split: train, valid, test; for pairs also unseen-pairs, unseen-cases, unseen-depth; for entities "
+            "also unseen-names."
         ),
     ] = "train",
     seed: Annotated[
-        int, typer.Option(min=0, max=LARGEST_SEED, help="Another seed, other sentences; the split stays the split.")
+        int, typer.Option(min=0, max=LARGEST_SEED, help="Random seed; splits are disjoint for all seeds.")
     ] = 0,
     stories: Annotated[
-        bool, typer.Option("--stories", help="English stories, with a blank line after each.")
+        bool, typer.Option("--stories", help="Print English stories, with a blank line after each.")
     ] = False,
     set_: Annotated[
         str | None,
         typer.Option(
             "--set",
-            help="Examples instead: plots, reviews, opinions, paraphrases, likeness, probes (CSV), entities (CoNLL), "
-            "questions (SQuAD JSON), senses (JSON lines); or texts: stories, news, retellings, mixed.",
+            help="Data set: plots, reviews, opinions, paraphrases, likeness, probes (CSV), entities (CoNLL), "
+            "questions (SQuAD JSON), senses (JSON lines), or raw text: stories, news, retellings, mixed "
+            "(default: sentence pairs).",
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print sentence pairs of the embedded miniature world, German TAB English, or stories, or examples for a task.
+    """Print data of the embedded miniature world: sentence pairs (German TAB English), stories, or labeled examples.
 
     Examples: regard data miniature --set reviews --count 1000 > reviews.csv · regard data miniature --set entities
     """

@@ -1,4 +1,4 @@
-"""`regard export`: a trained model in the form of another library."""
+"""`regard export`: a trained model in the format of another library."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +10,12 @@ from regard.cli.options import Json, Quiet, Run
 
 def export(
     run: Run,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write; it must not exist.")],
-    to: Annotated[str, typer.Option(help="hf: Hugging Face transformers, in the form that fits.")] = "hf",
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder; it must not exist.")],
+    to: Annotated[str, typer.Option(help="hf: Hugging Face transformers, in the matching architecture.")] = "hf",
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write a run's best model so that another library can load it."""
+    """Export a run's best model to another library's format."""
     from regard.cli.console import print_json, print_line, progress
     from regard.errors import ConfigError
     from regard.interop.huggingface.write import write
@@ -28,5 +28,5 @@ def export(
     if json:
         print_json({"path": out, "form": form.name, "architecture": form.architecture})
         return
-    print_line(f"{out}: a {form.architecture} with its tokenizer.")
+    print_line(f"{out}: {form.architecture} with its tokenizer.")
     print_line(f'Use it: transformers.{form.auto}.from_pretrained("{out}")')

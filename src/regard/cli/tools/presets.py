@@ -1,4 +1,4 @@
-"""`regard presets`: models by name."""
+"""`regard presets`: the model presets and their numbers of parameters."""
 
 from typing import Annotated
 
@@ -8,15 +8,17 @@ from regard.cli.options import Json
 
 
 def presets(
-    vocabulary: Annotated[int, typer.Option(min=1, help="Shared tokens to count parameters with.")] = 37_000,
+    vocabulary: Annotated[
+        int, typer.Option(min=1, help="Size in tokens of the shared vocabulary that parameters are counted with.")
+    ] = 37_000,
     json: Json = False,
 ) -> None:
-    """List the models that can be chosen as model.preset, with their exact number of parameters."""
+    """List the model presets (model.preset) with their exact numbers of parameters."""
     from regard.cli.console import print_json, print_table
-    from regard.models.presets import presets as known
+    from regard.models.presets import presets as all_presets
     from regard.runs.planning.plan import preset_parameters
 
-    rows = [(name, preset_parameters(name, vocabulary), preset.about) for name, preset in known().items()]
+    rows = [(name, preset_parameters(name, vocabulary), preset.about) for name, preset in all_presets().items()]
     if json:
         print_json([{"preset": name, "parameters": count, "about": about} for name, count, about in rows])
     else:

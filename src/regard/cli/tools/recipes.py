@@ -1,4 +1,4 @@
-"""`regard recipes`: what ships with the package."""
+"""`regard recipes`: the recipes that ship with the package."""
 
 from regard.cli.options import Json
 
@@ -8,11 +8,11 @@ def recipes(json: Json = False) -> None:
     from regard.cli.console import print_json, print_table
     from regard.runs.planning.recipes import shipped
 
-    found = [
+    rows = [
         (name, str(recipe.values.get("task", "")), str(recipe.values.get("about", "")))
         for name, recipe in shipped().items()
     ]
     if json:
-        print_json([dict(zip(("name", "task", "about"), row, strict=True)) for row in found])
+        print_json([dict(zip(("name", "task", "about"), row, strict=True)) for row in rows])
     else:
-        print_table(("recipe", "task", "about"), found)
+        print_table(("recipe", "task", "about"), rows)

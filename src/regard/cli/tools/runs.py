@@ -1,4 +1,4 @@
-"""`regard runs`: what was trained, and a run deleted safely."""
+"""`regard runs`: listing and deleting runs."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,32 +11,34 @@ from regard.cli.verb import Verbs
 
 
 class Listing(TyperGroup):
-    """A group whose first word may be a folder: `regard runs FOLDER` is `regard runs list FOLDER`."""
+    """A group with a default command: `regard runs FOLDER` is `regard runs list FOLDER`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put in the verb that was left out."""
+        """Insert the default command where none is given."""
         if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
             args = ["list", *args]
         return super().parse_args(ctx, args)
 
 
-app = Verbs(help="List what was trained (regard runs [FOLDER]), or delete a run.", cls=Listing)
+app = Verbs(help="List runs (regard runs [FOLDER]), or delete one.", cls=Listing)
 
 
 @app.command("list")
 def list_(
-    folder: Annotated[Path, typer.Argument(help="Where to look; inner folders too.")] = Path("runs"),
+    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Folder to search, subfolders included.")] = Path(
+        "runs"
+    ),
     json: Json = False,
 ) -> None:
-    """List the runs in a folder, the newest first: task, preset, score, parameters, size, age, state."""
+    """List the runs in a folder, newest first: task, preset, score, parameters, size, age, state."""
     from regard.cli.console import print_json, print_line, print_table
     from regard.runs.store.listing import list_runs
 
-    found = list_runs(folder)
+    summaries = list_runs(folder)
     if json:
-        print_json(found)
+        print_json(summaries)
         return
-    if not found:
+    if not summaries:
         print_line(f"{folder}: there are no runs here yet.")
         return
     rows = [
@@ -50,25 +52,25 @@ def list_(
             age(each.age_seconds) if each.age_seconds is not None else "",
             each.state,
         )
-        for each in found
+        for each in summaries
     ]
     header = ("run", "task", "preset", "score", "parameters", "size", "age", "state")
     print_table(header, rows, right=(4, 5, 6))
-    for each in found:
+    for each in summaries:
         if each.reason:
             print_line(each.reason)
 
 
 @app.command("delete")
 def delete(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking for confirmation.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Also a run that may be in training where it cannot be seen from here.")
+        bool, typer.Option("--force", help="Delete a run even if another machine may still be training it.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Delete a run: its own folder and nothing else, never one that is being trained."""
+    """Delete the folder of a run, and nothing else; a run in training is refused."""
     from regard.cli.console import print_json, print_line
     from regard.errors import RunError
     from regard.runs.store.folder import Run
@@ -76,25 +78,25 @@ def delete(
 
     check_deletable(Run(run), force)
     if not yes:
-        about = summarize(Run(run))
-        score = f", {about.score.metric} {about.score.value:.2f}" if about.score else ""
+        summary = summarize(Run(run))
+        score = f", {summary.score.metric} {summary.score.value:.2f}" if summary.score else ""
         try:
-            question = f"Delete {run} ({about.task}, {about.state}{score}, {size(about.bytes)})?"
-            is_meant = typer.confirm(question, err=True)
+            question = f"Delete {run} ({summary.task}, {summary.state}{score}, {size(summary.bytes)})?"
+            is_confirmed = typer.confirm(question, err=True)
         except (typer.Abort, RuntimeError, ValueError):  # standard input may be closed
-            raise RunError(f"{run}: nobody answered, so nothing was deleted; --yes deletes without asking.") from None
-        if not is_meant:
+            raise RunError(f"{run}: not confirmed, so nothing was deleted; --yes deletes without asking.") from None
+        if not is_confirmed:
             typer.echo("Nothing was deleted.", err=True)
             raise typer.Exit(1)
-    gone = delete_run(run, force)
+    deleted = delete_run(run, force)
     if json:
-        print_json({"deleted": gone.path, "bytes": gone.bytes})
+        print_json({"deleted": deleted.path, "bytes": deleted.bytes})
     else:
-        print_line(f"{run} is deleted, {size(gone.bytes)} are free again.")
+        print_line(f"{run}: deleted, {size(deleted.bytes)} freed.")
 
 
 def size(count: float) -> str:
-    """Write a number of bytes as people do."""
+    """Return a number of bytes in its largest unit (powers of 1000)."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if count >= 10 or unit == "B" else f"{count:.1f} {unit}"
@@ -103,7 +105,7 @@ def size(count: float) -> str:
 
 
 def age(seconds: float) -> str:
-    """Write how long ago something was, in its largest unit."""
+    """Return a time span in its largest unit, rounded down."""
     for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= length:
             return f"{int(seconds // length)} {unit}"

@@ -1,4 +1,4 @@
-"""`regard verify-resume`: proof on the user's own recipe and machine."""
+"""`regard verify-resume`: a test of exact resuming on the user's recipe and machine."""
 
 from typing import Annotated
 
@@ -26,7 +26,9 @@ from regard.cli.options import (
 
 
 def verify_resume(
-    recipe: Annotated[str, typer.Argument(help="A recipe's name (see `regard recipes`), a TOML file, or a task.")],
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="Recipe name (see `regard recipes`), TOML file, or task.")
+    ],
     settings: SettingWords = None,
     source: Source = None,
     target: Target = None,
@@ -39,26 +41,26 @@ def verify_resume(
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     preset: Preset = None,
-    steps: Annotated[int, typer.Option(min=2, help="Updates to train, with an interruption in the middle.")] = 20,
+    steps: Annotated[int, typer.Option(min=2, help="Training steps, with an interruption halfway.")] = 20,
     device: Device = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Train twice, once with an interruption, and compare; on a CPU any difference means exit code 1."""
+    """Train with and without an interruption and compare the results; on a CPU any difference is exit code 1."""
     flags = dict(locals())
     from regard.cli.console import print_json, print_line, print_table, progress
     from regard.runs.planning.recipes import find_recipe
     from regard.runs.verify import verify_resume as verify
 
     overrides = run_overrides(list(settings or []), flags)
-    found = verify(find_recipe(recipe), overrides, steps, progress(quiet))
+    check = verify(find_recipe(recipe), overrides, steps, progress(quiet))
     if json:
-        print_json(vars(found) | {"is_exact": found.is_exact})
+        print_json(vars(check) | {"is_exact": check.is_exact})
     else:
-        figures = (("weights", found.weights), ("optimizer", found.optimizer), ("losses", found.losses))
-        print_table(("what", "largest difference"), [(name, f"{value:.3g}") for name, value in figures], right=[1])
-        same = "the same to the bit" if found.is_exact else "not the same to the bit"
-        print_line(f"{found.steps} steps, interrupted after {found.interrupted_at}, on {found.device}: {same}.")
-    if found.device == "cpu" and not found.is_exact:
+        differences = (("weights", check.weights), ("optimizer", check.optimizer), ("losses", check.losses))
+        print_table(("state", "largest difference"), [(name, f"{each:.3g}") for name, each in differences], right=[1])
+        verdict = "bit-identical" if check.is_exact else "not bit-identical"
+        print_line(f"{check.steps} steps, interrupted after {check.interrupted_at}, on {check.device}: {verdict}.")
+    if check.device == "cpu" and not check.is_exact:
         raise typer.Exit(1)

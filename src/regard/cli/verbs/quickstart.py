@@ -1,4 +1,4 @@
-"""`regard quickstart`: the whole path on the embedded data, once."""
+"""`regard quickstart`: training, evaluation and translation on the embedded data."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,13 +15,13 @@ SENTENCES = (
 
 
 def quickstart(
-    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/quickstart"),
-    fresh: Annotated[bool, typer.Option(help="Start over, even if a run is there.")] = False,
+    out: Annotated[Path, typer.Option(help="Run folder.")] = Path("runs/quickstart"),
+    fresh: Annotated[bool, typer.Option(help="Train again, overwriting an existing run.")] = False,
     device: Device = None,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Train a German-English translator on the embedded miniature world, score it and try it out."""
+    """Train a German-English translator on the embedded miniature world, evaluate it and translate examples."""
     from regard.cli.console import print_line, progress
     from regard.cli.metrics import print_run, print_scores
     from regard.runs.store.folder import Run
@@ -32,11 +32,11 @@ def quickstart(
     if run.exists and not fresh:
         record = run.record
         if not record.get("scores"):
-            print_line(f"{out}: a run is here that did not finish. Go on: regard train --resume {out}")
-            print_line("Or start over: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
+            print_line(f"{out}: this run is unfinished. Resume it: regard train --resume {out}")
+            print_line("Train again: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
             return
-        print_line(f"{out}: trained already, {record['parameters']:,} parameters, {record['steps']:,} steps.")
-        print_line("To start over: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
+        print_line(f"{out}: already trained, {record['parameters']:,} parameters, {record['steps']:,} steps.")
+        print_line("Train again: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
         print_scores(record["scores"])
     else:
         machine = {"machine.device": device, "machine.threads": threads}
@@ -44,12 +44,12 @@ def quickstart(
         print_run(train("translate-miniature", overrides, out=out, overwrite=fresh, progress=progress(quiet)), False)
     print_line()
     translator = load_translator(out, device or "auto")
-    for answer in translator(SENTENCES):
-        print_line(f"{answer.source}\n  → {answer.text}")
+    for translation in translator(SENTENCES):
+        print_line(f"{translation.source}\n  → {translation.text}")
     print_line(f"""
-What to try next
-  regard translate {out} "Der Hund, den die Frau füttert, ist müde."    your own sentence
-  regard evaluate {out} --beam-size 1                                        greedy instead of beam search
-  regard data miniature --count 10 --split unseen-cases                  what the hard tests look like
-  regard train translate --source a.de --target a.en --out runs/mine     your own text
-  regard config show translate-miniature                                 every setting and where it came from""")
+Next steps
+  regard translate {out} "Der Hund, den die Frau füttert, ist müde."    translate your own sentence
+  regard evaluate {out} --beam-size 1                                    greedy decoding instead of beam search
+  regard data miniature --count 10 --split unseen-cases                  a test set of compositional generalization
+  regard train translate --source a.de --target a.en --out runs/mine     train on your own text
+  regard config show translate-miniature                                 all settings and their sources""")

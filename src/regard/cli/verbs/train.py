@@ -1,4 +1,4 @@
-"""`regard train`: from a recipe, or straight from the user's files, to a run."""
+"""`regard train`: training from a recipe, or directly from data files."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,8 +34,9 @@ def train(
     recipe: Annotated[
         str | None,
         typer.Argument(
-            help="A recipe (see `regard recipes`), a TOML file, or a task: translate, language-model, elmo, "
-            "masked-language-model, vectors, classify, regress, tag, answer, choose."
+            metavar="[RECIPE]",
+            help="Recipe name (see `regard recipes`), TOML file, or task: translate, language-model, elmo, "
+            "masked-language-model, vectors, classify, regress, tag, answer, choose.",
         ),
     ] = None,
     settings: SettingWords = None,
@@ -53,21 +54,23 @@ def train(
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     preset: Preset = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the run; unset: runs/RECIPE.")] = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on with this run instead of starting one.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="With --resume: go on though a data file changed.")] = False,
-    overwrite: Annotated[bool, typer.Option(help="Replace a run that is there already.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Run folder (default: runs/RECIPE).")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Resume this run instead of starting a new one.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --resume: resume even if a data file has changed.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option(help="Overwrite an existing run.")] = False,
     seed: Seed = None,
     device: Device = None,
     threads: Threads = None,
-    deterministic: Annotated[bool, typer.Option(help="Refuse operations that may differ from run to run.")] = False,
+    deterministic: Annotated[bool, typer.Option(help="Use deterministic algorithms only.")] = False,
     dry_run: Annotated[
-        bool, typer.Option(help="Read the data, tokenize text, say what would be done, start no run.")
+        bool, typer.Option(help="Load and tokenize the data and print the training plan, without training.")
     ] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Train a model; Ctrl-C saves it, and --resume goes on.
+    """Train a model; Ctrl-C saves a checkpoint, --resume continues the run.
 
     Examples: regard train translate-miniature train.steps=500 · regard train translate --source a.de --target a.en
     · regard train language-model --text books/ · regard train classify --data reviews.csv --init-from runs/bert
@@ -82,7 +85,7 @@ def train(
     from regard.training.parallel.process_group import is_main_process
 
     words = list(settings or [])
-    if recipe is not None and "=" in recipe:  # with --resume there is no recipe, only settings
+    if recipe is not None and "=" in recipe:  # --resume takes no recipe, so the first word is a setting
         words.insert(0, recipe)
         recipe = None
     overrides = run_overrides(words, flags)
@@ -93,7 +96,7 @@ def train(
         _check_resume(resume, recipe, flags)
         run = resume_run(resume, overrides, force=force, progress=reporter)
     else:
-        recipe = _needed(recipe, force)
+        recipe = _check_new(recipe, force)
         if dry_run:
             print_plan(plan_run(resolve_run(find_recipe(recipe), overrides).settings, reporter), json)
             return
@@ -103,22 +106,22 @@ def train(
 
 
 def _check_resume(run: Path, recipe: str | None, flags: dict[str, Any]) -> None:
-    """Refuse what only a new run can be given."""
+    """Raise for arguments of a new run."""
     from regard.errors import ConfigError
 
     if recipe is not None:
-        raise ConfigError(f'--resume {run} goes on with that run\'s own recipe; leave out "{recipe}".')
+        raise ConfigError(f'--resume {run} uses the recipe of that run; leave out "{recipe}".')
     for name in ("dry_run", "out", "overwrite"):
         if flags[name]:
             raise ConfigError(f"--{name.replace('_', '-')} has no meaning with --resume {run}; leave it out.")
 
 
-def _needed(recipe: str | None, force: bool) -> str:
-    """Return what a new run is made from."""
+def _check_new(recipe: str | None, force: bool) -> str:
+    """Return the recipe of a new run; raise without one."""
     from regard.errors import ConfigError
 
     if force:
-        raise ConfigError("--force goes with --resume; to replace a run that is there, say --overwrite.")
+        raise ConfigError("--force is for --resume; use --overwrite to replace an existing run.")
     if recipe is None:
-        raise ConfigError("Say what to train: a recipe's name, a TOML file or a task; regard recipes lists them.")
+        raise ConfigError("There is no recipe; give a recipe name, a TOML file or a task (see regard recipes).")
     return recipe

@@ -1,4 +1,4 @@
-"""`regard vectors`: words and what is near them, in a run or in a file of word2vec or GloVe."""
+"""`regard vectors`: queries to the word vectors of a run or of a word2vec or GloVe file."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,29 +12,36 @@ from regard.cli.verb import Verbs
 from regard.cli.verbs.vectors_study import evaluate, map_
 
 app = Verbs(
-    help="Look at word vectors: neighbors, similarity, analogies, the odd one out; evaluate and draw them.",
+    help="Query word vectors (neighbors, similarity, analogies, outliers), evaluate them, plot them.",
     no_args_is_help=True,
 )
 app.command("evaluate")(evaluate)
 app.command("map")(map_)
 
 Vectors = Annotated[
-    str, typer.Argument(metavar="RUN", help="A run of the task vectors, or a file of word2vec or GloVe (.gz too).")
+    str, typer.Argument(metavar="RUN", help="Run of the task vectors, or a word2vec or GloVe file (.gz too).")
 ]
-First = Annotated[int | None, typer.Option(min=1, help="Of a file: read only so many rows, the most frequent words.")]
-Metric = Annotated[str, typer.Option(help="cosine, dot (the product) or euclidean (the distance).")]
-Exclude = Annotated[list[str] | None, typer.Option(help="A word that is no answer; may be repeated.")]
-Top = Annotated[int, typer.Option("--top", "-k", min=1, help="How many words for each.")]
+First = Annotated[
+    int | None, typer.Option(min=1, help="Rows to load from a file: its most frequent words (default: all).")
+]
+Metric = Annotated[
+    str, typer.Option(help="cosine: cosine similarity; dot: dot product; euclidean: Euclidean distance.")
+]
+Exclude = Annotated[list[str] | None, typer.Option(help="Word to exclude from the results; repeatable.")]
+Top = Annotated[int, typer.Option("--top", "-k", min=1, help="Words to list per query.")]
 Batch = Annotated[
-    Path | None, typer.Option("--file", "-f", help="Take the lines of this file, words with spaces between.")
+    Path | None, typer.Option("--file", "-f", help="File of queries, one per line, words separated by spaces.")
 ]
-Words = Annotated[list[str] | None, typer.Argument(metavar="[WORD]...", help="Words; unset: lines that come in.")]
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[WORD]...", help="Words of the query (default: standard input, one query per line)."),
+]
 
 
-def _questions(
+def _queries(
     words: list[str] | None, file: Path | None, size: int | None, what: str
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield (where it stands, words) for each question: those given, or one a line."""
+    """Yield (location, words) of each query: the arguments (location ""), or one per line."""
     from regard.errors import ConfigError, DataError
 
     if words and file:
@@ -46,51 +53,51 @@ def _questions(
     for part in [[None]] if words else chunks(None, file):
         for line in part:
             number += 1
-            found = words if line is None else line.split("\t") if "\t" in line else line.split()
-            found = [each for each in found or [] if each.strip()]
-            if not found:
+            split = words if line is None else line.split("\t") if "\t" in line else line.split()
+            query = [each for each in split or [] if each.strip()]
+            if not query:
                 continue
             where = "" if line is None else f"{file or 'standard input'}: line {number:,}: "
-            if size is not None and len(found) != size:
-                raise DataError(f"{where or ''}{what} takes {size} words, not {len(found)}: {' '.join(found)}.")
-            yield where, found
+            if size is not None and len(query) != size:
+                raise DataError(f"{where or ''}{what} takes {size} words, not {len(query)}: {' '.join(query)}.")
+            yield where, query
 
 
 def _answer(
     vectors: Any,
-    asked: Iterator[tuple[str, list[str]]],
-    make: Callable[[list[str]], Any],
+    queries: Iterator[tuple[str, list[str]]],
+    compute: Callable[[list[str]], Any],
     show: Callable[..., None],
     is_json: bool,
     quiet: bool,
 ) -> None:
-    """Answer each question; in a file, one with a word that has no vector is passed over and counted."""
+    """Answer each query; a line with an out-of-vocabulary word is skipped and counted."""
     from regard.cli.console import print_json, print_line, progress
 
-    passed = 0
-    for where, words in asked:
+    skipped = 0
+    for where, words in queries:
         unknown = [word for word in words if vectors.find(word) is None]
         if unknown and where:
-            passed += 1
+            skipped += 1
             if is_json:
                 print_json({"words": words, "unknown": unknown}, indent=None)
             else:
                 print_line(f"{' '.join(words)}\tunknown: {' '.join(unknown)}")
             continue
-        found = make(words)
+        result = compute(words)
         if is_json:
-            print_json({"words": words} | found, indent=None)
+            print_json({"words": words} | result, indent=None)
         else:
-            show(words, found)
-    if passed:
-        lines = "1 line holds" if passed == 1 else f"{passed:,} lines hold"
-        progress(quiet).warn(f"{lines} a word that has no vector in {vectors.name}.")
+            show(words, result)
+    if skipped:
+        lines = "1 line has" if skipped == 1 else f"{skipped:,} lines have"
+        progress(quiet).warn(f"{lines} a word without a vector in {vectors.name}.")
 
 
-def _show_near(words: list[str], found: dict[str, Any]) -> None:
+def _show_nearest(words: list[str], result: dict[str, Any]) -> None:
     from regard.cli.console import print_line
 
-    for each in found["nearest"]:
+    for each in result["nearest"]:
         print_line(f"{' '.join(words)}\t{each.word}\t{each.value:.4f}")
 
 
@@ -113,10 +120,10 @@ def neighbors(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """List the words nearest to each word, best first."""
+    """List the nearest neighbors of each word, nearest first."""
     vectors = _load(run, first, quiet)
-    make = lambda given: {"nearest": vectors.neighbors(given[0], top, metric, exclude or ())}
-    _answer(vectors, _questions(words, file, 1, "neighbors"), make, _show_near, json, quiet)
+    compute = lambda query: {"nearest": vectors.neighbors(query[0], top, metric, exclude or ())}
+    _answer(vectors, _queries(words, file, 1, "neighbors"), compute, _show_nearest, json, quiet)
 
 
 @app.command("similarity")
@@ -129,13 +136,13 @@ def similarity(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Say how alike two words are (1: the same direction), or how far apart."""
+    """Compute the similarity (cosine, dot) or distance (euclidean) of two words."""
     from regard.cli.console import print_line
 
     vectors = _load(run, first, quiet)
-    make = lambda given: {"metric": metric, "value": vectors.similarity(*given, metric)}
-    show = lambda given, found: print_line(f"{' '.join(given)}\t{found['value']:.4f}")
-    _answer(vectors, _questions(words, file, 2, "similarity"), make, show, json, quiet)
+    compute = lambda query: {"metric": metric, "value": vectors.similarity(*query, metric)}
+    show = lambda query, result: print_line(f"{' '.join(query)}\t{result['value']:.4f}")
+    _answer(vectors, _queries(words, file, 2, "similarity"), compute, show, json, quiet)
 
 
 @app.command("analogy")
@@ -150,10 +157,10 @@ def analogy(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Find what is to the third word as the second is to the first: man woman king gives queen."""
+    """Solve an analogy: `man woman king` (man is to woman as king is to ...) gives queen."""
     vectors = _load(run, first, quiet)
-    make = lambda given: {"nearest": vectors.analogy(*given, top, metric, exclude or ())}
-    _answer(vectors, _questions(words, file, 3, "analogy"), make, _show_near, json, quiet)
+    compute = lambda query: {"nearest": vectors.analogy(*query, top, metric, exclude or ())}
+    _answer(vectors, _queries(words, file, 3, "analogy"), compute, _show_nearest, json, quiet)
 
 
 @app.command("odd-one-out")
@@ -165,14 +172,14 @@ def odd_one_out(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Find the word that is least like the others."""
+    """Find the outlier: the word with the lowest similarity to the others."""
     from regard.cli.console import print_line
 
     vectors = _load(run, first, quiet)
 
-    def make(given: list[str]) -> dict[str, Any]:
-        odd, values = vectors.odd_one_out(given)
-        return {"odd": odd, "values": values}
+    def compute(query: list[str]) -> dict[str, Any]:
+        outlier, values = vectors.odd_one_out(query)
+        return {"odd": outlier, "values": values}
 
-    show = lambda given, found: print_line(f"{' '.join(given)}\t{found['odd']}")
-    _answer(vectors, _questions(words, file, None, "odd-one-out"), make, show, json, quiet)
+    show = lambda query, result: print_line(f"{' '.join(query)}\t{result['odd']}")
+    _answer(vectors, _queries(words, file, None, "odd-one-out"), compute, show, json, quiet)

@@ -1,0 +1,51 @@
+"""Tables are recognized by suffix, refused before work begins, and written as CSV, TSV or JSON lines."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from regard.cli.tables import check_out, is_table, write_cells, write_records
+from regard.errors import ConfigError
+
+CELLS = [["id", "text"], ["1", 'a "b", c'], ["2", "x\ty\nz"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("a.csv", True), ("a.TSV", True), ("a.jsonl.gz", True), ("a.txt", False), ("csv", False), ("a.gz", False)],
+)
+def test_a_table_is_recognized_by_its_suffix(name, expected):
+    assert is_table(Path(name)) is expected and not is_table(None)
+
+
+def test_cells_survive_csv_and_lose_only_separators_in_tsv(tmp_path, capsys):
+    write_cells(CELLS, tmp_path / "a.csv")
+    with (tmp_path / "a.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == CELLS
+    write_cells(CELLS, tmp_path / "a.tsv")
+    assert (tmp_path / "a.tsv").read_text() == 'id\ttext\n1\ta "b", c\n2\tx y z\n'
+    assert capsys.readouterr().out == f"{tmp_path / 'a.csv'}: 2 rows.\n{tmp_path / 'a.tsv'}: 2 rows.\n"
+    write_cells(CELLS[:2], None)
+    assert capsys.readouterr().out == 'id,text\n1,"a ""b"", c"\n'
+
+
+def test_records_are_one_json_object_per_line(tmp_path, capsys):
+    records = [{"text": "größer\n", "label": None}, {"text": "b", "label": 1}]
+    write_records(records, None)
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line) for line in lines] == records and "größer" in lines[0]
+
+
+def test_an_output_that_cannot_be_written_is_refused(tmp_path):
+    check_out(None)
+    check_out(tmp_path / "a")
+    for path, sentence in (
+        (tmp_path / "none" / "a.csv", f"there is no folder {tmp_path / 'none'}; create it, or name another file."),
+        (tmp_path, "this is a folder; name a file inside it."),
+        (tmp_path / "a.xlsx", 'no table is written as ".xlsx"; use .csv, .tsv or .jsonl.'),
+    ):
+        with pytest.raises(ConfigError) as error:
+            check_out(path)
+        assert str(error.value) == f"--out {path}: {sentence}"
