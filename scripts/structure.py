@@ -34,8 +34,20 @@ TASKS = {
 }
 """Names of the built-in tasks and their folders in `tasks/`."""
 
-KNOW_TASKS = ("tasks/registry.py", "tasks/load.py", "recipes/")
+KNOW_TASKS = ("registry.py", "tasks/load.py", "recipes/")
 """Where a task may be known by its name outside its folder: the registry, typed overloads, recipes."""
+
+OTHER_MEANINGS = {
+    "models/": {"elmo"},  # the family
+    "data/sources/": {"answer", "tag"},  # columns of tables
+    "studies/transfer/": {"elmo", "vectors"},  # pretrained models, as its flags name them
+    "cli/verbs/transfer.py": {"elmo", "vectors"},
+    "cli/main.py": {"translate", "classify", "regress", "tag", "answer", "choose", "vectors"},  # verbs
+    "cli/predict/": {"vectors"},  # keys of JSON and columns of what is printed
+    "pipelines/vector_files.py": {"vectors"},  # an array in a file
+    "tasks/embedding_init.py": {"vectors"},  # a group of settings
+}
+"""Words that are no task there but are spelled as one."""
 
 
 @cache
@@ -195,6 +207,7 @@ def task_names(path: Path) -> list[str]:
         if isinstance(node, ast.Constant)
         and node.value in TASKS
         and id(node) not in docstrings
+        and not any(place.startswith(where) and node.value in words for where, words in OTHER_MEANINGS.items())
         and not place.startswith(f"tasks/{TASKS[str(node.value)]}/")
     ]
 

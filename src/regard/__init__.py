@@ -12,9 +12,9 @@ from regard.version import __version__
 
 if TYPE_CHECKING:
     from regard.runs.resume import resume
+    from regard.runs.scores.evaluate import evaluate
     from regard.runs.train import train
     from regard.tasks.load import load
-    from regard.tasks.translate.evaluate import evaluate
 
 __all__ = ["RegardError", "__version__", "evaluate", "load", "resume", "train"]
 
@@ -22,7 +22,7 @@ _HOMES = {
     "load": "regard.tasks.load",
     "train": "regard.runs.train",
     "resume": "regard.runs.resume",
-    "evaluate": "regard.tasks.translate.evaluate",
+    "evaluate": "regard.runs.scores.evaluate",
 }
 
 

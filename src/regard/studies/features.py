@@ -26,9 +26,10 @@ from regard.objectives.head import HeadObjective
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.head_scores import head_outputs
 from regard.progress import SILENT, Progress
-from regard.tasks.finetune.data import ExampleSets, gather_examples, say_counts
+from regard.tasks.finetune.data import ExampleSets, gather_examples, report_counts
+from regard.tasks.finetune.records import LabelFacts
 from regard.tasks.load import load_encoder
-from regard.tasks.tag.task import TagShape
+from regard.tasks.tag.task import TASK
 from regard.training.device.machine import Machine, prepare_machine
 from regard.training.loop import Hooks, Trainer
 from regard.training.settings import MachineSettings, TrainSettings
@@ -77,11 +78,11 @@ def measure_features(
 ) -> list[FeatureRow]:
     """Read sentences once, train a tagger over each way of taking features of them, and return what each finds."""
     settings = settings or FeatureSettings()
-    encoder, shape = load_encoder(path, device), TagShape()
-    sets = gather_examples(shape, data, progress)
-    say_counts(shape, sets, progress)
-    facts = {"labels": sets.labels}
-    shape.check("valid", sets.valid, facts)
+    encoder = load_encoder(path, device)
+    sets = gather_examples(TASK, data, progress)
+    report_counts(TASK, sets, progress)
+    facts = LabelFacts(labels=sets.labels, max_length=max(8, encoder.max_length))
+    TASK.check_rows("valid", sets.valid, facts)
     machine = prepare_machine(MachineSettings(device=str(encoder.device), precision="fp32", cuda_graphs=False))
     blocks = len(encoder.model.hidden)
     short = [way for way in ways if way.endswith("last-4")] if blocks < 4 else []
@@ -141,14 +142,14 @@ class _Job:
     train: FrozenFeatures
     valid: FrozenFeatures
     examples: Sequence[TaggedRow]
-    facts: dict[str, Any]
+    facts: LabelFacts
     settings: FeatureSettings
     machine: Machine
 
     def run(self, progress: Progress) -> FeatureRow:
         """Train a tagger and return its best row."""
-        chosen, shape = self.settings, TagShape()
-        model = new_feature_tagger(chosen.tagger, self.train.width, len(self.facts["labels"]), chosen.seed)
+        chosen = self.settings
+        model = new_feature_tagger(chosen.tagger, self.train.width, len(self.facts.labels), chosen.seed)
         limit = self.machine.micro_batch_tokens
         feed = PairFeed(lambda epoch: self.train, chosen.examples_per_update, limit, chosen.seed, 4, True)
         per_epoch = feed.updates_in(0)
@@ -167,15 +168,15 @@ class _Job:
 
         def validate(model: Any) -> dict[str, float]:
             scores = head_outputs(model, self.valid, self.machine.device, limit)
-            answers = shape.say(self.examples, self.valid.encoded, scores, self.facts)
-            figures = shape.figures(self.examples, answers, self.facts)
-            if not rows or figures["f1"] > rows[0].f1:
-                statistics = shape.statistics(self.examples, answers.lines, self.facts)
+            predictions = TASK.predictions(self.examples, self.valid.encoded, scores, self.facts)
+            metrics = TASK.compute_metrics(self.examples, predictions, self.facts)
+            if not rows or metrics["f1"] > rows[0].f1:
+                statistics = TASK.statistics(self.examples, predictions.lines, self.facts)
                 low, high = bootstrap(statistics.get("f1", statistics["accuracy"]), len(self.examples))
                 epoch = round(trainer.state.step / per_epoch, 1)
-                row = FeatureRow(self.way, self.train.width, figures["f1"], (low, high), figures["accuracy"], epoch)
+                row = FeatureRow(self.way, self.train.width, metrics["f1"], (low, high), metrics["accuracy"], epoch)
                 rows[:] = [row]
-            return {"loss": answers.loss, "f1": figures["f1"]}
+            return {"loss": predictions.loss, "f1": metrics["f1"]}
 
         hooks = Hooks(validate, lambda *_: None, progress=progress)
         objective = HeadObjective()

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
@@ -231,6 +231,10 @@ class Task(ABC, Generic[S, D, P]):
     ) -> Evaluation:
         """Return the metrics of a model on one set."""
 
+    def memory_set(self, name: str, rows: list[Any]) -> "EvalSet":
+        """Return rows from memory as a set to score on."""
+        raise ConfigError(f"data: {self.wording.plural} are evaluated on files; name one as settings do.")
+
     def adapted(self, pipeline: P, chosen: "EvalSet", progress: Progress) -> "EvalSet":
         """Return a set as a model of another library takes it, whose config holds few facts."""
         return chosen
@@ -305,7 +309,7 @@ class ScoreTable:
 
     title: str
     header: tuple[str, ...]
-    rows: list[tuple[str, ...]] = field(default_factory=list)
+    rows: Sequence[tuple[str, ...]] = ()
 
 
 AnyTask = Task[Any, Any, Any]

@@ -123,7 +123,8 @@ def generate(
     """
     flags = dict(locals())
     from regard.cli.console import progress
-    from regard.tasks.language_model.int8_cost import measure_weights_cost
+    from regard.runs.store.folder import read_record
+    from regard.tasks.language_model.int8_cost import measure_quantization_cost
     from regard.tasks.load import load_generator
     from regard.training.device.machine import use_threads
 
@@ -136,7 +137,7 @@ def generate(
     generator = load_generator(run, device or "auto", precision=precision, quantize=quantize)
     reporter = progress(quiet)
     if quantize != "none" and not quiet:
-        reporter.say(str(measure_weights_cost(run, generator, reporter)))
+        reporter.say(str(measure_quantization_cost(read_record(run), generator, reporter)))
     _generate(generator, chunks(prompts, file), settings, reporter, json)
 
 

@@ -26,8 +26,8 @@ def average(
 ) -> None:
     """Average the weights of checkpoints; train.keep_last and train.keep_best set how many a run keeps."""
     from regard.cli.console import print_json, print_line
-    from regard.cli.metrics import USES
     from regard.runs.average import average as average_run
+    from regard.tasks.contract import find_task
     from regard.tasks.load import read_task
 
     averaged = average_run(runs, out, count, of)
@@ -36,5 +36,5 @@ def average(
         return
     names = ", ".join(folder.name for folder in averaged.checkpoints)
     print_line(f"{averaged.path}: the mean of {len(averaged.checkpoints)} checkpoints ({names}).")
-    verb, words = USES[read_task(averaged.path)]
-    print_line(f"Use it: regard {verb} {averaged.path} {words}")
+    operation = find_task(read_task(averaged.path)).operations[0]
+    print_line(f"Use it: regard {operation.name} {averaged.path} {operation.usage}")

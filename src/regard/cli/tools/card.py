@@ -15,7 +15,7 @@ def card(
     """Rewrite a run's card (README.md) and curves.png from the files in its folder."""
     from regard.cli.console import print_json, print_line
     from regard.runs.reports.curves import CURVES
-    from regard.runs.store.folder import Run
+    from regard.runs.run import Run
 
     path = Run(run).card()
     if json:

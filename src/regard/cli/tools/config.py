@@ -33,14 +33,14 @@ def show(
     from regard.config.overrides import parse_overrides
     from regard.config.settings import flatten
     from regard.runs.planning.recipes import find_recipe, resolve_run
-    from regard.tasks.contract import task
+    from regard.tasks.contract import find_task
 
     layer, overrides = find_recipe(recipe), parse_overrides(settings or [])
     name = overrides.get("task", layer.values.get("task"))
     tables = [table for table in (layer.values.get("data"), overrides.get("data")) if table is not None]
     if isinstance(name, str) and not any(not isinstance(table, dict) or "train" in table for table in tables):
         # A task without data: all its defaults, and a placeholder for the training data.
-        source = {"paths": [REQUIRED]} if task(name).places.startswith("--text") else {"path": REQUIRED}
+        source = {"paths": [REQUIRED]} if "paths" in find_task(name).source.model_fields else {"path": REQUIRED}
         layer = replace(layer, values={**layer.values, "data": {**layer.values.get("data", {}), "train": source}})
     resolved = resolve_run(layer, overrides)
     rows = [

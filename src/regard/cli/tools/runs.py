@@ -73,7 +73,7 @@ def delete(
     """Delete the folder of a run, and nothing else; a run in training is refused."""
     from regard.cli.console import print_json, print_line
     from regard.errors import RunError
-    from regard.runs.store.folder import Run
+    from regard.runs.run import Run
     from regard.runs.store.listing import check_deletable, delete_run, summarize
 
     check_deletable(Run(run), force)

@@ -24,20 +24,21 @@ def quickstart(
     """Train a German-English translator on the embedded miniature world, evaluate it and translate examples."""
     from regard.cli.console import print_line, progress
     from regard.cli.metrics import print_run, print_scores
-    from regard.runs.store.folder import Run
+    from regard.runs.run import Run
     from regard.runs.train import train
+    from regard.tasks.contract import find_task
     from regard.tasks.load import load_translator
 
     run = Run(out)
     if run.exists and not fresh:
         record = run.record
-        if not record.get("scores"):
+        if not record.scores:
             print_line(f"{out}: this run is unfinished. Resume it: regard train --resume {out}")
             print_line("Train again: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
             return
-        print_line(f"{out}: already trained, {record['parameters']:,} parameters, {record['steps']:,} steps.")
+        print_line(f"{out}: already trained, {record.parameters:,} parameters, {record.steps:,} steps.")
         print_line("Train again: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
-        print_scores(record["scores"])
+        print_scores(find_task(record.task), record.scores)
     else:
         machine = {"machine.device": device, "machine.threads": threads}
         overrides = {name: value for name, value in machine.items() if value is not None}

@@ -80,6 +80,7 @@ def train(
     from regard.cli.metrics import print_plan, print_run
     from regard.runs.planning.plan import plan_run
     from regard.runs.planning.recipes import find_recipe, resolve_run
+    from regard.runs.preflight import preflight
     from regard.runs.resume import resume as resume_run
     from regard.runs.train import train as train_run
     from regard.training.parallel.process_group import is_main_process
@@ -98,7 +99,10 @@ def train(
     else:
         recipe = _check_new(recipe, force)
         if dry_run:
-            print_plan(plan_run(resolve_run(find_recipe(recipe), overrides).settings, reporter), json)
+            run_settings = resolve_run(find_recipe(recipe), overrides).settings
+            plan, prepared = plan_run(run_settings, reporter)
+            preflight(run_settings, prepared, reporter)
+            print_plan(plan, json)
             return
         run = train_run(recipe, overrides, out=out, overwrite=overwrite, progress=reporter)
     if is_main_process():

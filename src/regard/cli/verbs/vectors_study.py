@@ -32,9 +32,12 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Evaluate word vectors on analogies and human similarity ratings, with the coverage of each data set."""
+    from regard import registry
     from regard.cli.console import print_json, progress
+    from regard.cli.metrics import print_scores
     from regard.errors import ConfigError
     from regard.pipelines.word_vectors import load_word_vectors
+    from regard.tasks.contract import find_task
     from regard.tasks.word_vectors.evaluate import score_analogies, score_similarities
 
     if analogies is None and not similarities:
@@ -45,27 +48,16 @@ def evaluate(
     if json:
         print_json({"analogies": _plain(analogy_scores), "similarities": similarity_scores})
         return
-    print_vector_scores(_plain(analogy_scores), [vars(each) for each in similarity_scores])
+    scores = ({} if analogy_scores is None else {"analogies": _plain(analogy_scores)}) | {
+        "similarities": [vars(each) for each in similarity_scores]
+    }
+    print_scores(find_task(registry.task_of_model("word-vectors")), scores)
 
 
 def _plain(scores: Any) -> dict[str, Any] | None:
     from regard.tasks.word_vectors.evaluate import plain_analogies
 
     return None if scores is None else plain_analogies(scores)
-
-
-def print_vector_scores(analogies: dict[str, Any] | None, similarities: list[dict[str, Any]]) -> None:
-    """Print one row per section of analogies, and one per file of rated pairs."""
-    from regard.cli.console import print_line, print_table
-    from regard.tasks.word_vectors.evaluate import analogy_rows, rating_rows
-
-    if analogies:
-        print_table(("analogies", "questions", "covered", "accuracy"), analogy_rows(analogies), right=range(1, 4))
-    if analogies and similarities:
-        print_line()
-    if similarities:
-        header = ("rated pairs", "pairs", "covered", "Spearman", "Pearson")
-        print_table(header, rating_rows(similarities), right=range(1, 5))
 
 
 def map_(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.checkpoint.identity import HUGGING_FACE, model_place
+from regard.config.resolve import Layer, resolve
 from regard.config.settings import Settings
 from regard.data.sources.lines import read_lines
 from regard.errors import ConfigError, RunError
@@ -74,6 +75,26 @@ def evaluate_sets(
             name: _evaluate(task, pipeline, path, chosen, options, rival, out, progress)
             for name, chosen in sets.items()
         }
+
+
+def evaluate(model: Any, data: Any = None, *, progress: Progress = SILENT, **options: Any) -> dict[str, Evaluation]:
+    """Evaluate a model on data or on its own test sets, and return the evaluation of each set by name.
+
+    `model` is a pipeline, or the path of a run, a checkpoint or hf:DIR; `data` is a source as settings name it, or rows
+    from memory, such as (source, target) pairs for a translator; `options` are those of the task, such as beam_size.
+    """
+    path = None if hasattr(model, "bundle") else model
+    pipeline = model if path is None else load(path)
+    task = find_task(pipeline.bundle.task)
+    chosen = resolve(task.evaluation, [Layer("the call", options)]).settings
+    with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
+        if data is None or isinstance(data, Settings):
+            if path is None and data is None:
+                raise ConfigError("data: a pipeline alone has no test sets; give data, or the path of a run.")
+            sets = eval_sets(task, pipeline, path or "", data, None, Path(folder), progress)
+        else:
+            sets = {"data": task.memory_set("data", list(data))}
+        return {name: task.evaluate(pipeline, each, chosen, progress) for name, each in sets.items()}
 
 
 def eval_sets(

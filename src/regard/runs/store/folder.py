@@ -117,6 +117,12 @@ class RunFolder:
         write_json(self.path / RECORD, written | facts)
 
 
+def read_record(path: str | Path) -> RunRecord | None:
+    """Return the record of the run at a path; None where there is no run, such as for a checkpoint or hf:DIR."""
+    run = RunFolder(Path(path))
+    return run.record if run.exists else None
+
+
 def clear_leftovers(run: RunFolder) -> None:
     """Remove what writes that were killed have left in the folder."""
     for path in run.path.iterdir():

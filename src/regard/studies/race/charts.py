@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,7 +85,7 @@ class Picture:
         return figure
 
 
-def draw_pictures(results: dict[str, Any]) -> list[Picture]:
+def draw_pictures(results: Mapping[str, Any]) -> list[Picture]:
     """Return the pictures that the figures of a race of translators allow, in the order of the report."""
     members = results["members"]
     curves = [member for member in members if any(point["bleu"] is not None for point in member["curve"])]
@@ -176,7 +176,7 @@ def plain_numbers(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _ladder(results: dict[str, Any], axes: Any, theme: ChartTheme) -> None:
+def _ladder(results: Mapping[str, Any], axes: Any, theme: ChartTheme) -> None:
     published = results["published"]
     ours = [(each["name"], each["bleu"]) for each in results["members"]]
     theirs = [(rung["name"], rung["bleu"]) for rung in published["rungs"]]

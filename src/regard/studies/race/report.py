@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from string import Template
-from typing import Any
 
 from regard.checkpoint.atomic import write_text
 from regard.escaping import in_html
@@ -96,7 +95,7 @@ def _table(results: Results, kind: Discipline) -> str:
     names += ["published"] if "published" in results else []
     head = "".join(f"<th>{in_html(name)}</th>" for name in names)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="wide">{table}</div><small>{in_html(kind.note(results))}</small>'
 
 

@@ -13,7 +13,7 @@ from regard.data.settings.examples import LabelSource
 from regard.data.sources.labeled import LabeledRow
 from regard.errors import ConfigError, DataError
 from regard.progress import Progress
-from regard.tasks.classify.task import LabelShape
+from regard.tasks.classify.task import TASK
 from regard.tasks.finetune.data import ExampleReport, read_set
 
 TEST_SHARE, VALID_SHARE = 0.2, 0.1
@@ -29,16 +29,15 @@ class TransferSplit:
 
     def __init__(self, folder: Path, place: LabelSource, test: LabelSource | None, progress: Progress) -> None:
         self.folder = folder
-        shape = LabelShape()
-        found = list(dict.fromkeys(read_set(shape, place, ExampleReport(), progress)))
+        found = list(dict.fromkeys(read_set(TASK, place, ExampleReport(), progress)))
         if len(found) < LEAST:
             raise DataError(f"{place.name}: {len(found)} examples are too few to compare; give {LEAST} or more.")
-        shape.labels(found, place.name)
+        TASK.labels(found, place.name)
         first = lambda each: each.texts[0]
         if test is None:
             found, tested = hold_out(found, TEST_SHARE, first, what="example")
         else:
-            tested = list(dict.fromkeys(read_set(shape, test, ExampleReport(), progress)))
+            tested = list(dict.fromkeys(read_set(TASK, test, ExampleReport(), progress)))
             seen = {each.texts for each in tested}
             found = [each for each in found if each.texts not in seen]  # nothing that is tested is learned
         # Another hash than before: of those that are left, none has a low one.

@@ -47,6 +47,8 @@ class TranslateEvaluation(EvaluateOptions):
     """Beam size; 1 is greedy decoding (default: the checkpoint's)."""
     iterations: int | None = Field(None, ge=1)
     """Mask-predict iterations (default: the checkpoint's)."""
+    max_source_length: int | None = Field(None, ge=1)
+    """Maximum source length in tokens; longer sentences count as empty translations (default: the checkpoint's)."""
 
 
 class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Translator"]):
@@ -163,6 +165,12 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
             return {source.name: read_pair_set(source.name, source, progress)}
         assert record is not None
         return own_sets(record.data_settings(PairData), progress)
+
+    def memory_set(self, name: str, rows: list[Any]) -> "EvalSet":
+        """Return (source, target) pairs from memory as a set to score on."""
+        from regard.tasks.translate.evaluate import pair_set
+
+        return pair_set(name, rows)
 
     def evaluate(
         self, pipeline: "Translator", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT

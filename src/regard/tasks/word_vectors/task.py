@@ -123,9 +123,10 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "WordData", "WordVector
 
     def record_scores(self, evaluations: Sequence[Evaluation]) -> dict[str, Any]:
         """Return the analogies and the similarities, as run.json keeps them."""
-        analogies = {ANALOGIES: each.metrics for each in evaluations if each.name == ANALOGIES}
+        analogies = [each.metrics for each in evaluations if each.name == ANALOGIES]
         similarities = [each.metrics for each in evaluations if each.name != ANALOGIES]
-        return analogies | ({"similarities": similarities} if similarities else {})
+        first = {ANALOGIES: analogies[0]} if analogies else {}
+        return first | ({"similarities": similarities} if similarities else {})
 
     def split_scores(self, scores: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return all scores in one part."""
