@@ -25,7 +25,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from every_task import TASKS
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.store.listing import state_of
 from regard.runs.verify import differences
 

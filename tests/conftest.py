@@ -16,7 +16,7 @@ import pytest
 from commands import good
 from every_task import TASKS
 from regard import miniature
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.train import train
 
 QUICK = {

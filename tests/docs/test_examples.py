@@ -18,7 +18,7 @@ from regard import miniature
 from regard.checkpoint.bundle import write_bundle
 from regard.cli.main import app
 from regard.progress import SILENT
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.studies.doctor import lr_finder as rate
 from regard.studies.doctor import speed
 from regard.studies.race.figures import timing

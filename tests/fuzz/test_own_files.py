@@ -15,7 +15,7 @@ from every_task import TASKS
 from fuzz.bounds import fuzzed, only_mistakes
 from fuzz.folders import copy_run, predict, refresh_manifest
 from fuzz.mutations import damaged_bytes, damaged_json
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.store.listing import list_runs
 from regard.runs.verify import differences
 from regard.training.metrics_log import read_metrics

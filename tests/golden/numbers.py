@@ -15,7 +15,7 @@ import safetensors.numpy
 from commands import good
 from every_task import TASKS
 from fuzz.folders import predict
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 
 CLOCKS = ("seconds", "per_second", "data_wait", "memory")
 """Parts of the names of figures that differ from run to run."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from regard import miniature
 from regard.runs.resume import resume
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.train import train
 
 SETTINGS = {

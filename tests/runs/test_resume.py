@@ -13,7 +13,7 @@ from regard.errors import CheckpointError, DataError, RunError
 from regard.progress import Progress
 from regard.runs.average import average
 from regard.runs.planning.recipes import find_recipe
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.verify import CLOCKS, largest_difference, verify_resume
 
 SMALL = {

@@ -15,7 +15,7 @@ from regard.errors import ConfigError, DataError, RegardError, RunError
 from regard.progress import Progress
 from regard.runs.planning.plan import plan_run
 from regard.runs.planning.recipes import find_recipe, resolve_run, shipped
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.tasks.load import load
 from regard.tasks.translate import losses
 from regard.tasks.translate.evaluate import encode_pairs, evaluate_run

@@ -13,7 +13,7 @@ from regard.interop.word_vector_files import VectorTable, write_word_vectors
 from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.resume import resume
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.train import train
 from regard.text.word_vocabulary import WordSettings, splitter
 

@@ -8,7 +8,8 @@ from regard.cli.console import duration, errors, print_json, print_line, print_t
 from regard.runs.planning.plan import Plan
 from regard.runs.run import Run
 from regard.runs.scores.compare import Comparison
-from regard.tasks.contract import AnyTask, Metric, find_task
+from regard.tasks.contract import AnyTask, find_task
+from regard.tasks.declarations import Metric
 from regard.tasks.evaluation import metric_value
 
 JSON_KEYS = ("state", "steps", "best_step", "seconds", "data_wait_seconds", "parameters", "data", "scores")

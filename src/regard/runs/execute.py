@@ -19,8 +19,9 @@ from regard.runs.run import Run
 from regard.runs.scores.evaluate import score_run
 from regard.runs.store.folder import abandon, clear_leftovers, missing_folders
 from regard.runs.store.process import this_process
-from regard.tasks.contract import AnyTask, Context, find_task
+from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.data import Prepared
+from regard.tasks.declarations import Context
 from regard.tasks.load import load
 from regard.tasks.record import MachineRecord, RunRecord
 from regard.tasks.settings import RunSettings

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.reporting.markdown import Markdown, code, codes, fenced
-from regard.tasks.contract import Operation
+from regard.tasks.declarations import Operation
 from regard.tasks.record import DataReport, PassportRecord, RunRecord
 
 

@@ -16,7 +16,7 @@ from regard.interop.huggingface.read import read as read_hugging_face
 from regard.models.families import KINDS, Kind, family
 from regard.models.heads import load_matching_weights
 from regard.pipelines.word_vectors import load_word_vectors, names_word_vectors
-from regard.tasks.contract import InitFrom
+from regard.tasks.declarations import InitFrom
 from regard.tasks.embedding_init import SAMPLE_ROWS
 
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".conll")

@@ -20,8 +20,9 @@ from regard.pipelines.word_vectors import WordVectors, load_word_vectors, names_
 from regard.tasks.answer.pipeline import QuestionAnswerer
 from regard.tasks.choose.pipeline import MultipleChoice
 from regard.tasks.classify.pipeline import Classifier
-from regard.tasks.contract import AnyTask, LoadOptions, find_task
+from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.data import translation_tokenizers
+from regard.tasks.declarations import LoadOptions
 from regard.tasks.elmo.pipeline import ElmoEncoder
 from regard.tasks.language_model.pipeline import Generator
 from regard.tasks.language_model.quantization import check_quantize

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from commands import bad, call, good
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.store.process import this_process
 
 

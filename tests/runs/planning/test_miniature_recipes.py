@@ -3,7 +3,7 @@
 import pytest
 
 from regard.runs.planning.recipes import find_recipe, resolve_run
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.train import train
 
 SMALL = {"text.size": 400, "model.width": 16, "model.feed_forward_width": 32, "model.layers": 1, "model.heads": 2}

@@ -13,7 +13,7 @@ from regard.progress import Progress
 from regard.runs.reports.card import leave_card, repeat_command
 from regard.runs.reports.curves import draw_curves, panel_lines
 from regard.runs.scores.evaluate import evaluate_sets
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.train import train
 
 TINY = {

@@ -13,7 +13,7 @@ from regard.progress import Progress
 from regard.runs.scores.compare import compare
 from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.scores.passport import read_passport
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.train import train
 from regard.version import __version__
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import RunError
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.store.listing import delete_run, list_runs, state_of
 from regard.runs.store.process import is_alive, this_process
 from regard.runs.train import train

@@ -10,7 +10,7 @@ import regard
 from racing import Stopper, results_of
 from regard.cli.verbs.race import is_interrupted
 from regard.errors import ConfigError, RunError
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.studies.race import race as course
 from regard.studies.race.disciplines import DISCIPLINES
 from regard.studies.race.entrants import Lineup

@@ -12,7 +12,7 @@ from regard.data.settings.examples import LabelSource
 from regard.errors import ConfigError, DataError, RunError
 from regard.runs.planning.plan import plan_run
 from regard.runs.planning.recipes import find_recipe, resolve_run
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.train import train
 from regard.runs.verify import verify_resume
 from regard.tasks.finetune.evaluate import measure_labels

@@ -12,7 +12,7 @@ from regard.data.sources.pair import Pair
 from regard.decoding.settings import MaskPredictDecodeSettings
 from regard.errors import ConfigError
 from regard.runs.planning.recipes import find_recipe, resolve_run
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.verify import verify_resume
 from regard.studies.doctor import speed
 from regard.studies.doctor.examine import doctor

@@ -12,7 +12,7 @@ from regard.errors import ConfigError, DataError, RunError
 from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.resume import resume
-from regard.runs.store.folder import Run
+from regard.runs.run import Run
 from regard.runs.train import train
 from regard.runs.verify import verify_resume
 

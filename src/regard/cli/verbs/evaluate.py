@@ -21,7 +21,8 @@ from regard.cli.options import (
 
 if TYPE_CHECKING:
     from regard.config.settings import Settings
-    from regard.tasks.contract import AnyTask, EvaluateOptions
+    from regard.tasks.contract import AnyTask
+    from regard.tasks.declarations import EvaluateOptions
 
 
 def evaluate(

@@ -7,8 +7,9 @@ from regard.models.base.protocols import ModelSettings, Vocabularies
 from regard.models.families import count_parameters, family
 from regard.models.presets import preset
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import Context, find_task
+from regard.tasks.contract import find_task
 from regard.tasks.data import Prepared
+from regard.tasks.declarations import Context
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import prepare_machine
 

@@ -15,8 +15,9 @@ from regard.progress import SILENT, Progress
 from regard.runs.scores.compare import Comparison, check_same_set, compare
 from regard.runs.scores.passport import Passport, issue, keep_passport, read_passport
 from regard.runs.store.folder import RunFolder
-from regard.tasks.contract import AnyTask, EvaluateOptions, find_task
+from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.data import EvalSet, Prepared
+from regard.tasks.declarations import EvaluateOptions
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.load import load, read_task
 from regard.tasks.record import RunRecord

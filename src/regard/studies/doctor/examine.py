@@ -14,7 +14,8 @@ from regard.studies.doctor.lr_finder import rate_findings
 from regard.studies.doctor.machine import memory_findings
 from regard.studies.doctor.speed import speed_findings
 from regard.studies.doctor.trial import TrialSetup
-from regard.tasks.contract import Context, find_task
+from regard.tasks.contract import find_task
+from regard.tasks.declarations import Context
 from regard.tasks.findings import Finding, Report
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import Machine, prepare_machine

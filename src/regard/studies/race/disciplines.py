@@ -13,8 +13,9 @@ from regard.runs.run import Run
 from regard.studies.doctor.trial import TrialSetup
 from regard.studies.race.charts import Picture
 from regard.studies.race.records import MeasuredRecord
-from regard.tasks.contract import AnyTask, Context, Metric, find_task
+from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.data import EvalSet, Prepared
+from regard.tasks.declarations import Context, Metric
 from regard.tasks.record import RunRecord
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import prepare_machine

@@ -25,7 +25,8 @@ from regard.studies.race.leaderboard import Leaderboard, NamedProgress, Show, St
 from regard.studies.race.plan import Planned, changed, plan_member, within
 from regard.studies.race.report import write_report
 from regard.studies.race.results import collect
-from regard.tasks.contract import Metric, find_task
+from regard.tasks.contract import find_task
+from regard.tasks.declarations import Metric
 from regard.tasks.record import RunRecord
 from regard.training.metrics_log import METRICS, read_metrics
 

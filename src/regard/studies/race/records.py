@@ -98,7 +98,7 @@ class MeasuredRecord(Record):
     reach: dict[str, Curve | None]
 
 
-class PositionRecord(Record):
+class PositionLossRecord(Record):
     """The loss of tokens with so many tokens before them."""
 
     shortest: Count
@@ -109,7 +109,7 @@ class PositionRecord(Record):
 class MeasuredText(MeasuredRecord):
     """What was measured on a language model."""
 
-    positions: list[PositionRecord]
+    positions: list[PositionLossRecord]
 
 
 class BucketRecord(Record):

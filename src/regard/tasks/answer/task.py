@@ -20,9 +20,10 @@ from regard.tasks.answer.pipeline import QuestionAnswerer, build_answer
 from regard.tasks.answer.records import AnswerFacts
 from regard.tasks.answer.settings import AnswerSettings
 from regard.tasks.answer.span_search import Found, find_answers
-from regard.tasks.contract import InitFrom, LoadOptions, Metric, Operation, Wording
-from regard.tasks.finetune.base import Columns, ErrorExample, HeadTask, Predictions, ScoreName, Settings
+from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
+from regard.tasks.finetune.base import Columns, HeadTask, Settings
 from regard.tasks.finetune.pipeline import frame_of
+from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.init_from import FINE_TUNING_RATES
 
 NO_ANSWER = "(no answer)"

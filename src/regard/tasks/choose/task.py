@@ -18,9 +18,10 @@ from regard.pipelines.head_scores import Scores, mean_nll, softmax
 from regard.progress import SILENT, Progress
 from regard.tasks.choose.pipeline import MultipleChoice
 from regard.tasks.choose.settings import ChooseSettings
-from regard.tasks.contract import InitFrom, LoadOptions, Metric, Operation, Wording
-from regard.tasks.finetune.base import Columns, ErrorExample, HeadTask, Predictions, ScoreName, Settings
+from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
+from regard.tasks.finetune.base import Columns, HeadTask, Settings
 from regard.tasks.finetune.pipeline import frame_of
+from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.finetune.records import HeadFacts
 from regard.tasks.init_from import FINE_TUNING_RATES
 

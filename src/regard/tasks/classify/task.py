@@ -19,10 +19,11 @@ from regard.progress import SILENT, Progress
 from regard.tasks.classify.pipeline import Classifier
 from regard.tasks.classify.records import ClassifyFacts
 from regard.tasks.classify.settings import ClassifySettings
-from regard.tasks.contract import InitFrom, LoadOptions, Metric, Operation, Wording
-from regard.tasks.finetune.base import Predictions, ScoreName, Settings
+from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
+from regard.tasks.finetune.base import Settings
 from regard.tasks.finetune.labels import check_labels, label_at
 from regard.tasks.finetune.pipeline import encode_pairs
+from regard.tasks.finetune.predictions import Predictions, ScoreName
 from regard.tasks.finetune.texts import TextHeadTask
 from regard.tasks.init_from import FINE_TUNING_RATES
 

@@ -15,8 +15,8 @@ from regard.models.elmo.model import ElmoSettings
 from regard.models.families import build_model, count_parameters
 from regard.objectives.bidirectional_lm import TwoWayObjective
 from regard.progress import Progress
-from regard.tasks.contract import Context
 from regard.tasks.data import EvalSet, Prepared
+from regard.tasks.declarations import Context
 from regard.tasks.elmo.evaluate import SpelledText, both_losses
 from regard.tasks.elmo.records import ElmoFacts, ElmoReport
 from regard.tasks.elmo.settings import ElmoRunSettings

@@ -8,7 +8,8 @@ from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import TextData, TextSource
 from regard.models.base.protocols import ModelSettings
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import (
+from regard.tasks.contract import Task
+from regard.tasks.declarations import (
     Context,
     EvaluateOptions,
     InitFrom,
@@ -16,7 +17,6 @@ from regard.tasks.contract import (
     LossCurve,
     Metric,
     Operation,
-    Task,
     Wording,
 )
 from regard.tasks.elmo.records import ElmoFacts, ElmoReport, ElmoScores

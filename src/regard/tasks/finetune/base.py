@@ -3,24 +3,24 @@
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.settings.examples import ExampleData, ExampleSource
 from regard.data.sources.lines import lines_hash
-from regard.errors import ConfigError, DataError
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.significance import Difference
 from regard.models.base.protocols import ModelSettings
 from regard.models.heads import HeadSettings
-from regard.pipelines.head_scores import Encoded, Scores, head_outputs
+from regard.pipelines.head_scores import Scores, head_outputs
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import Context, EvaluateOptions, LoadOptions, LossCurve, ScoreTable, Task
+from regard.tasks.contract import Task
 from regard.tasks.data import EvalSet, Prepared
+from regard.tasks.declarations import Context, EvaluateOptions, LoadOptions, LossCurve, ScoreTable
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.finetune.pipeline import HeadPipeline
+from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores, HeadTaskPassport
 from regard.tasks.finetune.settings import FineTuneSettings, settings_of
 from regard.tasks.record import RunRecord
@@ -50,47 +50,6 @@ TRAIN: dict[str, Any] = {
 Columns = Mapping[str, Any]
 """The columns of a table, as settings name them."""
 Settings = FineTuneSettings[ModelSettings]
-
-
-class EncodedRows(Encoded, Protocol):
-    """Examples as ids, to be trained on."""
-
-    @property
-    def is_truncated(self) -> Any:
-        """Which examples were too long to be encoded whole."""
-
-    def fingerprint(self) -> str:
-        """Return a hash of all ids and labels."""
-
-
-@dataclass(frozen=True)
-class ErrorExample:
-    """A wrong prediction: the texts, the true label, the predicted one, and its probability where there is one."""
-
-    texts: list[str]
-    label: str
-    predicted: str
-    probability: float | None
-
-
-@dataclass(frozen=True)
-class Predictions:
-    """The predictions for some examples: a line each, as a passport keeps it, their probabilities, and the loss."""
-
-    lines: list[str]
-    confidence: list[float]
-    loss: float
-    details: Any = None
-    """What the metrics of one task need beside them."""
-
-
-@dataclass(frozen=True)
-class ScoreName:
-    """A metric that a set is known by: its key, its label, and the rule it is computed by."""
-
-    metric: str
-    label: str
-    rule: str = ""
 
 
 class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
@@ -336,23 +295,3 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
             "truncated": report.train.truncated,
             "dropped": report.train.dropped,
         }
-
-
-def contradictions(examples: Sequence[E], task: HeadTask[E, Any, Any]) -> dict[tuple[str, ...], list[str]]:
-    """Return the texts that occur with different labels, and those labels."""
-    targets: dict[tuple[str, ...], set[str]] = {}
-    for each in examples:
-        targets.setdefault(task.texts(each), set()).add(task.target(each))
-    return {texts: sorted(labels) for texts, labels in targets.items() if len(labels) > 1}
-
-
-def check_predictions(origin: str, error: Exception) -> DataError:
-    """Return the error for predictions that are not those of the task."""
-    return DataError(f"{origin}: its predictions are not those of the task ({error}); evaluate it again.")
-
-
-def no_pretrained(task: str) -> ConfigError:
-    """Return the error for an ELMo that is not pretrained."""
-    return ConfigError(
-        f"init_from: {task} starts from a pretrained ELMo; give --init-from RUN (regard train elmo makes one)."
-    )

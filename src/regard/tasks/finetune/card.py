@@ -1,14 +1,17 @@
 """The sections of a fine-tuned model's card on scores and data."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from regard.escaping import in_markdown
 from regard.reporting.markdown import code, table
 from regard.tasks.card import CardInput, no_scores, pretrained, source_of
-from regard.tasks.finetune.base import HeadTask
 from regard.tasks.finetune.pictures import draw_confusion
 from regard.tasks.finetune.records import ExampleReportRecord, HeadScores
+
+if TYPE_CHECKING:
+    from regard.tasks.finetune.base import HeadTask
+
 
 SHOWN = 200
 """Characters of a text that an error is shown with."""
@@ -26,7 +29,7 @@ LABELS = {
 """Labels of metrics that a card shows beside those of the task."""
 
 
-def scores_section(task: HeadTask[Any, Any, Any], card: CardInput) -> list[str]:
+def scores_section(task: "HeadTask[Any, Any, Any]", card: CardInput) -> list[str]:
     """Return the metrics on every set with their intervals, by label, and the most confident errors."""
     scores = {name: HeadScores.model_validate(each) for name, each in card.record.scores.items()}
     if not scores:

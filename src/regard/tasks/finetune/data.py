@@ -1,19 +1,22 @@
 """The examples of a fine-tuning run: read, cleaned, split, and checked for what is suspicious."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from regard.checkpoint.atomic import fingerprint
 from regard.data.cleaning import hold_out
 from regard.data.settings.examples import ExampleData
 from regard.errors import DataError
 from regard.progress import Progress
-from regard.tasks.finetune.base import Columns, HeadTask, contradictions
 
-AnyHeadTask = HeadTask[Any, Any, Any]
+if TYPE_CHECKING:
+    from regard.tasks.finetune.base import HeadTask
+
+
+AnyHeadTask: TypeAlias = "HeadTask[Any, Any, Any]"
 
 IMBALANCE = 10
 """Ratio of the most frequent label to the rarest from which on a warning is given."""
@@ -100,7 +103,7 @@ def read_set(
     report: ExampleReport,
     progress: Progress,
     is_trained_on: bool = False,
-    columns: Columns | None = None,
+    columns: Mapping[str, Any] | None = None,
 ) -> list[Any]:
     """Return the examples of a source that are kept, from the given columns if it has them; count the others."""
     kept: list[Any] = []
@@ -169,3 +172,11 @@ def example_files(data: ExampleData[Any]) -> dict[str, str]:
     """Return the SHA-256 of every file the examples come from."""
     sources = [data.train, *([data.valid] if data.valid else []), *data.test.values()]
     return {each.path: fingerprint(Path(each.path))["sha256"] for each in sources if Path(each.path).is_file()}
+
+
+def contradictions(examples: Sequence[Any], task: AnyHeadTask) -> dict[tuple[str, ...], list[str]]:
+    """Return the texts that occur with different labels, and those labels."""
+    targets: dict[tuple[str, ...], set[str]] = {}
+    for each in examples:
+        targets.setdefault(task.texts(each), set()).add(task.target(each))
+    return {texts: sorted(labels) for texts, labels in targets.items() if len(labels) > 1}

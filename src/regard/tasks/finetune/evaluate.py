@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from regard.checkpoint.bundle import Bundle
 from regard.errors import DataError
@@ -11,15 +11,19 @@ from regard.metrics.significance import Difference, paired
 from regard.progress import SILENT, Progress
 from regard.tasks.data import EvalSet
 from regard.tasks.evaluation import Evaluation
-from regard.tasks.finetune.base import HeadTask, Predictions, check_predictions
 from regard.tasks.finetune.pipeline import HeadPipeline
+from regard.tasks.finetune.predictions import Predictions
+
+if TYPE_CHECKING:
+    from regard.tasks.finetune.base import HeadTask
+
 
 ERRORS = 10
 """Errors that are kept of each set."""
 
 
 def evaluate_examples(
-    task: HeadTask[Any, Any, Any], pipeline: HeadPipeline, chosen: EvalSet, progress: Progress = SILENT
+    task: "HeadTask[Any, Any, Any]", pipeline: HeadPipeline, chosen: EvalSet, progress: Progress = SILENT
 ) -> Evaluation:
     """Return the metrics of a pipeline on a set."""
     bundle, facts = pipeline.bundle, task.read_facts(pipeline.bundle)
@@ -37,7 +41,7 @@ def evaluate_examples(
 
 
 def all_metrics(
-    task: HeadTask[Any, Any, Any], chosen: EvalSet, predictions: Predictions, facts: Any
+    task: "HeadTask[Any, Any, Any]", chosen: EvalSet, predictions: Predictions, facts: Any
 ) -> dict[str, Any]:
     """Return all metrics of a set as plain values, each score with its interval by bootstrap."""
     examples = chosen.rows
@@ -63,7 +67,7 @@ def all_metrics(
 
 
 def compare_predictions(
-    task: HeadTask[Any, Any, Any], bundle: Bundle, chosen: EvalSet, outputs: Sequence[Sequence[str]]
+    task: "HeadTask[Any, Any, Any]", bundle: Bundle, chosen: EvalSet, outputs: Sequence[Sequence[str]]
 ) -> tuple[Difference, ...]:
     """Return paired bootstrap tests of two lists of predictions, a score each."""
     facts, examples = task.read_facts(bundle), chosen.rows
@@ -73,7 +77,9 @@ def compare_predictions(
     try:
         one, other = (task.statistics(examples, lines, facts) for lines in (first, second))
     except (KeyError, ValueError, IndexError) as error:
-        raise check_predictions(chosen.name, error) from None
+        raise DataError(
+            f"{chosen.name}: its predictions are not those of the task ({error}); evaluate it again."
+        ) from None
     unit = f"{len(examples):,} {task.unit}s"
     return tuple(
         paired(

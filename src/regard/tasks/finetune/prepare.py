@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import torch
 
@@ -16,9 +16,8 @@ from regard.models.families import build_model, count_parameters, family, is_bid
 from regard.models.heads import OF_WHOLE_TEXTS, HeadSettings, load_matching_weights
 from regard.objectives.head import HeadObjective
 from regard.progress import Progress
-from regard.tasks.contract import Context
 from regard.tasks.data import EvalSet, Prepared
-from regard.tasks.finetune.base import EncodedRows, HeadTask, no_pretrained
+from regard.tasks.declarations import Context
 from regard.tasks.finetune.data import (
     ExampleSets,
     check_sets,
@@ -29,6 +28,7 @@ from regard.tasks.finetune.data import (
     warn_of_truncation,
 )
 from regard.tasks.finetune.extra_vectors import ExtraVectors, find_extra_vectors
+from regard.tasks.finetune.predictions import EncodedRows
 from regard.tasks.finetune.records import ExampleReportRecord
 from regard.tasks.finetune.settings import FineTuneSettings
 from regard.tasks.finetune.word_body import word_body
@@ -38,7 +38,11 @@ from regard.text.tokenizer import Tokenizer
 from regard.text.training import train_tokenizer
 from regard.training.device.machine import Machine
 
-AnyHeadTask = HeadTask[Any, Any, Any]
+if TYPE_CHECKING:
+    from regard.tasks.finetune.base import HeadTask
+
+
+AnyHeadTask: TypeAlias = "HeadTask[Any, Any, Any]"
 Settings = FineTuneSettings[ModelSettings]
 
 SHORTEST = 8
@@ -125,7 +129,10 @@ def new_head_bundle(
     """Return a pretrained or a new model under a head, with the special tokens that frame texts."""
     kind = family(settings.model.family).kind
     if kind == "bidirectional-lm" and settings.init_from is None:
-        raise no_pretrained(settings.task)
+        raise ConfigError(
+            f"init_from: {settings.task} starts from a pretrained ELMo; give --init-from RUN (regard train elmo makes "
+            f"one)."
+        )
     texts = lambda *given: [text for examples in given for each in examples for text in task.vocabulary(each)]
     if kind == "embeddings":
         pretrained: Bundle | None = word_body(settings, texts(sets.train), texts(*sets.sets.values()), progress)

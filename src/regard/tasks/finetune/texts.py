@@ -8,7 +8,7 @@ from regard.data.settings.examples import LabelSource
 from regard.data.sources.labeled import LabeledRow, read_labeled_with_columns
 from regard.errors import ConfigError, DataError
 from regard.progress import Progress
-from regard.tasks.contract import Operation
+from regard.tasks.declarations import Operation
 from regard.tasks.finetune.base import Columns, HeadTask, P, Settings
 from regard.tasks.finetune.records import TextFacts
 from regard.tasks.record import RunRecord

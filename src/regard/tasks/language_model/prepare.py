@@ -14,8 +14,8 @@ from regard.models.base.protocols import ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.objectives.language_model import LanguageObjective
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import Context
 from regard.tasks.data import EvalSet, Prepared, TextTaskData
+from regard.tasks.declarations import Context
 from regard.tasks.embedding_init import fill_embeddings, freeze_embeddings
 from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
 from regard.tasks.language_model.evaluate import DEFAULT_WINDOW, text_loss

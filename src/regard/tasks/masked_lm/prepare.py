@@ -19,8 +19,8 @@ from regard.models.base.protocols import ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.objectives.masked_lm import MaskedObjective
 from regard.progress import Progress
-from regard.tasks.contract import Context
 from regard.tasks.data import EvalSet, Prepared, TextTaskData
+from regard.tasks.declarations import Context
 from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
 from regard.tasks.masked_lm.evaluate import MaskedText, masked_metrics
 from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport

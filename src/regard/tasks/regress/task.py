@@ -19,9 +19,10 @@ from regard.models.families import Kind
 from regard.models.heads import HeadSettings
 from regard.pipelines.head_scores import Scores
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import InitFrom, LoadOptions, Metric, Operation, Wording
-from regard.tasks.finetune.base import ErrorExample, Predictions, ScoreName, Settings
+from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
+from regard.tasks.finetune.base import Settings
 from regard.tasks.finetune.pipeline import encode_pairs
+from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.finetune.texts import TextHeadTask, pretrained_embeds
 from regard.tasks.init_from import FINE_TUNING_RATES
 from regard.tasks.regress.pipeline import Regressor

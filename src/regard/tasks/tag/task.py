@@ -20,10 +20,11 @@ from regard.metrics.spans import OUTSIDE, entities, marks_spans, span_scores, sp
 from regard.models.families import Kind
 from regard.pipelines.head_scores import Scores, mean_nll, softmax
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import InitFrom, LoadOptions, Metric, Operation, Wording
-from regard.tasks.finetune.base import Columns, ErrorExample, HeadTask, Predictions, ScoreName, Settings
+from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
+from regard.tasks.finetune.base import Columns, HeadTask, Settings
 from regard.tasks.finetune.labels import check_labels
 from regard.tasks.finetune.pipeline import frame_of
+from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.finetune.records import LabelFacts
 from regard.tasks.init_from import FINE_TUNING_RATES
 from regard.tasks.tag.pipeline import Tagger, sentence_scores

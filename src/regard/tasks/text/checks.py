@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from regard.tasks.contract import Check
+from regard.tasks.declarations import Check
 
 
 def text_checks() -> Sequence[Check]:

@@ -22,7 +22,7 @@ class TextSources(Record):
     test: dict[str, TextPlace]
 
 
-class TextCounts(Record):
+class TextCountsRecord(Record):
     """The amount of text in a set."""
 
     documents: Count
@@ -36,8 +36,8 @@ class TextReport(DataReport):
 
     sources: ClassVar[type[Record]] = TextSources
 
-    train: TextCounts
-    valid: TextCounts
+    train: TextCountsRecord
+    valid: TextCountsRecord
     window: Count
     folder: str
 
@@ -46,16 +46,16 @@ class TextReport(DataReport):
         for name, value in (self.model_extra or {}).items():
             if isinstance(value, dict) and "documents" in value:
                 try:
-                    TextCounts.model_validate(value)
+                    TextCountsRecord.model_validate(value)
                 except ValidationError as error:
                     raise ValueError(first_problem(error, name)) from None
         return self
 
     @property
-    def sets(self) -> dict[str, TextCounts]:
+    def sets(self) -> dict[str, TextCountsRecord]:
         """The counts of every set by its name."""
         tests = {
-            name: TextCounts.model_validate(value)
+            name: TextCountsRecord.model_validate(value)
             for name, value in (self.model_extra or {}).items()
             if isinstance(value, dict) and "documents" in value
         }

@@ -28,8 +28,8 @@ from regard.objectives.loss import Objective
 from regard.objectives.mask_predict import MaskedTranslationObjective, MaskedTranslationObjectiveSettings
 from regard.objectives.translation import TranslationObjective
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import Context
 from regard.tasks.data import EvalSet, Prepared, RawPairs, TranslationData, translation_tokenizers
+from regard.tasks.declarations import Context
 from regard.tasks.embedding_init import fill_embeddings, freeze_embeddings
 from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
 from regard.tasks.model_size import check_size

@@ -12,7 +12,8 @@ from regard.data.settings.pairs import PairData, PairSource
 from regard.errors import DataError
 from regard.models.base.protocols import ModelSettings
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import (
+from regard.tasks.contract import Task
+from regard.tasks.declarations import (
     Check,
     Context,
     EvaluateOptions,
@@ -21,7 +22,6 @@ from regard.tasks.contract import (
     LossCurve,
     Metric,
     Operation,
-    Task,
     Wording,
 )
 from regard.tasks.evaluation import Evaluation, decoding_words

@@ -3,8 +3,8 @@
 from typing import Any
 
 from regard.tasks.findings import Finding, Severity, percent
-from regard.tasks.word_vectors.prepare import WordData
-from regard.tasks.word_vectors.records import WordCounts
+from regard.tasks.word_vectors.prepare import PreparedWords
+from regard.tasks.word_vectors.records import WordCountsRecord
 from regard.text.word_vocabulary import WordSettings
 
 FEW_WORDS, SOME_WORDS = 100_000, 1_000_000
@@ -13,7 +13,7 @@ MOST_LEFT_OUT = 0.1
 """Fraction of a text that may have no vectors before it is a warning."""
 
 
-def word_findings(data: WordData) -> list[Finding]:
+def word_findings(data: PreparedWords) -> list[Finding]:
     """Return the findings on the words of a text: enough of them, covered by the vocabulary, none pruned."""
     counts, settings = data.report.train, data.settings
     return [
@@ -34,7 +34,7 @@ def _amount(words: int, epochs: float) -> Finding:
     return Finding("sizes", "few-words", severity, f"{amount}: {reason}.", (), remedy, figures=metrics)
 
 
-def _out_of_vocabulary(text: WordSettings, counts: WordCounts) -> Finding:
+def _out_of_vocabulary(text: WordSettings, counts: WordCountsRecord) -> Finding:
     fraction = 1 - counts.words / max(1, counts.words_read)
     metrics = {"fraction": fraction}
     if fraction <= MOST_LEFT_OUT:

@@ -15,7 +15,7 @@ from regard.errors import DataError
 from regard.metrics.regression import number_scores
 from regard.pipelines.word_vectors import WordVectors
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import ScoreTable
+from regard.tasks.declarations import ScoreTable
 from regard.tasks.word_vectors.records import AnalogiesRecord, SimilarityRecord
 
 SYNTACTIC = "gram"

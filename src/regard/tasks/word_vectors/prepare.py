@@ -19,8 +19,8 @@ from regard.errors import DataError, RegardError
 from regard.models.base.protocols import ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.progress import Progress
-from regard.tasks.contract import Context
 from regard.tasks.data import Prepared
+from regard.tasks.declarations import Context
 from regard.tasks.init_from import origin_facts
 from regard.tasks.model_size import check_size
 from regard.tasks.text.corpora import corpus_folder
@@ -39,14 +39,14 @@ COUNTS = "word-counts.npy"
 
 
 @dataclass(frozen=True)
-class WordData:
+class PreparedWords:
     """The prepared text of word vectors, for checks."""
 
     settings: Settings
     report: WordReport
 
 
-def prepare_vectors(settings: Settings, context: Context) -> Prepared[WordData]:
+def prepare_vectors(settings: Settings, context: Context) -> Prepared[PreparedWords]:
     """Count the words, encode the text as word ids (or take both as made before), and build the matrices."""
     progress, resumed = context.progress, context.resumed
     _check_evaluation(settings.evaluation)
@@ -79,7 +79,7 @@ def prepare_vectors(settings: Settings, context: Context) -> Prepared[WordData]:
         validate=lambda model: {},
         tests={},
         report=report,
-        data=WordData(settings, report),
+        data=PreparedWords(settings, report),
     )
 
 

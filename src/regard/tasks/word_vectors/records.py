@@ -7,7 +7,7 @@ from pydantic import Field
 from regard.checkpoint.facts import TaskFacts
 from regard.config.records import Count, Record
 from regard.tasks.record import DataReport, ScoresRecord
-from regard.tasks.text.records import TextCounts, TextPlace
+from regard.tasks.text.records import TextCountsRecord, TextPlace
 
 
 class WordVectorFacts(TaskFacts):
@@ -22,7 +22,7 @@ class WordSources(Record):
     train: TextPlace
 
 
-class WordCounts(TextCounts):
+class WordCountsRecord(TextCountsRecord):
     """The amount of text; `words` are those with a vector, `words_read` all of them."""
 
     words_read: Count
@@ -34,7 +34,7 @@ class WordReport(DataReport):
 
     sources: ClassVar[type[Record]] = WordSources
 
-    train: WordCounts
+    train: WordCountsRecord
     vocabulary: Count
     folder: str
 

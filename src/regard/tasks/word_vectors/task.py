@@ -10,7 +10,8 @@ from regard.data.settings.text import MarkedSource
 from regard.errors import ConfigError
 from regard.models.base.protocols import ModelSettings
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import (
+from regard.tasks.contract import Task
+from regard.tasks.declarations import (
     Check,
     Context,
     EvaluateOptions,
@@ -19,7 +20,6 @@ from regard.tasks.contract import (
     Metric,
     Operation,
     ScoreTable,
-    Task,
     Wording,
 )
 from regard.tasks.evaluation import Evaluation
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from regard.pipelines.word_vectors import WordVectors
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared
-    from regard.tasks.word_vectors.prepare import WordData
+    from regard.tasks.word_vectors.prepare import PreparedWords
 
 ANALOGIES = "analogies"
 
 
-class WordVectorTask(Task[VectorSettings[ModelSettings], "WordData", "WordVectors"]):
+class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordVectors"]):
     """Word vectors by skip-gram or CBOW, with a trainer of their own."""
 
     name = "vectors"
@@ -64,14 +64,14 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "WordData", "WordVector
         """Return the settings of the plain command."""
         return {"model": {"preset": "skip-gram"}}
 
-    def prepare(self, settings: VectorSettings[ModelSettings], context: Context) -> "Prepared[WordData]":
+    def prepare(self, settings: VectorSettings[ModelSettings], context: Context) -> "Prepared[PreparedWords]":
         """Return the text as word ids, and the two matrices."""
         from regard.tasks.word_vectors.prepare import prepare_vectors
 
         return prepare_vectors(settings, context)
 
     def trainer(
-        self, settings: VectorSettings[ModelSettings], prepared: "Prepared[WordData]", *parts: Any, **named: Any
+        self, settings: VectorSettings[ModelSettings], prepared: "Prepared[PreparedWords]", *parts: Any, **named: Any
     ) -> Any:
         """Return the trainer of word vectors, whose steps are sparse and need no autograd."""
         from regard.models.word_vectors import WordVectorSettings
@@ -155,7 +155,7 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "WordData", "WordVector
 
         return [scores_section(card), data_section(card)]
 
-    def plan(self, prepared: "Prepared[WordData]") -> dict[str, Any]:
+    def plan(self, prepared: "Prepared[PreparedWords]") -> dict[str, Any]:
         """Return how many words there are."""
         return {"train_words": prepared.data.report.train.words}
 

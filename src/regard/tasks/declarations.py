@@ -1,0 +1,125 @@
+"""What a task declares of itself: wording, metrics, operations, checks, options."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from regard.config.settings import Settings
+from regard.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
+    from regard.models.families import Kind
+    from regard.tasks.findings import Finding
+    from regard.training.device.machine import Machine
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The nouns that sentences, cards and help are built from."""
+
+    noun: str
+    """A model of the task: "a translator"."""
+    plural: str
+    data_flags: str
+    """The flags that name the training data: "--source FILE --target FILE, or --data FILE"."""
+    tokens: str = "tokens"
+    """What an update is counted in: "target tokens"."""
+    shorten: str = "shorter examples (max_length)"
+    """The remedy where not even one example fits in memory."""
+    examples: str = "examples"
+    """What one micro-batch holds: "pairs"."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that models of the task are scored by; the first of a task ranks runs and races."""
+
+    key: str
+    """Its key in an evaluation, or the lower-case name of a score there."""
+    label: str
+    format: str = ".4f"
+    best: Literal["max", "min"] = "max"
+    is_validated: bool = False
+    """It stands in metrics.jsonl as valid_<key>."""
+    is_raced: bool = False
+    """It has a column in the table of a race."""
+
+
+@dataclass(frozen=True)
+class LossCurve:
+    """The loss of a run's curves: per what it is a mean, the part shown for training, and the key for validation."""
+
+    unit: str
+    part: str = "nll"
+    valid: str = "valid_loss"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What a trained model can be asked: one verb of the command line, one call in Python."""
+
+    name: str
+    """The verb: "translate"."""
+    summary: str
+    usage: str
+    """Its arguments in one line: "TEXT"."""
+    example: str
+    """Arguments that work in a shell."""
+    call: str = ""
+    """The same in Python; the variable is called as in `variable`."""
+    variable: str = "model"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of the data before training: all of it, and the part that takes no time."""
+
+    name: str
+    run: "Callable[[Any], list[Finding]]"
+    quick: "Callable[[Any], list[Finding]]"
+
+
+@dataclass(frozen=True)
+class InitFrom:
+    """How a task starts from a pretrained model."""
+
+    rates: "Mapping[Kind, float]"
+    """The default peak learning rate for each kind of pretrained model, at a width of 768."""
+    has_new_head: bool = False
+    """The model gets a new head; otherwise its own training continues."""
+    may_change: tuple[str, ...] = ()
+    """Model settings that may differ from the pretrained model's, beside dropout."""
+    takes_word_vectors: bool = False
+    """Word vectors may initialize the embedding matrix instead."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where and for whom data is prepared."""
+
+    machine: "Machine"
+    progress: Progress = SILENT
+    resumed: "Bundle | None" = None
+    """The model of the checkpoint that a run is resumed from."""
+
+
+class EvaluateOptions(Settings):
+    """Options of an evaluation; a task adds its own, and nothing else is accepted."""
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """Options of loading a model that only some tasks have a use for."""
+
+    quantize: str = "none"
+    ensemble: tuple["Bundle", ...] = ()
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """A table of scores: a title, a header and rows of text."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]] = ()
