@@ -71,8 +71,7 @@ def test_examples_of_one_text_cannot_be_parted():
     with pytest.raises(DataError) as error:
         hold_out(["a"] * 3, 0.1, str, what="question", origin="a.json")
     assert str(error.value) == (
-        "a.json: all 3 training questions have the same text, so none can be held out for validation; "
-        "add others."
+        "a.json: all 3 training questions have the same text, so none can be held out for validation; add others."
     )
     with pytest.raises(DataError, match="a.json: only 1 usable training question: too few"):
         hold_out(["a"], 0.1, str, what="question", origin="a.json")

@@ -46,8 +46,8 @@ def test_a_stray_tag_is_refused_with_its_place_and_what_was_meant(tmp_path, name
     with pytest.raises(DataError) as raised:
         read_tagged(TagSource(path=str(path)))
     assert str(raised.value) == (
-        f'{path}: {place} has the tag "{tag}", used once, which marks no span though most do{hint}; mend it, or set '
-        f"the scheme of this set to none (such as data.train.scheme=none) if each tag is one of its own."
+        f'{path}: {place} has the tag "{tag}", used once, which marks no span though most do{hint}; fix it, or set '
+        f"the scheme of this set to none (such as data.train.scheme=none) if tags mark no spans."
     )
     found = read_tagged(TagSource(path=str(path), scheme="none"))
     assert found[-1].tags == (tag, "O") and found[0].tags == ("B-PER", "I-PER", "O", "O")
