@@ -108,9 +108,9 @@ def test_whole_words_need_a_tokenizer_that_marks_them(tmp_path):
     with pytest.raises(ConfigError, match='masking.whole_word_masking: needs a tokenizer of kind "wordpiece"'):
         Masker(MaskingSettings(whole_word_masking=True), words)
     plain = train_tokenizer(["some text or other"], TokenizerSettings(size=100))
-    with pytest.raises(ConfigError, match=r"this tokenizer has no \[MASK\], so no word can be masked"):
+    with pytest.raises(ConfigError, match=r"this tokenizer has no \[MASK\] token, so nothing can be masked"):
         Masker(MaskingSettings(), plain)
-    with pytest.raises(ValidationError, match="random: 0.3 and masked 0.8 are more than all"):
+    with pytest.raises(ValidationError, match="random: 0.3 and masked 0.8 exceed 1"):
         MaskingSettings(random=0.3)
 
 

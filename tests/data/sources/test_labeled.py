@@ -214,17 +214,17 @@ def test_what_cannot_be_read_is_said_in_a_sentence(tmp_path, name, text, place, 
         (
             ChoiceSource,
             {"path": "a.csv", "choices_column": "x", "choice_columns": ["a", "b"]},
-            "choice_columns: choices are in choices_column already; give one or the other.",
+            "choice_columns: choices_column is given too; give one or the other.",
         ),
         (
             ChoiceSource,
             {"path": "a.csv", "choice_columns": ["a"]},
-            "choice_columns: one choice is none; name two columns or more.",
+            "choice_columns: only one column; name at least two.",
         ),
         (
             ExampleData[LabelSource],
             {"train": {"path": "a.csv"}, "valid": {"path": "a.csv"}},
-            'valid: "a.csv" is the training set too; leave it out, and a part is set apart.',
+            'valid: "a.csv" is the training set too; leave it out to hold out a part of it.',
         ),
     ],
 )

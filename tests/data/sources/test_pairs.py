@@ -181,7 +181,7 @@ def test_damaged_gzip_and_folders_are_told(tmp_path):
 def test_a_place_is_one_place():
     with pytest.raises(ValueError, match="target: give both source and target, or a path that holds both"):
         PairSource(source="a")
-    with pytest.raises(ValueError, match='path: "p" is given beside source or target; give one or the other'):
+    with pytest.raises(ValueError, match='path: "p" is given with source or target; give one or the other'):
         PairSource(source="a", path="p")
 
 
@@ -272,11 +272,11 @@ def test_further_references_come_from_columns(tmp_path):
     [
         (
             {"path": "p.tsv", "references": ("b.en",)},
-            "references: files stand beside source and target; name columns",
+            "references: these files go with source and target; for",
         ),
         (
             {"source": "a", "target": "b", "reference_columns": (2,)},
-            "reference_columns: these belong to a path; give",
+            "reference_columns: these need a path; for",
         ),
     ],
 )
