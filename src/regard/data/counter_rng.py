@@ -12,7 +12,7 @@ Keys = NDArray[np.uint64]
 
 
 def key_of(*parts: int) -> np.uint64:
-    """Return a key derived from all parts."""
+    """Return a key derived from all parts; trailing zeros do not count, as `SeedSequence` pads with them."""
     return np.random.SeedSequence(parts).generate_state(1, np.uint64)[0]
 
 
