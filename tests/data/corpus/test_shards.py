@@ -365,7 +365,7 @@ def test_text_without_text_is_refused(tmp_path, tokenizer):
     (tmp_path / "a.txt").write_text(" \n")
     place = TextSource(paths=(str(tmp_path / "a.txt"),))
     for _ in range(2):
-        with pytest.raises(DataError, match="a.txt: it is empty or has only white space"):
+        with pytest.raises(DataError, match="a.txt: there is no text in it"):
             tokenize(place, tokenizer, tmp_path / "out")
 
 

@@ -62,7 +62,7 @@ def test_pruned_words_are_reported(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("...", "it is empty or has only white space; name files with text."),
+        ("...", "there is no text in it (empty or only white space); name files with text."),
         ("hi hi hi", 'it has only one word, "hi", which has no context words to learn from; add text.'),
         (
             "a a a b",

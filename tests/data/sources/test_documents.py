@@ -154,7 +154,7 @@ def test_a_folder_without_text_is_told(tmp_path):
 
 def test_text_of_nothing_but_white_space_is_told(tmp_path):
     path = written(tmp_path / "a.txt", " \n\t\n")
-    assert message(path) == f"{path}: it is empty or has only white space; name files with text."
+    assert message(path) == f"{path}: there is no text in it (empty or only white space); name files with text."
 
 
 def test_wrong_encodings_are_told_with_the_line(tmp_path, monkeypatch):

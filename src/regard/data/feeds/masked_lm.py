@@ -82,7 +82,7 @@ def packed_batch(masked: Masked, first: int, last: int) -> MlmBatch:
     """Return the sequences from `first` to `last` (exclusive) as one batch."""
     rows = masked.rows
     begin, end = int(rows.cu_seqlens[first]), int(rows.cu_seqlens[last])
-    some = slice(*np.searchsorted(masked.places, [begin, end]).tolist())
+    some = slice(*np.searchsorted(masked.positions, [begin, end]).tolist())
     is_next = rows.is_next[first:last]
     tensor = lambda array: torch.from_numpy(np.ascontiguousarray(array))
     return MlmBatch(
@@ -90,7 +90,7 @@ def packed_batch(masked: Masked, first: int, last: int) -> MlmBatch:
         segments=tensor(rows.segments[begin:end]),
         positions=tensor(rows.positions[begin:end]),
         cu_seqlens=tensor((rows.cu_seqlens[first : last + 1] - begin).astype(np.int32)),
-        label_positions=tensor(masked.places[some] - begin),
+        label_positions=tensor(masked.positions[some] - begin),
         labels=tensor(masked.labels[some]),
         is_next=tensor(is_next),
         max_seqlen=int(np.diff(rows.cu_seqlens[first : last + 1]).max()),
@@ -209,7 +209,7 @@ class MaskedFeed:
             if len(rows.keys):
                 longest_first = np.argsort(-np.diff(rows.cu_seqlens), kind="stable")
                 masked = self.masker(rows.select(longest_first))
-                if len(masked.places) or (rows.is_next != NO_LABEL).any():
+                if len(masked.positions) or (rows.is_next != NO_LABEL).any():
                     return masked
             first, last = last, last + 1
         if masked is None:

@@ -44,7 +44,7 @@ class Masked:
 
     rows: SentencePairBatch
     tokens: Ids  # (N,) input ids
-    places: Ids  # (M,) positions to predict, in order
+    positions: Ids  # (M,) positions to predict, in order
     labels: Ids  # (M,) original ids at these positions
 
 
@@ -78,25 +78,25 @@ class Masker:
             1, np.rint(self.settings.mask_fraction * np.bincount(owner, minlength=len(sizes)))
         ).astype(np.int64)
         if self._continues is None:
-            places = _lowest(text, np.ones_like(text), owner, keys[text], wanted)
+            positions = _lowest(text, np.ones_like(text), owner, keys[text], wanted)
         else:
             is_first = ~self._continues[rows.tokens[text]]
             is_first[:1] = True
             is_first[1:] |= np.diff(text) > 1  # special tokens lie between
             firsts = np.flatnonzero(is_first)
             lengths = np.diff(np.append(firsts, len(text)))
-            places = _lowest(text[firsts], lengths, owner[firsts], keys[text[firsts]], wanted)
-        labels = rows.tokens[places]
-        return Masked(rows, self._replaced(rows.tokens, places, keys[places]), places, labels)
+            positions = _lowest(text[firsts], lengths, owner[firsts], keys[text[firsts]], wanted)
+        labels = rows.tokens[positions]
+        return Masked(rows, self._replaced(rows.tokens, positions, keys[positions]), positions, labels)
 
-    def _replaced(self, tokens: Ids, places: Ids, keys: Keys) -> Ids:
+    def _replaced(self, tokens: Ids, positions: Ids, keys: Keys) -> Ids:
         replaced = tokens.copy()
         draw = uniform(keys_at(keys, 0))
         is_masked = draw < self.settings.masked
         is_random = ~is_masked & (draw < self.settings.masked + self.settings.random)
-        replaced[places[is_masked]] = self.mask
+        replaced[positions[is_masked]] = self.mask
         index = uniform(keys_at(keys[is_random], 1)) * len(self.ordinary)
-        replaced[places[is_random]] = self.ordinary[index.astype(np.int64)]
+        replaced[positions[is_random]] = self.ordinary[index.astype(np.int64)]
         return replaced
 
 

@@ -204,4 +204,4 @@ def read_documents(source: TextSource) -> Iterator[str]:
 
 def nothing_in(source: TextSource) -> DataError:
     """Return the error for a source without text."""
-    return DataError(f"{source.name}: it is empty or has only white space; name files with text.")
+    return DataError(f"{source.name}: there is no text in it (empty or only white space); name files with text.")
