@@ -123,7 +123,7 @@ MISTAKES = {
     ),
     "bleu of different lengths": (
         ["bleu", "{file}", "{other}"],
-        "{file} has 1 lines but {other} has 2; each line must be the translation of its neighbor.",
+        "{file} has 1 lines but {other} has 2; each line must be the translation of the same line in the other file.",
     ),
 }
 
@@ -146,7 +146,7 @@ def test_mistakes_with_files_of_the_user(tmp_path, monkeypatch):
     (tmp_path / "a.en").write_text("one\n\ntwo\nthree\n")
     assert bad("train", "translate", "--source", "a.de", "--target", "a.en") == (
         "a.de has 3 lines but a.en has 4, and line 2 is blank in a.en only, so the shift may begin there; each line "
-        "must be the translation of its neighbor."
+        "must be the translation of the same line in the other file."
     )
     (tmp_path / "b.en").write_bytes(b"one\ntwo\n\xff\n")
     assert bad("train", "translate", "--source", "a.de", "--target", "b.en").startswith("b.en: line 3 is not UTF-8")

@@ -71,8 +71,7 @@ def test_examples_of_one_text_cannot_be_parted():
     with pytest.raises(DataError) as error:
         hold_out(["a"] * 3, 0.1, str, what="question", origin="a.json")
     assert str(error.value) == (
-        "a.json: all 3 training questions have the same text, so that none can be set apart for validation; "
-        "add others."
+        "a.json: all 3 training questions have the same text, so none can be held out for validation; add others."
     )
     with pytest.raises(DataError, match="a.json: only 1 usable training question: too few"):
         hold_out(["a"], 0.1, str, what="question", origin="a.json")
@@ -82,7 +81,7 @@ def test_one_pair_is_too_few():
     with pytest.raises(DataError) as error:
         carve_validation(pairs_of(1), 0.02)
     assert str(error.value) == (
-        "Only 1 usable training pair: too few to learn from and to keep some for validation; add text."
+        "Only 1 usable training pair: too few to train on and hold some out for validation; add text."
     )
 
 
@@ -90,7 +89,7 @@ def test_pairs_with_one_source_are_called_that():
     with pytest.raises(DataError) as raised:
         carve_validation([Pair("a", str(number)) for number in range(5)], 0.1)
     assert str(raised.value) == (
-        "All 5 training pairs have the same source, so that none can be set apart for validation; add others."
+        "All 5 training pairs have the same source, so none can be held out for validation; add others."
     )
     with pytest.raises(DataError, match=r"^There are no pairs to learn from; add some\.$"):
         carve_validation([], 0.1)

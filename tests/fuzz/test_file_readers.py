@@ -18,7 +18,7 @@ from regard.data.settings.examples import ChoiceSource, LabelSource, QuestionSou
 from regard.data.settings.pairs import PairSource
 from regard.data.settings.text import TextSource
 from regard.data.sources.conll import read_tagged
-from regard.data.sources.documents import file_pieces
+from regard.data.sources.documents import file_chunks
 from regard.data.sources.labeled import read_labeled
 from regard.data.sources.lines import read_lines
 from regard.data.sources.multiple_choice import read_choices
@@ -93,7 +93,7 @@ READERS: dict[str, tuple[str, bytes, Callable[[Path], Any]]] = {
     "documents by line": ("a.txt", STORIES[:300], lambda path: _documents(path, "lines")),
     "whole documents": ("a.txt", STORIES[:300], lambda path: _documents(path, "file")),
     "documents jsonl": ("a.jsonl", b'{"text": "a b"}\n', lambda path: _documents(path, "file")),
-    "documents csv": ("a.csv", b"text\na b\n", lambda path: list(file_pieces(path, TextSource(paths=(str(path),))))),
+    "documents csv": ("a.csv", b"text\na b\n", lambda path: list(file_chunks(path, TextSource(paths=(str(path),))))),
     "table of texts": ("a.csv", table(REVIEWS[:9]), lambda path: read_text_table(str(path), [], 1)),
     "word vectors": ("a.txt", b"2 3\nthe 0.1 0.2 0.3\ndog 1 2 3\n", read_word_vectors),
     "binary word vectors": ("a.bin", b"1 2\nthe \x00\x00\x80?\x00\x00\x00@\n", read_word_vectors),

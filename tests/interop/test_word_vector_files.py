@@ -197,7 +197,7 @@ def test_endless_lines_and_packed_nothing_are_refused(tmp_path, monkeypatch):
     bomb = tmp_path / "vectors.gz"
     bomb.write_bytes(gzip.compress(b"the 1 2\n" * 100_000))
     with pytest.raises(
-        DataError, match=r"it unpacks to more than 100 KiB, over 100 times its own size, which no text"
+        DataError, match=r"it decompresses to more than 100 KiB, over 100 times its own size, which no text"
     ):
         read_word_vectors(bomb)
 

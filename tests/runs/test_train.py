@@ -86,7 +86,7 @@ def test_training_from_files_needs_nothing_but_training_text(tmp_path, pairs):
     run = regard.train("translate", SMALL | files, out=tmp_path / "run", progress=telling)
     facts = run.record["data"]
     assert facts["train"]["dropped"] == {"empty": 2} and facts["train"]["carved"] == facts["valid"]["kept"] > 0
-    assert any("dropped: 2 empty" in message and "set apart for validation" in message for message in telling.said)
+    assert any("dropped: 2 empty" in message and "held out for validation" in message for message in telling.said)
     assert set(run.scores) == {"valid"}
     assert set(facts["files"]) == {str(tmp_path / "a.de"), str(tmp_path / "a.en")}
 

@@ -42,16 +42,6 @@ def encoder_path(tmp_path_factory):
     return folder
 
 
-def test_a_way_is_made_of_these_layers():
-    assert recipe_of("embeddings", 12).layers == (0,)
-    assert recipe_of("last", 12).layers == (12,) and recipe_of("second-to-last", 12).layers == (11,)
-    assert recipe_of("sum-all", 12).layers == (ALL,)
-    assert recipe_of("sum-last-4", 12).layers == recipe_of("concat-last-4", 12).layers == (9, 10, 11, 12)
-    assert recipe_of("sum-last-4", 12).is_sum and not recipe_of("concat-last-4", 12).is_sum
-    assert recipe_of("concat-last-4", 2).layers == (1, 2)
-    assert needed_layers(WAYS, 12) == (ALL, 0, 9, 10, 11, 12) and needed_layers(("last",), 12) == (12,)
-
-
 def stored(path, ways=WAYS, sentences=None):
     encoder = load_encoder(path, "cpu")
     words = [tuple(word for word, _ in sentence) for sentence in sentences or tagged(9)]

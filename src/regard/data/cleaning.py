@@ -1,4 +1,4 @@
-"""Pairs that teach nothing are left out, and every one is counted by its reason."""
+"""Cleaning: pairs that fail a filter are dropped and counted by reason."""
 
 import hashlib
 from collections import Counter
@@ -11,32 +11,32 @@ from regard.data.sources.pair import Pair
 from regard.errors import DataError
 
 FORGIVEN = 20
-"""Characters by which a side may always be longer: short sentences have wild ratios."""
+"""Length difference in characters that is always allowed: short sentences have extreme ratios."""
 
 
 @dataclass
 class CleaningReport:
-    """How many pairs were read, and how many were left out for which reason."""
+    """The number of pairs read, dropped (by reason) and held out."""
 
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     carved: int = 0
-    """Pairs set apart for validation."""
+    """Pairs held out for validation."""
 
     @property
     def kept(self) -> int:
-        """How many pairs remain."""
+        """The number of pairs that remain."""
         return self.read - self.dropped.total() - self.carved
 
     def sentence(self) -> str:
-        """Say it in one sentence."""
+        """Return the report as one sentence."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.dropped.most_common())
-        carved = f"; {self.carved:,} set apart for validation" if self.carved else ""
-        return f"{self.kept:,} of {self.read:,} pairs kept; dropped: {reasons or 'none'}{carved}."
+        held_out = f"; {self.carved:,} held out for validation" if self.carved else ""
+        return f"{self.kept:,} of {self.read:,} pairs kept; dropped: {reasons or 'none'}{held_out}."
 
 
 def clean(pairs: Iterable[Pair], settings: CleaningSettings, report: CleaningReport) -> list[Pair]:
-    """Return the pairs worth learning from, stripped of outer white space."""
+    """Return the pairs that pass all filters, stripped of surrounding white space."""
     kept: list[Pair] = []
     seen: set[Pair] = set()
     for raw in pairs:
@@ -53,7 +53,7 @@ def clean(pairs: Iterable[Pair], settings: CleaningSettings, report: CleaningRep
 
 
 def reason_to_drop(pair: Pair, settings: CleaningSettings) -> str | None:
-    """Return why a stripped pair is not worth learning from, if it is not."""
+    """Return the reason to drop a stripped pair; None if it passes all filters."""
     shorter, longer = sorted((len(pair.source), len(pair.target)))
     if shorter == 0:
         return "empty"
@@ -65,7 +65,7 @@ def reason_to_drop(pair: Pair, settings: CleaningSettings) -> str | None:
 
 
 def drop_held_out(pairs: Sequence[Pair], held_out: Iterable[Pair], report: CleaningReport) -> list[Pair]:
-    """Return the pairs whose source is not among the held-out ones."""
+    """Return the pairs whose source text is not among the held-out pairs."""
     sources = {pair.source.strip() for pair in held_out}
     kept = [pair for pair in pairs if pair.source not in sources]
     if len(kept) < len(pairs):
@@ -74,53 +74,53 @@ def drop_held_out(pairs: Sequence[Pair], held_out: Iterable[Pair], report: Clean
 
 
 FEWEST = 50
-"""Validation pairs carved out at least, unless that is more than a tenth: fewer would be a matter of luck."""
+"""Minimum number of validation pairs, unless that exceeds a tenth of all: fewer give noisy scores."""
 
 
 E = TypeVar("E")
 
 
-def carve_validation(pairs: Sequence[Pair], share: float, most: int = 2000) -> tuple[list[Pair], list[Pair]]:
-    """Return (training, validation) pairs; which is which depends on each source text alone."""
-    return hold_out(pairs, share, lambda pair: pair.source, most)
+def carve_validation(pairs: Sequence[Pair], fraction: float, most: int = 2000) -> tuple[list[Pair], list[Pair]]:
+    """Return (training, validation) pairs, split by a hash of the source text."""
+    return hold_out(pairs, fraction, lambda pair: pair.source, most)
 
 
 def hold_out(
     examples: Sequence[E],
-    share: float,
+    fraction: float,
     key: Callable[[E], str],
     most: int = 2000,
     what: str = "pair",
     origin: str = "",
 ) -> tuple[list[E], list[E]]:
-    """Return (training, validation) examples; which is which depends on the text of its key alone.
+    """Return (training, validation) examples, split by a hash of the key's text.
 
-    Being chosen by a hash, an example stays on its side when the file is shuffled or (until `most` is reached)
-    grows, and examples with the same text never straddle the line. `most` holds on average. `origin` is where they
-    come from, for messages.
+    The hash keeps an example in its split when the file is shuffled or (until `most` is reached) grows, and
+    examples with equal texts in the same split. `most` bounds the expected number of validation examples.
+    `origin` names the source of the examples in messages.
     """
     if not examples:
         raise DataError(f"{origin}{': there' if origin else 'There'} are no {what}s to learn from; add some.")
-    marks = {text: _mark(text) for text in map(key, examples)}
-    limit = min(max(share, min(0.1, FEWEST / len(examples))), most / len(examples))
-    chosen = {text for text, mark in marks.items() if mark < limit}
-    if not chosen or len(chosen) == len(marks) > 1:  # a handful of examples: the lowest mark stands in
-        chosen = {min(marks, key=lambda text: marks[text])}
+    hashes = {text: _hash_fraction(text) for text in map(key, examples)}
+    limit = min(max(fraction, min(0.1, FEWEST / len(examples))), most / len(examples))
+    chosen = {text for text, value in hashes.items() if value < limit}
+    if not chosen or len(chosen) == len(hashes) > 1:  # very few examples: take the lowest hash
+        chosen = {min(hashes, key=lambda text: hashes[text])}
     train = [example for example in examples if key(example) not in chosen]
     if not train and len(examples) > 1:
         raise DataError(
             f"{origin}{': all' if origin else 'All'} {len(examples):,} training {what}s have the same "
-            f"{'text' if origin else 'source'}, so that none can be set apart for validation; add others."
+            f"{'text' if origin else 'source'}, so none can be held out for validation; add others."
         )
     if not train:
         raise DataError(
             f"{origin}{': only' if origin else 'Only'} {len(examples)} usable training "
-            f"{what}{'s' if len(examples) != 1 else ''}: too few to learn from and to keep some for validation; add "
+            f"{what}{'s' if len(examples) != 1 else ''}: too few to train on and hold some out for validation; add "
             f"text."
         )
     return train, [example for example in examples if key(example) in chosen]
 
 
-def _mark(text: str) -> float:
-    """Return a number in [0, 1) that depends on the text alone."""
+def _hash_fraction(text: str) -> float:
+    """Return the text's hash as a number in [0, 1)."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=7).digest()) / 2**56

@@ -1,4 +1,4 @@
-"""Items made ahead of time: while a GPU works, the next ones are made ready in another thread."""
+"""Prefetching: a background thread prepares batches while the GPU computes."""
 
 import queue
 import threading
@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 
 
 class Prefetcher(Generic[Item]):
-    """An iterator whose items another thread makes, up to `count` before they are asked for; `close` ends it."""
+    """An iterator that a background thread keeps up to `count` items ahead; `close` stops the thread."""
 
     def __init__(self, items: Iterator[Item], count: int) -> None:
         self._items = items
@@ -26,7 +26,7 @@ class Prefetcher(Generic[Item]):
                     return
             self._put(None, StopIteration())
         except BaseException as error:
-            self._put(None, error)  # raised where the item is asked for
+            self._put(None, error)  # re-raised in the consuming thread
 
     def _put(self, item: Item | None, error: BaseException | None) -> None:
         while not self._is_closed.is_set():
@@ -43,12 +43,12 @@ class Prefetcher(Generic[Item]):
         item, error = self._ready.get()
         if error is not None:
             self._is_closed.set()
-            self._ready.put((None, error))  # and whenever it is asked for again
+            self._ready.put((None, error))  # raised again on every later call
             raise error
         assert item is not None
         return item
 
     def close(self) -> None:
-        """Stop making items, and wait until nothing is being made."""
+        """Stop the background thread and wait for it to end."""
         self._is_closed.set()
         self._thread.join()

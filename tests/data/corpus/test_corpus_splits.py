@@ -1,4 +1,4 @@
-"""Validation text is set apart in whole documents, always the same, and the two parts are the whole."""
+"""Validation text is held out in whole documents, always the same, and the two parts are the whole."""
 
 import pytest
 
@@ -88,7 +88,7 @@ def test_too_little_text_is_told(tmp_path, tokenizer):
     with pytest.raises(DataError) as error:
         hold_out(corpus, 0.02)
     assert str(error.value) == (
-        f"There are only {len(corpus)} tokens to learn from, too few to set some apart for validation; add text, or "
+        f"There are only {len(corpus)} tokens to learn from, too few to hold some out for validation; add text, or "
         f"name a validation text with --valid-text (data.valid)."
     )
 
@@ -110,4 +110,4 @@ def test_the_texts_of_a_run_are_tokenised_side_by_side(tmp_path, tokenizer):
     ]
     assert said == []
     carved = tokenize_all(TextData(train=place("a")), tokenizer, tmp_path / "out", Listening())
-    assert said == [f"{len(carved.valid):,} of {len(found.train):,} tokens are set apart for validation."]
+    assert said == [f"{len(carved.valid):,} of {len(found.train):,} tokens are held out for validation."]

@@ -69,7 +69,7 @@ def test_shards_of_the_same_size_and_other_contents_are_a_sentence(shards, place
     whole = pieces.read_bytes()
     for contents in (bytes(len(whole)), whole[:128] + b"\xff" * (len(whole) - 128), whole[::-1]):
         pieces.write_bytes(contents)
-        with pytest.raises(DataError, match="this part of the tokenized text is gone or damaged"):
+        with pytest.raises(DataError, match="this part of the tokenized text is missing or damaged"):
             tokenize(place, TOKENIZER, shards)
 
 

@@ -22,7 +22,7 @@ from regard.data.corpus import shards as shards_module
 from regard.data.corpus.corpus import TextCounts
 from regard.data.corpus.shards import tokenize
 from regard.data.settings.text import TextSource
-from regard.data.sources.documents import PIECE
+from regard.data.sources.documents import CHUNK
 from regard.data.sources.text_files import read_documents
 from regard.errors import DataError
 from regard.progress import Bar, Progress
@@ -115,7 +115,7 @@ def test_any_stretch_can_be_read(tmp_path, tokenizer):
 def test_cutting_a_document_into_pieces_changes_no_token(tmp_path, settings, gap):
     tokenizer = train_tokenizer(SENTENCES, settings)
     text = gap.join(SENTENCES * 3) + "\n"
-    assert len(text) > 5 * PIECE
+    assert len(text) > 5 * CHUNK
     (tmp_path / "a.txt").write_text(text)
     corpus = tokenize(TextSource(paths=(str(tmp_path / "a.txt"),)), tokenizer, tmp_path / "out", shard_tokens=2000)
     assert ids(corpus) == [*tokenizer.encode(text).ids, tokenizer.eos_id]
@@ -232,7 +232,7 @@ def test_a_shard_that_is_gone_while_it_is_needed_is_told(tmp_path, tokenizer):
     with pytest.raises(DataError) as error:
         corpus.read(0, 10)
     assert str(error.value) == (
-        f"{path}: this part of the tokenized text is gone or damaged; delete it and start again, and it is made anew."
+        f"{path}: this part of the tokenized text is missing or damaged; delete it and start again to rebuild it."
     )
 
 
@@ -311,7 +311,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path, tokenizer, monk
         tokenize(place, tokenizer, out, shard_tokens=1500)
     assert str(error.value) == (
         f"{out}: the tokenized text cannot be written (No space left on device); what is finished is kept, so make "
-        f"room or choose another place, and start again."
+        f"room or choose another folder, and start again."
     )
     assert not is_reading()
     kept = json.loads((out / "manifest.json").read_text())["shards"]
@@ -337,7 +337,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, tokenizer, mo
     place = folder_of_text(tmp_path, 1)
     glance, calls = FileInput.glance, []
     monkeypatch.setattr(FileInput, "glance", lambda self: [*glance(self), len(calls.append(1) or calls) // 3])
-    with pytest.raises(DataError, match="0.txt: it has changed while it was read; start again when it is at rest."):
+    with pytest.raises(DataError, match="0.txt: it changed while it was read; start again when nothing writes"):
         tokenize(place, tokenizer, tmp_path / "out")
 
 
@@ -365,7 +365,7 @@ def test_text_without_text_is_refused(tmp_path, tokenizer):
     (tmp_path / "a.txt").write_text(" \n")
     place = TextSource(paths=(str(tmp_path / "a.txt"),))
     for _ in range(2):
-        with pytest.raises(DataError, match="a.txt: there is no text in it, only white space or nothing"):
+        with pytest.raises(DataError, match="a.txt: there is no text in it"):
             tokenize(place, tokenizer, tmp_path / "out")
 
 

@@ -37,14 +37,14 @@ def test_shares_are_as_they_are_set(told, settings):
     wanted, rows = MaskingSettings(**settings), rows_of(told)
     found = Masker(wanted, told[1])(rows)
     text = ~np.isin(rows.tokens, list(told[1].specials))
-    assert len(found.places) / text.sum() == pytest.approx(wanted.mask_fraction, rel=0.03)
-    now = found.tokens[found.places]
+    assert len(found.positions) / text.sum() == pytest.approx(wanted.mask_fraction, rel=0.03)
+    now = found.tokens[found.positions]
     count = len(now)
     assert (now == told[1].mask_id).mean() == pytest.approx(wanted.masked, abs=4 * 0.5 / count**0.5)
     stays = 1 - wanted.masked - wanted.random + wanted.random / len(told[1].vocabulary)
     assert (now == found.labels).mean() == pytest.approx(stays, abs=4 * 0.5 / count**0.5)
     # each sequence has its share of its own
-    per_row = np.diff(np.searchsorted(found.places, rows.cu_seqlens))
+    per_row = np.diff(np.searchsorted(found.positions, rows.cu_seqlens))
     lengths = np.add.reduceat(text, rows.cu_seqlens[:-1])
     slack = 8 if wanted.whole_word_masking else 0.51
     assert (np.abs(per_row - np.maximum(1, wanted.mask_fraction * lengths)) <= slack).all() and per_row.min() >= 1
@@ -53,11 +53,11 @@ def test_shares_are_as_they_are_set(told, settings):
 def test_nothing_but_the_chosen_changes_and_frames_are_never_chosen(told):
     rows = rows_of(told)
     found = Masker(MaskingSettings(), told[1])(rows)
-    assert (np.diff(found.places) > 0).all() and np.array_equal(found.labels, rows.tokens[found.places])
-    others = np.setdiff1d(np.arange(len(rows.tokens)), found.places)
+    assert (np.diff(found.positions) > 0).all() and np.array_equal(found.labels, rows.tokens[found.positions])
+    others = np.setdiff1d(np.arange(len(rows.tokens)), found.positions)
     assert np.array_equal(found.tokens[others], rows.tokens[others])
     assert not set(found.labels.tolist()) & told[1].specials
-    assert set(found.tokens[found.places].tolist()) & told[1].specials == {told[1].mask_id}
+    assert set(found.tokens[found.positions].tolist()) & told[1].specials == {told[1].mask_id}
 
 
 def test_every_token_is_chosen_as_often_as_others(told):
@@ -67,7 +67,7 @@ def test_every_token_is_chosen_as_often_as_others(told):
         masker, counts = Masker(settings, told[1]), np.zeros(len(rows.tokens))
         for key in range(60):
             again = rows._replace(keys=keys_at(key_of(key, 7), np.arange(len(rows.keys))))
-            counts[masker(again).places] += 1
+            counts[masker(again).positions] += 1
         text = ~np.isin(rows.tokens, list(told[1].specials))
         for place in (slice(0, 20), slice(40, 60)):
             here = text & (rows.positions >= place.start) & (rows.positions < place.stop)
@@ -78,7 +78,7 @@ def test_whole_words_are_chosen_whole(told):
     rows = rows_of(told)
     found = Masker(MaskingSettings(whole_word_masking=True), told[1])(rows)
     chosen = np.zeros(len(rows.tokens), bool)
-    chosen[found.places] = True
+    chosen[found.positions] = True
     pieces = told[1].tokens(rows.tokens.tolist())
     inside = np.array([piece.startswith("##") for piece in pieces])
     inside[1:] &= rows.tokens[:-1] != told[1].bos_id  # a text that was cut may begin within a word
@@ -86,14 +86,14 @@ def test_whole_words_are_chosen_whole(told):
     assert np.array_equal(chosen[1:][inside[1:]], chosen[:-1][inside[1:]])
     apart = Masker(MaskingSettings(), told[1])(rows)
     chosen[:] = False
-    chosen[apart.places] = True
+    chosen[apart.positions] = True
     assert not np.array_equal(chosen[1:][inside[1:]], chosen[:-1][inside[1:]])
 
 
 def test_masks_follow_from_keys_alone(told):
     masker = Masker(MaskingSettings(), told[1])
     one, same, other = (masker(rows_of(told, key)) for key in (1, 1, 2))
-    assert np.array_equal(one.tokens, same.tokens) and not np.array_equal(one.places[:99], other.places[:99])
+    assert np.array_equal(one.tokens, same.tokens) and not np.array_equal(one.positions[:99], other.positions[:99])
     rows = rows_of(told)
     order = np.array([7, 3])
     some = masker(rows.select(order))
@@ -108,9 +108,9 @@ def test_whole_words_need_a_tokenizer_that_marks_them(tmp_path):
     with pytest.raises(ConfigError, match='masking.whole_word_masking: needs a tokenizer of kind "wordpiece"'):
         Masker(MaskingSettings(whole_word_masking=True), words)
     plain = train_tokenizer(["some text or other"], TokenizerSettings(size=100))
-    with pytest.raises(ConfigError, match=r"this tokenizer has no \[MASK\], so no word can be masked"):
+    with pytest.raises(ConfigError, match=r"this tokenizer has no \[MASK\] token, so nothing can be masked"):
         Masker(MaskingSettings(), plain)
-    with pytest.raises(ValidationError, match="random: 0.3 and masked 0.8 are more than all"):
+    with pytest.raises(ValidationError, match="random: 0.3 and masked 0.8 exceed 1"):
         MaskingSettings(random=0.3)
 
 

@@ -72,7 +72,7 @@ def test_a_text_without_a_word_that_is_known_is_told_apart(tmp_path):
 def test_windows_of_any_text_have_labels(count, length, tokens, limit, seed, shares):
     stream = IdStream(np.arange(count))
     if count < 2:
-        with pytest.raises(DataError, match=f"^The text has {count} tokens, and nothing follows from that; add text"):
+        with pytest.raises(DataError, match=f"^The text has {count} tokens, too few for a next token; add text"):
             WindowFeed(stream, length, tokens, limit, seed)
         return
     for update in first_updates(WindowFeed(stream, length, tokens, limit, seed)):

@@ -106,7 +106,7 @@ def test_a_text_shorter_than_a_window_is_one_shorter_window():
     small = feed(count=10)
     assert small.length == 9 and small.updates_in(0) == 1
     assert [labels(update) for update in firsts(small, 2)] == [list(range(1, 10))] * 2
-    with pytest.raises(DataError, match="The text has 1 tokens, and nothing follows from that; add text."):
+    with pytest.raises(DataError, match="The text has 1 tokens, too few for a next token; add text."):
         feed(count=1)
 
 
@@ -151,5 +151,5 @@ def test_a_sliding_window_says_every_token_once_with_enough_before_it(count, str
 
 
 def test_a_stride_past_the_window_is_refused():
-    with pytest.raises(ConfigError, match="stride: 17 does not lie between 1 and 16, the length of a window."):
+    with pytest.raises(ConfigError, match="stride: 17 is not between 1 and 16, the window length."):
         next(sliding_windows(IdStream(np.arange(100)), 3, 16, 17, 100))

@@ -168,7 +168,7 @@ def test_a_label_that_is_no_number_is_none_and_odd_ones_are_refused(tmp_path):
     ):
         read_labeled(LabelSource(path=path))
     path = written(tmp_path, "c.csv", "text,score\na b,²\n")
-    with pytest.raises(DataError, match=r'line 2 has "²" under "score", which is no number'):
+    with pytest.raises(DataError, match=r'line 2 has "²" under "score", which is not a number'):
         read_labeled(LabelSource(path=path), is_number=True)
 
 
@@ -259,10 +259,10 @@ def test_a_question_without_an_id_goes_by_its_number(tmp_path):
 @pytest.mark.parametrize(
     "qas, words",
     [
-        ([7], "question 0 is no JSON object"),
-        ([{"question": 7, "answers": []}], "question 0 has the number 7 as its question, and no text"),
-        ([{"question": "b", "answers": 7}], "question 0 has the number 7 as its answers, and no text"),
-        ([{"question": "b", "answers": [7]}], "question 0 has the number 7 as its answer, and no text"),
+        ([7], "question 0 is not a JSON object"),
+        ([{"question": 7, "answers": []}], "question 0 has the number 7 as its question, not text"),
+        ([{"question": "b", "answers": 7}], "question 0 has the number 7 as its answers, not text"),
+        ([{"question": "b", "answers": [7]}], "question 0 has the number 7 as its answer, not text"),
         ([{"question": "b", "answers": [{"text": "\ud800"}]}], "question 0 has half a character (a lone surrogate)"),
         ([{"question": "b", "id": [1], "answers": []}], 'question 0 has a list under "id"'),
     ],
@@ -285,7 +285,7 @@ def test_a_label_that_names_no_choice_is_refused(tmp_path, label):
     row = {"context": "a", "choices": ["one", "two", "three"], "label": label}
     path = written(tmp_path, "a.jsonl", json.dumps(row))
     with pytest.raises(
-        DataError, match=r"record 1: \".{0,40}\" names none of its 3 choices; give a number, a letter,"
+        DataError, match=r"record 1: \".{0,40}\" names none of its 3 choices; give its number, A, B, …,"
     ):
         read_choices(ChoiceSource(path=path))
 

@@ -88,13 +88,13 @@ def test_a_count_takes_the_first(tmp_path):
         ("a\tO\nb\t\n", "a.conll", "line 2 has no tag"),
         ("word,tag\na,O\n,O\n", "a.csv", 'line 3 has nothing under "word"'),
         ("word,tag\na,O\nb\n", "a.csv", 'line 3 has nothing under "tag"'),
-        ("a\n\nb\n", "a.csv", 'column "0" holds the words, so tags need another'),
+        ("a\n\nb\n", "a.csv", 'column "0" holds the words, so the tags need another'),
         ("a,b,c\n", "a.csv", 'no column (0 with "a", 1 with "b", 2 with "c") is known to hold the words'),
         ("", "a.csv", "there are no sentences"),
         ("text,tags\na b,O\n", "a.csv", "line 2 has 2 words but 1 tags"),
         ("text,tags\na b,\"['O', x]\"\n", "a.csv", 'has a list under "tags" that cannot be read'),
-        ("word,tag\n" + "a,O\n" * 1001, "a.csv", "nothing says where a sentence ends in 1,001 words"),
-        ("[1]", "a.json", "this is no list of JSON objects"),
+        ("word,tag\n" + "a,O\n" * 1001, "a.csv", "there is no sentence boundary in 1,001 words"),
+        ("[1]", "a.json", "this is not a list of JSON objects"),
         ('{"tokens": ["a"], "tags": ["O", "O"]}\n', "a.jsonl", "record 1 has 1 words but 2 tags"),
         ('{"tokens": 1, "tags": ["O"]}\n', "a.jsonl", 'has no list under "tokens"'),
         ('{"tokens": ["a", ""], "tags": ["O", "O"]}\n', "a.jsonl", "has an empty or broken entry"),
@@ -131,7 +131,7 @@ def test_a_word_a_row_and_a_column_that_numbers_sentences(tmp_path):
     found, telling = read(tmp_path, "\ufeff" + KAGGLE, "a.csv")
     assert found == [TaggedRow(("Anna", "a, b"), ("B-per", "O")), TaggedRow(('"', "Rome"), ("O", "B-geo"))]
     assert telling.said[0].endswith(
-        'the words are in "Word", their tags in "Tag", a word a row, sentences by "Sentence #".'
+        'the words are in "Word", their tags in "Tag", one word per row, sentences by "Sentence #".'
     )
     assert read(tmp_path, KAGGLE, "a.csv", label_column="POS")[0][0].tags == ("NNP", "X")
     repeated = "sentence_id,words,labels\n0,a,O\n0,b,B-x\n1,c,O\n"

@@ -9,7 +9,7 @@ import pytest
 
 from regard.data.settings.text import TextData, TextSource
 from regard.data.sources import documents, lines
-from regard.data.sources.documents import PIECE, DocumentSpan, pieces_of
+from regard.data.sources.documents import CHUNK, DocumentSpan, chunks_of
 from regard.data.sources.text_files import find_inputs, read_documents
 from regard.errors import DataError
 
@@ -60,7 +60,7 @@ def test_a_row_of_a_table_is_a_document(tmp_path, ending):
     assert read(written(tmp_path / f"a.tsv{ending}", "text\tn\none\t1\ntwo\t2\n")) == ["one", "two"]
     assert message(written(tmp_path / f"b.csv{ending}", "a,b\n1,2\n")) == (
         f'{tmp_path / "b.csv"}{ending}: this table has no column "text" (a, b); name the one that holds the text, '
-        f"such as data.train.field=NAME (if it is no table, call it .txt)."
+        f"such as data.train.field=NAME (if it is not a table, name it .txt)."
     )
 
 
@@ -104,16 +104,16 @@ def test_long_documents_come_in_pieces_that_make_them_up(tmp_path, monkeypatch):
             pieces = list(find_inputs(TextSource(paths=(path,), documents=each))[0].pieces())
             assert "".join(piece.text for piece in pieces) == (text if each == "file" else text.replace("\n", " "))
             assert [piece.is_last for piece in pieces] == [False] * (len(pieces) - 1) + [True]
-            assert max(len(piece.text) for piece in pieces) <= PIECE < len(text) / 10
+            assert max(len(piece.text) for piece in pieces) <= CHUNK < len(text) / 10
             assert sum(piece.consumed for piece in pieces) == len(text.encode())
 
 
 def test_pieces_do_not_depend_on_the_parts_in_which_a_document_came():
     text = "Wort " * 5000 + "ohne" * 5000 + "\n\n\n" * 3000 + "Zeile\n" * 3000
-    whole = [piece.text for piece in pieces_of([DocumentSpan(text, True, 0)])]
+    whole = [piece.text for piece in chunks_of([DocumentSpan(text, True, 0)])]
     for size in (1, 100, 7777):
         parts = [DocumentSpan(text[start : start + size], False, 0) for start in range(0, len(text), size)]
-        assert [piece.text for piece in pieces_of([*parts, DocumentSpan("", True, 0)])] == whole
+        assert [piece.text for piece in chunks_of([*parts, DocumentSpan("", True, 0)])] == whole
 
 
 def test_data_sets_of_the_datasets_library(tmp_path):
@@ -154,7 +154,7 @@ def test_a_folder_without_text_is_told(tmp_path):
 
 def test_text_of_nothing_but_white_space_is_told(tmp_path):
     path = written(tmp_path / "a.txt", " \n\t\n")
-    assert message(path) == f"{path}: there is no text in it, only white space or nothing; name files that hold some."
+    assert message(path) == f"{path}: there is no text in it (empty or only white space); name files with text."
 
 
 def test_wrong_encodings_are_told_with_the_line(tmp_path, monkeypatch):
@@ -178,9 +178,9 @@ def test_damaged_gzip_is_told(tmp_path):
 def test_json_that_is_none_is_told_with_path_and_line(tmp_path):
     good = '{"text": "eins"}\n'
     path = written(tmp_path / "a.jsonl", good + '{"text": \n')
-    assert message(path) == f"{path}: line 2 is not JSON (Expecting value); write one object a line."
+    assert message(path) == f"{path}: line 2 is not JSON (Expecting value); write one object per line."
     path = written(tmp_path / "b.jsonl", good + "\n[1]\n")
-    assert message(path) == f"{path}: line 3 is not a JSON object; write one object a line."
+    assert message(path) == f"{path}: line 3 is not a JSON object; write one object per line."
     path = written(tmp_path / "c.jsonl", good + '{"body": "x", "id": 1}\n')
     assert message(path) == (
         f'{path}: line 2 has no text under "text" (it has body, id); name the field that holds it, such as '
@@ -191,7 +191,7 @@ def test_json_that_is_none_is_told_with_path_and_line(tmp_path):
     path = written(tmp_path / "d.jsonl", '{"text": "\\ud800"}\n')
     assert message(path) == (f'{path}: line 1 has half a character (a lone surrogate) under "text"; write it whole.')
     path = written(tmp_path / "e.json", good)
-    assert message(path) == f"{path}: .json holds one value; write one object a line and call the file .jsonl."
+    assert message(path) == f"{path}: .json holds one value; write one object per line and name the file .jsonl."
 
 
 def test_the_training_text_is_no_validation_text():

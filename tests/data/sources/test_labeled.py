@@ -79,8 +79,8 @@ def test_without_names_the_column_that_repeats_itself_is_the_label(tmp_path):
     telling = Telling()
     assert read_labeled(LabelSource(path=path), telling)[0] == LabeledRow(("a",), "no")
     assert telling.said == [
-        f'{path}: the text is in column "1", the label in "0" (numbers from 0: the first row is taken for an '
-        "example, not for names)."
+        f'{path}: the text is in column "1", the label in "0" (numbers from 0: the first row is read as an '
+        "example, not as a header)."
     ]
 
 
@@ -119,7 +119,7 @@ def test_only_the_first_examples_are_taken_and_that_is_said(tmp_path):
     path = written(tmp_path, "a.csv", "text,label\na,x\nb,y\n")
     telling = Telling()
     assert len(read_labeled(LabelSource(path=path, max_rows=1), telling)) == 1
-    assert telling.said[-1] == f"{path}: the first 1 of 2 examples are used (count)."
+    assert telling.said[-1] == f"{path}: the first 1 of 2 examples are used (max_rows)."
 
 
 def test_stories_of_the_miniature_world_are_labelled_by_their_plots():
@@ -129,7 +129,7 @@ def test_stories_of_the_miniature_world_are_labelled_by_their_plots():
     assert len({each.label for each in found}) > 3
 
 
-WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, second_column, label_column)."
+WAY_OUT = "set --text-column (twice for pairs) and --label-column (text_column, second_column, label_column)."
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, 
             "a.csv",
             "text,label\na,b\n",
             {"text_column": "text", "label_column": "text"},
-            f'column "text" has two parts to play; {WAY_OUT}',
+            f'column "text" is both text and label; {WAY_OUT}',
         ),
-        ("a.csv", "a,b\nc,d\n", {}, f"either column could be the label, both hold 2 values; {WAY_OUT}"),
+        ("a.csv", "a,b\nc,d\n", {}, f"either column could be the label, both have 2 distinct values; {WAY_OUT}"),
         (
             "a.csv",
             "text,label\na,b,c\n",
@@ -168,7 +168,7 @@ WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, 
             "a.jsonl",
             '{"label": 1}\n',
             {"text_column": "label"},
-            f'column "label" has two parts to play; {WAY_OUT}',
+            f'column "label" is both text and label; {WAY_OUT}',
         ),
         (
             "a.jsonl",
@@ -182,12 +182,17 @@ WAY_OUT = "say --text-column (twice for pairs) and --label-column (text_column, 
             {},
             'record 1 has half a character (a lone surrogate) under "text"; write it whole.',
         ),
-        ("a.json", "[1]", {}, "this is no list of JSON objects; write one object a line and call the file .jsonl."),
+        (
+            "a.json",
+            "[1]",
+            {},
+            "this is not a list of JSON objects; write one object per line and name the file .jsonl.",
+        ),
         (
             "a.txt",
             "a",
             {},
-            'the ending ".txt" says nothing about columns; use .csv, .tsv, .jsonl or .json (each also .gz).',
+            'the extension ".txt" is not a table format; use .csv, .tsv, .jsonl or .json (each also .gz).',
         ),
     ],
 )
@@ -209,17 +214,17 @@ def test_what_cannot_be_read_is_said_in_a_sentence(tmp_path, name, text, place, 
         (
             ChoiceSource,
             {"path": "a.csv", "choices_column": "x", "choice_columns": ["a", "b"]},
-            "choice_columns: choices are in choices_column already; give one or the other.",
+            "choice_columns: choices_column is given too; give one or the other.",
         ),
         (
             ChoiceSource,
             {"path": "a.csv", "choice_columns": ["a"]},
-            "choice_columns: one choice is none; name two columns or more.",
+            "choice_columns: only one column; name at least two.",
         ),
         (
             ExampleData[LabelSource],
             {"train": {"path": "a.csv"}, "valid": {"path": "a.csv"}},
-            'valid: "a.csv" is the training set too; leave it out, and a part is set apart.',
+            'valid: "a.csv" is the training set too; leave it out to hold out a part of it.',
         ),
     ],
 )
@@ -257,7 +262,7 @@ def test_numbers_have_names_of_their_own(tmp_path):
 
 def test_what_is_no_number_is_named(tmp_path):
     (tmp_path / "a.csv").write_text("text,score\na,0.5\nb,much\n")
-    with pytest.raises(DataError, match='line 3 has "much" under "score", which is no number'):
+    with pytest.raises(DataError, match='line 3 has "much" under "score", which is not a number'):
         read_labeled(LabelSource(path=str(tmp_path / "a.csv")), is_number=True)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from regard.config.limits import LINE, TEXT
 from regard.data.settings.text import TextSource
-from regard.data.sources.documents import file_pieces
+from regard.data.sources.documents import file_chunks
 from regard.data.sources.lines import bounded_lines, read_lines, text_blocks
 from regard.errors import DataError
 
@@ -22,7 +22,7 @@ def test_a_file_that_unpacks_to_more_than_the_limit_is_refused(tmp_path, monkeyp
     with pytest.raises(DataError) as caught:
         read_lines(path)
     assert str(caught.value) == (
-        f"{path}: it holds more than 64 KiB of text, the most that is read at once; split it, or raise the limit "
+        f"{path}: it has more than 64 KiB of text, the most that is read at once; split it, or raise the limit "
         "with REGARD_MAX_TEXT_BYTES=BYTES in the environment."
     )
 
@@ -33,7 +33,7 @@ def test_a_stream_of_text_may_be_large_but_not_made_to_fill_a_disk(tmp_path, mon
     plain.write_bytes(b"word " * 40_000)
     assert sum(len(text) for text, _ in text_blocks(plain)) == 200_000
     bomb.write_bytes(gzip.compress(b"\x00" * 2**24, 9))
-    with pytest.raises(DataError, match="unpacks to more than 64 KiB, over 100 times its own size"):
+    with pytest.raises(DataError, match="decompresses to more than 64 KiB, over 100 times its own size"):
         list(text_blocks(bomb))
 
 
@@ -70,7 +70,7 @@ def test_a_line_of_json_has_a_limit_too(tmp_path, monkeypatch):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "short"}\n{"text": "' + "a" * 2_000 + '"}\n')
     with pytest.raises(DataError, match="line 2 is longer than 1 KiB"):
-        list(file_pieces(path, TextSource(paths=(str(path),))))
+        list(file_chunks(path, TextSource(paths=(str(path),))))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])

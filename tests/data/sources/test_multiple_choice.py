@@ -86,10 +86,10 @@ WAY_OUT = "name the columns with data.train.context_column=NAME, choices_column 
             {"context": "x", "choices": "a", "label": 0},
             f': record 1 has no list of texts under "choices"; {WAY_OUT}',
         ),
-        ({"context": "x", "choices": ["a"], "label": 0}, ": record 1 has 1 choices; there must be two at least."),
+        ({"context": "x", "choices": ["a"], "label": 0}, ": record 1 has 1 choices; at least two are needed."),
         (
             {"context": "x", "choices": ["a", " "], "label": 0},
-            ": record 1: choice 1 (counted from 0) is empty; give it words.",
+            ": record 1: choice 1 (counted from 0) is empty; fill it in.",
         ),
         (
             {"context": "x", "choices": ["a", "\ud800"], "label": 0},
@@ -97,7 +97,7 @@ WAY_OUT = "name the columns with data.train.context_column=NAME, choices_column 
         ),
         (
             {"context": "x", "choices": ["a", "b"], "label": 3},
-            ': record 1: "3" names none of its 2 choices; give a number, a letter, or the choice itself.',
+            ': record 1: "3" names none of its 2 choices; give its number, A, B, …, or the choice itself.',
         ),
     ],
 )

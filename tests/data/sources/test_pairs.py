@@ -118,12 +118,12 @@ def test_files_of_different_length_are_told_with_both_counts_and_the_likely_plac
     place = aligned(tmp_path, "a\nb\nc\nd\n", "x\n\ny\nz\nw\n")
     assert message(place) == (
         f"{tmp_path / 'a.de'} has 4 lines but {tmp_path / 'a.en'} has 5, and line 2 is blank in {tmp_path / 'a.en'} "
-        "only, so the shift may begin there; each line must be the translation of its neighbor."
+        "only, so the shift may begin there; each line must be the translation of the same line in the other file."
     )
     place = aligned(tmp_path, "a\nb\n", "x\n")
     assert message(place) == (
-        f"{tmp_path / 'a.de'} has 2 lines but {tmp_path / 'a.en'} has 1; each line must be the translation of its "
-        "neighbor."
+        f"{tmp_path / 'a.de'} has 2 lines but {tmp_path / 'a.en'} has 1; each line must be the translation of the "
+        "same line in the other file."
     )
 
 
@@ -144,7 +144,7 @@ def test_an_empty_corpus_is_told(tmp_path):
 def test_tables_that_cannot_be_read_are_told(tmp_path):
     path = written(tmp_path / "p.tsv", "a\tb\tc\n")
     assert message(PairSource(path=path)) == (
-        f"{path}: the first row has 3 columns; say which two to use with source_column and target_column (numbers "
+        f"{path}: the first row has 3 columns; name two with source_column and target_column (numbers "
         "from 0, or names in a header row)."
     )
     path = written(tmp_path / "q.tsv", "a\tb\nc\n")
@@ -161,8 +161,8 @@ def test_tables_that_cannot_be_read_are_told(tmp_path):
     )
     path = written(tmp_path / "u.docx", "x")
     assert message(PairSource(path=path)) == (
-        f'{path}: the ending ".docx" says nothing about pairs; use .tsv, .csv or .jsonl (each also .gz), or give two '
-        "files as source and target."
+        f'{path}: the extension ".docx" is not a format of pairs; use .tsv, .csv or .jsonl (each also .gz), or give '
+        "two files as source and target."
     )
 
 
@@ -181,7 +181,7 @@ def test_damaged_gzip_and_folders_are_told(tmp_path):
 def test_a_place_is_one_place():
     with pytest.raises(ValueError, match="target: give both source and target, or a path that holds both"):
         PairSource(source="a")
-    with pytest.raises(ValueError, match='path: "p" is given beside source or target; give one or the other'):
+    with pytest.raises(ValueError, match='path: "p" is given with source or target; give one or the other'):
         PairSource(source="a", path="p")
 
 
@@ -206,7 +206,7 @@ def test_pairs_beyond_the_count_are_told(tmp_path):
 
     path = written(tmp_path / "a.jsonl", '{"source": "Ja", "target": "Yes"}\n' * 3)
     assert len(read_pairs(PairSource(path=path, max_rows=2), Listening())) == 2
-    assert said == [f"{path}: the first 2 of 3 pairs are used (count)."]
+    assert said == [f"{path}: the first 2 of 3 pairs are used (max_rows)."]
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_pairs_beyond_the_count_are_told(tmp_path):
             'record 1 has half a character (a lone surrogate) under "source"',
         ),
         ("a.csv", "Ja; Yes\nNein\n", "the first row is one column; a .csv needs a comma between the two"),
-        ("a.json", "[]", ".json holds one value; write one object a line and call the file .jsonl"),
+        ("a.json", "[]", ".json holds one value; write one object per line and name the file .jsonl"),
     ],
 )
 def test_files_in_the_wrong_form_are_told(tmp_path, name, text, expected):
@@ -263,7 +263,7 @@ def test_further_references_come_from_columns(tmp_path):
     with pytest.raises(DataError) as error:
         references(PairSource(path=named, reference_columns=(2,)))
     assert str(error.value) == (
-        f"{named}: 1 targets but 2 further references; call all columns by name, or all by number."
+        f"{named}: 1 targets but 2 further references; give all columns by name, or all by number."
     )
 
 
@@ -272,11 +272,11 @@ def test_further_references_come_from_columns(tmp_path):
     [
         (
             {"path": "p.tsv", "references": ("b.en",)},
-            "references: files stand beside source and target; name columns",
+            "references: these files go with source and target; for",
         ),
         (
             {"source": "a", "target": "b", "reference_columns": (2,)},
-            "reference_columns: these belong to a path; give",
+            "reference_columns: these need a path; for",
         ),
     ],
 )

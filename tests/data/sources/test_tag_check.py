@@ -8,6 +8,7 @@ from commands import bad
 from labeled import Telling
 from regard.data.settings.examples import TagSource
 from regard.data.sources.conll import read_tagged
+from regard.data.sources.tag_check import RARE, TagsSeen, check_tags
 from regard.errors import DataError
 
 SENTENCE = [("Ann", "B-PER"), ("Lee", "I-PER"), ("went", "O"), ("home", "O")]
@@ -46,8 +47,8 @@ def test_a_stray_tag_is_refused_with_its_place_and_what_was_meant(tmp_path, name
     with pytest.raises(DataError) as raised:
         read_tagged(TagSource(path=str(path)))
     assert str(raised.value) == (
-        f'{path}: {place} has the tag "{tag}", used once, which marks no span though most do{hint}; mend it, or set '
-        f"the scheme of this set to none (such as data.train.scheme=none) if each tag is one of its own."
+        f'{path}: {place} has the tag "{tag}", used once, which marks no span though most do{hint}; fix it, or set '
+        f"the scheme of this set to none (such as data.train.scheme=none) if tags mark no spans."
     )
     found = read_tagged(TagSource(path=str(path), scheme="none"))
     assert found[-1].tags == (tag, "O") and found[0].tags == ("B-PER", "I-PER", "O", "O")
@@ -85,3 +86,37 @@ def test_a_number_of_a_word_in_conllu_is_made_of_plain_digits(tmp_path):
     ]
     path.write_text("\n".join("\t".join(row) for row in rows) + "\n")
     assert read_tagged(TagSource(path=str(path)))[0].words == ("a", "c")
+
+
+def seen(**counts):
+    tags = TagsSeen()
+    for number, (tag, count) in enumerate(counts.items(), start=1):
+        tags.add([tag.replace("_", "-")] * count, f"line {number}")
+    return tags
+
+
+def test_tags_are_counted_and_first_seen_where_they_first_occur():
+    tags = TagsSeen()
+    tags.add(["O", "B-PER", "O"], "line 1")
+    tags.add(["B-PER", "B-LOC"], "line 2")
+    assert tags.counts == {"O": 2, "B-PER": 2, "B-LOC": 1}
+    assert tags.first_seen == {"O": "line 1", "B-PER": "line 1", "B-LOC": "line 2"}
+
+
+@pytest.mark.parametrize("frequent", [RARE - 1, RARE, 5 * RARE])
+def test_a_likely_typo_is_warned_of_only_if_the_other_tag_is_far_more_frequent(frequent):
+    telling = Telling()
+    check_tags(seen(NOUN=frequent, Noun=1, VERB=3), TagSource(path="a.conll"), telling)
+    warning = f'a.conll: line 2 has the tag "Noun", used once; did you mean "NOUN", used {frequent} times?'
+    assert telling.warned == ([warning] if frequent >= RARE else [])
+
+
+def test_single_word_tags_are_refused_only_where_most_tags_mark_spans():
+    check_tags(seen(O=9, B_PER=2, NOUN=3), TagSource(path="a.conll"), Telling())
+    with pytest.raises(
+        DataError, match=r'line 3 has the tag "NOUN", used 3 times, which marks no span though most do'
+    ):
+        check_tags(seen(O=9, B_PER=4, NOUN=3), TagSource(path="a.conll"), Telling())
+    with pytest.raises(DataError, match=r'line 3 has the tag "NOUN", used 3 times, which marks no span'):
+        check_tags(seen(O=9, B_PER=2, NOUN=3), TagSource(path="a.conll", scheme="iob2"), Telling())
+    check_tags(seen(O=9, B_PER=4, NOUN=3), TagSource(path="a.conll", scheme="none"), Telling())

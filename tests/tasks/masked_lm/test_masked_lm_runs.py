@@ -259,7 +259,7 @@ def test_a_text_in_which_nothing_can_be_masked_is_refused_before_it_is_learned_f
         train(tmp_path, changes | {"model.next_sentence_head": False})
     (tmp_path / "controls.txt").write_text("\x01\x02\x03")
     changes = {"data.train.paths": [str(tmp_path / "controls.txt")], "data.valid.paths": [str(text)]}
-    with pytest.raises(DataError, match=r"^The tokenizer has special tokens alone, as the text it was made from has"):
+    with pytest.raises(DataError, match=r"^The tokenizer has only special tokens, as the text it was trained on has"):
         train(tmp_path, changes | {"model.next_sentence_head": False}, out="other")
 
 

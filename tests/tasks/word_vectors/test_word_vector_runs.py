@@ -173,7 +173,7 @@ def test_a_text_of_one_word_is_refused(book):
     shutil.rmtree(book)
     book.mkdir()
     (book / "a.txt").write_text("hello " * 9, encoding="utf-8")
-    with pytest.raises(DataError, match='it holds but one word, "hello", which has no words around it'):
+    with pytest.raises(DataError, match='it has only one word, "hello", which has no context words'):
         train("vectors", settings(book))
 
 

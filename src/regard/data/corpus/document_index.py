@@ -1,4 +1,4 @@
-"""Where the document around a place of a corpus begins and ends, looked up in the shards that are asked about."""
+"""Document boundaries around any position of a corpus, read only from the shards involved."""
 
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ from regard.data.corpus.corpus import OPEN, Corpus, Ids
 
 
 class DocumentIndex:
-    """The documents of a corpus by place."""
+    """Looks up the documents of a corpus by position."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
@@ -22,12 +22,12 @@ class DocumentIndex:
         self._open_since, self._open_until = self._carried()
 
     def _ends_in(self, shard: str) -> NDArray[np.int64]:
-        """Return where documents end in a shard."""
-        rows = self.corpus.shards.pieces(shard)
+        """Return the positions in a shard at which documents end."""
+        rows = self.corpus.shards.chunks(shard)
         return np.asarray(rows["end"])[np.asarray(rows["is_last"])].astype(np.int64)
 
     def _carried(self) -> tuple[Ids, Ids]:
-        """Return where the documents begin that are open when a segment begins, and end that are when it ends."""
+        """Return, for each segment, the begin of the document of its first token and the end of its last token's."""
         starts = self.corpus.starts
         count = len(self.corpus.segments)
         since, until = np.zeros(count, np.int64), np.full(count, len(self.corpus), np.int64)
@@ -44,23 +44,23 @@ class DocumentIndex:
                     until[number], waiting = begin, number + 1
         return since, until
 
-    def bounds(self, places: Ids) -> tuple[Ids, Ids]:
-        """Return where the documents around some places begin and end, their end tokens included."""
+    def bounds(self, positions: Ids) -> tuple[Ids, Ids]:
+        """Return (begins, ends) of the documents around some positions, EOS included."""
         starts = self.corpus.starts
-        numbers = np.searchsorted(starts, places, "right") - 1
+        numbers = np.searchsorted(starts, positions, "right") - 1
         begins, ends = self._open_since[numbers], self._open_until[numbers]
         shifts = starts[numbers] - self._begins[numbers]
         shards = self._shards[numbers]
         for shard in np.unique(shards).tolist():
             here = np.flatnonzero(shards == shard)
-            known = self._ends(self._names[shard])
-            if not len(known):
+            stops = self._ends(self._names[shard])
+            if not len(stops):
                 continue
-            found = np.searchsorted(known, places[here] - shifts[here], "right")
-            before = known[np.maximum(found - 1, 0)] + shifts[here]
-            after = known[np.minimum(found, len(known) - 1)] + shifts[here]
-            begins_here = (found > 0) & (before > starts[numbers[here]])
-            ends_here = (found < len(known)) & (after <= starts[numbers[here] + 1])
+            after_count = np.searchsorted(stops, positions[here] - shifts[here], "right")
+            before = stops[np.maximum(after_count - 1, 0)] + shifts[here]
+            after = stops[np.minimum(after_count, len(stops) - 1)] + shifts[here]
+            begins_here = (after_count > 0) & (before > starts[numbers[here]])
+            ends_here = (after_count < len(stops)) & (after <= starts[numbers[here] + 1])
             begins[here] = np.where(begins_here, before, begins[here])
             ends[here] = np.where(ends_here, after, ends[here])
         return begins, ends

@@ -1,4 +1,4 @@
-"""The book of a folder of shards: what they were made from, so that nothing is made twice or trusted too long."""
+"""The manifest of a folder of shards: what they were made from, so that only new or changed inputs are tokenized."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field, StringConstraints, model_validator
 
 from regard.config.records import Count, Record, check_record, read_json
-from regard.data.corpus.corpus import ids_file, pieces_file
+from regard.data.corpus.corpus import chunks_file, ids_file
 from regard.errors import DataError
 from regard.progress import Progress
 
@@ -29,7 +29,7 @@ ShardName = Annotated[str, StringConstraints(pattern=r"^[0-9]{6,18}$")]
 
 
 class EntryRecord(Record):
-    """An entry as it is written."""
+    """An entry as stored in JSON."""
 
     glance: list[int | str]
     sha256: str
@@ -39,14 +39,14 @@ class EntryRecord(Record):
     is_complete: bool = False
 
     @model_validator(mode="after")
-    def _says_where_its_documents_are(self) -> "EntryRecord":
+    def _has_spans_for_its_documents(self) -> "EntryRecord":
         if self.is_complete and self.documents and not self.spans:
             raise ValueError("spans are missing")
         return self
 
 
 class CorpusManifest(Record):
-    """A manifest as it is written."""
+    """A manifest as stored in JSON."""
 
     tokenizer: str
     reading: dict[str, Any]
@@ -56,7 +56,7 @@ class CorpusManifest(Record):
     format: int
 
     def manifest(self) -> "Manifest":
-        """Return it as it is worked with."""
+        """Return it as a `Manifest`."""
         names = ("tokenizer", "reading", "shards", "made", "format")
         inputs = {
             name: Entry(each.glance, each.sha256, each.limit, each.spans, each.documents, each.is_complete)
@@ -67,14 +67,14 @@ class CorpusManifest(Record):
 
 @dataclass
 class Entry:
-    """What is known of one input, and where the pieces read from it are."""
+    """One input: signs of change, hash, and the spans of shards that hold its chunks."""
 
     glance: list[int | str]
     sha256: str
     limit: int | None
-    """Documents that were wanted from it at most."""
+    """Maximum number of documents taken from it."""
     spans: list[tuple[str, int, int]] = field(default_factory=list)
-    """(shard, first piece, piece after the last)."""
+    """(shard, first chunk, last chunk + 1)."""
     documents: int = 0
     is_complete: bool = False
 
@@ -88,59 +88,59 @@ class Manifest:
     shards: dict[str, int] = field(default_factory=dict)
     inputs: dict[str, Entry] = field(default_factory=dict)
     made: int = 0
-    """Shards ever made here: no name is given twice, as somebody may still read what had it."""
+    """Shards ever made here: names are not reused, as another process may still read an old shard."""
     format: int = FORMAT
 
     def save(self, folder: Path) -> None:
-        """Replace the manifest of a folder in one step."""
+        """Replace the manifest of a folder atomically."""
         text = json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n"
         write_aside(folder / MANIFEST, lambda file: file.write(text.encode("utf-8", "surrogateescape")))
 
     @staticmethod
     def has_shards(folder: Path) -> bool:
-        """Tell whether any shard was finished in a folder."""
+        """Return whether a folder holds any finished shard."""
         return any(OURS.fullmatch(path.name) for path in folder.iterdir())
 
     def sweep(self, folder: Path) -> None:
-        """Forget the shards that no input needs any more, and delete all files that belong to none."""
+        """Drop the shards that no input uses, and delete their files."""
         used = {name for entry in self.inputs.values() for name, _, _ in entry.spans}
         self.shards = {name: size for name, size in self.shards.items() if name in used}
         for path in folder.iterdir():
-            found = OURS.fullmatch(path.name)
-            if found and found["shard"] not in self.shards:
+            match = OURS.fullmatch(path.name)
+            if match and match["shard"] not in self.shards:
                 path.unlink()
 
 
 def read_manifest(folder: Path, tokenizer: str, reading: dict[str, Any]) -> Manifest:
-    """Return the manifest of a folder with what is still whole; an empty one if other things made its shards."""
+    """Return the manifest of a folder without damaged shards; an empty one if tokenizer or settings differ."""
     path, what = folder / MANIFEST, "the manifest of tokenized text"
     try:
-        found = read_json(path, DataError, what, decoding="surrogateescape")
-        record = check_record(found, path, CorpusManifest, DataError, what)
-    except (FileNotFoundError, DataError):  # none yet, or one that nobody can read: all is made anew
+        contents = read_json(path, DataError, what, decoding="surrogateescape")
+        record = check_record(contents, path, CorpusManifest, DataError, what)
+    except (FileNotFoundError, DataError):  # missing or unreadable: everything is rebuilt
         return Manifest(tokenizer, reading)
-    book = record.manifest()
-    if (book.format, book.tokenizer, book.reading) != (FORMAT, tokenizer, reading):
-        return Manifest(tokenizer, reading, made=book.made)
-    whole = {name for name, size in book.shards.items() if shard_size(folder, name) == size}
-    book.inputs = {
-        name: entry for name, entry in book.inputs.items() if all(span[0] in whole for span in entry.spans)
+    manifest = record.manifest()
+    if (manifest.format, manifest.tokenizer, manifest.reading) != (FORMAT, tokenizer, reading):
+        return Manifest(tokenizer, reading, made=manifest.made)
+    whole = {name for name, size in manifest.shards.items() if shard_size(folder, name) == size}
+    manifest.inputs = {
+        name: entry for name, entry in manifest.inputs.items() if all(span[0] in whole for span in entry.spans)
     }
-    return book
+    return manifest
 
 
 def shard_size(folder: Path, name: str) -> int | None:
-    """Return how many bytes a shard has on disk, if it is there."""
+    """Return the size of a shard on disk in bytes; None if it is missing."""
     try:
-        return ids_file(folder, name).stat().st_size + pieces_file(folder, name).stat().st_size
+        return ids_file(folder, name).stat().st_size + chunks_file(folder, name).stat().st_size
     except OSError:
         return None
 
 
 def write_array(path: Path, array: NDArray[Any]) -> None:
-    """Write a .npy file, whole or not at all."""
+    """Write a .npy file atomically."""
 
-    def write(file: BinaryIO) -> None:  # numpy's own way of writing keeps to itself why it failed
+    def write(file: BinaryIO) -> None:  # np.save hides the reason of a failed write
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
         file.write(array.tobytes())
 
@@ -148,7 +148,7 @@ def write_array(path: Path, array: NDArray[Any]) -> None:
 
 
 def write_aside(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Let a file appear whole or not at all: written under another name, synced, renamed."""
+    """Write a file atomically: under a temporary name, synced, then renamed."""
     aside = path.with_name(f".{path.name}{ASIDE}")
     try:
         with aside.open("wb") as file:
@@ -162,7 +162,7 @@ def write_aside(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 @contextmanager
 def kept_if_used(folder: Path) -> Iterator[None]:
-    """Make a folder; if what follows fails before anything is finished there, remove it and the ones made for it."""
+    """Make a folder; if the block fails before a shard is finished, remove the folders that were made."""
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -171,7 +171,7 @@ def kept_if_used(folder: Path) -> Iterator[None]:
         if made and not Manifest.has_shards(folder):
             for name in (LOCK, MANIFEST):
                 (folder / name).unlink(missing_ok=True)
-            with suppress(OSError):  # not empty: somebody else has moved in
+            with suppress(OSError):  # not empty: another process uses it
                 for each in made:
                     each.rmdir()
         raise
@@ -179,7 +179,7 @@ def kept_if_used(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def locked(folder: Path, progress: Progress) -> Iterator[None]:
-    """Let one process at a time write to a folder; the lock of one that was killed is gone with it."""
+    """Hold an exclusive lock on a folder; the lock of a killed process is released by the system."""
     try:
         import fcntl
     except ImportError:  # Windows

@@ -1,4 +1,4 @@
-"""Sentences told apart in text of any language, and written to the shards with a mark behind each."""
+"""Sentence splitting for text of any language, and its encoder, which writes a separator after each sentence."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,12 +10,12 @@ from regard.data.sources.documents import DocumentChunk
 from regard.text.tokenizer import Tokenizer
 
 LONGEST = 128
-"""Tokens of a sentence at most; what is longer (a text without any full stop) counts as several."""
+"""Maximum sentence length in tokens; a longer one (a text without full stops) is split into several."""
 
 _END = re.compile(
     r"""
-    (?P<marks>[.!?…؟۔।॥።]+)(?P<closers>["'”’»›)\]}]*)(?=\s)  # a full stop, what it closes, and white space
-    | [。！？｡]+[」』】）”’]*                                   # scripts that part sentences without it
+    (?P<marks>[.!?…؟۔।॥።]+)(?P<closers>["'”’»›)\]}]*)(?=\s)  # a full stop, closing quotes, white space
+    | [。！？｡]+[」』】）”’]*                                   # scripts without white space between
     | (?P<blank>\n[^\S\n]*\n)                                # a blank line
     """,
     re.VERBOSE,
@@ -24,32 +24,33 @@ _AT_END = re.compile(r"""(?:[.!?…؟۔।॥።]["'”’»›)\]}]*|[。！？
 
 
 def split_sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a text; laid end to end they are the text.
+    """Yield the sentences of a text; concatenated they are the text.
 
-    A sentence ends with a full stop (or its like in other scripts, and quotes or brackets it closes) before white
-    space, unless a small letter follows, or the stop may belong to an abbreviation, an initial or an ordinal: behind
-    a single letter, a capitalized word of up to three, or a number of up to two digits. A blank line always ends one.
+    A sentence ends with a full stop (or its equivalent in other scripts, and closing quotes or brackets) before white
+    space, unless a lowercase character follows or the stop may belong to an abbreviation, an initial or an ordinal:
+    after a single character, a capitalized word of up to three, or a number of up to two digits. A blank line always
+    ends a sentence.
     """
     begin = 0
-    for found in _END.finditer(text):
-        end = found.end()
-        if begin < end < len(text) and (found["marks"] is None or _is_end(text, found)):
+    for match in _END.finditer(text):
+        end = match.end()
+        if begin < end < len(text) and (match["marks"] is None or _is_end(text, match)):
             yield text[begin:end]
             begin = end
     if begin < len(text):
         yield text[begin:]
 
 
-def _is_end(text: str, found: re.Match[str]) -> bool:
-    """Tell whether a full stop ends a sentence, by the word before it and the letter behind it."""
-    behind = found.end()
-    while behind < len(text) and text[behind].isspace():
-        behind += 1
-    if behind < len(text) and text[behind].islower():
+def _is_end(text: str, match: re.Match[str]) -> bool:
+    """Return whether a full stop ends a sentence, by the word before it and the character after it."""
+    after = match.end()
+    while after < len(text) and text[after].isspace():
+        after += 1
+    if after < len(text) and text[after].islower():
         return False
-    if found["marks"] != "." or found["closers"]:
+    if match["marks"] != "." or match["closers"]:
         return True
-    begin = end = found.start()
+    begin = end = match.start()
     while begin and text[begin - 1].isalnum():
         begin -= 1
     word = text[begin:end]
@@ -65,31 +66,31 @@ def split_lines(text: str) -> Iterator[str]:
 
 
 class SentenceEncoder:
-    """Pieces of documents to ids: a padding token, which no text holds, behind each sentence but a document's last.
+    """Encodes chunks of documents with a padding token (which no text contains) after each sentence but the last.
 
-    What a piece ends with goes on in the next one, unless it looks like the end of a sentence.
+    The end of a chunk is not a sentence boundary unless it looks like one.
     """
 
     def __init__(self, tokenizer: Tokenizer, rule: SentenceRule) -> None:
         self.tokenizer, self.rule = tokenizer, rule
         self.reading: dict[str, Any] = {"sentences": rule, "longest": LONGEST}
-        """What a folder of shards must have in common to be used again."""
+        """Settings that shards must have been made with to be reused."""
 
-    def __call__(self, pieces: Sequence[DocumentChunk]) -> list[list[int]]:
-        """Return the ids of each piece; behind the last of a document stands the end token."""
+    def __call__(self, chunks: Sequence[DocumentChunk]) -> list[list[int]]:
+        """Return the ids of each chunk; the last of a document ends with EOS."""
         split = split_lines if self.rule == "lines" else split_sentences
-        sentences = [list(split(piece.text)) for piece in pieces]
+        sentences = [list(split(chunk.text)) for chunk in chunks]
         ids = iter(self.tokenizer.encode_batch([text for texts in sentences for text in texts]))
         rows = []
-        for piece, texts in zip(pieces, sentences, strict=True):
+        for chunk, texts in zip(chunks, sentences, strict=True):
             row: list[int] = []
             for _ in texts:
                 for part in _parts(next(ids)):
                     row += part
                     row.append(self.tokenizer.pad_id)
-            if row and (piece.is_last or not self._ends_sentence(piece.text)):
+            if row and (chunk.is_last or not self._ends_sentence(chunk.text)):
                 row.pop()
-            rows.append([*row, self.tokenizer.eos_id] if piece.is_last else row)
+            rows.append([*row, self.tokenizer.eos_id] if chunk.is_last else row)
         return rows
 
     def _ends_sentence(self, text: str) -> bool:
@@ -97,7 +98,7 @@ class SentenceEncoder:
 
 
 def _parts(ids: list[int]) -> Iterator[list[int]]:
-    """Yield the ids of a sentence in parts that are not too long, all about alike."""
+    """Yield the ids of a sentence in about equal parts of at most LONGEST."""
     count = -(-len(ids) // LONGEST)
     cuts = [len(ids) * number // count for number in range(count + 1)] if count else []
     for begin, end in pairwise(cuts):

@@ -1,4 +1,4 @@
-"""Words of running text: counted in one pass over it, and as numbers on disk for the passes that learn."""
+"""Words of running text: counted in one pass, then stored as ids for the training epochs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,71 +23,71 @@ from regard.text.word_vocabulary import (
 
 @dataclass(frozen=True)
 class WordCounts:
-    """Words that have vectors and how often they occur, and how many words were read for it in all."""
+    """The vocabulary with its counts, and the number of words read."""
 
     counts: dict[str, int]
     total: int
     forgotten_below: int
-    """Counts up to which words may have been forgotten on the way, for want of memory; 0: none was."""
+    """Words up to this count may have been pruned to bound memory; 0: none was."""
 
 
-def count_words(place: TextSource, settings: WordSettings, progress: Progress = SILENT) -> WordCounts:
-    """Count the words of a place, a pass over it (one more for each pass that joins phrases)."""
+def count_words(source: TextSource, settings: WordSettings, progress: Progress = SILENT) -> WordCounts:
+    """Return the word counts of a source: one pass over it, and one more for each phrase pass."""
     split = splitter(settings)
     phrases: frozenset[str] = frozenset()
     for number in range(settings.phrases):
         singles, pairs = WordCounter(settings.max_counted_words), WordCounter(settings.max_counted_words)
-        for words in _each(place, split, phrases.__contains__, number, progress, f"phrases, pass {number + 1}"):
+        for words in _words_in(source, split, phrases.__contains__, number, progress, f"phrases, pass {number + 1}"):
             singles.add(words)
             pairs.add(list(neighbors_of(words)))
         phrases |= find_phrases(singles, pairs, settings)
     counter = WordCounter(settings.max_counted_words)
-    for words in _each(place, split, phrases.__contains__, settings.phrases, progress, "count words"):
+    for words in _words_in(source, split, phrases.__contains__, settings.phrases, progress, "count words"):
         counter.add(words)
     if not counter.total:
-        raise nothing_in(place)
+        raise nothing_in(source)
     if counter.floor:
         progress.warn(
-            f"{place.name}: it has more than {settings.max_counted_words:,} different words, so those seen "
-            f"{counter.floor:,} times or less were forgotten on the way (text.max_counted_words)."
+            f"{source.name}: it has more than {settings.max_counted_words:,} different words, so those seen "
+            f"{counter.floor:,} times or less were pruned (text.max_counted_words)."
         )
-    found = counter.frequent(settings.minimum_count, settings.size)
-    if len(found) < 2:
-        if len(counter.counts) == 1 and found:
+    counts = counter.frequent(settings.minimum_count, settings.size)
+    if len(counts) < 2:
+        if len(counter.counts) == 1 and counts:
             raise DataError(
-                f'{place.name}: it holds but one word, "{next(iter(counter.counts))}", which has no words around it '
+                f'{source.name}: it has only one word, "{next(iter(counter.counts))}", which has no context words '
                 f"to learn from; add text."
             )
         most = max(counter.counts.values(), default=0)
         raise DataError(
-            f"{place.name}: {len(found)} of its {len(counter.counts):,} different words occur "
-            f"{settings.minimum_count:,} times or more (the most frequent {most:,} times), which is no vocabulary; "
+            f"{source.name}: {len(counts)} of its {len(counter.counts):,} different words occur "
+            f"{settings.minimum_count:,} times or more (the most frequent {most:,} times), too few for a vocabulary; "
             f"lower text.minimum_count, or add text."
         )
-    return WordCounts(found, counter.total, counter.floor)
+    return WordCounts(counts, counter.total, counter.floor)
 
 
-def _each(
-    place: TextSource, split: Split, known: Callable[[str], bool], passes: int, progress: Progress, title: str
+def _words_in(
+    source: TextSource, split: Split, known: Callable[[str], bool], passes: int, progress: Progress, title: str
 ) -> Iterator[list[str]]:
-    """Yield the words of each piece of a place."""
-    inputs = find_inputs(place)
+    """Yield the words of each chunk of a source."""
+    inputs = find_inputs(source)
     sizes = [each.size for each in inputs]
     total = None if None in sizes else sum(size or 0 for size in sizes)
     documents = 0
     with progress.bar(title, total) as bar:
         for each in inputs:
-            for piece in each.pieces():
-                words = split(piece.text)
+            for chunk in each.pieces():
+                words = split(chunk.text)
                 yield join_phrases(words, known, passes) if passes else words
-                bar.advance(piece.consumed)
-                documents += piece.is_last
-                if documents == place.max_rows:
+                bar.advance(chunk.consumed)
+                documents += chunk.is_last
+                if documents == source.max_rows:
                     return
 
 
 class WordEncoder:
-    """The numbers of the words of pieces; those without a vector leave no trace, documents end with the end token."""
+    """Encodes chunks as word ids; words outside the vocabulary are left out, documents end with EOS."""
 
     def __init__(self, tokenizer: Tokenizer, settings: WordSettings) -> None:
         self.tokenizer = tokenizer
@@ -97,14 +97,14 @@ class WordEncoder:
 
     def words(self, text: str) -> list[str]:
         """Return the words of a text, phrases joined."""
-        found = self.split(text)
-        return join_phrases(found, self.numbers.__contains__, self.passes) if self.passes else found
+        words = self.split(text)
+        return join_phrases(words, self.numbers.__contains__, self.passes) if self.passes else words
 
-    def __call__(self, pieces: Sequence[DocumentChunk]) -> list[list[int]]:
-        """Return the numbers of each piece."""
-        return [self._row(piece) for piece in pieces]
+    def __call__(self, chunks: Sequence[DocumentChunk]) -> list[list[int]]:
+        """Return the word ids of each chunk."""
+        return [self._row(chunk) for chunk in chunks]
 
-    def _row(self, piece: DocumentChunk) -> list[int]:
+    def _row(self, chunk: DocumentChunk) -> list[int]:
         numbers = self.numbers
-        row = [numbers[word] for word in self.words(piece.text) if word in numbers]
-        return [*row, self.tokenizer.eos_id] if piece.is_last else row
+        row = [numbers[word] for word in self.words(chunk.text) if word in numbers]
+        return [*row, self.tokenizer.eos_id] if chunk.is_last else row

@@ -1,4 +1,4 @@
-"""What a model and its objective get to see of the data: frozen batches of tensors."""
+"""Batches of sentence pairs: frozen tensors, padded to buckets of few shapes, in pinned memory for CUDA."""
 
 import hashlib
 from dataclasses import dataclass, fields, replace
@@ -13,21 +13,21 @@ from torch.nn import functional as F
 from regard.data.encoding.sequences import Sequences
 
 NO_LABEL = -1
-"""In the place of a label: nothing is to be said there, the place only fills up a shape."""
+"""Label of a padding position, which has no loss."""
 
 
 @dataclass(frozen=True)
 class TranslationBatch:
-    """Padded sentence pairs; `real` is True where a token is no padding."""
+    """Padded sentence pairs; masks are True for tokens, False for padding."""
 
-    source: Tensor  # (B, S) ends with the end token
+    source: Tensor  # (B, S) ends with EOS
     source_mask: Tensor  # (B, S)
-    target: Tensor  # (B, T) begins with the start token: what the decoder reads
+    target: Tensor  # (B, T) decoder input, begins with BOS
     target_mask: Tensor  # (B, T)
-    label_positions: Tensor  # (N,) places in the flat (B * T) that have a label
-    labels: Tensor  # (N,) what the decoder is to say there
+    label_positions: Tensor  # (N,) positions in the flat (B * T) that have a label
+    labels: Tensor  # (N,) ids to predict there
     label_count: int
-    """How many of the labels are one."""
+    """The number of labels that are not NO_LABEL."""
 
     @property
     def tensors(self) -> dict[str, Tensor]:
@@ -48,15 +48,15 @@ class TranslationBatch:
     def padded_to_bucket(self, limit: int | None = None) -> Self:
         """Return the same examples with all sizes rounded up, so that few different shapes occur.
 
-        Added rows have one token on each side and no label: they cost a little time and change nothing. No sequence
-        grows past `limit` tokens, where a model has no place for more.
+        Added rows have one token on each side and no label: they cost little and change nothing. No sequence grows
+        past `limit` tokens, the maximum of the model.
         """
         B, _, T, N = self.shape
         rows = rounded_up(B) - B
         wider = lambda x: F.pad(x, (0, columns_to_add(x.size(1), limit), 0, rows))
         source_mask, target_mask = wider(self.source_mask), wider(self.target_mask)
-        source_mask[B:, 0] = True  # attention to nothing at all has no value
-        places = self.label_positions // T * target_mask.size(1) + self.label_positions % T
+        source_mask[B:, 0] = True  # softmax over no key is undefined
+        positions = self.label_positions // T * target_mask.size(1) + self.label_positions % T
         more = rounded_up(N) - N
         return replace(
             self,
@@ -64,36 +64,36 @@ class TranslationBatch:
             source_mask=source_mask,
             target=wider(self.target),
             target_mask=target_mask,
-            label_positions=F.pad(places, (0, more)),
+            label_positions=F.pad(positions, (0, more)),
             labels=F.pad(self.labels, (0, more), value=NO_LABEL),
         )
 
 
 def on_device(value: Tensor, device: torch.device) -> Tensor:
-    """Return a tensor on a device, which need not be done with its work so far."""
+    """Return a tensor on a device, copied asynchronously."""
     return pinned(value, device).to(device, non_blocking=True)
 
 
 def pinned(value: Tensor, device: torch.device) -> Tensor:
-    """Return a tensor as a GPU can fetch it in its own time: from other memory, the processor has to wait for it."""
+    """Return a tensor in pinned memory if it is to be copied to a GPU: only then is the copy asynchronous."""
     return value.pin_memory() if device.type == "cuda" and value.device.type == "cpu" else value
 
 
 def columns_to_add(length: int, limit: int | None) -> int:
-    """Return what makes a length a multiple of four, or brings it to the limit where that comes first."""
+    """Return the columns to add: up to a multiple of four, but not past the limit."""
     more = -length % 4
     return more if limit is None else min(more, max(0, limit - length))
 
 
 def rounded_up(size: int, bits: int = 4) -> int:
-    """Return the next size with at most so many significant bits; four make 8 steps between powers of two."""
+    """Return the next size with at most `bits` significant bits; four give 8 steps between powers of two."""
     step = 1 << max(0, size.bit_length() - bits)
     return -(-size // step) * step
 
 
 @dataclass(frozen=True)
 class EncodedPairs:
-    """A corpus of pairs as ids, an end token behind each sentence, with what it takes to make batches."""
+    """A corpus of pairs as ids, each sentence ending with EOS, and the special tokens of batches."""
 
     source: Sequences
     target: Sequences
@@ -106,15 +106,15 @@ class EncodedPairs:
 
     @property
     def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many tokens each pair has on both sides."""
+        """Source and target lengths of each pair in tokens."""
         return self.source.lengths, self.target.lengths
 
     def fingerprint(self) -> str:
-        """Return a hash of all ids: the same text through the same tokenizer."""
-        found = hashlib.sha256()
+        """Return a hash of all ids: equal for the same text and tokenizer."""
+        digest = hashlib.sha256()
         for array in (self.source.starts, self.source.ids, self.target.starts, self.target.ids):
-            found.update(array.tobytes())
-        return found.hexdigest()
+            digest.update(array.tobytes())
+        return digest.hexdigest()
 
     def select(self, rows: NDArray[np.int64]) -> "EncodedPairs":
         """Return some of the pairs."""
@@ -123,11 +123,17 @@ class EncodedPairs:
     def batch(self, rows: NDArray[np.int64]) -> TranslationBatch:
         """Return some of the pairs as one batch."""
         source, source_mask = self.source.padded(rows, self.source_padding)
-        said, token_mask = self.target.padded(rows, self.target_padding)  # (B, T)
-        # Teacher forcing: the decoder reads what it should have said before.
-        target = F.pad(said[:, :-1], (1, 0), value=self.start)
-        places = np.flatnonzero(token_mask.numpy())  # several times as fast as nonzero of torch
-        labels = said.numpy().reshape(-1)[places]
+        ids, token_mask = self.target.padded(rows, self.target_padding)  # (B, T)
+        # Teacher forcing: the decoder input is the reference shifted right by one.
+        target = F.pad(ids[:, :-1], (1, 0), value=self.start)
+        positions = np.flatnonzero(token_mask.numpy())  # several times as fast as torch.nonzero
+        labels = ids.numpy().reshape(-1)[positions]
         return TranslationBatch(
-            source, source_mask, target, token_mask, torch.from_numpy(places), torch.from_numpy(labels), len(places)
+            source,
+            source_mask,
+            target,
+            token_mask,
+            torch.from_numpy(positions),
+            torch.from_numpy(labels),
+            len(positions),
         )

@@ -1,4 +1,4 @@
-"""What a model is given to read: sequences a row each, or end to end without any padding."""
+"""Model inputs: padded (one sequence per row) or varlen (sequences concatenated without padding)."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
@@ -14,15 +14,15 @@ from regard.data.encoding.batches import columns_to_add, on_device, rounded_up
 from regard.data.encoding.sequences import Sequences
 
 MANY, FINE = 2**13, 6
-"""From so many tokens on, their number on a grid has so many significant bits: 1 % fills up shapes, on average. Steps
-of fewer take as long as it takes to ask for them, and their numbers vary more."""
+"""From MANY tokens on, bucket sizes have FINE significant bits: 1 % of padding on average. Smaller steps are bound by
+launch overhead, and their sizes vary more, so theirs have four."""
 LENGTHS = 64
-"""The longest sequence of those that lie end to end is a multiple of that on a grid."""
+"""Multiple to which max_seqlen of varlen inputs is rounded up."""
 
 
 @dataclass(frozen=True)
 class Tensors:
-    """A group of tensors, some of them perhaps in a group of their own."""
+    """A group of tensors, possibly nested."""
 
     @property
     def tensors(self) -> dict[str, Tensor]:
@@ -46,7 +46,7 @@ class Tensors:
 
 @dataclass(frozen=True)
 class PaddedInputs(Tensors):
-    """Sequences a row each, padded behind; `real` is True where a token is no padding."""
+    """One sequence per row, padded on the right; `token_mask` is False for padding."""
 
     tokens: Tensor  # (R, T)
     token_mask: Tensor  # (R, T)
@@ -58,7 +58,7 @@ class PaddedInputs(Tensors):
 
     @property
     def begins(self) -> NDArray[np.int64]:
-        """Where each sequence begins among all places."""
+        """The flat position of each sequence's first token."""
         rows, length = self.shape
         return np.arange(rows) * length
 
@@ -68,10 +68,10 @@ class PaddedInputs(Tensors):
         grown = (0, columns_to_add(length, limit), 0, rounded_up(rows) - rows)
         return PaddedInputs(F.pad(self.tokens, grown), F.pad(self.token_mask, grown))
 
-    def moved(self, places: Tensor, grown: "PaddedInputs") -> Tensor:
-        """Return where the same tokens are among the places of rows that were made longer."""
+    def moved(self, positions: Tensor, grown: "PaddedInputs") -> Tensor:
+        """Return the flat positions of the same tokens in rows that were padded further."""
         length = self.shape[1]
-        return places // length * grown.shape[1] + places % length
+        return positions // length * grown.shape[1] + positions % length
 
 
 @dataclass(frozen=True)
@@ -87,19 +87,19 @@ class VarlenInputs(Tensors):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """N, R and the longest."""
+        """N, R and max_seqlen."""
         return self.tokens.numel(), self.cu_seqlens.numel() - 1, self.max_seqlen
 
     @property
     def begins(self) -> NDArray[np.int64]:
-        """Where each sequence begins among all places."""
+        """The flat position of each sequence's first token."""
         return self.cu_seqlens[:-1].numpy().astype(np.int64)
 
     def padded_to_bucket(self, limit: int | None = None) -> "VarlenInputs":
         """Return the same sequences with all sizes rounded up, so that few different shapes occur.
 
-        Further sequences of padding, one token long or longer, fill up the tokens, so that each belongs to one. None
-        is longer than `limit` tokens, where a model has no place for more.
+        Added tokens form sequences of padding of at least one token, so that every token belongs to a sequence. None
+        is longer than `limit` tokens, the maximum of the model.
         """
         size, rows, longest = self.shape
         longest = -(-longest // LENGTHS) * LENGTHS
@@ -120,28 +120,28 @@ class VarlenInputs(Tensors):
             longest,
         )
 
-    def moved(self, places: Tensor, grown: "VarlenInputs") -> Tensor:
-        """Return where the same tokens are when others have been added behind them."""
-        return places
+    def moved(self, positions: Tensor, grown: "VarlenInputs") -> Tensor:
+        """Return the positions of the same tokens, which tokens added at the end do not change."""
+        return positions
 
 
 Reading = PaddedInputs | VarlenInputs
 
 
 def as_rows(sequences: Sequences, rows: NDArray[np.int64], padding: int) -> PaddedInputs:
-    """Return some sequences a row each."""
+    """Return some sequences as padded rows."""
     return PaddedInputs(*sequences.padded(rows, padding))
 
 
-def end_to_end(sequences: Sequences, rows: NDArray[np.int64], seconds: NDArray[np.int64]) -> VarlenInputs:
-    """Return some sequences end to end; `seconds` says at which step of each its second segment begins."""
-    found = sequences.select(rows)
-    lengths = found.lengths
+def end_to_end(sequences: Sequences, rows: NDArray[np.int64], segment_starts: NDArray[np.int64]) -> VarlenInputs:
+    """Return some sequences as varlen inputs; `segment_starts` has the step of each sequence's second segment."""
+    chosen = sequences.select(rows)
+    lengths = chosen.lengths
     steps = ragged(np.zeros_like(lengths), lengths)
     return VarlenInputs(
-        torch.from_numpy(found.ids.astype(np.int64)),
-        torch.from_numpy((steps >= np.repeat(seconds[rows], lengths)).astype(np.int64)),
+        torch.from_numpy(chosen.ids.astype(np.int64)),
+        torch.from_numpy((steps >= np.repeat(segment_starts[rows], lengths)).astype(np.int64)),
         torch.from_numpy(steps),
-        torch.from_numpy(found.starts.astype(np.int32)),
+        torch.from_numpy(chosen.starts.astype(np.int32)),
         int(lengths.max(initial=0)),
     )

@@ -1,4 +1,4 @@
-"""Labeled examples as ids: each one or several framed sequences, and one label."""
+"""Encoded labeled examples: one or several sequences with special tokens, and one label each."""
 
 import hashlib
 from collections.abc import Sequence
@@ -22,40 +22,40 @@ from regard.text.tokenizer import Tokenizer
 CHUNK = 4096
 
 Pairs = Literal["cross-encoder", "both-orders", "bi-encoder"]
-"""How two texts are read: as one sequence, as two sequences of both, or as two sequences of one each."""
+"""Encoding of pairs: cross-encoder: one sequence; both-orders: two sequences, A B and B A; bi-encoder: one each."""
 
 
 @dataclass(frozen=True)
 class HeadBatch(Tensors):
-    """Sequences to read, and B answers to give, each by looking at K of all tokens."""
+    """Input sequences and B predictions, each from the states of K tokens."""
 
-    reading: Any  # a Reading, or vectors where words come as those
-    places: Tensor  # (B, K) which tokens are looked at, among those of all sequences
-    candidate_mask: Tensor  # (B, K) False where an answer has fewer of them than others
-    labels: Tensor  # (B,) the right answers, of spans (B, 2); NO_LABEL (NaN) where one only fills up a shape
-    lm_positions: Tensor  # (N,) the tokens that have a next one which is to be said
-    token_labels: Tensor  # (N,) that token
+    reading: Any  # a Reading, or VectorRows
+    places: Tensor  # (B, K) flat positions of these tokens in all sequences
+    candidate_mask: Tensor  # (B, K) False for padding of K
+    labels: Tensor  # (B,) the labels, of spans (B, 2); NO_LABEL (NaN) for padding
+    lm_positions: Tensor  # (N,) flat positions with a next token to predict
+    token_labels: Tensor  # (N,) that next token
     label_count: int
     token_count: int
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """What is read, B, K and N."""
+        """The shape of the input, B, K and N."""
         return (*self.reading.shape, *self.candidate_mask.shape, self.token_labels.numel())
 
     def padded_to_bucket(self, limit: int | None = None) -> "HeadBatch":
         """Return the same examples with all sizes rounded up, so that few different shapes occur.
 
-        Added answers have no label. No sequence grows past `limit` tokens, where a model has no place for more.
+        Added predictions have no label. No sequence grows past `limit` tokens, the maximum of the model.
         """
         (B, K), N = self.candidate_mask.shape, self.token_labels.numel()
         more = (0, rounded_up(K) - K, 0, rounded_up(B) - B)
         longer = (0, rounded_up(N) - N)
         grown = self.reading.padded_to_bucket(limit)
         candidate_mask = F.pad(self.candidate_mask, more)
-        candidate_mask[B:, 0] = True  # a choice among nothing has no probability
+        candidate_mask[B:, 0] = True  # softmax over no candidate is undefined
         nothing = float("nan") if self.labels.is_floating_point() else NO_LABEL
-        moved = lambda places: self.reading.moved(places, grown)
+        moved = lambda positions: self.reading.moved(positions, grown)
         return replace(
             self,
             reading=grown,
@@ -69,7 +69,7 @@ class HeadBatch(Tensors):
 
 @dataclass(frozen=True)
 class Framed:
-    """Framed sequences as ids, and where the second text of each begins."""
+    """Sequences with special tokens as ids, and the step at which the second text of each begins."""
 
     frame: SequenceTemplate
     sequences: Sequences
@@ -77,12 +77,12 @@ class Framed:
 
     @classmethod
     def of(cls, frame: SequenceTemplate, texts: Sequence[Sequence[Sequence[int]]]) -> "Framed":
-        """Return texts with their frames around them."""
-        seconds = np.fromiter((frame.second(each) for each in texts), np.int64, count=len(texts))
-        return cls(frame, Sequences.of([frame.around(each) for each in texts]), seconds)
+        """Return texts with their special tokens."""
+        starts = np.fromiter((frame.second(each) for each in texts), np.int64, count=len(texts))
+        return cls(frame, Sequences.of([frame.around(each) for each in texts]), starts)
 
     def reading(self, rows: NDArray[np.int64]) -> Reading:
-        """Return some sequences as their model reads them."""
+        """Return some sequences as model inputs: varlen for an encoder, else padded."""
         if self.frame.is_for_encoder:
             return end_to_end(self.sequences, rows, self.segment_starts)
         return as_rows(self.sequences, rows, self.frame.pad_id)
@@ -90,47 +90,47 @@ class Framed:
 
 @dataclass(frozen=True)
 class Pieces:
-    """Framed pieces of texts, each with the number of the text it is of; they come in order."""
+    """Chunks of texts with special tokens, each with the index of its text, in order."""
 
     framed: Framed
     owners: NDArray[np.int64]
     is_truncated: NDArray[np.bool_]
-    """Which texts were too long to be read in one piece."""
+    """True for texts that were split into several chunks."""
 
     def __len__(self) -> int:
         return len(self.owners)
 
     @property
     def sequences(self) -> Sequences:
-        """All pieces as ids."""
+        """All chunks as ids."""
         return self.framed.sequences
 
     @property
     def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """What a piece takes up: nothing on a source side, and its tokens."""
+        """Source lengths (0) and target lengths (tokens) of each chunk."""
         lengths = self.sequences.lengths
         return np.zeros_like(lengths), lengths
 
 
 def fingerprint_of(*arrays: NDArray[np.generic]) -> str:
-    """Return a hash of what arrays hold."""
-    found = hashlib.sha256()
+    """Return a hash of the contents of arrays."""
+    digest = hashlib.sha256()
     for array in arrays:
-        found.update(np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
 class EncodedExamples:
-    """Examples as ids: example i has the sequences from firsts[i] to firsts[i + 1]."""
+    """Examples as ids: example i has the sequences firsts[i] to firsts[i + 1] - 1."""
 
     framed: Framed
     firsts: NDArray[np.int64]
     labels: NDArray[np.int64] | NDArray[np.float64]
     is_truncated: NDArray[np.bool_]
-    """Which examples were too long, and lost a part."""
+    """True for examples that were truncated."""
     looks_at_all: bool = False
-    """Whether a sequence is looked at as a whole, by its number, and not by the place of one token."""
+    """Use a pooled sequence, by its index, instead of the state of one token."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -142,16 +142,16 @@ class EncodedExamples:
 
     @property
     def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """What an example takes up: nothing on a source side, and its sequences padded to the longest."""
+        """Source lengths (0) and target lengths (its sequences, padded to the longest) of each example."""
         widest = np.maximum.reduceat(self.sequences.lengths, self.firsts[:-1])
         return np.zeros_like(widest), widest * np.diff(self.firsts)
 
     def fingerprint(self) -> str:
-        """Return a hash of all ids and labels: the same examples through the same tokenizer."""
+        """Return a hash of all ids and labels: equal for the same examples and tokenizer."""
         return fingerprint_of(self.sequences.starts, self.sequences.ids, self.firsts, self.labels)
 
     def answers_in(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many answers each example asks for: one."""
+        """Return the number of predictions of each example: one."""
         return np.ones_like(rows)
 
     def batch(self, rows: NDArray[np.int64]) -> HeadBatch:
@@ -160,25 +160,27 @@ class EncodedExamples:
         candidate_mask = np.arange(counts.max()) < counts[:, None]  # (B, K)
         chosen = (self.firsts[rows, None] + np.arange(candidate_mask.shape[1]))[candidate_mask]
         reading = self.framed.reading(chosen)
-        # An encoder's first token has seen all others; a language model's last one has.
+        # The first token of an encoder attends to all others; in a causal model only the last one does.
         steps = 0 if self.framed.frame.is_for_encoder else self.sequences.lengths[chosen] - 1
-        places = np.zeros(candidate_mask.shape, np.int64)
-        places[candidate_mask] = np.arange(len(chosen)) if self.looks_at_all else reading.begins + steps
-        said = next_places(reading.token_mask.numpy()) if isinstance(reading, PaddedInputs) else np.zeros(0, np.int64)
+        positions = np.zeros(candidate_mask.shape, np.int64)
+        positions[candidate_mask] = np.arange(len(chosen)) if self.looks_at_all else reading.begins + steps
+        lm = (
+            next_positions(reading.token_mask.numpy()) if isinstance(reading, PaddedInputs) else np.zeros(0, np.int64)
+        )
         return HeadBatch(
             reading,
-            torch.from_numpy(places),
+            torch.from_numpy(positions),
             torch.from_numpy(candidate_mask),
             torch.from_numpy(self.labels[rows]),
-            torch.from_numpy(said),
-            reading.tokens.flatten()[said + 1],
+            torch.from_numpy(lm),
+            reading.tokens.flatten()[lm + 1],
             len(rows),
-            len(said),
+            len(lm),
         )
 
 
-def next_places(token_mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the places in the flat (R * T) behind which another token stands."""
+def next_positions(token_mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the positions in the flat (R * T) that another token follows."""
     has_next = np.zeros_like(token_mask)
     has_next[:, :-1] = token_mask[:, 1:]
     return np.flatnonzero(has_next)
@@ -193,23 +195,23 @@ def encode_texts(
     pairs: Pairs = "cross-encoder",
     progress: Progress = SILENT,
 ) -> EncodedExamples:
-    """Return texts, or pairs of them, as framed sequences of `limit` tokens at most."""
+    """Return texts or pairs as sequences of at most `limit` tokens, special tokens included."""
     size = len(texts[0]) if texts else 1
     ids = encode_all([text for each in texts for text in each], tokenizer, progress)
-    found, cut = list[list[Sequence[int]]](), list[bool]()
+    kept_texts, cut = list[list[Sequence[int]]](), list[bool]()
     for first in range(0, len(ids), size):
         parts = ids[first : first + size]
         if pairs == "bi-encoder":
             room = limit - frame.size(1)
             cut.append(max(map(len, parts)) > room)
-            found += [[part[:room]] for part in parts]
+            kept_texts += [[part[:room]] for part in parts]
             continue
         room = limit - frame.size(size)
         cut.append(sum(map(len, parts)) > room)
         kept = cut_ends(parts, room)
-        found += [kept, kept[::-1]] if pairs == "both-orders" else [kept]
+        kept_texts += [kept, kept[::-1]] if pairs == "both-orders" else [kept]
     firsts = np.arange(len(texts) + 1) * (1 if pairs == "cross-encoder" else 2)
-    return EncodedExamples(Framed.of(frame, found), firsts, np.asarray(labels), np.asarray(cut, bool))
+    return EncodedExamples(Framed.of(frame, kept_texts), firsts, np.asarray(labels), np.asarray(cut, bool))
 
 
 def encode_choices(
@@ -219,22 +221,22 @@ def encode_choices(
     limit: int,
     progress: Progress = SILENT,
 ) -> EncodedExamples:
-    """Return each context with each of its choices as a framed sequence of `limit` tokens at most."""
+    """Return each context with each of its choices as a sequence of at most `limit` tokens."""
     room = limit - frame.size(2)
     texts = [text for each in examples for text in (each.context, *each.choices)]
     ids = iter(encode_all(texts, tokenizer, progress))
-    found, cut = list[list[Sequence[int]]](), list[bool]()
+    kept_texts, cut = list[list[Sequence[int]]](), list[bool]()
     for example in examples:
         context, choices = next(ids), [next(ids) for _ in example.choices]
         cut.append(len(context) + max(map(len, choices)) > room)
-        found += [cut_beginning(context, choice, room) for choice in choices]
+        kept_texts += [cut_beginning(context, choice, room) for choice in choices]
     firsts = np.cumsum([0, *(len(example.choices) for example in examples)])
     labels = np.asarray([example.label for example in examples], np.int64)
-    return EncodedExamples(Framed.of(frame, found), firsts, labels, np.asarray(cut, bool))
+    return EncodedExamples(Framed.of(frame, kept_texts), firsts, labels, np.asarray(cut, bool))
 
 
 def encode_all(texts: Sequence[str], tokenizer: Tokenizer, progress: Progress = SILENT) -> list[list[int]]:
-    """Return the ids of texts, and tell how far it is."""
+    """Return the ids of texts, with a progress bar."""
     ids: list[list[int]] = []
     with progress.bar("encode", len(texts)) as bar:
         for start in range(0, len(texts), CHUNK):

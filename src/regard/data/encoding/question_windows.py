@@ -1,4 +1,4 @@
-"""Questions and the texts they are about as ids: long texts in windows that overlap."""
+"""Encoded questions and contexts: a long context is split into overlapping windows."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,26 +15,26 @@ from regard.progress import SILENT, Progress
 from regard.text.tokenizer import Tokenizer
 
 CHUNK = 256
-QUESTION_SHARE = 4
-"""A question may take up one part in so many of a window; its end goes where it is longer."""
+QUESTION_PART = 4
+"""A question is truncated to one part in so many of a window."""
 
 
 @dataclass(frozen=True)
 class EncodedQuestions(Pieces):
-    """Windows of texts, each behind its question, as ids; which tokens of a window begin and end the answer.
+    """Questions, each followed by a window of its context, as ids; labels are the answer's first and last token.
 
-    Tokens are numbered from 1 within a window; 0 is the first token of all, which stands for no answer.
+    Tokens are numbered from 1 within a window; 0 is the first token of the sequence, which means no answer.
     """
 
     labels: NDArray[np.int64]  # (R, 2)
-    offsets: tuple[NDArray[np.int64], ...]  # of each window (n, 2): where its tokens lie in the text
+    offsets: tuple[NDArray[np.int64], ...]  # of each window (n, 2): character offsets of its tokens in the context
 
     def fingerprint(self) -> str:
         """Return a hash of all ids and answers."""
         return fingerprint_of(self.sequences.starts, self.sequences.ids, self.owners, self.labels)
 
     def answers_in(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many answers each window asks for: one."""
+        """Return the number of predictions of each window: one."""
         return np.ones_like(rows)
 
     def batch(self, rows: NDArray[np.int64]) -> HeadBatch:
@@ -44,11 +44,11 @@ class EncodedQuestions(Pieces):
         number = np.arange(counts.max())
         candidate_mask = number < counts[:, None]  # (R, K)
         steps = np.where(number == 0, 0, self.framed.segment_starts[rows, None] + number - 1)
-        places = np.where(candidate_mask, reading.begins[:, None] + steps, 0)
+        positions = np.where(candidate_mask, reading.begins[:, None] + steps, 0)
         nothing = torch.zeros(0, dtype=torch.int64)
         return HeadBatch(
             reading,
-            torch.from_numpy(places),
+            torch.from_numpy(positions),
             torch.from_numpy(candidate_mask),
             torch.from_numpy(self.labels[rows]),
             nothing,
@@ -66,7 +66,7 @@ def encode_questions(
     stride: int,
     progress: Progress = SILENT,
 ) -> EncodedQuestions:
-    """Return all windows of all questions, `limit` tokens long at most and `stride` tokens apart."""
+    """Return all windows of all questions, at most `limit` tokens long and `stride` tokens apart."""
     texts, labels, owners = list[list[list[int]]](), list[tuple[int, int]](), list[int]()
     offsets = list[NDArray[np.int64]]()
     with progress.bar("encode", len(questions)) as bar:
@@ -74,36 +74,36 @@ def encode_questions(
             chunk = questions[begin : begin + CHUNK]
             asked = tokenizer.encode_batch([each.question.strip() for each in chunk])
             contexts = list(dict.fromkeys(each.context for each in chunk))
-            known = dict(zip(contexts, tokenizer.encode_with_offsets(contexts)))
+            encoded = dict(zip(contexts, tokenizer.encode_with_offsets(contexts)))
             for number, (each, words) in enumerate(zip(chunk, asked, strict=True), start=begin):
-                words = words[: limit // QUESTION_SHARE]
-                found = known[each.context]
-                places = np.asarray(found.offsets, np.int64).reshape(-1, 2)
-                span = _span(places, usual_answer(each))
-                for first, last in _windows(len(found.ids), limit - frame.size(2) - len(words), stride):
-                    texts.append([words, found.ids[first:last]])
-                    labels.append(_within(span, first, last))
+                words = words[: limit // QUESTION_PART]
+                context = encoded[each.context]
+                spans = np.asarray(context.offsets, np.int64).reshape(-1, 2)
+                answer = _span(spans, usual_answer(each))
+                for first, last in _windows(len(context.ids), limit - frame.size(2) - len(words), stride):
+                    texts.append([words, context.ids[first:last]])
+                    labels.append(_within(answer, first, last))
                     owners.append(number)
-                    offsets.append(places[first:last])
+                    offsets.append(spans[first:last])
             bar.advance(len(chunk))
-    whose = np.asarray(owners, np.int64)
+    indices = np.asarray(owners, np.int64)
     return EncodedQuestions(
         Framed.of(frame, texts),
-        whose,
-        np.bincount(whose, minlength=len(questions)) > 1,
+        indices,
+        np.bincount(indices, minlength=len(questions)) > 1,
         np.asarray(labels, np.int64).reshape(-1, 2),
         tuple(offsets),
     )
 
 
 def usual_answer(question: QuestionRow) -> GoldAnswer | None:
-    """Return the answer that most people gave, the first among equals, of those that are in the text."""
+    """Return the most frequent answer that occurs in the context, the first of equals; None if there is none."""
     counted = Counter(answer for answer in question.answers if answer.start >= 0)
     return counted.most_common(1)[0][0] if counted else None
 
 
 def _span(offsets: NDArray[np.int64], answer: GoldAnswer | None) -> tuple[int, int] | None:
-    """Return the first and the last token that have a share in an answer."""
+    """Return the first and the last token that overlap with an answer; None if none does."""
     if answer is None:
         return None
     begin, end = answer.start, answer.start + len(answer.text)
@@ -112,14 +112,14 @@ def _span(offsets: NDArray[np.int64], answer: GoldAnswer | None) -> tuple[int, i
 
 
 def _windows(length: int, room: int, stride: int) -> list[tuple[int, int]]:
-    """Return where windows of a text begin and end: a stride apart, until one reaches the end."""
+    """Return (begin, end) of the windows of a text, a stride apart, until one reaches the end."""
     step = min(stride, room)
     begins = range(0, max(1, length - room + step), step)
     return [(begin, min(length, begin + room)) for begin in begins]
 
 
 def _within(span: tuple[int, int] | None, first: int, last: int) -> tuple[int, int]:
-    """Return the numbers of an answer's ends in a window, and that of no answer where it is not all in there."""
+    """Return the answer's first and last token in a window; (0, 0) if it is not completely inside."""
     if span is None or span[0] < first or span[1] >= last:
         return 0, 0
     return span[0] - first + 1, span[1] - first + 1

@@ -1,4 +1,4 @@
-"""The stream of updates a training loop consumes: sets of examples, cut into micro-batches that fit."""
+"""Feeds of the training loop: streams of updates, each cut into micro-batches that fit in memory."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,44 +11,44 @@ from regard.data.feeds.sampler import POOL, Position, Rows, micro_batches, padde
 
 @dataclass(frozen=True)
 class Update:
-    """What one optimizer step learns from, and the position in the data once it has."""
+    """The data of one optimizer step, and the position after it."""
 
     micro_batches: Sequence[Any]
     following: Position
     divisible: int = 0
-    """Padded tokens of the largest micro-batch (any process') that can be cut further; 0: all hold one example."""
+    """Padded tokens of the largest micro-batch (of any process) that can be cut further; 0: all have one example."""
     tokens: int | None = None
-    """Tokens it is counted by, of all processes; None: as many as have a label."""
+    """Tokens of the update, over all processes; None: the number of labels."""
 
 
 class Feed(Protocol):
-    """Anything that yields updates from a position on; a process takes every `world`-th micro-batch."""
+    """A stream of updates from a position on; a process takes every `world`-th micro-batch."""
 
     limit: int
-    """Padded tokens of a micro-batch at most; may be lowered between updates, which must then be asked for anew."""
+    """Maximum padded tokens of a micro-batch; may be lowered between updates, then `updates` is called again."""
 
     def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
-        """Yield the updates from `position` on, for ever."""
+        """Yield the updates from `position` on, without end."""
 
     def updates_in(self, epoch: int) -> int:
-        """Return how many updates an epoch has."""
+        """Return the number of updates in an epoch."""
 
 
 class Examples(Protocol):
-    """Examples that are in memory, each with a length on a source and on a target side."""
+    """Examples in memory, each with a source and a target length."""
 
     @property
     def lengths(self) -> tuple[Rows, Rows]:
-        """Tokens of each example on both sides."""
+        """Source and target lengths of each example in tokens."""
 
     def batch(self, rows: Rows) -> Any:
         """Return some of the examples as one batch."""
 
 
 class PairFeed:
-    """Updates of pairs or other examples; `corpus(epoch)` may encode anew for each epoch (BPE dropout).
+    """Updates of pairs or other examples; `corpus(epoch)` may encode again in each epoch (BPE dropout).
 
-    Examples of `pool` updates are sorted by length together. An update may be a number of examples instead of tokens.
+    Examples of `pool` updates are sorted by length together. With `counts_examples`, an update has `tokens` examples.
     """
 
     def __init__(
@@ -74,18 +74,18 @@ class PairFeed:
         return plan_updates(*lengths, self.tokens, self.seed, epoch, self.pool, sizes)
 
     def updates_in(self, epoch: int) -> int:
-        """Return how many updates an epoch has."""
+        """Return the number of updates in an epoch."""
         return len(self.plan(self.corpus(epoch), epoch))
 
     def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
-        """Yield the updates from `position` on, for ever."""
+        """Yield the updates from `position` on, without end."""
         while True:
             examples = self.corpus(position.epoch)
             lengths = examples.lengths
             plan = self.plan(examples, position.epoch)
             for index in range(position.index, len(plan)):
                 parts = micro_batches(plan[index], *lengths, self.limit)
-                if len(parts) < world:  # every process gets a share
+                if len(parts) < world:  # at least one part per process
                     parts = [part for part in np.array_split(np.concatenate(parts), world) if len(part)]
                 is_last = index + 1 == len(plan)
                 following = Position(position.epoch + is_last, 0 if is_last else index + 1)

@@ -1,4 +1,4 @@
-"""Pairs whose targets have some of their words masked, drawn anew each time they are seen."""
+"""Mask-predict training pairs: random target tokens are masked, others in each epoch."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -13,24 +13,24 @@ from regard.data.encoding.batches import NO_LABEL, EncodedPairs, TranslationBatc
 from regard.data.shuffle import mixed
 
 COARSE = 8
-"""Sizes to which numbers of labels are rounded up, between a power of two and the next: they are drawn, and vary."""
+"""Steps between powers of two to which numbers of labels are rounded up: they are random, so they vary more."""
 
 
 @dataclass(frozen=True)
 class MaskPredictBatch(TranslationBatch):
-    """Sentence pairs with masked words in the target: the start token stands for each, and the labels say what it is.
+    """Sentence pairs with masked target tokens: BOS replaces each, the labels are the original tokens.
 
-    A target begins with its first word; it ends with the end token, which is never masked.
+    A target begins with its first token; it ends with EOS, which is never masked.
     """
 
-    lengths: Tensor  # (B,) target tokens, the end token among them
+    lengths: Tensor  # (B,) target tokens, EOS included
     length_count: int
-    """How many of the lengths are one."""
+    """The number of lengths that are not padding."""
 
     def padded_to_bucket(self, limit: int | None = None) -> Self:
         """Return the same examples with all sizes rounded up, so that few different shapes occur."""
         grown = super().padded_to_bucket(limit)
-        grown.target_mask[self.source.size(0) :, 0] = True  # attention to nothing at all has no value
+        grown.target_mask[self.source.size(0) :, 0] = True  # softmax over no key is undefined
         more = _rounded_up(grown.labels.numel()) - grown.labels.numel()
         return replace(
             grown,
@@ -47,7 +47,7 @@ def _rounded_up(size: int) -> int:
 
 @dataclass(frozen=True)
 class MaskedPairs:
-    """A corpus of pairs in one epoch: which words are masked follows from the seed, the epoch and the pair alone."""
+    """A corpus of pairs in one epoch: masks are a pure function of seed, epoch and pair."""
 
     pairs: EncodedPairs
     seed: int
@@ -55,42 +55,42 @@ class MaskedPairs:
 
     @property
     def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How many tokens each pair has on both sides."""
+        """Source and target lengths of each pair in tokens."""
         return self.pairs.lengths
 
     def batch(self, rows: NDArray[np.int64]) -> MaskPredictBatch:
         """Return some of the pairs as one batch."""
         source, source_mask = self.pairs.source.padded(rows, self.pairs.source_padding)
-        said, token_mask = self.pairs.target.padded(rows, self.pairs.target_padding)  # (B, T)
+        ids, token_mask = self.pairs.target.padded(rows, self.pairs.target_padding)  # (B, T)
         masked = self._masked(rows, token_mask.size(1))
-        places = np.flatnonzero(masked)
-        labels = said.numpy().reshape(-1)[places]
+        positions = np.flatnonzero(masked)
+        labels = ids.numpy().reshape(-1)[positions]
         return MaskPredictBatch(
             source,
             source_mask,
-            said.masked_fill(torch.from_numpy(masked), self.pairs.start),
+            ids.masked_fill(torch.from_numpy(masked), self.pairs.start),
             token_mask,
-            torch.from_numpy(places),
+            torch.from_numpy(positions),
             torch.from_numpy(labels),
-            len(places),
+            len(positions),
             torch.from_numpy(self.pairs.target.lengths[rows]),
             len(rows),
         )
 
     def _masked(self, rows: NDArray[np.int64], width: int) -> NDArray[np.bool_]:
-        """Return where (B, T) words are masked: as many as is drawn, from one to all, and any as likely as others."""
-        counts_key, places_key = np.random.SeedSequence([self.seed, self.epoch]).generate_state(2, np.uint64)
-        words = self.pairs.target.lengths[rows] - 1  # the end token is none
+        """Return the mask (B, T) of masked tokens: their number is uniform from one to all, their choice too."""
+        counts_key, positions_key = np.random.SeedSequence([self.seed, self.epoch]).generate_state(2, np.uint64)
+        words = self.pairs.target.lengths[rows] - 1  # without EOS
         steps = np.arange(width)
-        counts = np.minimum(1 + (_draws(counts_key, rows) * words).astype(np.int64), words)
-        draws = _draws(places_key, self.pairs.target.starts[rows][:, None] + steps)
-        draws[steps >= words[:, None]] = 2.0  # behind all others
+        counts = np.minimum(1 + (_uniforms(counts_key, rows) * words).astype(np.int64), words)
+        draws = _uniforms(positions_key, self.pairs.target.starts[rows][:, None] + steps)
+        draws[steps >= words[:, None]] = 2.0  # sorted last
         ranks = draws.argsort(1).argsort(1)
         masked: NDArray[np.bool_] = ranks < counts[:, None]
         return masked
 
 
-def _draws(key: np.uint64, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return a number from 0 to 1 for each of some numbers; the same for the same, however they are put together."""
+def _uniforms(key: np.uint64, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return a uniform number in [0, 1) for each number; a pure function of key and number."""
     bits = mixed(mixed(numbers.astype(np.uint64) + key) + np.uint64(0x9E3779B97F4A7C15))
     return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -1,4 +1,4 @@
-"""Masked sequences for training: packed without padding, drawn from (seed, epoch, window) alone."""
+"""Masked language model batches: packed without padding, a pure function of (seed, epoch, window)."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -24,20 +24,20 @@ from regard.data.shuffle import Shuffle
 from regard.errors import DataError
 
 EVALUATION = key_of(0x6D61736B)
-"""The key of all masks and pairs that models are measured with, whatever the seed they learned with."""
+"""The key of masks and pairs in evaluation, independent of the training seed."""
 
 
 @dataclass(frozen=True)
 class MlmBatch:
-    """Sequences of tokens, end to end, some of which are to be guessed."""
+    """Concatenated sequences with some tokens to predict."""
 
     tokens: Tensor  # (N,)
     segments: Tensor  # (N,)
     positions: Tensor  # (N,)
     cu_seqlens: Tensor  # (R + 1,) int32: where each sequence begins, and where the last ends
-    label_positions: Tensor  # (M,) where a token is to be guessed
-    labels: Tensor  # (M,) that token
-    is_next: Tensor  # (R,) whether the second text follows the first (0) or not (1); NO_LABEL where there is none
+    label_positions: Tensor  # (M,) positions to predict
+    labels: Tensor  # (M,) ids at these positions
+    is_next: Tensor  # (R,) 0: the second text follows the first; 1: it does not; NO_LABEL: there is none
     max_seqlen: int
     """No sequence is longer."""
     label_count: int
@@ -50,7 +50,7 @@ class MlmBatch:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """N, R, M and the longest."""
+        """N, R, M and max_seqlen."""
         return self.tokens.numel(), self.is_next.numel(), self.labels.numel(), self.max_seqlen
 
     def to(self, device: torch.device) -> "MlmBatch":
@@ -59,60 +59,60 @@ class MlmBatch:
         return replace(self, **moved)
 
     def padded_to_bucket(self, limit: int | None = None) -> "MlmBatch":
-        """Return the same sequences with all sizes rounded up, by further ones of padding, which have no labels.
+        """Return the same sequences with all sizes rounded up, by sequences of padding without labels.
 
-        None is longer than `limit` tokens, where a model has no place for more.
+        None is longer than `limit` tokens, the maximum of the model.
         """
-        read = VarlenInputs(
+        padded = VarlenInputs(
             self.tokens, self.segments, self.positions, self.cu_seqlens, self.max_seqlen
         ).padded_to_bucket(limit)
         _, R, M, _ = self.shape
         more = rounded_up(M) - M
-        grown: dict[str, Any] = {**read.tensors, "max_seqlen": read.max_seqlen}
+        grown: dict[str, Any] = {**padded.tensors, "max_seqlen": padded.max_seqlen}
         return replace(
             self,
             **grown,
             label_positions=F.pad(self.label_positions, (0, more)),
             labels=F.pad(self.labels, (0, more), value=NO_LABEL),
-            is_next=F.pad(self.is_next, (0, read.cu_seqlens.numel() - 1 - R), value=NO_LABEL),
+            is_next=F.pad(self.is_next, (0, padded.cu_seqlens.numel() - 1 - R), value=NO_LABEL),
         )
 
 
 def packed_batch(masked: Masked, first: int, last: int) -> MlmBatch:
-    """Return the sequences from `first` to before `last` as one batch."""
+    """Return the sequences from `first` to `last` (exclusive) as one batch."""
     rows = masked.rows
     begin, end = int(rows.cu_seqlens[first]), int(rows.cu_seqlens[last])
-    some = slice(*np.searchsorted(masked.places, [begin, end]).tolist())
-    following = rows.is_next[first:last]
+    some = slice(*np.searchsorted(masked.positions, [begin, end]).tolist())
+    is_next = rows.is_next[first:last]
     tensor = lambda array: torch.from_numpy(np.ascontiguousarray(array))
     return MlmBatch(
         tokens=tensor(masked.tokens[begin:end]),
         segments=tensor(rows.segments[begin:end]),
         positions=tensor(rows.positions[begin:end]),
         cu_seqlens=tensor((rows.cu_seqlens[first : last + 1] - begin).astype(np.int32)),
-        label_positions=tensor(masked.places[some] - begin),
+        label_positions=tensor(masked.positions[some] - begin),
         labels=tensor(masked.labels[some]),
-        is_next=tensor(following),
+        is_next=tensor(is_next),
         max_seqlen=int(np.diff(rows.cu_seqlens[first : last + 1]).max()),
         label_count=some.stop - some.start,
-        pair_count=int((following != NO_LABEL).sum()),
+        pair_count=int((is_next != NO_LABEL).sum()),
     )
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A part of training: how sequences are made, and for how many updates (None: to the end)."""
+    """A phase of training: its sequences, and its number of updates (None: to the end)."""
 
     pairs: SentencePairSampler
     updates: int | None = None
 
 
 class MaskedFeed:
-    """Updates of masked sequences; every sentence begins in one of an epoch's windows, laid anew for each.
+    """Updates of masked sequences; every sentence begins in one of an epoch's windows.
 
-    The windows of an epoch begin at another place each time and come in another order, and what is made of a window
-    follows from its number, the epoch and the seed: nothing is replayed to go on from a position. A stage that ends
-    within an epoch ends that epoch. With `workers`, that many threads make updates ahead.
+    Each epoch has another offset and order of its windows, and the sequences of a window are a pure function of its
+    number, the epoch and the seed: resuming at a position replays nothing. A stage that ends within an epoch ends
+    that epoch. With `workers`, that many threads prefetch updates.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class MaskedFeed:
         self._last_epochs = list(self._ends())
 
     def _ends(self) -> Iterator[tuple[int, int]]:
-        """Yield the last epoch of each stage that ends, and how many updates that has."""
+        """Yield (last epoch, its number of updates) of each stage that ends."""
         epoch = 0
         for stage in self.stages[:-1]:
             left = stage.updates or 0
@@ -140,36 +140,36 @@ class MaskedFeed:
         return self.stages[passed]
 
     def _plan(self, stage: Stage, epoch: int) -> tuple[int, Shuffle]:
-        """Return how many tokens of an epoch's first window lie before the text, and the order of all windows."""
+        """Return the tokens of an epoch's first window that lie before the text, and the order of all windows."""
         draw = np.random.default_rng([self.seed, epoch])
         offset, window = int(draw.integers(stage.pairs.window)), stage.pairs.window
         return offset, Shuffle(-(-(len(stage.pairs.corpus) + offset) // window), draw)
 
     def _windows(self, stage: Stage) -> int:
-        """Return how many windows make an update."""
+        """Return the number of windows in an update."""
         return max(1, round(self.tokens / stage.pairs.tokens_in_window))
 
     def _cut(self, stage: Stage, windows: int) -> int:
-        """Return how many updates some windows make: all are alike but the last, which is half as large or more."""
+        """Return the number of updates of some windows: equal ones, the last 0.5 to 1.5 times as large."""
         size = self._windows(stage)
         return max(1, (windows + size // 2) // size)
 
     def updates_in(self, epoch: int) -> int:
-        """Return how many updates an epoch has."""
+        """Return the number of updates in an epoch."""
         stage = self._stage(epoch)
         return dict(self._last_epochs).get(epoch) or self._cut(stage, self._plan(stage, epoch)[1].count)
 
     def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
-        """Yield the updates from `position` on, for ever."""
+        """Yield the updates from `position` on, without end."""
         positions = self._positions(position)
         if not self.workers:
             yield from (self._update(each, rank, world) for each in positions)
         pool = ThreadPoolExecutor(self.workers, "masked")
         try:
-            made = deque(pool.submit(self._update, next(positions), rank, world) for _ in range(self.workers + 1))
+            pending = deque(pool.submit(self._update, next(positions), rank, world) for _ in range(self.workers + 1))
             for each in positions:
-                yield made.popleft().result()
-                made.append(pool.submit(self._update, each, rank, world))
+                yield pending.popleft().result()
+                pending.append(pool.submit(self._update, each, rank, world))
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -197,32 +197,32 @@ class MaskedFeed:
         return Update(batches, following, divisible, int(bounds[-1]))
 
     def _masked(self, stage: Stage, epoch: int, offset: int, order: Shuffle, first: int, last: int) -> Masked:
-        """Return what some windows hold; where nothing is learned from that, what one of the next ones does.
+        """Return the masked sequences of some windows; if they have no label, those of the next window that has one.
 
-        In a text that holds no token to be guessed, none does.
+        In a text without any label, the last sequences are returned.
         """
         key, end = key_of(self.seed, epoch, 1), last + order.count
-        found: Masked | None = None
+        masked: Masked | None = None
         while last <= end:
             windows = order[np.arange(first, last) % order.count]
             rows = stage.pairs.rows(windows * stage.pairs.window - offset, keys_at(key, windows))
             if len(rows.keys):
                 longest_first = np.argsort(-np.diff(rows.cu_seqlens), kind="stable")
-                found = self.masker(rows.select(longest_first))
-                if len(found.places) or (rows.is_next != NO_LABEL).any():
-                    return found
+                masked = self.masker(rows.select(longest_first))
+                if len(masked.positions) or (rows.is_next != NO_LABEL).any():
+                    return masked
             first, last = last, last + 1
-        if found is None:
+        if masked is None:
             raise DataError("The text has no sentence to learn from; add text.")
-        return found
+        return masked
 
     def _micro_batches(self, bounds: Ids, world: int) -> list[tuple[int, int]]:
-        """Cut sequences into parts, all about alike, that stay within the limit where they can; one for everyone."""
+        """Cut sequences into about equal parts within the limit where possible, a multiple of `world` of them."""
         return cut_rows(np.diff(bounds), self.limit, world)
 
 
 def cut_rows(sizes: Ids, limit: int, world: int = 1) -> list[tuple[int, int]]:
-    """Return (first, last + 1) of consecutive parts of rows, within a limit of tokens where they can be."""
+    """Return (first, last + 1) of consecutive parts of rows, within a limit of tokens where possible."""
     total = np.cumsum(sizes)
     middles, wanted = total - sizes / 2, -(-int(total[-1]) // limit)
     wanted = -(-wanted // world) * world
@@ -238,7 +238,7 @@ def cut_rows(sizes: Ids, limit: int, world: int = 1) -> list[tuple[int, int]]:
 def fixed_batches(
     pairs: SentencePairSampler, masker: Masker, limit: int, count: int | None = None
 ) -> Iterator[MlmBatch]:
-    """Yield (the first `count` tokens of) a corpus once, in order; pairs and masks are always the same."""
+    """Yield batches of (the first `count` tokens of) a corpus, in order, with fixed pairs and masks."""
     corpus, window = pairs.corpus, pairs.window
     windows = -(-min(len(corpus), count or len(corpus)) // window)
     size = max(1, limit // pairs.length)
@@ -253,5 +253,5 @@ def fixed_batches(
 
 
 def has_masked_tokens(pairs: SentencePairSampler, masker: Masker) -> bool:
-    """Tell whether any token of a corpus is to be guessed; none is where all are unknown or there is no sentence."""
+    """Return whether any token of a corpus is masked; none is if all are unknown or there is no sentence."""
     return any(batch.label_count for batch in fixed_batches(pairs, masker, pairs.length))

@@ -1,4 +1,4 @@
-"""Which tokens are to be guessed, and what stands in their places (Devlin et al., 2019, §3.1)."""
+"""Masking for masked language models: selection and replacement of tokens (Devlin et al., 2019, §3.1)."""
 
 from dataclasses import dataclass
 
@@ -14,54 +14,54 @@ from regard.errors import ConfigError, DataError
 from regard.text.tokenizer import Tokenizer
 
 FOR_MASKS = 2**40
-"""What tells the keys of tokens from those that their sequence was drawn with."""
+"""Counter that separates the keys of masking from those of sampling the sequence."""
 CONTINUES = "##"
-"""What a WordPiece begins with inside a word."""
+"""Prefix of a WordPiece token inside a word."""
 
 
 class MaskingSettings(Settings):
-    """Which tokens are to be guessed."""
+    """Selection and replacement of tokens to predict."""
 
     mask_fraction: float = Field(0.15, gt=0, lt=1)
-    """Share of a sequence's tokens that are chosen, one at least."""
+    """Fraction of a sequence's tokens to predict (at least one token)."""
     masked: float = Field(0.8, ge=0, le=1)
-    """Share of the chosen that become [MASK]."""
+    """Fraction of them replaced by [MASK]."""
     random: float = Field(0.1, ge=0, le=1)
-    """Share of the chosen that become any other token; what is left of them stays as it is."""
+    """Fraction of them replaced by a random token; the rest stay unchanged."""
     whole_word_masking: bool = False
-    """Whether all pieces of a word are chosen together."""
+    """Mask all tokens of a word together (WordPiece)."""
 
     @model_validator(mode="after")
-    def _shares_fit(self) -> "MaskingSettings":
+    def _fractions_fit(self) -> "MaskingSettings":
         if self.masked + self.random > 1 + 1e-9:
-            raise ValueError(f"random: {self.random} and masked {self.masked} are more than all; lower one of them.")
+            raise ValueError(f"random: {self.random} and masked {self.masked} exceed 1; lower one of them.")
         return self
 
 
 @dataclass(frozen=True)
 class Masked:
-    """Sequences with something in the places of some tokens."""
+    """Sequences with some tokens replaced."""
 
     rows: SentencePairBatch
-    tokens: Ids  # (N,) what is read
-    places: Ids  # (M,) where something is to be guessed, in order
-    labels: Ids  # (M,) what stood there
+    tokens: Ids  # (N,) input ids
+    positions: Ids  # (M,) positions to predict, in order
+    labels: Ids  # (M,) original ids at these positions
 
 
 class Masker:
-    """Chooses tokens and replaces them, by the keys of their sequences alone."""
+    """Selects and replaces tokens; a pure function of the keys of their sequences."""
 
     def __init__(self, settings: MaskingSettings, tokenizer: Tokenizer) -> None:
         if tokenizer.mask_id is None:
             raise ConfigError(
-                "text.tokenizer: this tokenizer has no [MASK], so no word can be masked; leave it out, or name "
+                "text.tokenizer: this tokenizer has no [MASK] token, so nothing can be masked; leave it out, or name "
                 "another."
             )
         self.settings, self.mask = settings, tokenizer.mask_id
         self.ordinary = np.array(sorted(tokenizer.vocabulary), np.int64)
         if not len(self.ordinary):
             raise DataError(
-                "The tokenizer has special tokens alone, as the text it was made from has none that can be read; add "
+                "The tokenizer has only special tokens, as the text it was trained on has no readable token; add "
                 "other text, or name a tokenizer with text.tokenizer."
             )
         self._is_special = np.zeros(1 + max(self.ordinary[-1], *tokenizer.specials), bool)
@@ -69,7 +69,7 @@ class Masker:
         self._continues = _continuing(tokenizer, len(self._is_special)) if settings.whole_word_masking else None
 
     def __call__(self, rows: SentencePairBatch) -> Masked:
-        """Return the sequences as they are to be read."""
+        """Return the masked sequences."""
         sizes = np.diff(rows.cu_seqlens)
         keys = keys_at(np.repeat(keys_at(rows.keys, FOR_MASKS), sizes), rows.positions)  # (N,)
         text = np.flatnonzero(~self._is_special[rows.tokens])
@@ -78,47 +78,47 @@ class Masker:
             1, np.rint(self.settings.mask_fraction * np.bincount(owner, minlength=len(sizes)))
         ).astype(np.int64)
         if self._continues is None:
-            places = _lowest(text, np.ones_like(text), owner, keys[text], wanted)
+            positions = _lowest(text, np.ones_like(text), owner, keys[text], wanted)
         else:
             is_first = ~self._continues[rows.tokens[text]]
             is_first[:1] = True
-            is_first[1:] |= np.diff(text) > 1  # a frame stands between
+            is_first[1:] |= np.diff(text) > 1  # special tokens lie between
             firsts = np.flatnonzero(is_first)
             lengths = np.diff(np.append(firsts, len(text)))
-            places = _lowest(text[firsts], lengths, owner[firsts], keys[text[firsts]], wanted)
-        labels = rows.tokens[places]
-        return Masked(rows, self._replaced(rows.tokens, places, keys[places]), places, labels)
+            positions = _lowest(text[firsts], lengths, owner[firsts], keys[text[firsts]], wanted)
+        labels = rows.tokens[positions]
+        return Masked(rows, self._replaced(rows.tokens, positions, keys[positions]), positions, labels)
 
-    def _replaced(self, tokens: Ids, places: Ids, keys: Keys) -> Ids:
-        found = tokens.copy()
-        lot = uniform(keys_at(keys, 0))
-        is_masked = lot < self.settings.masked
-        is_random = ~is_masked & (lot < self.settings.masked + self.settings.random)
-        found[places[is_masked]] = self.mask
-        drawn = uniform(keys_at(keys[is_random], 1)) * len(self.ordinary)
-        found[places[is_random]] = self.ordinary[drawn.astype(np.int64)]
-        return found
+    def _replaced(self, tokens: Ids, positions: Ids, keys: Keys) -> Ids:
+        replaced = tokens.copy()
+        draw = uniform(keys_at(keys, 0))
+        is_masked = draw < self.settings.masked
+        is_random = ~is_masked & (draw < self.settings.masked + self.settings.random)
+        replaced[positions[is_masked]] = self.mask
+        index = uniform(keys_at(keys[is_random], 1)) * len(self.ordinary)
+        replaced[positions[is_random]] = self.ordinary[index.astype(np.int64)]
+        return replaced
 
 
 def _continuing(tokenizer: Tokenizer, size: int) -> NDArray[np.bool_]:
-    """Return which ids are pieces inside a word."""
+    """Return a mask (V,) of the tokens inside a word."""
     if tokenizer.kind != "WordPiece":
         raise ConfigError(
-            f'masking.whole_word_masking: needs a tokenizer of kind "wordpiece", which marks pieces inside words, '
-            f'and this is a {tokenizer.kind}; leave it out, or say text.kind="wordpiece".'
+            f'masking.whole_word_masking: needs a tokenizer of kind "wordpiece", which marks tokens inside words, '
+            f'and this is a {tokenizer.kind}; leave it out, or set text.kind="wordpiece".'
         )
-    found = np.zeros(size, bool)
-    found[[number for number, piece in tokenizer.vocabulary.items() if piece.startswith(CONTINUES)]] = True
-    return found
+    is_inside = np.zeros(size, bool)
+    is_inside[[number for number, token in tokenizer.vocabulary.items() if token.startswith(CONTINUES)]] = True
+    return is_inside
 
 
 def _lowest(begins: Ids, lengths: Ids, owner: Ids, keys: Keys, wanted: Ids) -> Ids:
-    """Return the places of those runs with the lowest keys that have about as many tokens as each owner wants.
+    """Return the positions of the runs with the lowest keys, about `wanted` tokens for each owner.
 
-    The run that reaches what is wanted is taken if most of it is, so that neither too many nor too few are; the first
-    one always is.
+    The run that reaches `wanted` is taken if half of it is needed, which keeps the total near `wanted`; the first
+    run is always taken.
     """
-    # Numbers are sorted much faster than the order of numbers is found, so what is wanted back is part of them.
+    # Sorting is much faster than argsort, so the index is packed into the low bits.
     bits = np.uint64(max(1, len(begins).bit_length()))
     shift = np.uint64(64) - np.uint64(max(1, len(wanted).bit_length()))
     marked = (owner.astype(np.uint64) << shift) | (keys >> (np.uint64(64) - shift))

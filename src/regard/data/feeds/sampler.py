@@ -1,4 +1,4 @@
-"""Which examples make which update: planned from (seed, epoch) alone, so that any position can be found again."""
+"""Token-budget sampling: updates are a pure function of (seed, epoch), so that any position can be resumed."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 Rows = NDArray[np.int64]
 
 POOL = 64
-"""Updates' worth of shuffled examples that are sorted by length together: enough to keep padding low, few
-enough that an update still holds a random mixture."""
+"""Updates whose shuffled examples are sorted by length together: enough to keep padding low, few enough that an
+update is still a random mixture."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """The next update to consume: its epoch and its index there; with the seed, the whole state of the data."""
+    """The next update: its epoch and its index in the epoch; with the seed, the whole state of the data."""
 
     epoch: int = 0
     index: int = 0
@@ -31,7 +31,7 @@ def plan_updates(
 ) -> list[Rows]:
     """Return the updates of an epoch: rows of examples of similar length, about `tokens` target tokens each.
 
-    Every row is in exactly one update. What an example adds to an update may also be said apart, as `sizes`.
+    Every row is in exactly one update. `sizes` replaces target lengths as what examples count for.
     """
     draw = np.random.default_rng([seed, epoch])
     rows = draw.permutation(len(target_lengths))
@@ -40,11 +40,11 @@ def plan_updates(
     for part in cut_evenly(rows, sizes, tokens * pool):
         order = np.lexsort((source_lengths[part], target_lengths[part]))
         updates += cut_evenly(part[order], sizes, tokens)
-    return [updates[place] for place in draw.permutation(len(updates))]
+    return [updates[index] for index in draw.permutation(len(updates))]
 
 
 def cut_evenly(rows: Rows, lengths: Rows, tokens: int) -> list[Rows]:
-    """Cut rows into consecutive parts of about `tokens` tokens, all alike, so that no small rest is left."""
+    """Cut rows into consecutive parts of about `tokens` tokens, all of similar size, without a small remainder."""
     total = np.cumsum(lengths[rows])
     parts = max(1, round(float(total[-1]) / tokens))
     cuts = np.searchsorted(total, np.arange(1, parts) * (total[-1] / parts))
@@ -52,23 +52,23 @@ def cut_evenly(rows: Rows, lengths: Rows, tokens: int) -> list[Rows]:
 
 
 def micro_batches(rows: Rows, source_lengths: Rows, target_lengths: Rows, limit: int) -> list[Rows]:
-    """Cut an update into parts whose padded size (both sides) stays within `limit` tokens where it can.
+    """Cut an update into parts whose padded size (both sides) is at most `limit` tokens, or that have one example.
 
-    Only memory depends on the limit: the parts together are always the same examples.
+    The limit affects memory only: the parts together are always the same examples.
     """
     order = np.lexsort((source_lengths[rows], target_lengths[rows]))[::-1]  # longest first: memory peaks early
     rows = rows[order]
     parts: list[Rows] = []
     begin, widest = 0, 0
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         widest = max(widest, int(source_lengths[row]))
-        size = (place + 1 - begin) * (widest + int(target_lengths[rows[begin]]))
-        if place > begin and size > limit:
-            parts.append(rows[begin:place])
-            begin, widest = place, int(source_lengths[row])
+        size = (index + 1 - begin) * (widest + int(target_lengths[rows[begin]]))
+        if index > begin and size > limit:
+            parts.append(rows[begin:index])
+            begin, widest = index, int(source_lengths[row])
     return [*parts, rows[begin:]]
 
 
 def padded_size(rows: Rows, source_lengths: Rows, target_lengths: Rows) -> int:
-    """Return how many tokens a micro-batch has on both sides, padding included."""
+    """Return the number of tokens of a micro-batch on both sides, padding included."""
     return len(rows) * int(source_lengths[rows].max() + target_lengths[rows].max())

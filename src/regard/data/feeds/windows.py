@@ -1,4 +1,4 @@
-"""Windows of a long stream of ids: drawn for training from (seed, epoch) alone, and slid along it to be scored."""
+"""Windows of a stream of ids: shuffled by (seed, epoch) for training, sliding for evaluation."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from regard.errors import ConfigError, DataError
 
 
 class Stream(Protocol):
-    """A long row of ids, of which any stretch can be read; a `Corpus` is one."""
+    """A sequence of ids with random access, such as a `Corpus`."""
 
     def __len__(self) -> int: ...
 
@@ -29,7 +29,7 @@ class Stream(Protocol):
 
 @dataclass(frozen=True)
 class IdStream:
-    """A stream that is in memory."""
+    """A stream in memory."""
 
     ids: Ids
 
@@ -43,12 +43,12 @@ class IdStream:
 
 @dataclass(frozen=True)
 class WindowBatch:
-    """Windows of text, all of one length, and the token that follows each of theirs."""
+    """Windows of text of equal length, and the next token of each position."""
 
-    tokens: Tensor  # (B, T) what the model reads
-    labels: Tensor  # (B, T) what comes next; NO_LABEL where nothing is to be said
+    tokens: Tensor  # (B, T) input ids
+    labels: Tensor  # (B, T) next ids; NO_LABEL where there is no label
     label_count: int
-    """How many of the labels are one."""
+    """The number of labels that are not NO_LABEL."""
 
     @property
     def tensors(self) -> dict[str, Tensor]:
@@ -68,8 +68,7 @@ class WindowBatch:
     def padded_to_bucket(self, limit: int | None = None) -> "WindowBatch":
         """Return the same windows with all sizes rounded up, so that few different shapes occur.
 
-        Added rows and columns have no label. No window grows past `limit` tokens, where a model has no place for
-        more.
+        Added rows and columns have no label. No window grows past `limit` tokens, the maximum of the model.
         """
         B, T = self.shape
         more = (0, columns_to_add(T, limit), 0, rounded_up(B) - B)
@@ -77,43 +76,43 @@ class WindowBatch:
 
 
 class WindowFeed:
-    """Updates of windows of `length` tokens, every stretch of the stream in one of them once an epoch.
+    """Updates of windows of `length` tokens, which cover the stream once an epoch.
 
-    Each epoch lays its windows from another beginning on and takes them in another order; what is too short for a
-    window at either end waits for another epoch. Windows run across documents, whose end tokens tell them apart.
+    Each epoch has another offset and order of its windows; the ends of the stream, too short for a window, are left
+    out of that epoch. Windows cross documents, which EOS separates.
     """
 
     def __init__(self, stream: Stream, length: int, tokens: int, limit: int, seed: int) -> None:
         if len(stream) < 2:
-            raise DataError(f"The text has {len(stream)} tokens, and nothing follows from that; add text.")
+            raise DataError(f"The text has {len(stream)} tokens, too few for a next token; add text.")
         self.stream = stream
         self.length = min(length, len(stream) - 1)
-        """Tokens of a window; less than was asked for where the whole text is shorter."""
+        """Window length in tokens; less than requested if the text is shorter."""
         self.tokens = tokens
         self.limit = limit
         self.seed = seed
 
     def _plan(self, epoch: int) -> tuple[int, Shuffle]:
-        """Return where the first window of an epoch begins, and the order of all."""
+        """Return the offset of an epoch's first window, and the order of all windows."""
         draw = np.random.default_rng([self.seed, epoch])
         offset = int(draw.integers(min(self.length, len(self.stream) - self.length)))
         return offset, Shuffle((len(self.stream) - 1 - offset) // self.length, draw)
 
     @property
     def _windows(self) -> int:
-        """How many windows make an update."""
+        """The number of windows in an update."""
         return max(1, round(self.tokens / self.length))
 
     def updates_in(self, epoch: int) -> int:
-        """Return how many updates an epoch has."""
+        """Return the number of updates in an epoch."""
         return self._cut(self._plan(epoch)[1].count)
 
     def _cut(self, windows: int) -> int:
-        """Return how many updates some windows make: all are alike but the last, which is half as large or more."""
+        """Return the number of updates of some windows: equal ones, the last 0.5 to 1.5 times as large."""
         return max(1, (windows + self._windows // 2) // self._windows)
 
     def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
-        """Yield the updates from `position` on, for ever."""
+        """Yield the updates from `position` on, without end."""
         while True:
             offset, order = self._plan(position.epoch)
             updates = self._cut(order.count)
@@ -128,7 +127,7 @@ class WindowFeed:
             position = Position(position.epoch + 1, 0)
 
     def _micro_batches(self, begins: Ids, world: int) -> list[Ids]:
-        """Cut an update into parts, all alike, that stay within the limit where they can; a share for everyone."""
+        """Cut an update into equal parts within the limit where possible, a multiple of `world` of them."""
         parts = -(-len(begins) // max(1, self.limit // self.length))
         parts = -(-parts // world) * world
         return [part for part in np.array_split(begins, parts) if len(part)]
@@ -139,9 +138,9 @@ class WindowFeed:
 
 
 def slide(count: int, window: int, stride: int) -> Iterator[tuple[int, int, int]]:
-    """Yield windows (begin, first, end) over so many places, in each of which those from `first` on are new.
+    """Yield windows (begin, first, end) over `count` positions; those from `first` on are new in each window.
 
-    A window begins `stride` places after the one before, and the last where it still is whole.
+    A window begins `stride` positions after the previous one; the last one is moved back so that it is full.
     """
     size, first = min(window, count), 0
     last = count - size
@@ -152,14 +151,14 @@ def slide(count: int, window: int, stride: int) -> Iterator[tuple[int, int, int]
 
 
 def sliding_windows(stream: Stream, start: int, length: int, stride: int, limit: int) -> Iterator[WindowBatch]:
-    """Yield batches in which every token of the stream is a label once, read from its beginning to its end.
+    """Yield batches in which every token of the stream is a label once, in order.
 
-    A window begins `stride` tokens after the one before, and only what that one has not said is labeled: past the
-    first window, a label has `length - stride` + 1 tokens before it at least. The token `start` (the end token, as
-    between documents) stands before the first.
+    A window begins `stride` tokens after the previous one, and only tokens new to it are labels: after the first
+    window, a label has a context of at least `length - stride` + 1 tokens. The token `start` (EOS, as between
+    documents) precedes the first.
     """
     if not 1 <= stride <= length:
-        raise ConfigError(f"stride: {stride} does not lie between 1 and {length}, the length of a window.")
+        raise ConfigError(f"stride: {stride} is not between 1 and {length}, the window length.")
     length = min(length, len(stream))
     windows = slide(len(stream), length, stride)
     while some := list(islice(windows, max(1, limit // length))):
@@ -168,14 +167,14 @@ def sliding_windows(stream: Stream, start: int, length: int, stride: int, limit:
 
 
 def _read_after(stream: Stream, start: int, begin: int, length: int) -> Ids:
-    """Return a window's labels and, before them, what precedes them."""
+    """Return a window's labels, preceded by the token before them."""
     if begin:
         return stream.read(begin - 1, begin + length)
     return np.concatenate([np.array([start], np.int64), stream.read(0, length)])
 
 
 def _batch_of(rows: Ids, skipped: Sequence[int]) -> WindowBatch:
-    """Return rows (B, T + 1) as what is read and what follows, without the first labels of each row."""
+    """Return rows (B, T + 1) as inputs and next-token labels, without the first `skipped` labels of each row."""
     has_label = np.arange(rows.shape[1] - 1) >= np.asarray(skipped)[:, None]  # (B, T)
     labels = np.where(has_label, rows[:, 1:], NO_LABEL)
     tokens = np.ascontiguousarray(rows[:, :-1])

@@ -1,4 +1,4 @@
-"""What can be said about labeled examples in a recipe."""
+"""Data settings of tasks with labeled examples."""
 
 from typing import Annotated, Generic, Literal, TypeVar
 
@@ -10,37 +10,37 @@ Column = Annotated[int, Field(ge=0)]
 
 
 class ExampleSource(Settings):
-    """Where examples come from: a file, a data set, or part of the miniature world."""
+    """A source of examples: a file, a data set, or a split of the miniature world."""
 
     path: str
-    """A file (.gz too), hf:NAME for a `datasets` set, or miniature:[SET/]SPLIT."""
+    """File (also .gz), hf:NAME for a Hugging Face data set, or miniature:[SET/]SPLIT."""
     config: str | None = None
     """Configuration of an hf: data set."""
     split: str = "train"
     """Split of an hf: data set."""
     max_rows: int | None = Field(None, ge=1)
-    """Take only the first so many examples; for miniature:SPLIT, how many to make."""
+    """Maximum number of examples, from the first on; for miniature:SPLIT, the number to generate (default: all)."""
 
     @property
     def name(self) -> str:
-        """How messages call this place."""
+        """Its name in messages."""
         return self.path
 
 
 class TableSource(ExampleSource):
-    """A table with a column of answers: .csv, .tsv, .jsonl, or a data set."""
+    """A table with a label column: .csv, .tsv, .jsonl, or a data set."""
 
     label_column: str | Column | None = None
-    """Column (its name, or its number from 0) or JSON field (dots reach inside) with the answer; unset: guessed."""
+    """Column (name, or number from 0) or JSON field (dots for nested ones) of the label (default: detected)."""
 
 
 class LabelSource(TableSource):
-    """Where texts, or pairs of texts, with a label come from."""
+    """A source of labeled texts or pairs of texts."""
 
     text_column: str | Column | None = None
-    """Column or field with the text; unset: guessed from its name, or from what the columns hold."""
+    """Column or field of the text (default: detected by name or contents)."""
     second_column: str | Column | None = None
-    """Column or field with the second text, for pairs."""
+    """Column or field of the second text, for pairs."""
 
     @model_validator(mode="after")
     def _second_needs_a_first(self) -> "LabelSource":
@@ -50,58 +50,58 @@ class LabelSource(TableSource):
 
 
 class ChoiceSource(TableSource):
-    """Where contexts with several continuations, one of them right, come from."""
+    """A source of multiple-choice examples: contexts with choices, one of them right."""
 
     context_column: str | Column | None = None
-    """Column or field with the context; unset: guessed from its name."""
+    """Column or field of the context (default: detected by name)."""
     choices_column: str | None = None
-    """JSON field with the list of choices; unset: guessed from its name."""
+    """JSON field of the list of choices (default: detected by name)."""
     choice_columns: tuple[str | int, ...] = ()
-    """Columns with one choice each; unset: guessed from their names."""
+    """Columns of one choice each (default: detected by name)."""
 
     @model_validator(mode="after")
-    def _choices_are_in_one_place(self) -> "ChoiceSource":
+    def _choices_are_given_once(self) -> "ChoiceSource":
         if self.choices_column is not None and self.choice_columns:
-            raise ValueError("choice_columns: choices are in choices_column already; give one or the other.")
+            raise ValueError("choice_columns: choices_column is given too; give one or the other.")
         if len(self.choice_columns) == 1:
-            raise ValueError("choice_columns: one choice is none; name two columns or more.")
+            raise ValueError("choice_columns: only one column; name at least two.")
         return self
 
 
 class TagSource(TableSource):
-    """Where words with tags come from: CoNLL files, tables with a word a row, or lists in JSON."""
+    """A source of tagged sentences: CoNLL files, tables with one word per row, or lists in JSON."""
 
     word_column: str | Column | None = None
-    """Column (its number from 0, in a table also its name) or JSON field with the words; unset: guessed."""
+    """Column (number from 0; in a table also its name) or JSON field of the words (default: detected)."""
     sentence_column: str | Column | None = None
-    """Column of a table with a word a row that says which sentence a word is in; unset: guessed, or blank rows."""
+    """Column that identifies the sentence, in tables with one word per row (default: detected, or blank rows)."""
     scheme: Literal["auto", "iob1", "iob2", "bioes", "none"] = "auto"
-    """How tags mark spans; none: each tag is one of its own, as parts of speech are. All are read alike."""
+    """Tagging scheme: auto: detected; iob1, iob2, bioes: span tags; none: no spans, such as parts of speech."""
 
 
 class QuestionSource(ExampleSource):
-    """Where questions about texts come from: SQuAD's JSON (both versions), or tables of the same fields."""
+    """A source of questions about texts: SQuAD's JSON (1.1 or 2.0), or tables with the same fields."""
 
 
 S = TypeVar("S", bound=ExampleSource)
 
 
 class ExampleData(Settings, Generic[S]):
-    """The data of a run on labeled examples."""
+    """Training, validation and test sets of labeled examples."""
 
     train: S
-    """What is learned from."""
+    """Training set."""
     valid: S | None = None
-    """What is watched while training; unset: carved out of `train`, always the same examples."""
+    """Validation set (default: held out of `train` by hash, always the same examples)."""
     valid_fraction: float = Field(0.1, gt=0.0, le=0.5)
-    """Share of `train` carved out when there is no `valid` (2,000 examples at most)."""
+    """Fraction of `train` held out if there is no `valid` (at most 2,000 examples)."""
     test: dict[str, S] = Field(default_factory=dict)
-    """Named sets scored once, at the end."""
+    """Test sets by name, scored once after training."""
 
     @model_validator(mode="after")
-    def _watches_other_examples(self) -> "ExampleData[S]":
+    def _valid_is_not_train(self) -> "ExampleData[S]":
         if self.valid == self.train:
             raise ValueError(
-                f'valid: "{self.train.name}" is the training set too; leave it out, and a part is set apart.'
+                f'valid: "{self.train.name}" is the training set too; leave it out to hold out a part of it.'
             )
         return self

@@ -1,4 +1,4 @@
-"""What can be said about running text in a recipe."""
+"""Data settings of tasks on running text."""
 
 from typing import Literal
 
@@ -7,93 +7,93 @@ from pydantic import Field, model_validator
 from regard.config.settings import Settings
 
 SentenceRule = Literal["marks", "lines"]
-"""How sentences are told apart: by full stops and their like, or a line each."""
+"""Sentence boundaries: marks: full stops and their equivalents; lines: line feeds."""
 
 
 class TextSource(Settings):
-    """Where running text comes from: files, folders of them, or data sets, read in the order given."""
+    """A source of running text: files, folders or data sets, read in the given order."""
 
     paths: tuple[str, ...] = Field(min_length=1)
-    """Files, folders (searched for .txt, .md and .jsonl, each also .gz), hf:NAME, or miniature:[SET/]SPLIT."""
+    """Files, folders (searched for .txt, .md and .jsonl, each also .gz), hf:NAME or miniature:[SET/]SPLIT."""
     documents: Literal["file", "blank-lines", "lines"] = "file"
-    """What one document is: a file, what blank lines part, or a line; a line of a .jsonl file always is one."""
+    """Unit of a document: file; blank-lines: text between blank lines; lines: a line (always so in .jsonl)."""
     field: str = "text"
-    """JSON field (dots reach inside), or column of a table or data set, that holds the text."""
+    """JSON field (dots for nested ones), or column of a table or data set, of the text."""
     config: str | None = None
     """Configuration of an hf: data set."""
     split: str = "train"
     """Split of an hf: data set."""
     max_rows: int | None = Field(None, ge=1)
-    """Take only the first so many documents."""
+    """Maximum number of documents, from the first on (default: all)."""
 
     @property
     def name(self) -> str:
-        """How messages call this place."""
+        """Its name in messages."""
         return ", ".join(self.paths)
 
 
 class TextData(Settings):
-    """The data of a language model's run."""
+    """Training, validation and test text of a language model."""
 
     train: TextSource
-    """What is learned from."""
+    """Training text."""
     valid: TextSource | None = None
-    """What is watched while training; unset: carved out of `train`, always the same documents."""
+    """Validation text (default: held out of `train` by hash, always the same documents)."""
     valid_fraction: float = Field(0.02, gt=0.0, le=0.5)
-    """Share of `train` carved out when there is no `valid` (20,000 tokens at least, a million at most)."""
+    """Fraction of `train` held out if there is no `valid` (20,000 to a million tokens)."""
     test: dict[str, TextSource] = Field(default_factory=dict)
-    """Named sets scored once, at the end."""
+    """Test texts by name, scored once after training."""
     folder: str | None = None
-    """Where the tokenized text is kept; unset: a folder of its own in corpora/, by what is read and how."""
+    """Folder of the tokenized text (default: one in corpora/, named by a hash of data and settings)."""
 
     @model_validator(mode="after")
-    def _watches_other_text(self) -> "TextData":
+    def _valid_is_not_train(self) -> "TextData":
         if self.valid == self.train:
             raise ValueError(
-                f'valid: "{self.train.name}" is the training text too; leave it out, and a part is set apart.'
+                f'valid: "{self.train.name}" is the training text too; leave it out to hold out a part of it.'
             )
         return self
 
 
 class MarkedSource(TextSource):
-    """Where running text comes from whose documents matter: half of all pairs are of two different ones."""
+    """A source of running text whose document boundaries matter: half of all pairs are of two documents."""
 
     documents: Literal["file", "blank-lines", "lines"] = "blank-lines"
-    """What one document is: what blank lines part, a file, or a line; a line of a .jsonl file always is one."""
+    """Unit of a document: blank-lines: text between blank lines; file; lines: a line (always so in .jsonl)."""
 
 
 class MarkedTextData(TextData):
-    """The data of a run in which words are masked."""
+    """Training, validation and test text of a masked language model."""
 
     train: MarkedSource
-    """What is learned from."""
+    """Training text."""
     valid: MarkedSource | None = None
-    """What is watched while training; unset: carved out of `train`, always the same documents."""
+    """Validation text (default: held out of `train` by hash, always the same documents)."""
     test: dict[str, MarkedSource] = Field(default_factory=dict)  # type: ignore[assignment]
-    """Named sets scored once, at the end."""
+    """Test texts by name, scored once after training."""
     sentences: SentenceRule = "marks"
-    """How sentences are told apart: by full stops and their like in other scripts, or a line each."""
+    """Sentence boundaries: marks: full stops and their equivalents in other scripts; lines: line feeds."""
 
 
 class WordData(Settings):
-    """The data of a run that learns word vectors."""
+    """Training text of word vectors."""
 
     train: MarkedSource
-    """What is learned from; windows do not reach from one document into another."""
+    """Training text; context windows do not cross documents."""
     folder: str | None = None
-    """Where the words are kept as numbers; unset: a folder of its own in corpora/, by what is read and how."""
+    """Folder of the word ids (default: one in corpora/, named by a hash of data and settings)."""
 
 
 class SequenceSettings(Settings):
-    """How sequences are made of sentences."""
+    """Sequences built from sentences."""
 
     length: int | None = Field(None, ge=16)
-    """Tokens of a sequence at most; unset: as many as the model has places for."""
+    """Maximum sequence length in tokens (default: the model's maximum)."""
     phase1_length: int | None = Field(None, ge=16)
-    """Tokens of a sequence at most in the early updates, which go faster so; unset: the same from the start."""
+    """Maximum sequence length in tokens in phase 1, whose updates are faster (default: no phase 1)."""
     phase1_fraction: float = Field(0.9, gt=0, lt=1)
-    """Share of the updates that are early, if there is an early length (Devlin et al., 2019, §A.2)."""
+    """Fraction of updates in phase 1, if it has a length (Devlin et al., 2019, §A.2)."""
     short_sequence_fraction: float = Field(0.1, ge=0, lt=1)
-    """Share of sequences cut to a shorter length, drawn at random, so that short texts are known too."""
+    """Fraction of sequences cut to a random shorter length, so that the model also trains on short texts."""
     pack_documents: bool = True
-    """Without pairs: whether a sequence goes on with the next document until it is full; if not, each holds one."""
+    """Fill sequences across documents, if there are no sentence pairs; otherwise each sequence has one document."""

@@ -1,4 +1,4 @@
-"""What one cell of a table, or one field of a record, holds: a text, a label, a number or a list of them."""
+"""Values of table cells and record fields: a text, a label, a number or a list of them."""
 
 import math
 import re
@@ -20,12 +20,12 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def value_of(row: Row, name: str) -> Any:
-    """Return what a row holds under a name, whose dots may reach inside; None if there is nothing."""
+    """Return a row's value under a name (dots reach into nested fields); None if it has none."""
     return row[name] if name in row else value_in(row, name)
 
 
 def text_in(row: Row, name: str, where: str, way_out: str) -> str:
-    """Return the text that a row holds under a name; a blank row holds nothing."""
+    """Return a row's text under a name; a blank row has an empty text."""
     if not row:
         return ""
     value = value_of(row, name)
@@ -36,12 +36,12 @@ def text_in(row: Row, name: str, where: str, way_out: str) -> str:
 
 
 def label_in(row: Row, name: str, where: str, way_out: str) -> str:
-    """Return the label that a row holds under a name as text; nothing, and what is no number, stands for none."""
+    """Return a row's label under a name as text; an empty cell and NaN give an empty label."""
     return _as_label(value_of(row, name), where, name, way_out)
 
 
 def labels_in(row: Row, name: str, where: str, way_out: str) -> list[str]:
-    """Return the labels or words in the list that a row holds under a name, which a table may write as text."""
+    """Return a row's list of labels or words under a name; a table may write the list as text."""
     value = value_of(row, name)
     if isinstance(value, str):
         value = parse_list(value)
@@ -54,58 +54,58 @@ def labels_in(row: Row, name: str, where: str, way_out: str) -> list[str]:
 
 
 def integer_in(value: Any) -> int | None:
-    """Return the integer that a cell means (3, "3", 3.0 or "3.0"); None for anything else."""
+    """Return a cell's integer (3, "3", 3.0 or "3.0"); None for anything else."""
     if isinstance(value, str):
-        found = parse_integer(value)
-        value = parse_number(value) if found is None else found
+        integer = parse_integer(value)
+        value = parse_number(value) if integer is None else integer
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return int(value) if value == int(value) else None
 
 
 def whole(text: str, where: str, name: str) -> str:
-    """Return a text; one that holds half a character is refused."""
+    """Return a text; one with a lone surrogate is refused."""
     if not is_text(text):
         raise DataError(f'{where} has half a character (a lone surrogate) under "{name}"; write it whole.')
     return text
 
 
 def parse_list(cell: str) -> list[Any] | None:
-    """Return the entries of a cell: those of a list as JSON, Python or NumPy write it, or what white space parts.
+    """Return the entries of a cell: a list as JSON, Python or NumPy write it, or else words split at white space.
 
-    None: it begins and ends as a list, and is none.
+    None: the cell is in brackets but is not a list.
     """
     cell = cell.strip()
     if not (cell.startswith("[") and cell.endswith("]")):
         return cell.split()
     try:
-        found = parse_json(cell)
-        return found if isinstance(found, list) else None
+        value = parse_json(cell)
+        return value if isinstance(value, list) else None
     except ParseError:
         return _parse_plain_list(cell[1:-1])
 
 
 def _parse_plain_list(inside: str) -> list[Any] | None:
-    """Return the entries between the brackets of a list of plain values; None if there are others."""
+    """Return the entries between the brackets of a list of strings and numbers; None for anything else."""
     entries: list[Any] = []
-    place = 0
-    while place < len(inside.rstrip()):
-        found = _ENTRY.match(inside, place)
-        if found is None:
+    position = 0
+    while position < len(inside.rstrip()):
+        match = _ENTRY.match(inside, position)
+        if match is None:
             return None
-        place = found.end()
-        if (bare := found["bare"]) is not None:
+        position = match.end()
+        if (bare := match["bare"]) is not None:
             if bare not in ("None", "nan") and not NUMBER.fullmatch(bare):
                 return None
             entries.append(None if bare in ("None", "nan") else bare)
         else:
-            entries.append(_ESCAPE.sub(_unescaped, found["one"] if found["two"] is None else found["two"]))
+            entries.append(_ESCAPE.sub(_unescaped, match["one"] if match["two"] is None else match["two"]))
     return entries
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    code = found[1] or found[2] or found[3]
-    return chr(int(code, 16)) if code else _ESCAPED.get(found[4], found[4])
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1] or match[2] or match[3]
+    return chr(int(code, 16)) if code else _ESCAPED.get(match[4], match[4])
 
 
 def _as_label(value: Any, where: str, name: str, way_out: str) -> str:
@@ -123,7 +123,7 @@ def _as_label(value: Any, where: str, name: str, way_out: str) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """Return in words what a value of JSON is."""
+    """Return a description of a JSON value's type."""
     if isinstance(value, Mapping):
         return "a JSON object"
     if isinstance(value, list | tuple):

@@ -1,6 +1,6 @@
-"""Documents out of files of any size, in pieces: no more of a file is held than a block, or a line of JSON.
+"""Streaming documents in chunks: at most one block of a file, or one line of JSON, is in memory.
 
-A table alone is held as a whole.
+Only tables are read as a whole.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,53 +15,53 @@ from regard.data.sources.records import json_object, value_in
 from regard.data.sources.tables import read_rows
 from regard.errors import DataError
 
-PIECE = 4096
-"""Characters of a piece at most: enough to be encoded at full speed, few enough to share out and to cut at."""
+CHUNK = 4096
+"""Maximum chunk size in characters: enough to encode at full speed, small enough to parallelize and split at."""
 
 JSON_LINES = (".jsonl", ".ndjson")
 TABLES = (".csv", ".tsv")
 
 
 class DocumentChunk(NamedTuple):
-    """A stretch of a document; laid end to end, its pieces are the document."""
+    """A part of a document; its chunks, concatenated, are the document."""
 
     text: str
     is_last: bool
     consumed: int
-    """Bytes of the file that were read since the piece before."""
+    """Bytes of the file read since the previous chunk."""
 
 
 class DocumentSpan(NamedTuple):
-    """What a reader found: text of a document, and whether the document ends with it."""
+    """Text of a document as a reader yields it, of any size, and whether the document ends with it."""
 
     text: str
     is_last: bool
     consumed: int
 
 
-def file_pieces(path: Path, place: TextSource) -> Iterator[DocumentChunk]:
-    """Yield the documents of a file in pieces."""
+def file_chunks(path: Path, source: TextSource) -> Iterator[DocumentChunk]:
+    """Yield the documents of a file in chunks."""
     if ending(path) in JSON_LINES:
-        return pieces_of(_json_documents(path, place.field))
+        return chunks_of(_json_documents(path, source.field))
     if ending(path) in TABLES:
-        return pieces_of(_table_documents(path, place.field))
-    readers = {"file": _whole_file, "blank-lines": _parted_by_blank_lines, "lines": _lines}
-    return pieces_of(readers[place.documents](path))
+        return chunks_of(_table_documents(path, source.field))
+    readers = {"file": _whole_file, "blank-lines": _split_at_blank_lines, "lines": _lines}
+    return chunks_of(readers[source.documents](path))
 
 
 def ending(path: Path) -> str:
-    """Return what a file's name says about its form, packed or not."""
+    """Return a file's extension in lower case, without .gz."""
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
-def pieces_of(parts: Iterable[DocumentSpan]) -> Iterator[DocumentChunk]:
-    """Yield documents that come in parts of any size in pieces; one of white space alone is none."""
+def chunks_of(parts: Iterable[DocumentSpan]) -> Iterator[DocumentChunk]:
+    """Yield documents in chunks; a document of white space alone is left out."""
     text, consumed, has_begun = "", 0, False
     for part in parts:
         text, begin = text + part.text, 0
         consumed += part.consumed
-        while len(text) - begin > PIECE:
-            end = place_to_cut(text, begin)
+        while len(text) - begin > CHUNK:
+            end = cut_position(text, begin)
             yield DocumentChunk(text[begin:end], False, consumed)
             begin, consumed, has_begun = end, 0, True
         text = text[begin:]
@@ -72,19 +72,19 @@ def pieces_of(parts: Iterable[DocumentSpan]) -> Iterator[DocumentChunk]:
             text, has_begun = "", False
 
 
-def place_to_cut(text: str, begin: int) -> int:
-    """Return where the piece that begins here ends, so that encoding what lies on either side changes nothing.
+def cut_position(text: str, begin: int) -> int:
+    """Return the end of the chunk that starts at `begin`, so that the cut does not change the encoding.
 
-    That is after a line feed or before a space between two visible characters, as tokenizers look at runs of
-    white space as a whole; only a text without either is cut anywhere.
+    It is after a line feed or before a space between two visible characters, as tokenizers treat a run of white space
+    as a unit; a text without either is cut anywhere.
     """
-    limit, earliest = begin + PIECE, begin + PIECE // 2
+    limit, earliest = begin + CHUNK, begin + CHUNK // 2
     for mark, length in (("\n", 1), (" ", 0)):
-        place = text.rfind(mark, earliest, limit)
-        while place >= 0:
-            if not text[place - 1].isspace() and not text[place + 1].isspace():
-                return place + length
-            place = text.rfind(mark, earliest, place)
+        position = text.rfind(mark, earliest, limit)
+        while position >= 0:
+            if not text[position - 1].isspace() and not text[position + 1].isspace():
+                return position + length
+            position = text.rfind(mark, earliest, position)
     return limit
 
 
@@ -95,7 +95,7 @@ def _whole_file(path: Path) -> Iterator[DocumentSpan]:
 
 
 def _lines(path: Path) -> Iterator[DocumentSpan]:
-    """Yield lines without their line feeds; one longer than a block comes in parts."""
+    """Yield lines without their line feeds; a line longer than a block in parts."""
     rest, consumed = "", 0
     for block, more in text_blocks(path):
         consumed += more
@@ -109,7 +109,7 @@ def _lines(path: Path) -> Iterator[DocumentSpan]:
     yield DocumentSpan(rest, True, consumed)
 
 
-def _parted_by_blank_lines(path: Path) -> Iterator[DocumentSpan]:
+def _split_at_blank_lines(path: Path) -> Iterator[DocumentSpan]:
     begins_line, begins_document = True, True
     for line in _lines(path):
         if begins_line and line.is_last and not line.text.strip():
@@ -141,22 +141,22 @@ def _json_documents(path: Path, field: str) -> Iterator[DocumentSpan]:
 
 
 def _table_documents(path: Path, field: str) -> Iterator[DocumentSpan]:
-    """Yield the cells of one column; a table is held as a whole."""
+    """Yield the cells of one column; the table is read as a whole."""
     table = read_rows(str(path), None, "", is_header=lambda first: True)
     names = {name.lower(): name for name in table.names}
     if field.lower() not in names:
         raise DataError(
             f'{path}: this table has no column "{field}" ({", ".join(table.names) or "it is empty"}); name the one '
-            f"that holds the text, such as data.train.field=NAME (if it is no table, call it .txt)."
+            f"that holds the text, such as data.train.field=NAME (if it is not a table, name it .txt)."
         )
     table.check_once(field)
     for where, row in table.rows:
-        text = text_in(row, names[field.lower()], f"{path}: {where}", "mend the row")
+        text = text_in(row, names[field.lower()], f"{path}: {where}", "fix the row")
         yield DocumentSpan(text, True, len(text.encode()))
 
 
 def text_of(row: dict[str, object], field: str, where: str) -> str:
-    """Return the text a record holds under a name."""
+    """Return the text of a record's field."""
     value = value_in(row, field)
     if not isinstance(value, str):
         held = f"it has {', '.join(map(str, row)) or 'nothing'}" if value is None else f"but {value!r:.40}"

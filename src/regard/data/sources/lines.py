@@ -1,4 +1,4 @@
-"""Lines of a text file as they are meant: UTF-8, split at line feeds only, .gz unpacked on the way, within limits."""
+"""Text file reading: UTF-8, lines split at line feeds only, .gz decompressed on the fly, sizes bounded."""
 
 import codecs
 import gzip
@@ -14,15 +14,15 @@ from regard.config.limits import LINE, TEXT, max_line_bytes, max_text_bytes, siz
 from regard.errors import DataError
 
 GZIP = b"\x1f\x8b"
-"""How packed files begin."""
+"""The first bytes of a gzip file."""
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 BLOCK = 2**20
-"""Unpacked bytes read at once."""
+"""Decompressed bytes read at a time."""
 
-USUAL_RATIO = 100
-"""Text shrinks to a tenth or so; what shrinks more than this, and exceeds the limit, is made to fill a disk."""
+MAX_GZIP_RATIO = 100
+"""Text compresses about tenfold; a file above this ratio and above the size limit is a decompression bomb."""
 
 BYTE_ORDER_MARKS = {
     b"\xff\xfe\x00\x00": "UTF-32",
@@ -30,12 +30,12 @@ BYTE_ORDER_MARKS = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
-"""How files in other encodings begin; the longer marks first, as one begins with another."""
+"""Byte-order marks of other encodings; longer ones first, as one begins with another."""
 
 
 @contextmanager
 def explaining(path: Path) -> Iterator[None]:
-    """Say in a sentence why a file cannot be read."""
+    """Turn an error of reading a file into a DataError of one sentence."""
     try:
         yield
     except FileNotFoundError:
@@ -50,7 +50,7 @@ def explaining(path: Path) -> Iterator[None]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the unpacked contents of a file; more than the limit is refused before it is held."""
+    """Return the decompressed contents of a file; a larger one than the limit is refused while reading."""
     limit = max_text_bytes()
     with explaining(path), path.open("rb") as raw:
         file = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == GZIP else raw
@@ -59,7 +59,7 @@ def read_bytes(path: Path) -> bytes:
             data += block
             if len(data) > limit:
                 raise DataError(
-                    f"{path}: it holds more than {size_in_words(limit)} of text, the most that is read at once; "
+                    f"{path}: it has more than {size_in_words(limit)} of text, the most that is read at once; "
                     f"split it, or raise the limit with {TEXT}=BYTES in the environment."
                 )
         return bytes(data)
@@ -75,7 +75,7 @@ def read_text(path: Path) -> str:
 
 
 def not_utf8(path: Path, error: UnicodeDecodeError, head: bytes, lines: int = 0) -> DataError:
-    """Return what to say about bytes that are no text, `lines` lines into a file that begins with `head`."""
+    """Return the error for bytes that are not UTF-8, `lines` lines into a file that begins with `head`."""
     for mark, encoding in BYTE_ORDER_MARKS.items():
         if head.startswith(mark):
             return DataError(f"{path}: this is {encoding}; convert it with iconv -f {encoding.lower()} -t utf-8.")
@@ -87,9 +87,9 @@ def not_utf8(path: Path, error: UnicodeDecodeError, head: bytes, lines: int = 0)
 
 
 def text_blocks(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield a file's text as `read_lines` sees it in blocks, each with the bytes of the file read for it."""
+    """Yield a file's text (line ends as in `read_lines`) in blocks, each with the bytes of the file read for it."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    lines, held, told, head, size, limit = 0, "", 0, b"", 0, max_text_bytes()
+    lines, held, reported, head, size, limit = 0, "", 0, b"", 0, max_text_bytes()
     with explaining(path), path.open("rb") as raw:
         is_packed = raw.peek(2)[:2] == GZIP
         file = gzip.GzipFile(fileobj=raw) if is_packed else raw
@@ -97,8 +97,8 @@ def text_blocks(path: Path) -> Iterator[tuple[str, int]]:
             block = file.read(BLOCK)
             head = head or block[:4]
             size += len(block)
-            if is_packed and size > limit and size > USUAL_RATIO * raw.tell():
-                raise unpacks_to_too_much(path, limit)
+            if is_packed and size > limit and size > MAX_GZIP_RATIO * raw.tell():
+                raise decompresses_to_too_much(path, limit)
             try:
                 text = held + decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
@@ -106,17 +106,17 @@ def text_blocks(path: Path) -> Iterator[tuple[str, int]]:
             held = "\r" if block and text.endswith("\r") else ""  # its line feed may be in the next block
             text = text.removesuffix(held).replace("\r\n", "\n")
             lines += text.count("\n")
-            yield text, raw.tell() - told
-            told = raw.tell()
+            yield text, raw.tell() - reported
+            reported = raw.tell()
             if not block:
                 return
 
 
-def unpacks_to_too_much(path: Path, limit: int) -> DataError:
-    """Return what to say about a packed file that is made to fill memory or disk."""
+def decompresses_to_too_much(path: Path, limit: int) -> DataError:
+    """Return the error for a decompression bomb."""
     return DataError(
-        f"{path}: it unpacks to more than {size_in_words(limit)}, over {USUAL_RATIO} times its own size, which no "
-        f"text does; if it is meant, raise the limit with {TEXT}=BYTES in the environment."
+        f"{path}: it decompresses to more than {size_in_words(limit)}, over {MAX_GZIP_RATIO} times its own size, "
+        f"which no text does; if it is intended, raise the limit with {TEXT}=BYTES in the environment."
     )
 
 
@@ -124,12 +124,12 @@ def read_lines(path: Path) -> list[str]:
     """Return the lines of a UTF-8 file; exotic separators such as U+2028 do not end a line."""
     lines = read_text(path).replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
-        lines.pop()  # the line feed at the end of the file ends a line and starts none
+        lines.pop()  # a final line feed starts no line
     return lines
 
 
 def bounded_lines(stream: BinaryIO, name: str) -> Iterator[str]:
-    """Yield the lines of a stream as they come, without line feeds; one that does not end is refused at the limit."""
+    """Yield the lines of a stream as they arrive, without line feeds; a line above the limit is refused."""
     limit, number = max_line_bytes(), 0
     while raw := stream.readline(limit + 1):
         number += 1
@@ -142,7 +142,7 @@ def bounded_lines(stream: BinaryIO, name: str) -> Iterator[str]:
 
 
 def too_long_a_line(name: Path | str, number: int) -> DataError:
-    """Return what to say about a line that is longer than the limit."""
+    """Return the error for a line longer than the limit."""
     return DataError(
         f"{name}: line {number} is longer than {size_in_words(max_line_bytes())}; end it with a line feed, or raise "
         f"the limit with {LINE}=BYTES in the environment."
@@ -150,10 +150,10 @@ def too_long_a_line(name: Path | str, number: int) -> DataError:
 
 
 def is_text(text: str) -> bool:
-    """Tell whether a string is whole: one made of bytes that were no UTF-8 holds lone surrogates."""
+    """Return whether a string has no lone surrogates, which come from bytes that are not UTF-8."""
     return text.isascii() or LONE_SURROGATE.search(text) is None
 
 
 def lines_hash(lines: Iterable[str]) -> str:
-    """Return the SHA-256 of lines as read: that of a plain UTF-8 file in which each ends with a line feed."""
+    """Return the SHA-256 of lines, as of a UTF-8 file in which each ends with a line feed."""
     return hashlib.sha256("".join(line + "\n" for line in lines).encode("utf-8", "surrogatepass")).hexdigest()

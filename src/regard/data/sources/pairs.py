@@ -1,4 +1,4 @@
-"""Sentence pairs out of files, `datasets` and the miniature world."""
+"""Sentence pairs from files, `datasets` and the miniature world."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -15,47 +15,47 @@ from regard.errors import DataError
 from regard.progress import SILENT, Progress
 
 CHUNK = 512
-"""Pairs made between two moves of the bar."""
+"""Pairs generated between two updates of the progress bar."""
 
 KNOWN_HEADERS = (("source", "target"), ("src", "tgt"), ("src", "trg"))
 
 
-def read_pairs(place: PairSource, progress: Progress = SILENT) -> list[Pair]:
-    """Return all pairs of a place, in order."""
-    if place.path is None:
-        pairs = read_aligned(Path(str(place.source)), Path(str(place.target)))
-    elif place.path.startswith("miniature:"):
-        pairs = make_miniature(place.path.removeprefix("miniature:"), place.max_rows, progress)
-    elif place.path.startswith("hf:"):
-        pairs = read_datasets(place)
+def read_pairs(source: PairSource, progress: Progress = SILENT) -> list[Pair]:
+    """Return all pairs of a source, in order."""
+    if source.path is None:
+        pairs = read_aligned(Path(str(source.source)), Path(str(source.target)))
+    elif source.path.startswith("miniature:"):
+        pairs = make_miniature(source.path.removeprefix("miniature:"), source.max_rows, progress)
+    elif source.path.startswith("hf:"):
+        pairs = read_datasets(source)
     else:
-        pairs = read_table(Path(place.path), place, progress)
+        pairs = read_table(Path(source.path), source, progress)
     if not pairs:
-        raise DataError(f"{place.name}: there are no sentence pairs in it.")
-    if place.max_rows is not None and len(pairs) > place.max_rows:
-        progress.say(f"{place.name}: the first {place.max_rows:,} of {len(pairs):,} pairs are used (count).")
-    return pairs[: place.max_rows]
+        raise DataError(f"{source.name}: there are no sentence pairs in it.")
+    if source.max_rows is not None and len(pairs) > source.max_rows:
+        progress.say(f"{source.name}: the first {source.max_rows:,} of {len(pairs):,} pairs are used (max_rows).")
+    return pairs[: source.max_rows]
 
 
-def read_references(place: PairSource, pairs: Sequence[Pair]) -> list[list[str]]:
-    """Return all references of each pair: its target, and what further files or columns of the place say."""
-    found = [[pair.target] for pair in pairs]
-    changes: list[dict[str, Any]] = [{"target": file} for file in place.references]
-    changes += [{"target_column": column} for column in place.reference_columns]
+def read_references(source: PairSource, pairs: Sequence[Pair]) -> list[list[str]]:
+    """Return all references of each pair: its target, and those of further files or columns."""
+    references = [[pair.target] for pair in pairs]
+    changes: list[dict[str, Any]] = [{"target": file} for file in source.references]
+    changes += [{"target_column": column} for column in source.reference_columns]
     for change in changes:
-        others = read_pairs(place.model_copy(update=change))
-        if len(others) != len(pairs):  # a header row is one only where a column is called by its name
+        others = read_pairs(source.model_copy(update=change))
+        if len(others) != len(pairs):  # the first row is a header only if a column is given by name
             raise DataError(
-                f"{place.name}: {len(pairs):,} targets but {len(others):,} further references; call all columns by "
+                f"{source.name}: {len(pairs):,} targets but {len(others):,} further references; give all columns by "
                 f"name, or all by number."
             )
-        for choices, other in zip(found, others, strict=True):
+        for choices, other in zip(references, others, strict=True):
             choices.append(other.target)
-    return found
+    return references
 
 
 def make_miniature(split: str, count: int | None, progress: Progress = SILENT) -> list[Pair]:
-    """Return pairs of the miniature world, made on the spot."""
+    """Return generated pairs of the miniature world."""
     sentences = miniature.generate(split)
     count = count or miniature.SPLITS[split].size
     pairs: list[Pair] = []
@@ -75,16 +75,17 @@ def read_aligned(source: Path, target: Path) -> list[Pair]:
 
 
 def check_same_length(source: Path, target: Path, sources: Sequence[str], targets: Sequence[str]) -> None:
-    """Refuse two files that cannot be aligned line by line, and say where the shift may begin."""
+    """Refuse files of different length, with the first line where the alignment may break."""
     if len(sources) != len(targets):
         raise DataError(
             f"{source} has {len(sources):,} lines but {target} has {len(targets):,}"
-            f"{_shift(source, target, sources, targets)}; each line must be the translation of its neighbor."
+            f"{_shift(source, target, sources, targets)}; each line must be the translation of the same line in "
+            f"the other file."
         )
 
 
 def _shift(source: Path, target: Path, sources: Sequence[str], targets: Sequence[str]) -> str:
-    """Return a hint at the first line that is blank on one side only."""
+    """Return a phrase about the first line that is blank on one side only."""
     for number, (left, right) in enumerate(zip(sources, targets), start=1):
         if bool(left.strip()) != bool(right.strip()):
             blank = target if left.strip() else source
@@ -92,38 +93,38 @@ def _shift(source: Path, target: Path, sources: Sequence[str], targets: Sequence
     return ""
 
 
-def read_table(path: Path, place: PairSource, progress: Progress = SILENT) -> list[Pair]:
+def read_table(path: Path, source: PairSource, progress: Progress = SILENT) -> list[Pair]:
     """Return the pairs of a .tsv, .csv or .jsonl file."""
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     if suffix in (".jsonl", ".ndjson"):
-        return _from_records(json_rows(path), place, path)
+        return _from_records(json_rows(path), source, path)
     if suffix in (".tsv", ".csv"):
-        return _from_rows(path, suffix, place, progress)
+        return _from_rows(path, suffix, source, progress)
     if suffix == ".json":
-        raise DataError(f"{path}: .json holds one value; write one object a line and call the file .jsonl.")
+        raise DataError(f"{path}: .json holds one value; write one object per line and name the file .jsonl.")
     raise DataError(
-        f'{path}: the ending "{suffix}" says nothing about pairs; use .tsv, .csv or .jsonl (each also .gz), '
+        f'{path}: the extension "{suffix}" is not a format of pairs; use .tsv, .csv or .jsonl (each also .gz), '
         f"or give two files as source and target."
     )
 
 
-def read_datasets(place: PairSource) -> list[Pair]:
-    """Return the pairs of a Hugging Face `datasets` set, by name or from a folder."""
-    rows = load_datasets(str(place.path), place.config, place.split)
-    return _from_records(dataset_rows(rows, str(place.path)), place, str(place.path))
+def read_datasets(source: PairSource) -> list[Pair]:
+    """Return the pairs of a Hugging Face data set, by name or from a folder."""
+    rows = load_datasets(str(source.path), source.config, source.split)
+    return _from_records(dataset_rows(rows, str(source.path)), source, str(source.path))
 
 
-def _from_records(rows: Iterable[dict[str, Any]], place: PairSource, origin: Path | str) -> list[Pair]:
-    source = "source" if place.source_column is None else str(place.source_column)
-    target = "target" if place.target_column is None else str(place.target_column)
+def _from_records(rows: Iterable[dict[str, Any]], source: PairSource, origin: Path | str) -> list[Pair]:
+    first = "source" if source.source_column is None else str(source.source_column)
+    second = "target" if source.target_column is None else str(source.target_column)
     return [
-        Pair(_field(row, source, origin, number), _field(row, target, origin, number))
+        Pair(_field(row, first, origin, number), _field(row, second, origin, number))
         for number, row in enumerate(rows, start=1)
     ]
 
 
 def _field(row: dict[str, Any], name: str, origin: Path | str, number: int) -> str:
-    if not row:  # a blank line, which cleaning will count
+    if not row:  # a blank line, counted by cleaning
         return ""
     value = value_in(row, name)
     if isinstance(value, str):
@@ -136,30 +137,30 @@ def _field(row: dict[str, Any], name: str, origin: Path | str, number: int) -> s
     )
 
 
-def _from_rows(path: Path, suffix: str, place: PairSource, progress: Progress) -> list[Pair]:
+def _from_rows(path: Path, suffix: str, source: PairSource, progress: Progress) -> list[Pair]:
     rows = split_rows(path, suffix)
-    blank = next((place for place, (_, row) in enumerate(rows) if "".join(row).strip()), len(rows))
-    rows, missing = rows[blank:], [Pair("", "")] * blank  # what cleaning is to count
+    blank = next((index for index, (_, row) in enumerate(rows) if "".join(row).strip()), len(rows))
+    rows, missing = rows[blank:], [Pair("", "")] * blank  # counted by cleaning
     if not rows:
         return missing
     header = [cell.strip().lower() for cell in rows[0][1]]
     known = next((names for names in KNOWN_HEADERS if set(names) <= set(header)), None)
-    source, target = place.source_column, place.target_column
-    if isinstance(source, str) or isinstance(target, str) or (known and source is None and target is None):
+    left, right = source.source_column, source.target_column
+    if isinstance(left, str) or isinstance(right, str) or (known and left is None and right is None):
         names = known or ("source", "target")
-        first = find_column(path, rows[0][1], source if source is not None else names[0])
-        second = find_column(path, rows[0][1], target if target is not None else names[1])
+        first = find_column(path, rows[0][1], left if left is not None else names[0])
+        second = find_column(path, rows[0][1], right if right is not None else names[1])
         rows = rows[1:]
     else:
-        if source is None and target is None and len(header) != 2:
+        if left is None and right is None and len(header) != 2:
             if len(header) == 1:
                 separator = "a tab" if suffix == ".tsv" else "a comma"
                 raise DataError(f"{path}: the first row is one column; a {suffix} needs {separator} between the two.")
             raise DataError(
-                f"{path}: the first row has {len(header)} columns; say which two to use with source_column and "
+                f"{path}: the first row has {len(header)} columns; name two with source_column and "
                 f"target_column (numbers from 0, or names in a header row)."
             )
-        first, second = 0 if source is None else source, 1 if target is None else target
+        first, second = 0 if left is None else left, 1 if right is None else right
     if first == second:
         raise DataError(f"{path}: source and target are both column {first}; name two columns.")
     for number, row in rows:
@@ -171,7 +172,7 @@ def _from_rows(path: Path, suffix: str, place: PairSource, progress: Progress) -
 
 
 def _row_pair(path: Path, number: int, row: Sequence[str], first: int, second: int) -> Pair:
-    if not any(cell.strip() for cell in row):  # a blank line, which cleaning will count
+    if not any(cell.strip() for cell in row):  # a blank line, counted by cleaning
         return Pair("", "")
     if max(first, second) >= len(row):
         raise DataError(

@@ -1,4 +1,4 @@
-"""Tables of any kind as rows with named columns: CSV, TSV, JSON lines and `datasets` sets."""
+"""Tables as rows with named columns: CSV, TSV, JSON lines and `datasets`."""
 
 import csv
 import io
@@ -16,14 +16,14 @@ from regard.errors import DataError
 
 OTHER_SEPARATORS = (";", "\t")
 GLANCE = 1000
-"""Records whose fields are taken for the columns of all."""
+"""Records whose fields make the columns of a table."""
 WIDEST_CELL = 2**31 - 1
-"""Characters of a cell at most: a text may be long, and the file is bounded as a whole."""
+"""Maximum size of a cell in characters: texts may be long, and the file size is bounded."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows by name of column (by its number from 0, where no header names it), each with its place in the file."""
+    """Rows by column name (its number from 0, without a header), each with its line or record number."""
 
     origin: str
     names: list[str]
@@ -31,14 +31,14 @@ class Table:
     has_header: bool = True
 
     def check_once(self, *names: str | None) -> None:
-        """Refuse columns that are read if another one is called the same, as nothing says which is meant."""
+        """Refuse ambiguous columns: those whose name another column has too."""
         counts = Counter(each.strip().lower() for each in self.names)
         for name in names:
             if name is not None and (count := counts[name.strip().lower()]) > 1:
                 raise DataError(f'{self.origin}: {count} columns are called "{name}"; rename or remove all but one.')
 
     def column(self, name: str | int) -> str:
-        """Return the column that a user means by a name or a number."""
+        """Return the column of a name or a number given by the user."""
         if isinstance(name, int):
             if name >= len(self.names):
                 raise DataError(
@@ -48,13 +48,13 @@ class Table:
         known = {each.strip().lower(): each for each in self.names}
         if name.lower() in known:
             return known[name.lower()]
-        if "." in name:  # a field inside another
+        if "." in name:  # a nested field
             return name
         raise DataError(f'{self.origin}: there is no column "{name}" ({", ".join(self.names)}).')
 
 
 def read_rows(path: str, config: str | None, split: str, is_header: Callable[[Sequence[str]], bool]) -> Table:
-    """Return the table at a place; `is_header` tells whether the first row of a .csv or .tsv names the columns."""
+    """Return the table at a path; `is_header` decides whether the first row of a .csv or .tsv is a header."""
     if path.startswith("hf:"):
         return _from_datasets(path, config, split)
     file = Path(path)
@@ -67,7 +67,7 @@ def read_rows(path: str, config: str | None, split: str, is_header: Callable[[Se
     if suffix in (".tsv", ".csv"):
         return _from_cells(path, split_rows(file, suffix), is_header)
     raise DataError(
-        f'{path}: the ending "{suffix}" says nothing about columns; use .csv, .tsv, .jsonl or .json (each also .gz).'
+        f'{path}: the extension "{suffix}" is not a table format; use .csv, .tsv, .jsonl or .json (each also .gz).'
     )
 
 
@@ -76,19 +76,21 @@ def _from_records(path: str, rows: list[tuple[str, Row]]) -> Table:
 
 
 def _json_list(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a .json file: a list of them, by itself or as `data`, or one a line after all."""
+    """Return the objects of a .json file: a list, a list under `data`, or JSON lines."""
     text = read_text(path)
     try:
-        found = parse_json(text, keys_once=True)
+        value = parse_json(text, keys_once=True)
     except ParseError as error:
         if error.reason == "Extra data":
             return json_rows(path)
         where = "this" if error.line is None else f"line {error.line}"
-        raise DataError(f"{path}: {where} is not JSON ({error.reason}); mend it.") from None
-    found = found.get("data", [found]) if isinstance(found, dict) else found
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise DataError(f"{path}: this is no list of JSON objects; write one object a line and call the file .jsonl.")
-    return found
+        raise DataError(f"{path}: {where} is not JSON ({error.reason}); fix it.") from None
+    rows = value.get("data", [value]) if isinstance(value, dict) else value
+    if not isinstance(rows, list) or not all(isinstance(each, dict) for each in rows):
+        raise DataError(
+            f"{path}: this is not a list of JSON objects; write one object per line and name the file .jsonl."
+        )
+    return rows
 
 
 def _from_cells(origin: str, rows: list[tuple[int, list[str]]], is_header: Callable[[Sequence[str]], bool]) -> Table:
@@ -99,15 +101,15 @@ def _from_cells(origin: str, rows: list[tuple[int, list[str]]], is_header: Calla
     first = [cell.strip() for cell in rows[0][1]]
     has_header = is_header(first)
     names = first if has_header else [str(number) for number in range(len(first))]
-    found: list[tuple[str, Row]] = []
+    records: list[tuple[str, Row]] = []
     for number, cells in rows[1:] if has_header else rows:
         check_cells(origin, number, cells, len(names))
-        found.append((f"line {number}", dict(zip(names, cells)) if "".join(cells).strip() else NO_FIELDS))
-    return Table(origin, names, found, has_header)
+        records.append((f"line {number}", dict(zip(names, cells)) if "".join(cells).strip() else NO_FIELDS))
+    return Table(origin, names, records, has_header)
 
 
 def check_cells(origin: Path | str, number: int, cells: Sequence[str], columns: int) -> None:
-    """Refuse a row with more cells than columns: a separator inside a text would cut it short unnoticed."""
+    """Refuse a row with more cells than columns: an unquoted separator would truncate its text silently."""
     if len(cells) > columns:
         raise DataError(
             f"{origin}: line {number} has {len(cells)} columns, but the first has {columns}; put quotes around texts "
@@ -115,10 +117,10 @@ def check_cells(origin: Path | str, number: int, cells: Sequence[str], columns: 
         )
 
 
-def _from_datasets(place: str, config: str | None, split: str) -> Table:
-    """Return the rows of a `datasets` set, numbers that stand for classes by their names."""
-    found = load_datasets(place, config, split)
-    classes = {name: names for name, each in found.features.items() if (names := _class_names(each))}
+def _from_datasets(path: str, config: str | None, split: str) -> Table:
+    """Return the rows of a data set, class indices as class names."""
+    data = load_datasets(path, config, split)
+    classes = {name: names for name, each in data.features.items() if (names := _class_names(each))}
 
     def called(names: Sequence[str], value: Any) -> Any:
         if isinstance(value, list):
@@ -128,18 +130,18 @@ def _from_datasets(place: str, config: str | None, split: str) -> Table:
     def named(row: Row) -> Row:
         return {name: called(classes[name], value) if name in classes else value for name, value in row.items()}
 
-    rows = [(f"record {number}", named(row)) for number, row in enumerate(dataset_rows(found, place), start=1)]
-    return Table(place, list(found.features), rows)
+    rows = [(f"record {number}", named(row)) for number, row in enumerate(dataset_rows(data, path), start=1)]
+    return Table(path, list(data.features), rows)
 
 
 def _class_names(feature: Any) -> Sequence[str] | None:
-    """Return what the numbers of a feature, or those in its lists, stand for."""
+    """Return the class names of a feature, or of the entries of its lists."""
     inner = getattr(feature, "feature", feature)
     return getattr(inner, "names", None)
 
 
 def json_rows(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a file with one a line; a blank line is an empty one."""
+    """Return the objects of a file of JSON lines; a blank line is an empty object."""
     rows: list[dict[str, Any]] = []
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
@@ -150,21 +152,21 @@ def json_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def split_rows(path: Path, suffix: str) -> list[tuple[int, list[str]]]:
-    """Return (line number, cells) for each row; only CSV knows quotes."""
+    """Return (line number, cells) of each row; only CSV has quotes."""
     if suffix == ".tsv":
         return [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1)]
     text = read_text(path)
-    found: list[tuple[int, list[str]]] = []
+    rows: list[tuple[int, list[str]]] = []
     try:
-        found.extend(_csv_rows(text, ","))
+        rows.extend(_csv_rows(text, ","))
     except csv.Error as error:
-        if (other := _otherwise_parted(text)) is not None:
+        if (other := _with_other_separator(text)) is not None:
             return other
-        line = found[-1][0] + 1 if found else 1
-        raise DataError(f"{path}: line {line} is not CSV ({error}); mend its quotes.") from None
-    if any(len(row) > 1 for _, row in found[:1]):
-        return found
-    return _otherwise_parted(text) or found
+        line = rows[-1][0] + 1 if rows else 1
+        raise DataError(f"{path}: line {line} is not CSV ({error}); fix its quotes.") from None
+    if any(len(row) > 1 for _, row in rows[:1]):
+        return rows
+    return _with_other_separator(text) or rows
 
 
 def _csv_rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -175,24 +177,24 @@ def _csv_rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
         yield reader.line_num, row
 
 
-def _otherwise_parted(text: str) -> list[tuple[int, list[str]]] | None:
-    """Return the rows of a CSV with semicolons or tabs, as many spreadsheets write it; None: it has none.
+def _with_other_separator(text: str) -> list[tuple[int, list[str]]] | None:
+    """Return the rows of a CSV separated by semicolons or tabs, as spreadsheets may write it; None if it is not.
 
-    Only where it makes all rows equally long: a text may hold semicolons.
+    All rows must have the same number of cells: a text may contain semicolons.
     """
     for separator in OTHER_SEPARATORS:
         try:
-            found = list(_csv_rows(text, separator))
+            rows = list(_csv_rows(text, separator))
         except csv.Error:
             continue
-        lengths = {len(row) for _, row in found if row}
+        lengths = {len(row) for _, row in rows if row}
         if len(lengths) == 1 and lengths != {1}:
-            return found
+            return rows
     return None
 
 
 def find_column(path: Path, header: Sequence[str], column: str | int) -> int:
-    """Return the number of a column that is called by its name or number."""
+    """Return the number of a column given by name or number."""
     if isinstance(column, int):
         return column
     names = [cell.strip().lower() for cell in header]

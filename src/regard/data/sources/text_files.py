@@ -1,4 +1,4 @@
-"""What running text is read from: single files and `datasets` sets, each with signs of having changed."""
+"""Inputs of running text: files, `datasets` and the miniature world, each with a fingerprint that shows changes."""
 
 import hashlib
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ from regard.data.sources.documents import (
     JSON_LINES,
     DocumentChunk,
     DocumentSpan,
+    chunks_of,
     ending,
-    file_pieces,
-    pieces_of,
+    file_chunks,
     text_of,
 )
 from regard.data.sources.lines import explaining
@@ -26,28 +26,28 @@ from regard.errors import DataError
 MINIATURE = "miniature:"
 
 ENDINGS = (".txt", ".md", *JSON_LINES)
-"""What is text in a folder, each also with .gz."""
+"""Extensions of text files in a folder, each also with .gz."""
 
 
 class Input(Protocol):
-    """One thing that is read from its beginning to its end, always in the same pieces while it has not changed."""
+    """One input, read from start to end in the same chunks as long as it is unchanged."""
 
     @property
     def name(self) -> str:
-        """How messages and manifests call it."""
+        """Its name in messages and manifests."""
 
     @property
     def size(self) -> int | None:
-        """What the `consumed` of all pieces comes to, if it is known."""
+        """The sum of `consumed` over all chunks, if it is known in advance."""
 
     def glance(self) -> list[int | str]:
-        """Return what is quickly found out and changes when the contents do."""
+        """Return cheap signs of change, such as size and modification time."""
 
     def fingerprint(self) -> str:
         """Return a hash of the contents."""
 
     def pieces(self) -> Iterator[DocumentChunk]:
-        """Yield its documents in pieces."""
+        """Yield its documents in chunks."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class FileInput:
     """A file of text."""
 
     path: Path
-    place: TextSource
+    source: TextSource
 
     @property
     def name(self) -> str:
@@ -64,15 +64,15 @@ class FileInput:
 
     @property
     def size(self) -> int:
-        """How many bytes it has on disk."""
+        """Its size on disk in bytes."""
         with explaining(self.path):
             return self.path.stat().st_size
 
     def glance(self) -> list[int | str]:
-        """Return size and time of the last change."""
+        """Return size and modification time."""
         with explaining(self.path):
-            found = self.path.stat()
-        return [found.st_size, found.st_mtime_ns]
+            status = self.path.stat()
+        return [status.st_size, status.st_mtime_ns]
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the file as it is on disk."""
@@ -80,37 +80,37 @@ class FileInput:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def pieces(self) -> Iterator[DocumentChunk]:
-        """Yield its documents in pieces."""
-        return file_pieces(self.path, self.place)
+        """Yield its documents in chunks."""
+        return file_chunks(self.path, self.source)
 
 
 @dataclass(frozen=True)
 class DatasetInput:
-    """A `datasets` set; its rows stay on disk."""
+    """A Hugging Face data set; its rows stay on disk."""
 
     name: str
-    place: TextSource
+    source: TextSource
     size: int | None = None
 
     @cached_property
     def _rows(self) -> Any:
-        return load_datasets(self.name, self.place.config, self.place.split)
+        return load_datasets(self.name, self.source.config, self.source.split)
 
     def glance(self) -> list[int | str]:
-        """Return its own mark of its contents and how they came about, and the number of rows."""
-        return [self.place.config or "", self.place.split, str(self._rows._fingerprint), len(self._rows)]
+        """Return its configuration, its split, its library fingerprint and the number of rows."""
+        return [self.source.config or "", self.source.split, str(self._rows._fingerprint), len(self._rows)]
 
     def fingerprint(self) -> str:
-        """Return a hash of that mark: the library keeps no hash of the contents."""
+        """Return a hash of `glance`: the library keeps no hash of the contents."""
         return hashlib.sha256(repr(self.glance()).encode()).hexdigest()
 
     def pieces(self) -> Iterator[DocumentChunk]:
-        """Yield its rows in pieces."""
-        return pieces_of(self._parts())
+        """Yield its rows in chunks."""
+        return chunks_of(self._parts())
 
     def _parts(self) -> Iterator[DocumentSpan]:
         for number, row in enumerate(dataset_rows(self._rows, self.name), start=1):
-            text = text_of(row, self.place.field, f"{self.name}: record {number}")
+            text = text_of(row, self.source.field, f"{self.name}: record {number}")
             yield DocumentSpan(text, True, len(text.encode()))
 
 
@@ -119,51 +119,51 @@ class MiniatureInput:
     """Stories, or texts of another set, of the miniature world."""
 
     name: str
-    place: TextSource
+    source: TextSource
     size: int | None = None
 
     @property
-    def _place(self) -> str:
+    def _address(self) -> str:
         return self.name.removeprefix(MINIATURE)
 
     def glance(self) -> list[int | str]:
-        """Return the place, how many texts there are to be, and the first ones."""
-        first = miniature.texts(self._place, 1 if "/" not in self._place else 20)
-        return [self._place, self.place.max_rows or 0, *first]
+        """Return set and split, the number of texts, and the first texts."""
+        first = miniature.texts(self._address, 1 if "/" not in self._address else 20)
+        return [self._address, self.source.max_rows or 0, *first]
 
     def fingerprint(self) -> str:
-        """Return a hash of that: the others follow from it."""
+        """Return a hash of `glance`, which determines all texts."""
         return hashlib.sha256(repr(self.glance()).encode()).hexdigest()
 
     def pieces(self) -> Iterator[DocumentChunk]:
-        """Yield the texts in pieces."""
-        texts = miniature.texts(self._place, self.place.max_rows)
-        return pieces_of(DocumentSpan(text, True, len(text.encode())) for text in texts)
+        """Yield the texts in chunks."""
+        texts = miniature.texts(self._address, self.source.max_rows)
+        return chunks_of(DocumentSpan(text, True, len(text.encode())) for text in texts)
 
 
-def find_inputs(place: TextSource) -> list[Input]:
-    """Return what a place names, in order; what is named twice comes once."""
-    found: dict[str, Input] = {}
-    for path in place.paths:
-        for each in _inputs_at(path, place):
-            found.setdefault(each.name, each)
-    return list(found.values())
+def find_inputs(source: TextSource) -> list[Input]:
+    """Return the inputs of a source, in order and without duplicates."""
+    inputs: dict[str, Input] = {}
+    for path in source.paths:
+        for each in _inputs_at(path, source):
+            inputs.setdefault(each.name, each)
+    return list(inputs.values())
 
 
-def _inputs_at(path: str, place: TextSource) -> list[Input]:
+def _inputs_at(path: str, source: TextSource) -> list[Input]:
     if path.startswith("hf:"):
-        return [DatasetInput(path, place)]
+        return [DatasetInput(path, source)]
     if path.startswith(MINIATURE):
         miniature.texts(path.removeprefix(MINIATURE), 1)  # an unknown set or split is refused here
-        return [MiniatureInput(path, place)]
-    return [FileInput(file, place) for file in _files_at(Path(path))]
+        return [MiniatureInput(path, source)]
+    return [FileInput(file, source) for file in _files_at(Path(path))]
 
 
 def _files_at(path: Path) -> list[Path]:
-    """Return a file itself, or the text in a folder sorted by path, hidden files left out."""
+    """Return the file itself, or a folder's text files sorted by path, without hidden files."""
     if not path.is_dir():
         if ending(path) == ".json":
-            raise DataError(f"{path}: .json holds one value; write one object a line and call the file .jsonl.")
+            raise DataError(f"{path}: .json holds one value; write one object per line and name the file .jsonl.")
         return [path]
     files = [
         file
@@ -180,28 +180,28 @@ def _files_at(path: Path) -> list[Path]:
     return sorted(files, key=lambda file: file.relative_to(path).parts)
 
 
-def read_documents(place: TextSource) -> Iterator[str]:
-    """Yield the documents of a place one by one, each whole."""
+def read_documents(source: TextSource) -> Iterator[str]:
+    """Yield the whole documents of a source, one by one."""
     number, parts, size, limit = 0, list[str](), 0, max_text_bytes()
-    for each in find_inputs(place):
-        for piece in each.pieces():
-            parts.append(piece.text)
-            size += len(piece.text)
+    for each in find_inputs(source):
+        for chunk in each.pieces():
+            parts.append(chunk.text)
+            size += len(chunk.text)
             if size > limit:
                 raise DataError(
                     f"{each.name}: document {number + 1:,} has more than {size_in_words(limit)} of text, the most "
-                    f"that is read at once; part it (documents), or raise the limit with {TEXT}=BYTES in the "
+                    f"that is read at once; split it (documents), or raise the limit with {TEXT}=BYTES in the "
                     f"environment."
                 )
-            if piece.is_last:
+            if chunk.is_last:
                 yield "".join(parts)
                 number, parts, size = number + 1, [], 0
-                if number == place.max_rows:
+                if number == source.max_rows:
                     return
     if not number:
-        raise nothing_in(place)
+        raise nothing_in(source)
 
 
-def nothing_in(place: TextSource) -> DataError:
-    """Return what to say about a place without text."""
-    return DataError(f"{place.name}: there is no text in it, only white space or nothing; name files that hold some.")
+def nothing_in(source: TextSource) -> DataError:
+    """Return the error for a source without text."""
+    return DataError(f"{source.name}: there is no text in it (empty or only white space); name files with text.")
