@@ -144,9 +144,9 @@ class Job:
         bench, settings, began = BENCHES[self.bench], self.settings(), time.perf_counter()
         run = regard.train(bench.task, settings, out=self.out, overwrite=True)
         record = run.record
-        figures = record["scores"]["valid"]
+        figures = record.scores["valid"]
         low, high = figures["intervals"][bench.figure]
-        train = record["settings"]["train"]
+        train = record.settings.plain["train"]
         shown = ("accuracy", "macro_f1", "matthews", "spearman", "pearson", "f1", "exact_match")
         return {
             "task": self.bench,
@@ -157,14 +157,14 @@ class Job:
             "standard_error": (high - low) / 3.92,
             "figures": {name: figures[name] for name in shown if name in figures},
             "examples": figures["examples"],
-            "train_examples": record["data"]["train"]["kept"],
-            "parameters": record["parameters"],
-            "updates": record["updates"],
-            "best_step": record["best_step"],
-            "train_seconds": record["seconds"],
+            "train_examples": record.report.model_dump()["train"]["kept"],
+            "parameters": record.parameters,
+            "updates": record.updates,
+            "best_step": record.best_step,
+            "train_seconds": record.seconds,
             "seconds": round(time.perf_counter() - began, 1),
             "settings": {name: train[name] for name in ("learning_rate", "epochs", "examples_per_update", "warmup")},
-            "machine": record["machine"],
+            "machine": record.machine.plain,
             "run": str(run.path),
         }
 

@@ -204,7 +204,7 @@ def test_commands_run(page, desk):
             words = [word if words[place - 1] != "--budget" else "2 steps" for place, word in enumerate(words)]
             words = [*words, *(f"{name}={value}" for name, value in quick.items())]
         if words[:2] == ["train", "--resume"]:
-            steps = Run(Path(words[2])).record["steps"] + 1
+            steps = Run(Path(words[2])).record.steps + 1
             words = [word if not word.startswith("train.steps=") else f"train.steps={steps}" for word in words]
         result = CliRunner().invoke(app, words)
         assert result.exit_code == 0, (words, result.output, result.exception)

@@ -36,6 +36,6 @@ def test_masked_words_and_next_sentences_are_learned(tmp_path):
     path.write_text("\n\n".join(about_one_animal(draw) for _ in range(2000)), encoding="utf-8")
     own = {"data.train.paths": [str(path)], "data.folder": str(tmp_path / "corpus")}
     run = regard.train("masked-language-model", SETTINGS | own, out=tmp_path / "run")
-    found = run.record["scores"]["valid"]
+    found = run.record.scores["valid"]
     assert found["majority_baseline"] < 0.25 and found["masked_accuracy"] > 1.8 * found["majority_baseline"]
     assert found["next_sentence_accuracy"] > 0.8

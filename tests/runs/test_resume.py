@@ -50,7 +50,7 @@ def tensors(run: Run) -> tuple[bytes, bytes]:
 
 def assert_same(one: Run, other: Run) -> None:
     assert tensors(one) == tensors(other) and losses(one) == losses(other)
-    assert one.record["steps"] == other.record["steps"] and one.record["best_step"] == other.record["best_step"]
+    assert one.record.steps == other.record.steps and one.record.best_step == other.record.best_step
     for key in ("bleu", "loss"):
         assert one.scores["valid"].get(key) == other.scores["valid"].get(key)
 
@@ -133,7 +133,7 @@ def test_two_damaged_checkpoints_end_a_run_in_one_sentence(stopped):
 
 def test_another_machine_is_said(stopped):
     _, cut = stopped
-    cut.note(machine=cut.record["machine"] | {"processor": "abacus"})
+    cut.note(machine=cut.record.machine.plain | {"processor": "abacus"})
     telling = Telling()
     regard.resume(cut.path, {"train.steps": 12}, progress=telling)
     assert len(telling.warned) == 1
@@ -155,7 +155,7 @@ def test_a_changed_data_file_is_refused_unless_forced(tmp_path, pairs):
     telling = Telling()
     regard.resume(run.path, {"train.steps": 20}, force=True, progress=telling)
     assert f"{path}: the file is not what the run began with; going on with it as it is now." in telling.warned
-    assert run.record["steps"] == 20 and run.record["data"]["train"]["read"] == 100
+    assert run.record.steps == 20 and run.record.report.model_dump()["train"]["read"] == 100
     path.unlink()
     with pytest.raises(RunError) as error:
         regard.resume(run.path, {"train.steps": 30})
@@ -172,17 +172,17 @@ def test_a_line_of_twenty_thousand_tokens_is_survived_and_counted(tmp_path, pair
         run = regard.train(
             [*pairs, endless], settings | {"validation.bleu_sentences": 500}, out=tmp_path / f"run{name}"
         )
-        assert [part for part in ("train", "valid") if run.record["data"][part]["dropped"]] == [name]
-        assert run.record["data"][name]["dropped"] == {"too long": 1}
+        assert [part for part in ("train", "valid") if run.record.report.model_dump()[part]["dropped"]] == [name]
+        assert run.record.report.model_dump()[name]["dropped"] == {"too long": 1}
 
 
 def test_a_run_whose_patience_is_over_stays_so(tmp_path, pairs):
     settings = SMALL | {"train.patience": 1, "train.learning_rate": 1e-12, "train.optimizer": "sgd"}
     run = regard.train(pairs, settings | {"train.steps": 400, "train.validate_every": 2}, out=tmp_path / "run")
-    assert run.record["state"] == "no improvement" and (steps := run.record["steps"]) < 400
+    assert run.record.state == "no improvement" and (steps := run.record.steps) < 400
     run.note(state="running")  # killed while the test sets were being scored
     regard.resume(run.path)
-    assert run.record["state"] == "no improvement" and run.record["steps"] == steps
+    assert run.record.state == "no improvement" and run.record.steps == steps
 
 
 def test_resume_is_verified(tmp_path, monkeypatch):

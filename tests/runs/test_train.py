@@ -54,14 +54,14 @@ def lines(path):
 
 def test_a_run_folder_holds_everything(quick_run):
     record = quick_run.record
-    assert record["state"] == "finished" and record["steps"] == 60
-    assert record["settings"]["train"]["steps"] == 60 and record["sources"]["train.steps"] == "the command line"
-    assert record["sources"]["model.heads"] == "preset transformer-tiny"
-    assert record["data"]["train"]["read"] == 1500
-    assert {"device", "threads", "torch", "processor"} <= set(record["machine"])
-    scores = {score["name"]: score for score in record["scores"]["test"]["scores"]}
+    assert record.state == "finished" and record.steps == 60
+    assert record.settings.plain["train"]["steps"] == 60 and record.sources["train.steps"] == "the command line"
+    assert record.sources["model.heads"] == "preset transformer-tiny"
+    assert record.report.model_dump()["train"]["read"] == 1500
+    assert {"device", "threads", "torch", "processor"} <= set(record.machine.plain)
+    scores = {score["name"]: score for score in record.scores["test"]["scores"]}
     assert set(scores) == {"BLEU", "chrF", "TER"} and "version:" in scores["BLEU"]["signature"]
-    assert math.isclose(math.exp(record["scores"]["test"]["loss"]), record["scores"]["test"]["perplexity"])
+    assert math.isclose(math.exp(record.scores["test"]["loss"]), record.scores["test"]["perplexity"])
     names = {path.name for path in quick_run.best.iterdir()}
     tokenizers = {"tokenizer.source.json", "tokenizer.target.json"}
     assert {"config.json", "model.safetensors", "manifest.json"} | tokenizers <= names
@@ -84,7 +84,7 @@ def test_training_from_files_needs_nothing_but_training_text(tmp_path, pairs):
     telling = Telling()
     files = {"data.train.source": str(tmp_path / "a.de"), "data.train.target": str(tmp_path / "a.en")}
     run = regard.train("translate", SMALL | files, out=tmp_path / "run", progress=telling)
-    facts = run.record["data"]
+    facts = run.record.report.model_dump()
     assert facts["train"]["dropped"] == {"empty": 2} and facts["train"]["carved"] == facts["valid"]["kept"] > 0
     assert any("dropped: 2 empty" in message and "held out for validation" in message for message in telling.said)
     assert set(run.scores) == {"valid"}
@@ -132,7 +132,7 @@ def test_resume_refuses_what_would_change_the_result(tmp_path, pairs):
 def test_every_kind_of_run_goes_through(tmp_path, pairs, changes):
     run = regard.train(pairs, SMALL | {"train.steps": 4, "train.warmup": 2} | changes, out=tmp_path / "run")
     assert isinstance(regard.load(run.best)("Der Hund schläft.").text, str)
-    assert run.record["state"] == "finished"
+    assert run.record.state == "finished"
 
 
 def test_training_with_dropout_of_pieces_repeats(tmp_path, pairs):
@@ -168,7 +168,7 @@ def test_too_long_pairs_are_counted(tmp_path, pairs):
     run = regard.train(
         pairs, SMALL | {"data.cleaning.max_tokens": 14, "train.steps": 2, "train.warmup": 1}, out=tmp_path / "run"
     )
-    assert run.record["data"]["train"]["dropped"]["too long"] > 10
+    assert run.record.report.model_dump()["train"]["dropped"]["too long"] > 10
     with pytest.raises(DataError, match="Every pair is longer than 1 tokens; raise data.cleaning.max_tokens"):
         regard.train(pairs, SMALL | {"data.cleaning.max_tokens": 1}, out=tmp_path / "none")
     assert not (tmp_path / "none" / "run.json").exists()
@@ -203,7 +203,7 @@ def test_a_run_that_is_to_be_replaced_stays_until_the_new_one_begins(tmp_path, p
     with pytest.raises(ConfigError):
         regard.train(pairs, SMALL | {"text.size": 20}, out=tmp_path / "new")
     assert not (tmp_path / "new").exists()
-    assert regard.train(pairs, SMALL | {"train.steps": 3}, out=run.path, overwrite=True).record["steps"] == 3
+    assert regard.train(pairs, SMALL | {"train.steps": 3}, out=run.path, overwrite=True).record.steps == 3
 
 
 def test_what_a_run_killed_in_its_first_moment_leaves_is_no_obstacle(tmp_path, pairs):
@@ -227,8 +227,8 @@ def test_a_kill_while_a_new_run_takes_the_place_of_an_old_one_mixes_nothing(tmp_
     with pytest.raises(ZeroDivisionError):
         regard.train(pairs, short | {"train.steps": 3}, out=run.path, overwrite=True)
     monkeypatch.undo()
-    assert run.record["settings"]["train"]["steps"] == 2 and not run.has_checkpoint
-    assert regard.train(pairs, short | {"train.steps": 3}, out=run.path, overwrite=True).record["steps"] == 3
+    assert run.record.settings.plain["train"]["steps"] == 2 and not run.has_checkpoint
+    assert regard.train(pairs, short | {"train.steps": 3}, out=run.path, overwrite=True).record.steps == 3
 
 
 def test_two_runs_that_begin_in_one_folder_at_once_do_not_mix(tmp_path, pairs, monkeypatch):
@@ -263,17 +263,17 @@ def test_what_changed_since_a_run_began_is_said(tmp_path, pairs, quick_run):
     run = regard.train(
         pairs, SMALL | {"train.steps": 2, "train.schedule": "cosine", "train.warmup": 1}, out=tmp_path / "run"
     )
-    run.note(machine=run.record["machine"] | {"torch": "1.0"})
+    run.note(machine=run.record.machine.plain | {"torch": "1.0"})
     telling = Telling()
     regard.resume(run.path, {"train.steps": 4}, progress=telling)
     assert any(message.startswith("torch was 1.0 and is ") for message in telling.said)
     stretched = "train.steps: the cosine schedule is stretched from 2 to 4 steps, so the learning rate jumps here."
     assert stretched in telling.said
-    run.note(data=run.record["data"] | {"hash": "other"})
+    run.note(data=run.record.report.model_dump() | {"hash": "other"})
     with pytest.raises(RunError, match="The training data is not what the run began with"):
         regard.resume(run.path, {"train.steps": 5})
     (run.path / "pairs.jsonl").unlink()
-    run.note(data=run.record["data"] | {"files": {str(run.path / "pairs.jsonl"): "x"}})
+    run.note(data=run.record.report.model_dump() | {"files": {str(run.path / "pairs.jsonl"): "x"}})
     with pytest.raises(RunError, match="the run was trained on this file, but it is missing; put it back to resume"):
         regard.resume(run.path, {"train.steps": 5})
 
@@ -293,8 +293,8 @@ def test_lines_past_a_learned_table_count_against_the_score(tmp_path, pairs):
     telling = Telling()
     run = regard.train([*pairs, long], SMALL | changes, out=tmp_path / "run", progress=telling)
     assert (
-        run.record["data"]["train"]["dropped"].get("too long", 0)
-        + run.record["data"]["valid"]["dropped"].get("too long", 0)
+        run.record.report.model_dump()["train"]["dropped"].get("too long", 0)
+        + run.record.report.model_dump()["valid"]["dropped"].get("too long", 0)
         == 1
     )
     assert run.scores["own"]["too_long"] == 1 and run.scores["own"]["sentences"] == 6
@@ -331,7 +331,7 @@ def test_a_loss_that_is_no_number_never_becomes_the_best(tmp_path, pairs):
     with pytest.raises(RunError, match=f"{said}, also after going back 3 times; lower train.learning_rate"):
         regard.train(pairs, SMALL | changes, out=tmp_path / "thrice")
     assert set(Run(tmp_path / "thrice").checkpoints.index.kept.values()) == {None}
-    assert Run(tmp_path / "thrice").record["state"] == "failed"
+    assert Run(tmp_path / "thrice").record.state == "failed"
 
 
 def test_evaluation_of_a_run_on_its_own_sets_and_on_others(quick_run, tmp_path):

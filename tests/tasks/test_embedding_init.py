@@ -57,7 +57,7 @@ def test_a_language_model_begins_with_vectors(glove, preset, sizes, is_frozen):
     small = {"model.width": 16} if sizes is None else {}
     changes = {**TEXT, **BRIEF, **small, "model.preset": preset, "init_from": str(glove), "vectors.freeze": is_frozen}
     run = train("language-miniature", changes, progress=Told())
-    settings = run.record["settings"]
+    settings = run.record.settings.plain
     assert settings["text"]["kind"] == "word" and settings["text"]["lowercase"]
     if sizes:
         assert (settings["model"]["width"], settings["model"]["heads"]) == sizes
@@ -93,7 +93,7 @@ def test_a_translator_begins_with_vectors(glove):
     run = train("translate-miniature", changes)
     facts = regard.load(run.best).bundle.facts
     assert facts["vectors"]["covered"] > 10
-    assert run.record["settings"]["model"]["width"] == 12
+    assert run.record.settings.plain["model"]["width"] == 12
 
 
 def test_words_that_have_no_vector_are_drawn_like_the_others(glove):
@@ -115,7 +115,7 @@ def test_a_classifier_begins_with_a_run_of_vectors(glove):
     vectors = train("vectors", {"data.train.paths": [str(folder)], "model.width": 16, "machine.threads": 1})
     changes = {"data.train.path": str(glove.parent / "reviews.csv"), "init_from": str(vectors.path), "train.steps": 2}
     run = train("classify", changes)
-    model = run.record["settings"]["model"]
+    model = run.record.settings.plain["model"]
     assert (model["family"], model["width"]) == ("words", 16)
 
 

@@ -46,7 +46,7 @@ def test_weights_tokenizers_and_sizes_come_along(recipe):
     for name, weight in before.model.state_dict().items():
         assert_close(after.model.state_dict()[name], weight, atol=1e-6, rtol=0)
     assert after.facts["init_from"]["path"] == "first" and len(after.facts["init_from"]["sha256"]) == 64
-    assert second.record["data"]["init_from"] == after.facts["init_from"]
+    assert second.record.report.model_dump()["init_from"] == after.facts["init_from"]
     assert "Began with `first`" in (second.path / "README.md").read_text(encoding="utf-8")
 
 
@@ -64,7 +64,7 @@ def test_a_run_that_went_on_is_resumed_to_the_bit(recipe):
     assert verify_resume(find_recipe(recipe), brief(recipe) | {"init_from": "first"}, steps=4).is_exact
     run = regard.train(recipe, brief(recipe) | {"init_from": "first"}, out="second")
     longer = resume(run.path, {"train.steps": 6})
-    assert longer.record["steps"] == 6 and longer.record["data"]["init_from"]["path"] == "first"
+    assert longer.record.steps == 6 and longer.record.report.model_dump()["init_from"]["path"] == "first"
 
 
 def test_what_was_learned_helps_from_the_first_update_on():

@@ -25,7 +25,7 @@ def masked(tmp_path_factory) -> Run:
 
 
 def test_the_pretraining_recipe_takes_steps(masked):
-    assert masked.record["state"] == "finished"
+    assert masked.record.state == "finished"
     assert {"masked_accuracy", "next_sentence_accuracy"} <= set(masked.scores["test"])
 
 
@@ -36,7 +36,7 @@ def test_a_recipe_takes_steps_from_nothing_and_from_the_pretrained_model(name, m
     begun = train(recipe, few(recipe) | {"init_from": str(masked.path)}, out=tmp_path / "begun")
     settings = resolve_run(find_recipe(recipe), {}).settings
     for run in (plain, begun):
-        assert run.record["state"] == "finished" and run.record["steps"] == 3
+        assert run.record.state == "finished" and run.record.steps == 3
         assert set(run.scores) == set(settings.data.test) and all(
             RECIPES[name] in found for found in run.scores.values()
         )

@@ -88,7 +88,7 @@ def test_both_ways_to_repeat_a_run_give_the_same_weights(tmp_path, monkeypatch, 
     run = train("translate", TINY | {"data.train.path": "a b.tsv", "seed": 4, "about": "42"}, out="runs/first")
     card = (run.path / "README.md").read_text()
     assert "| valid | carved out of train |" in card and "300 empty" in section(card, "Data")
-    assert "`a b.tsv`" in section(card, "Data") and run.record["data"]["files"]["a b.tsv"] in card
+    assert "`a b.tsv`" in section(card, "Data") and run.record.report.model_dump()["files"]["a b.tsv"] in card
     repeat = section(card, "Repeat it")
     words = shlex.split(block(repeat, "sh"))
     assert words[-2:] == ["--out", "runs/first-again"]
@@ -97,7 +97,7 @@ def test_both_ways_to_repeat_a_run_give_the_same_weights(tmp_path, monkeypatch, 
     weights = (run.best / "model.safetensors").read_bytes()
     again = Run(run.path.with_name("first-again"))
     assert (again.best / "model.safetensors").read_bytes() == weights
-    assert again.record["settings"] == run.record["settings"]
+    assert again.record.settings.plain == run.record.settings.plain
     shutil.rmtree(again.path)
     exec(block(repeat, "python"), {})
     assert (again.best / "model.safetensors").read_bytes() == weights
@@ -109,7 +109,7 @@ def test_a_run_from_pairs_repeats_from_the_pairs_it_kept(tmp_path, monkeypatch, 
     assert repeat_command(run.record).startswith(
         "regard train translate data.train.path=runs/mine/pairs.jsonl text.size=600 model.width=16 "
     )
-    given = {"settings": run.record["settings"], "sources": {"seed": "the call"}}
+    given = {"settings": run.record.settings.plain, "sources": {"seed": "the call"}}
     assert repeat_command(given) is None
 
 
@@ -177,7 +177,7 @@ def test_an_interrupted_run_has_a_card(tmp_path, pairs):
             return super().bar(title, total, done)
 
     run = regard.train(pairs, TINY | {"train.steps": 50}, out=tmp_path / "run", progress=Stopping())
-    assert run.record["state"] == "interrupted"
+    assert run.record.state == "interrupted"
     assert "; interrupted after 1 steps" in (run.path / "README.md").read_text()
     assert picture_size(run.path / "curves.png") == (1100, 704)
 

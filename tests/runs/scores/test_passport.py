@@ -127,7 +127,7 @@ def test_a_recipe_s_test_set_may_have_several_references(tmp_path, pairs, place)
     }
     run = train(pairs, small | test, out=tmp_path / "two")
     assert run.scores["mine"]["scores"][0]["signature"].startswith("nrefs:2")
-    assert str(tmp_path / "o.en") in run.record["data"]["files"]
+    assert str(tmp_path / "o.en") in run.record.report.model_dump()["files"]
     (again,) = evaluate_sets(run.path, device="cpu")
     assert again.passport.facts["test_set"] == run.scores["mine"]["test_set"]
 

@@ -42,7 +42,7 @@ def test_runs_are_listed_the_newest_first(shelf, quick_run):
     assert oldest.task == "translate" and oldest.preset == "transformer-tiny" and oldest.state == "finished"
     bleu = quick_run.scores["test"]["scores"][0]["value"]
     assert (oldest.score.metric, oldest.score.set, oldest.score.value) == ("BLEU", "test", round(bleu, 2))
-    assert oldest.parameters == quick_run.record["parameters"] and oldest.steps == 60
+    assert oldest.parameters == quick_run.record.parameters and oldest.steps == 60
     files = sum(path.stat().st_size for path in (shelf / "one").rglob("*") if path.is_file())
     assert oldest.bytes == files and oldest.age_seconds > 86_400 * 365 and 0 <= newest.age_seconds < 3600
 
@@ -117,7 +117,7 @@ def test_training_notes_its_process(tmp_path):
     few = {f"data.test.{name}.max_rows": 2 for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")}
     rows = {"data.train.max_rows": 100, "data.valid.max_rows": 5, "text.size": 300, "model.width": 16}
     run = train("translate-miniature", brief | few | rows, out=tmp_path / "own")
-    assert run.record["process"] == this_process()
+    assert run.record.process == this_process()
 
 
 def test_a_deleted_run_is_gone_and_nothing_else(shelf, tmp_path):

@@ -77,7 +77,7 @@ def test_nothing_is_checked_when_nobody_listens_or_a_run_goes_on(write, sound, t
     changes = write(learnable(sound), train__steps=2, train__warmup=0)
     monkeypatch.setattr(preflight, "run_checks", lambda *_, **__: 1 / 0)
     run = regard.train("translate", changes, out=tmp_path / "run")
-    assert regard.resume(run.path, {"train.steps": 3}, progress=Telling()).record["steps"] == 3
+    assert regard.resume(run.path, {"train.steps": 3}, progress=Telling()).record.steps == 3
 
 
 def test_a_remedy_is_spelled_as_on_the_command_line():

@@ -37,15 +37,15 @@ def test_a_race_ends_in_runs_results_pictures_and_a_report(straight):
     hashes, tokenizers = set(), set()
     for member in results["members"]:
         run = straight.run(member["name"])
-        assert run.record["state"] == "finished" and run.record["steps"] == member["steps"] == 12
-        assert member["parameters"] == run.record["parameters"]
+        assert run.record.state == "finished" and run.record.steps == member["steps"] == 12
+        assert member["parameters"] == run.record.parameters
         assert len(member["curve"]) == 6  # every second step: at most ten points
         assert member["lengths"] and all(member["reach"][side]["gradient"] for side in ("source", "target"))
         assert all(abs(sum(row) - 1) < 0.01 for row in member["alignment"]["weights"])
         times = member["times"]["by_length"]
         assert len(times["training_ms"]) == len(times["decoding_ms"]) == len(times["lengths"]) == 2
         assert isinstance(regard.load(run.path)("ein Hund").text, str)
-        hashes.add(run.record["data"]["hash"])
+        hashes.add(run.record.report.model_dump()["hash"])
         tokenizers.add((run.best / "tokenizer.json").read_text())
     assert len(hashes) == 1 and len(tokenizers) == 1
     pictures = {path.stem for path in straight.path.glob("*.png")}
@@ -98,8 +98,8 @@ def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lin
     out = tmp_path / "stopped" / "it"
     for member, step in (("transformer-tiny", 5), ("transformer-small", 7)):
         found = race(lineup, "12 steps", out=out, show=Stopper(member, step))
-        assert not found.is_finished and found.run(member).record["state"] == "interrupted"
-        assert found.run(member).record["steps"] < 12
+        assert not found.is_finished and found.run(member).record.state == "interrupted"
+        assert found.run(member).record.steps < 12
     assert found.results["waiting"] == ["transformer-small"]
     race(lineup, "12 steps", out=out)
     assert found.is_finished
@@ -129,8 +129,8 @@ def test_a_time_becomes_steps_once(tmp_path, lineup, undrawn):
     race(lineup, "0.3s", out=out)
     assert found.record["plan"] == plan
     for name, planned in plan.items():
-        settings = found.run(name).record["settings"]["train"]
-        assert settings["steps"] == planned["steps"] == found.run(name).record["steps"]
+        settings = found.run(name).record.settings.plain["train"]
+        assert settings["steps"] == planned["steps"] == found.run(name).record.steps
         assert settings["warmup"] == -(-1000 * planned["steps"] // 20_000)  # its share in the recipe
     assert "steps a second in the trial" in page(found.results, [])
 
@@ -223,7 +223,7 @@ def test_a_member_that_cannot_go_on_is_not_taken_for_one_that_was_stopped(tmp_pa
     monkeypatch.setattr(course, "resume", fail)
     found = race(lineup, "3 steps", out=out)
     assert found.results["failed"] == {"transformer-tiny": "The text is gone."}
-    assert found.run("transformer-tiny").record["state"] == "failed" and not is_interrupted(found)
+    assert found.run("transformer-tiny").record.state == "failed" and not is_interrupted(found)
     record = found.run("transformer-tiny").record
     kept = {name: record[name] for name in ("format", "task", "settings", "sources")}
     (found.run("transformer-tiny").path / "run.json").write_text(json.dumps(kept | {"state": "preparing"}))

@@ -86,7 +86,7 @@ def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lin
     monkeypatch.setattr(course, "write_report", lambda results, folder: None)
     out = tmp_path / "it"
     found = race(lineup, "8 steps", out=out, show=Stopper("gpt-tiny", 4))
-    assert not found.is_finished and found.run("lstm-lm").record["state"] == "finished"
+    assert not found.is_finished and found.run("lstm-lm").record.state == "finished"
     race(lineup, "8 steps", out=out)
     assert results_of(found) == results_of(straight)
 

@@ -39,7 +39,7 @@ def test_a_frozen_elmo_stays_as_it_is_and_the_weights_of_its_layers_are_learned_
     run = tune(desk, task, data, {})
     before = elmo_bundle().model.state_dict()
     assert all(torch.equal(each, before[name]) for name, each in body(run).items())
-    mix = run.record["scores"]["valid"]["mix"]
+    mix = run.record.scores["valid"]["mix"]
     assert list(mix) == ["characters", "lstm 1", "lstm 2", "scale"]
     assert sum(mix[name] for name in list(mix)[:3]) == pytest.approx(1, abs=1e-5)
     assert mix["scale"] != 1 and len({round(value, 5) for value in list(mix.values())[:3]}) > 1
@@ -87,7 +87,7 @@ def test_a_file_of_word_vectors_is_taken_over(desk, frozen):
 def test_words_are_learned_from_scratch_too(desk):
     own = {"data.train.path": str(desk / "reviews.csv"), "model": {"preset": "words", "width": 8}, "bilstm_width": 8}
     run = regard.train("classify", QUICK | own, out=desk / "run")
-    assert run.record["scores"]["valid"]["examples"] > 0 and "mix" not in run.record["scores"]["valid"]
+    assert run.record.scores["valid"]["examples"] > 0 and "mix" not in run.record.scores["valid"]
 
 
 @pytest.mark.parametrize(

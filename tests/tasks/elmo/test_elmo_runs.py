@@ -39,8 +39,8 @@ def run(tmp_path_factory):
 
 def test_text_becomes_a_model_with_both_losses_and_a_card(run):
     record = run.record
-    found = record["scores"]["valid"]
-    assert record["state"] == "finished" and record["task"] == "elmo"
+    found = record.scores["valid"]
+    assert record.state == "finished" and record.task == "elmo"
     assert found["loss"] == pytest.approx((found["forward_loss"] + found["backward_loss"]) / 2)
     assert found["backward_perplexity"] == pytest.approx(math.exp(found["backward_loss"]))
     assert 0 <= found["oov_fraction"] < 0.2
@@ -65,7 +65,7 @@ def test_other_text_is_scored_and_a_checkpoint_knows_all_it_needs(run, tmp_path)
     assert each.words == 9 and each.oov_fraction > 0
     assert set(read_bundle(run.best).tokenizers) == {"tokenizer", "words"}
     own = measure_elmo(run.path)["valid"]
-    assert own.loss == pytest.approx(run.record["scores"]["valid"]["loss"])
+    assert own.loss == pytest.approx(run.record.scores["valid"]["loss"])
 
 
 def test_a_word_has_another_vector_in_another_text_and_the_same_without(run):
@@ -116,7 +116,7 @@ def test_an_elmo_goes_on_with_other_text(run, tmp_path):
         assert after.tokenizers[role].to_json() == tokenizer.to_json()
     for name, weight in before.model.state_dict().items():
         assert_close(after.model.state_dict()[name], weight, atol=1e-6, rtol=0)
-    assert second.record["data"]["init_from"]["path"] == str(run.path)
+    assert second.record.report.model_dump()["init_from"]["path"] == str(run.path)
     assert f"Began with `{run.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
     assert verify_resume(find_recipe("elmo"), given, steps=4).is_exact
     with pytest.raises(ConfigError, match="text: the words come from the start"):

@@ -49,7 +49,7 @@ def test_vectors_are_taken_over_and_are_tuned_unless_told(desk, frozen):
     given = torch.tensor([[value, -2.0 * value, 0.5] for word, value in VECTORS.items() if word != "don't"])
     taken = sorted(table[1:].tolist()) == sorted(given.tolist())
     assert taken == frozen and not table[0].any()
-    assert run.record["data"]["extra_vectors"]["words"] == 7
+    assert run.record.report.model_dump()["extra_vectors"]["words"] == 7
     assert f"Beside it, vectors of 7 words of `{desk / 'glove.txt'}`." in (run.path / "README.md").read_text()
     how = "stay as they are" if frozen else "are tuned"
     told = next(said for said in heard.said if "words of the training set have a vector (" in said)

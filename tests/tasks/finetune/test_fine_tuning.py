@@ -58,16 +58,16 @@ def written(folder, rows, name="a.csv"):
 
 def test_a_language_model_is_fine_tuned_to_label(fine_tuned, language_model):
     record = fine_tuned.record
-    found = record["scores"]["test"]
+    found = record.scores["test"]
     assert (
         found["accuracy"] > 0.9 > found["majority_baseline"] + 0.3 and found["macro_f1"] > 0.9 and found["loss"] < 0.5
     )
     assert [each["label"] for each in found["classes"]] == ["kind", "unkind"]
     assert sum(map(sum, found["confusion"])) == found["examples"] == 100
-    assert record["settings"]["model"]["width"] == 32 and record["sources"]["model.width"].startswith("start ")
+    assert record.settings.plain["model"]["width"] == 32 and record.sources["model.width"].startswith("start ")
     assert (
-        record["data"]["init_from"]["path"] == str(language_model.path)
-        and len(record["data"]["init_from"]["sha256"]) == 64
+        record.report.model_dump()["init_from"]["path"] == str(language_model.path)
+        and len(record.report.model_dump()["init_from"]["sha256"]) == 64
     )
     lines = [json.loads(line) for line in (fine_tuned.path / "metrics.jsonl").read_text().splitlines()]
     assert {"valid_loss", "valid_accuracy", "valid_macro_f1"} <= set(lines[-1])
@@ -100,7 +100,7 @@ def test_a_model_of_hugging_face_is_fine_tuned(kind, files, tmp_path):
 
 def test_a_classifier_learns_from_nothing_too(files, tmp_path):
     run = train("classify", QUICK | {"data.train.path": str(files[0])}, out=tmp_path / "run")
-    assert run.record["scores"]["valid"]["accuracy"] > 0.9 and "init_from" not in run.record["data"]
+    assert run.record.scores["valid"]["accuracy"] > 0.9 and "init_from" not in run.record.report.model_dump()
 
 
 def test_pairs_read_in_both_orders_have_the_same_label_either_way(tmp_path):
@@ -129,7 +129,7 @@ def test_a_model_learns_to_choose(language_model, tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     changes = {"data.train.path": str(path), "init_from": str(language_model.path), "train.steps": 60}
     run = train("choose", FINE | changes, out=tmp_path / "run")
-    found = run.record["scores"]["valid"]
+    found = run.record.scores["valid"]
     assert found["accuracy"] > 0.9 and found["majority_baseline"] == 0.5 and "macro_f1" not in found
     card = (run.path / "README.md").read_text()
     assert "what any of the choices would get right" in card and "chooser(" in card
@@ -148,7 +148,7 @@ def test_a_run_goes_on_without_its_start(files, language_model, tmp_path):
     changes = FINE | {"data.train.path": str(files[0]), "init_from": str(tmp_path / "start"), "train.steps": 4}
     run = train("classify", changes | {"train.schedule": "constant", "train.warmup": 1}, out=tmp_path / "run")
     shutil.rmtree(tmp_path / "start")
-    assert regard.resume(run.path, {"train.steps": 6}).record["steps"] == 6
+    assert regard.resume(run.path, {"train.steps": 6}).record.steps == 6
 
 
 def test_a_changed_table_is_refused(tmp_path):
@@ -166,7 +166,7 @@ def test_the_best_checkpoint_may_be_chosen_by_accuracy(files, tmp_path):
     run = train("classify", QUICK | changes, out=tmp_path / "run")
     lines = [json.loads(line) for line in (run.path / "metrics.jsonl").read_text().splitlines()]
     best = max((line for line in lines if "valid_accuracy" in line), key=lambda line: line["valid_accuracy"])
-    assert run.record["best_step"] == best["step"]
+    assert run.record.best_step == best["step"]
     for recipe, sentence in (
         ("language-miniature", 'train.select_by: "accuracy" is for models that label, tag or choose; leave it out.'),
         ("translate-miniature", 'train.select_by: "accuracy" is for models that label, tag or choose; leave it out.'),
@@ -188,7 +188,7 @@ def test_what_is_odd_about_the_examples_is_counted_and_said_once(tmp_path):
     telling = Telling()
     changes = {"data.train.path": path, "data.valid.path": valid, "train.steps": 2, "train.warmup": 1}
     run = train("classify", QUICK | changes, out=tmp_path / "run", progress=telling)
-    facts = run.record["data"]["train"]
+    facts = run.record.report.model_dump()["train"]
     assert facts["dropped"] == {"empty": 1, "without a label": 1} and facts["kept"] == 204 and facts["read"] == 206
     assert facts["labels"] == {"kind": 201, "unkind": 3} and facts["contradictory"] == facts["cut"] == 1
     assert "train: 204 of 206 examples kept; dropped: 1 empty, 1 without a label." in telling.said
@@ -208,7 +208,7 @@ def test_what_is_odd_about_the_examples_is_counted_and_said_once(tmp_path):
 
 def test_the_card_names_labels_and_the_surest_mistakes(fine_tuned):
     card = (fine_tuned.path / "README.md").read_text()
-    found = fine_tuned.record["scores"]["test"]
+    found = fine_tuned.record.scores["test"]
     assert f"| test | 100 | {found['loss']:.4f} | {found['accuracy']:.4f} |" in card
     assert "### test, by label" in card and "| called kind | called unkind |" in card
     assert f"regard classify {fine_tuned.path}" in card
@@ -220,7 +220,7 @@ def test_the_card_names_labels_and_the_surest_mistakes(fine_tuned):
 
 def test_other_examples_are_measured(fine_tuned, files, tmp_path):
     own = measure_labels(fine_tuned.path)
-    assert own["test"].figures["accuracy"] == fine_tuned.record["scores"]["test"]["accuracy"]
+    assert own["test"].figures["accuracy"] == fine_tuned.record.scores["test"]["accuracy"]
     other = measure_labels(fine_tuned.best, LabelSource(path=str(files[1])))
     assert other[str(files[1])].figures["loss"] == pytest.approx(own["test"].figures["loss"], abs=1e-6)
     with pytest.raises(RunError, match="a checkpoint alone has no test sets; give --data FILE."):

@@ -42,7 +42,7 @@ def written(tmp_path, task, text):
 
 @pytest.mark.parametrize("task, text", [(task, text) for task, texts in TINY.items() for text in texts])
 def test_two_examples_are_enough_to_begin(tmp_path, task, text):
-    assert train(task, SMALL | written(tmp_path, task, text), out=tmp_path / "run").record["state"] == "finished"
+    assert train(task, SMALL | written(tmp_path, task, text), out=tmp_path / "run").record.state == "finished"
 
 
 @pytest.mark.parametrize("task", TINY)

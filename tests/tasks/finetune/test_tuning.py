@@ -52,7 +52,7 @@ def answering(folder):
 
 
 def test_an_encoder_learns_to_label_with_a_tokenizer_of_its_own(labeled):
-    found, bundle = labeled.record["scores"]["valid"], read_bundle(labeled.best)
+    found, bundle = labeled.record.scores["valid"], read_bundle(labeled.best)
     assert found["accuracy"] > 0.9 and found["matthews"] > 0.8
     low, high = found["intervals"]["accuracy"]
     assert low <= found["accuracy"] <= high
@@ -62,7 +62,7 @@ def test_an_encoder_learns_to_label_with_a_tokenizer_of_its_own(labeled):
 
 
 def test_an_encoder_learns_to_say_a_number_in_its_own_units(rated):
-    found = rated.record["scores"]["valid"]
+    found = rated.record.scores["valid"]
     assert found["spearman"] > 0.8 and found["pearson"] > 0.8 and found["mean_absolute_error"] < 5
     assert found["scores"][0]["name"] == "Spearman %"
     regressor = regard.load(rated.path)
@@ -73,7 +73,7 @@ def test_an_encoder_learns_to_say_a_number_in_its_own_units(rated):
 
 
 def test_an_encoder_learns_to_tag(tagging):
-    found = tagging.record["scores"]["test"]
+    found = tagging.record.scores["test"]
     assert found["f1"] > 0.9 and found["accuracy"] > 0.9 and found["spans"] == 120
     assert [each["label"] for each in found["classes"]] == ["LOC", "PER"]
     tagger = regard.load(tagging.path)
@@ -84,7 +84,7 @@ def test_an_encoder_learns_to_tag(tagging):
 
 
 def test_an_encoder_learns_to_answer_and_when_not_to(answering):
-    found = answering.record["scores"]["valid"]
+    found = answering.record.scores["valid"]
     assert found["f1"] > 0.9 and found["answerable_f1"] > 0.85 and found["unanswerable_exact_match"] > 0.7
     answerer = regard.load(answering.path)
     assert answerer.has_unanswerable and answerer.threshold == found["threshold"]
@@ -99,7 +99,7 @@ def test_an_encoder_learns_to_answer_and_when_not_to(answering):
 
 def test_an_encoder_learns_to_choose(folder):
     run = train("choose", BERT | {"data.train.path": write_choices(folder / "choices.jsonl")}, out=folder / "choices")
-    assert run.record["scores"]["valid"]["accuracy"] > 0.9
+    assert run.record.scores["valid"]["accuracy"] > 0.9
     chooser = regard.load(run.path)
     assert chooser("a friend called anna of rome", ["key the has", "has the key of ben"]).number == 1
 
@@ -126,7 +126,7 @@ def test_a_fine_tuned_model_is_a_start_for_another_task(labeled, folder, tmp_pat
     run = train("tag", place | quick, out=tmp_path / "run")
     before, after = read_bundle(labeled.best), read_bundle(run.best)
     assert after.head.kind == "token-classification" and after.settings == before.settings
-    assert run.record["settings"]["train"]["learning_rate"] == pytest.approx(3e-5 * 768 / 32)
+    assert run.record.settings.plain["train"]["learning_rate"] == pytest.approx(3e-5 * 768 / 32)
     drift = before.model.body.embedding.table.weight - after.model.body.embedding.table.weight
     assert 0 < drift.abs().max() < 0.1
 
@@ -162,11 +162,11 @@ def test_a_run_of_epochs_ends_and_goes_on_when_given_more(folder, tmp_path):
     changes = {name: value for name, value in BERT.items() if name != "train.steps"}
     place = {"data.train.path": str(write_reviews(tmp_path / "a.csv", 80)), "train.epochs": 2}
     run = train("classify", changes | place | {"train.warmup": 1, "train.validate_every": 2}, out=tmp_path / "run")
-    steps = run.record["steps"]
-    assert steps == run.record["updates"] and run.record["state"] == "finished"
+    steps = run.record.steps
+    assert steps == run.record.updates and run.record.state == "finished"
     with pytest.raises(regard.RegardError, match="finished at step .* give train.epochs=N above those it has had"):
         regard.resume(run.path)
-    assert regard.resume(run.path, {"train.epochs": 3}).record["steps"] > steps
+    assert regard.resume(run.path, {"train.epochs": 3}).record.steps > steps
 
 
 @pytest.mark.parametrize("task", ["regress", "tag", "answer"])
@@ -270,7 +270,7 @@ def test_texts_read_apart_are_as_alike_as_their_vectors(tmp_path):
     path = write_rated(tmp_path / "a.csv", 200, alike=True)
     changes = {"data.train.path": path, "pair_encoding": "bi-encoder", "train.steps": 60}
     run = train("regress", BERT | changes, out=tmp_path / "run")
-    assert run.record["scores"]["valid"]["spearman"] > 0.8
+    assert run.record.scores["valid"]["spearman"] > 0.8
     bundle, regressor = read_bundle(run.best), regard.load(run.path)
     assert bundle.head.kind == "similarity" and bundle.head.pooling == "mean"
     one, other = regressor([("key hat", "cup"), ("cup", "key hat")])

@@ -52,7 +52,7 @@ def test_a_run_is_measured_once_on_its_validation_text(run, monkeypatch):
     generator = load_generator(run.path, "cpu", quantize="int8")
     found = measure_weights_cost(run.path, generator)
     assert found.text == "the run's validation text" and found.cost.tokens == LOOKED_AT
-    assert found.cost.full_perplexity == pytest.approx(run.record["scores"]["valid"]["perplexity"], rel=0.3)
+    assert found.cost.full_perplexity == pytest.approx(run.record.scores["valid"]["perplexity"], rel=0.3)
     assert found.cost.perplexity != found.cost.full_perplexity and 0 < found.cost.error < 0.01
 
     def never(*_):

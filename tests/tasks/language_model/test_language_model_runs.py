@@ -68,13 +68,13 @@ def train(tmp_path, settings, **more):
 def test_a_folder_of_text_becomes_a_model_with_figures_and_a_card(tmp_path, text, settings):
     run = train(tmp_path, settings, **{"data.train.paths": [str(text)]})
     record = run.record
-    assert record["state"] == "finished" and record["task"] == "language-model"
-    found = record["scores"]["valid"]
-    assert found["tokens"] == record["data"]["valid"]["tokens"]
+    assert record.state == "finished" and record.task == "language-model"
+    found = record.scores["valid"]
+    assert found["tokens"] == record.report.model_dump()["valid"]["tokens"]
     total = found["loss"] * found["tokens"]
     assert found["perplexity"] == pytest.approx(math.exp(found["loss"]))
-    assert found["bits_per_byte"] == pytest.approx(total / math.log(2) / record["data"]["valid"]["bytes"])
-    assert found["word_perplexity"] == pytest.approx(math.exp(total / record["data"]["valid"]["words"]))
+    assert found["bits_per_byte"] == pytest.approx(total / math.log(2) / record.report.model_dump()["valid"]["bytes"])
+    assert found["word_perplexity"] == pytest.approx(math.exp(total / record.report.model_dump()["valid"]["words"]))
     losses = [line["valid_loss"] for line in _metrics(run) if "valid_loss" in line]
     assert losses[-1] < losses[0]
     card = (run.path / "README.md").read_text(encoding="utf-8")
@@ -98,7 +98,7 @@ def test_text_that_changed_is_refused_unless_it_was_meant_to(tmp_path, text):
     (text / "000.txt").write_text("Something else altogether.\n", encoding="utf-8")
     with pytest.raises(RunError, match="The training data is not what the run began with"):
         regard.resume(run.path, {"train.steps": 40})
-    assert regard.resume(run.path, {"train.steps": 40}, force=True).record["steps"] == 40
+    assert regard.resume(run.path, {"train.steps": 40}, force=True).record.steps == 40
 
 
 def test_the_tokenizer_and_the_text_are_made_once(tmp_path, text, monkeypatch):
@@ -107,7 +107,7 @@ def test_the_tokenizer_and_the_text_are_made_once(tmp_path, text, monkeypatch):
     monkeypatch.setattr("regard.tasks.language_model.prepare.train_tokenizer", None)  # would be called again
     settings = SMALL | paths | {"data.folder": str(tmp_path / "corpus"), "seed": 2}
     second = regard.train("language-model", settings, out=tmp_path / "second")
-    assert second.record["data"]["hash"] == first.record["data"]["hash"]
+    assert second.record.report.model_dump()["hash"] == first.record.report.model_dump()["hash"]
 
 
 def test_what_is_added_is_tokenised_alone(tmp_path, text, monkeypatch):
@@ -139,7 +139,7 @@ def test_what_is_added_is_tokenised_alone(tmp_path, text, monkeypatch):
 def test_a_run_is_measured_on_other_text_and_on_its_own(tmp_path, text):
     run = train(tmp_path, SMALL, **{"data.train.paths": [str(text)]})
     own = measure_text(run.path)["valid"]
-    assert own.figures() == run.record["scores"]["valid"]
+    assert own.figures() == run.record.scores["valid"]
     place = TextSource(paths=(str(text / "001.txt"),))
     (found,) = measure_text(run.path, place).values()
     closer = measure_text(run.path, place, stride=1)[place.name]

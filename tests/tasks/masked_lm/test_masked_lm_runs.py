@@ -50,9 +50,9 @@ def metrics(run):
 def test_a_file_of_documents_becomes_a_model_with_figures_and_a_card(tmp_path, text):
     run = train(tmp_path, {"data.train.paths": [str(text)], "train.log_every": 4})
     record = run.record
-    assert record["state"] == "finished" and record["task"] == "masked-language-model"
-    assert record["data"]["train"]["documents"] + record["data"]["valid"]["documents"] == 150
-    found = record["scores"]["valid"]
+    assert record.state == "finished" and record.task == "masked-language-model"
+    assert record.report.model_dump()["train"]["documents"] + record.report.model_dump()["valid"]["documents"] == 150
+    found = record.scores["valid"]
     assert found["loss"] == pytest.approx(found["mlm_loss"] + found["next_sentence_loss"])
     assert found["pseudo_perplexity"] == pytest.approx(math.exp(found["mlm_loss"]))
     assert 0 < found["majority_baseline"] < 0.5 and 0 <= found["masked_accuracy"] <= 1 and found["pairs"] > 0
@@ -97,8 +97,8 @@ def test_a_run_that_goes_on_for_longer_keeps_its_switch(tmp_path):
 
 def test_evaluation_does_not_depend_on_the_seed_or_the_training(tmp_path, text):
     paths = {"data.train.paths": [str(text)]}
-    one = train(tmp_path, paths).record["scores"]["valid"]
-    other = train(tmp_path, paths | {"seed": 7}, "other").record["scores"]["valid"]
+    one = train(tmp_path, paths).record.scores["valid"]
+    other = train(tmp_path, paths | {"seed": 7}, "other").record.scores["valid"]
     for name in ("tokens", "sequences", "masked", "pairs", "majority_baseline", "test_set", "rule"):
         assert one[name] == other[name]
     assert one["mlm_loss"] != other["mlm_loss"]
@@ -106,11 +106,11 @@ def test_evaluation_does_not_depend_on_the_seed_or_the_training(tmp_path, text):
 
 def test_a_run_is_measured_on_other_text_and_on_its_own(tmp_path, text):
     run = train(tmp_path, {"data.train.paths": [str(text)]})
-    assert measure_masked(run.path)["valid"].figures() == run.record["scores"]["valid"]
+    assert measure_masked(run.path)["valid"].figures() == run.record.scores["valid"]
     other = tmp_path / "other.txt"
     other.write_text("\n\n".join(regard.miniature.documents("test", 20)), encoding="utf-8")
     (found,) = measure_masked(run.path, MarkedSource(paths=(str(other),))).values()
-    assert found.pairs > 5 and found.masked > 100 and found.test_set != run.record["scores"]["valid"]["test_set"]
+    assert found.pairs > 5 and found.masked > 100 and found.test_set != run.record.scores["valid"]["test_set"]
     with pytest.raises(RunError, match="a checkpoint alone has no test sets; give --text FILE"):
         measure_masked(run.best)
 
@@ -120,7 +120,7 @@ def test_one_document_is_read_without_pairs_only(tmp_path, text):
     with pytest.raises(DataError, match="this is one document, and half of all pairs need another; part it"):
         train(tmp_path, settings)
     run = train(tmp_path, settings | {"model.next_sentence_head": False})
-    found = run.record["scores"]["valid"]
+    found = run.record.scores["valid"]
     assert found["pairs"] == 0 and found["next_sentence_accuracy"] is None
     assert found["loss"] == found["mlm_loss"]
 
@@ -136,7 +136,7 @@ def test_documents_of_one_sentence_make_no_pairs(tmp_path):
     heard = Heard()
     run = train(tmp_path, settings | {"train.steps": 4, "train.warmup": 1}, progress=heard)
     assert any("of the sequences are pairs, as most documents have one sentence" in each for each in heard.warnings)
-    assert run.record["scores"]["valid"]["pairs"] > 0
+    assert run.record.scores["valid"]["pairs"] > 0
 
 
 def test_tokens_are_counted_as_they_are_read(tmp_path):
@@ -165,7 +165,7 @@ def test_a_validation_text_of_one_document_is_said(tmp_path, text):
     heard = Heard()
     run = train(tmp_path, {"data.train.paths": [str(text)], "data.valid.paths": [str(lone)]}, progress=heard)
     assert any("next sentences are not measured there" in each for each in heard.warnings)
-    assert run.record["scores"]["valid"]["next_sentence_accuracy"] is None
+    assert run.record.scores["valid"]["next_sentence_accuracy"] is None
 
 
 def test_a_plan_says_how_much_there_is(tmp_path):

@@ -44,7 +44,7 @@ def settings(folder, **more):
 def test_a_run_learns_and_is_asked(book):
     run = train("vectors", settings(book))
     record = run.record
-    assert record["state"] == "finished" and record["data"]["train"]["words"] > 5000
+    assert record.state == "finished" and record.report.model_dump()["train"]["words"] > 5000
     losses = [json.loads(line)["pair"] for line in (run.path / "metrics.jsonl").read_text().splitlines()]
     assert losses[-1] < losses[0]
     vectors = regard.load(run.path)
@@ -73,9 +73,9 @@ def test_an_interrupted_run_goes_on(book):
     straight, cut = Run(book.parent / "straight"), Run(book.parent / "cut")
     execute(straight, RunSpec(resolved))
     execute(cut, RunSpec(resolved, stop_at=2))
-    assert cut.record["state"] == "interrupted" and cut.record["steps"] == 2
+    assert cut.record.state == "interrupted" and cut.record.steps == 2
     resume(cut.path)
-    assert cut.record["state"] == "finished"
+    assert cut.record.state == "finished"
     one, other = read_weights(straight.latest), read_weights(cut.latest)
     assert all(np.array_equal(one[name].numpy(), other[name].numpy()) for name in one)
     with pytest.raises(RunError, match="this run is finished"):
@@ -108,7 +108,7 @@ def test_several_threads_learn_and_say_that_they_do_not_repeat(book, monkeypatch
         run = train("vectors", settings(book, **{"machine.threads": 2}), progress=Told())
     finally:
         torch.set_num_threads(threads)
-    assert run.record["state"] == "finished"
+    assert run.record.state == "finished"
     assert any("without locks" in sentence for sentence in said)
     assert "without locks" in (run.path / "README.md").read_text()
 
@@ -192,7 +192,7 @@ def test_vectors_go_on_with_those_of_a_run_and_of_a_file(book):
         assert found.words == given.words
         np.testing.assert_allclose(found.vectors, given.vectors, atol=1e-4)
         np.testing.assert_allclose(weights["contexts.weight"], contexts if has_contexts else 0.0, atol=1e-4)
-        facts = run.record["data"]["init_from"]
+        facts = run.record.report.model_dump()["init_from"]
         assert facts["path"] == start and facts["covered"] == len(given.words)
         assert f"Began with `{start}`" in (run.path / "README.md").read_text()
     assert verify_resume(find_recipe("vectors"), settings(book, init_from="first"), steps=3).is_exact
