@@ -243,7 +243,7 @@ def test_coverage_needs_attention_to_the_source():
     with pytest.raises(ConfigError) as error:
         Coverage([torch.nn.Linear(2, 2)], torch.ones(1, 2))
     assert str(error.value) == (
-        "coverage_penalty: this model has no cross-attention to measure coverage by; leave it out."
+        "coverage_penalty: this model has no cross-attention, so its coverage is undefined; omit it."
     )
 
 
@@ -280,19 +280,19 @@ def test_a_model_with_a_bound_takes_a_forced_prefix():
 CONTRADICTIONS = {
     "beams with sampling": (
         {"method": "sample", "beam_size": 5},
-        'beam_size: 5 is for a search; leave it out, or say method "beam".',
+        'beam_size: 5 applies to beam search only; omit it, or set method "beam".',
     ),
     "coverage with sampling": (
         {"method": "sample", "coverage_penalty": 0.2},
-        'coverage_penalty: 0.2 is for a search; leave it out, or say method "beam".',
+        'coverage_penalty: 0.2 applies to beam search only; omit it, or set method "beam".',
     ),
     "top_p without sampling": (
         {"top_p": 0.9},
-        'top_p: 0.9 is for drawing; say method "sample" too, or leave it out.',
+        'top_p: 0.9 applies to sampling only; set method "sample" too, or omit it.',
     ),
     "temperature without sampling": (
         {"beam_size": 1, "temperature": 0.5},
-        'temperature: 0.5 is for drawing; say method "sample" too, or leave it out.',
+        'temperature: 0.5 applies to sampling only; set method "sample" too, or omit it.',
     ),
     "min over max": ({"min_length": 9, "max_length": 5}, "min_length: 9 is more than max_length 5."),
     "no penalty below one": (

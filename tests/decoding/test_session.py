@@ -9,9 +9,9 @@ from regard.config.resolve import Layer, resolve
 from regard.decoding import session
 from regard.decoding.logits.filters import keep_min_p
 from regard.decoding.session import GenerationJob, GenerationSession, continue_prompts
+from regard.decoding.settings import GenerateSettings
 from regard.decoding.steppers.decoder_only import window_start
 from regard.decoding.steppers.requests import Prompt
-from regard.decoding.text_settings import GenerateSettings
 from regard.errors import ConfigError, DataError
 from small import ENDS, random_tokens
 
@@ -113,7 +113,7 @@ def test_samples_share_a_prompt_that_is_longer_than_they_are(monkeypatch):
             continuing.step()
     found = [continuing.rows[begin : begin + 4] for begin in (0, 4, 8)]
     assert {row.finish_reason for row in continuing.rows} == {"eos", "length"}  # some left before others
-    caches = continuing._reader._state.caches
+    caches = continuing._stepper._state.caches
     assert caches[0].sentences <= 3  # one row a prompt, however many samples
     for prompt, rows in zip(long, found, strict=True):
         for sample, row in enumerate(rows):
@@ -170,8 +170,8 @@ def test_prompts_that_do_not_fit_together_are_continued_apart(monkeypatch):
     with pytest.raises(DataError) as error:
         continue_prompts(job, PROMPTS)
     assert str(error.value) == (
-        "Memory runs out on a single prompt of 6 tokens with 2 continuations of up to 20; ask for fewer, or set a "
-        "smaller context_window."
+        "Out of memory on a single prompt of 6 tokens with 2 samples of up to 20 new tokens; use fewer, or a smaller "
+        "context_window."
     )
 
 
@@ -184,13 +184,16 @@ def test_min_p_keeps_what_is_nearly_as_probable_as_the_best():
 @pytest.mark.parametrize(
     "settings, sentence",
     [
-        ({"temperature": 0.0, "top_p": 0.9}, "top_p: 0.9 is for drawing; set temperature above 0, or leave it out."),
+        (
+            {"temperature": 0.0, "top_p": 0.9},
+            "top_p: 0.9 applies to sampling only; set temperature above 0, or omit it.",
+        ),
         (
             {"temperature": 0, "num_samples": 2},
-            "num_samples: 2 is for drawing; set temperature above 0, or leave it out.",
+            "num_samples: 2 applies to sampling only; set temperature above 0, or omit it.",
         ),
         ({"min_new_tokens": 9, "max_new_tokens": 5}, "min_new_tokens: 9 is more than max_new_tokens 5."),
-        ({"stop": ["a", ""]}, 'stop: "" stands everywhere; give text, or leave it out.'),
+        ({"stop": ["a", ""]}, 'stop: "" matches everywhere; give a non-empty string, or omit it.'),
         ({"context_window": 0}, "context_window: 0 is out of range, it must be greater than or equal to 1."),
         (
             {"max_new_tokens": 0},

@@ -5,8 +5,8 @@ from own_kernels import complaint, needs_kernels
 CODE = """
 import torch
 from small import small_transformer
-from regard.decoding.cuda_graphs import beam as recorded_beam
-from regard.decoding.cuda_graphs.beam import BeamRecording, Rules
+from regard.decoding.cuda_graphs import beam as beam_graphs
+from regard.decoding.cuda_graphs.beam import BeamGraph, Rules
 from regard.decoding.cuda_graphs.capture import GraphKey
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -14,24 +14,24 @@ model = small_transformer().to(device)
 size = model.head.weight.size(0)
 torch.manual_seed(0)
 for min_length in (1, 3):
-    recording = BeamRecording(model, GraphKey(7, 16, 3, 8), device, Rules(3, 1, 2, (0, 1, 3), min_length))
-    recording.so_far.copy_(torch.randn_like(recording.so_far).sort(1, descending=True).values)
-    recording.so_far[0, 1:] = -torch.inf
+    graph = BeamGraph(model, GraphKey(7, 16, 3, 8), device, Rules(3, 1, 2, (0, 1, 3), min_length))
+    graph.running_totals.copy_(torch.randn_like(graph.running_totals).sort(1, descending=True).values)
+    graph.running_totals[0, 1:] = -torch.inf
     for step in range(4):
         logits = 4 * torch.randn(21, size, device=device)
         logits[:, 2] += step  # so that some end
-        found = []
-        before = [each.clone() for each in (recording.so_far, recording.order, recording.tokens)]
+        outputs = []
+        before = [each.clone() for each in (graph.running_totals, graph.order, graph.tokens)]
         for is_fused in (False, True):
-            for place, value in zip((recording.so_far, recording.order, recording.tokens), before):
-                place.copy_(value)
-            recorded_beam.can_fuse = lambda logits: is_fused
-            recording.static_state.step = lambda tokens, order: logits
-            recording.said.fill_(step)
-            recording._step()
-            names = ("found", "so_far", "order", "tokens", "said")
-            found.append([getattr(recording, name).clone().float() for name in names])
-        for plain, fused in zip(*found):
+            for buffer, value in zip((graph.running_totals, graph.order, graph.tokens), before):
+                buffer.copy_(value)
+            beam_graphs.can_fuse = lambda logits: is_fused
+            graph.static_state.step = lambda tokens, order: logits
+            graph.generated.fill_(step)
+            graph._step()
+            names = ("candidates", "running_totals", "order", "tokens", "generated")
+            outputs.append([getattr(graph, name).clone().float() for name in names])
+        for plain, fused in zip(*outputs):
             token_mask = ~plain.isinf()
             assert (plain.isinf() == fused.isinf()).all()
             torch.testing.assert_close(fused[token_mask], plain[token_mask], atol=1e-5, rtol=1e-5)

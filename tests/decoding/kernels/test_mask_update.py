@@ -23,7 +23,7 @@ for dtype in (torch.float32, torch.bfloat16) if device.type == "cuda" else (torc
                 memory = model.encode(source, token_mask)
                 lengths, _ = likely_lengths(model, memory, 3)
                 memory = model.ready(memory).select(candidate_rows(lengths))
-                width, never = int(lengths.max()) + 1, filling.struck_out(device)
+                width, never = int(lengths.max()) + 1, filling.suppressed_tensor(device)
                 found.append(fill_in(model, memory, lengths.flatten(), width, filling, never, is_alone=True))
         assert torch.equal(found[0][0], found[1][0])
         torch.testing.assert_close(found[1][1], found[0][1], atol=1e-4, rtol=1e-4)

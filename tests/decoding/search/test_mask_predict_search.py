@@ -9,8 +9,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from regard.decoding import generate as decoding
-from regard.decoding.cuda_graphs.capture import recordings_of
-from regard.decoding.cuda_graphs.mask_predict import FillingRecording, SourceRecording, padded_to_bucket
+from regard.decoding.cuda_graphs.capture import graph_cache
+from regard.decoding.cuda_graphs.mask_predict import EncoderGraph, MaskPredictGraph, padded_to_bucket
 from regard.decoding.generate import decode
 from regard.decoding.search.mask_predict import (
     MaskPredictState,
@@ -178,8 +178,7 @@ def test_memory_that_runs_out_means_fewer_at_once(monkeypatch):
     with pytest.raises(DataError) as error:
         decode(model, source[:1], token_mask[:1], ENDS, settings)
     assert str(error.value) == (
-        "Memory runs out on a single text of 9 tokens with 3 hypotheses; split it, or ask for fewer length "
-        "candidates."
+        "Out of memory on a single text of 9 tokens with 3 hypotheses; split the text or use fewer length candidates."
     )
 
 
@@ -191,12 +190,12 @@ def test_fixed_places_change_nothing(monkeypatch, positions, settings):
     plain = decode(model, source, token_mask, ENDS, asked)
     monkeypatch.setattr(decoding, "supports_captured_passes", lambda model: True)
     assert_same(decode(model, source, token_mask, ENDS, asked), plain)
-    assert recordings_of(model).shapes == []  # what comes once is not worth it
+    assert graph_cache(model).shapes == []  # what comes once is not worth it
     for rows in (slice(None), slice(2, 9), slice(None)):
         assert_same(decode(model, source[rows], token_mask[rows], ENDS, asked), plain[rows])
         if rows == slice(None):
-            kinds = {type(each) for each in recordings_of(model)._kept.values()}
-            assert kinds == {SourceRecording, FillingRecording}
+            kinds = {type(each) for each in graph_cache(model)._kept.values()}
+            assert kinds == {EncoderGraph, MaskPredictGraph}
 
 
 def test_recordings_do_not_grow_past_the_last_place(monkeypatch):
@@ -206,7 +205,7 @@ def test_recordings_do_not_grow_past_the_last_place(monkeypatch):
     monkeypatch.setattr(decoding, "supports_captured_passes", lambda model: True)
     for _ in range(2):
         assert_same(decode(model, source, token_mask, ENDS, asked), plain)
-    assert {shape.length for shape in recordings_of(model).shapes} == {9}
+    assert {shape.length for shape in graph_cache(model).shapes} == {9}
 
 
 def test_a_model_and_its_recordings_go_together(monkeypatch):
@@ -214,7 +213,7 @@ def test_a_model_and_its_recordings_go_together(monkeypatch):
     model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
     for _ in range(2):
         decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings())
-    assert recordings_of(model).shapes
+    assert graph_cache(model).shapes
     gone = weakref.ref(model)
     del model
     gc.collect()
@@ -264,4 +263,4 @@ def test_recorded_passes_say_what_the_model_says():
     model, source, token_mask = model.cuda(), source.cuda(), token_mask.cuda()
     for rows in (slice(None), slice(None), slice(2, 9), slice(2, 9), slice(None)):
         assert_same(decode(model, source[rows], token_mask[rows], ENDS, asked), plain[rows])
-    assert all(each._graphs for each in recordings_of(model)._kept.values())
+    assert all(each._graphs for each in graph_cache(model)._kept.values())

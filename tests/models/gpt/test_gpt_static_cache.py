@@ -29,12 +29,12 @@ def test_fixed_steps_are_plain_reading(name):
         state, plain = model.start(), model.start()
         model.hidden_states(tokens, state, token_mask)
         model.hidden_states(tokens, plain, token_mask)
-        fixed = model.fixed_text(4, 10)  # a row and a few slots more than are needed at first
+        fixed = model.static_text_state(4, 10)  # a row and a few slots more than are needed at first
         used = fixed.load(state, torch.arange(3))
         assert used == 6
         for step in range(9):
             if used == fixed.slots:
-                larger = model.fixed_text(4, 20)
+                larger = model.static_text_state(4, 20)
                 larger.take(fixed, used)
                 fixed = larger
             padded = torch.cat((more[:, step], torch.zeros(1, dtype=torch.long)))
@@ -49,7 +49,7 @@ def test_a_text_may_be_loaded_into_several_rows():
     with torch.inference_mode():
         state = model.start()
         model.hidden_states(random_tokens(2, 5), state)
-        fixed = model.fixed_text(4, 8)
+        fixed = model.static_text_state(4, 8)
         fixed.load(state, torch.tensor([0, 0, 1, 1]))
         logits = fixed.step(torch.tensor([5, 5, 5, 5]))
     assert_close(logits[0], logits[1])
@@ -76,7 +76,7 @@ for changes in ({}, {"positions": "rotary", "activation": "relu"}, {"has_bias": 
             with torch.inference_mode():
                 state = model.start()
                 model.hidden_states(tokens.to(device), state, token_mask.to(device))
-                fixed = model.fixed_text(rows, 80)
+                fixed = model.static_text_state(rows, 80)
                 fixed.load(state, torch.arange(rows, device=device))
                 found.append(torch.stack([fixed.step(torch.full((rows,), t, device=device)) for t in (3, 5, 7, 4)]))
         torch.testing.assert_close(found[1], found[0], atol=1e-4, rtol=1e-4)
@@ -89,7 +89,7 @@ for changes in ({}, {"positions": "rotary", "activation": "relu"}, {"has_bias": 
         with torch.inference_mode():
             state = exact.float().start()
             exact.hidden_states(tokens.to(device), state)
-            fixed = exact.to(dtype).fixed_text(3, 80)
+            fixed = exact.to(dtype).static_text_state(3, 80)
             fixed.load(state, torch.arange(3, device=device))
             found.append(torch.stack([fixed.step(torch.full((3,), t, device=device)) for t in (3, 5, 7, 4)]))
     assert found[1].dtype == torch.float32

@@ -79,10 +79,10 @@ class SupportsCudaGraphs(Protocol):
 
 
 @runtime_checkable
-class RecordableText(Protocol):
+class SupportsTextCudaGraphs(Protocol):
     """A language model whose steps can be recorded."""
 
-    def fixed_text(self, rows: int, slots: int) -> Any:
+    def static_text_state(self, rows: int, slots: int) -> Any:
         """Return room for the steps of so many texts of up to so many tokens."""
 
 

@@ -116,7 +116,7 @@ class Gpt(nn.Module):
             length -= int(padding.min())
         scheme.check(length)
 
-    def fixed_text(self, rows: int, slots: int) -> FixedGpt:
+    def static_text_state(self, rows: int, slots: int) -> FixedGpt:
         """Return room for the steps of so many texts of up to so many tokens."""
         return FixedGpt(self, rows, slots)
 

@@ -7,8 +7,7 @@ from pydantic import Field, model_validator
 from regard.config.settings import Settings
 from regard.data.settings.pairs import PairData
 from regard.data.settings.text import TextData
-from regard.decoding.settings import DecodeSettings, MaskPredictDecodeSettings
-from regard.decoding.text_settings import GenerateSettings
+from regard.decoding.settings import DecodeSettings, GenerateSettings, MaskPredictDecodeSettings
 from regard.models.base.protocols import ModelSettings
 from regard.models.transformer.mask_predict import MaskPredictSettings
 from regard.objectives.language_model import LanguageObjectiveSettings
