@@ -120,14 +120,14 @@ def test_an_interrupt_saves_at_the_next_step():
 
 
 def test_a_loss_that_is_no_number_stops_the_run():
-    for rollbacks, tried in ((0, ""), (1, ", also after going back once"), (3, ", also after going back 3 times")):
+    for rollbacks, tried in ((0, ""), (1, ", also after 1 rollback"), (3, ", also after 3 rollbacks")):
         scene = Scene(dropout=0.0, rollbacks=rollbacks)
         with torch.no_grad():
             scene.trainer.model.head.weight[5] = torch.nan
         with pytest.raises(RunError) as error:
             scene.trainer.run()
         assert str(error.value) == (
-            f"step 1: the loss is no longer a number{tried}; lower train.learning_rate (now 0.001) or raise "
+            f"step 1: the loss is NaN or infinite{tried}; lower train.learning_rate (now 0.001) or raise "
             "train.warmup (now 4)."
         )
 
@@ -179,7 +179,7 @@ def test_devices_that_are_not_there_are_refused():
     with pytest.raises(ConfigError, match='machine.device: "gpu" is not one of auto, cpu, cuda, cuda:N, mps.'):
         choose_device("gpu")
     if not torch.cuda.is_available():
-        with pytest.raises(ConfigError, match="torch sees no CUDA device here; use cpu"):
+        with pytest.raises(ConfigError, match="torch finds no CUDA device; use cpu"):
             choose_device("cuda")
         assert choose_device("auto").type in ("cpu", "mps")
 

@@ -47,10 +47,10 @@ def test_an_update_that_does_not_fit_is_cut_and_stays_the_same(error):
     scene.trainer.run()
     limit = scene.trainer.state.micro_batch_limit
     assert limit is not None and limit <= 200 and scene.trainer.feed.limit == limit
-    assert scene.warned[0].startswith("step 1: memory ran out; from here on micro-batches hold ")
+    assert scene.warned[0].startswith("step 1: out of memory; from here on micro-batches hold at most ")
     assert scene.warned[-1].endswith(
-        f"hold {limit:,} tokens at most, and the same examples make an update "
-        f"(train.micro_batch_tokens={limit} says so from the start)."
+        f"hold at most {limit:,} tokens, with the same examples in an update "
+        f"(train.micro_batch_tokens={limit} sets this from the beginning)."
     )
     assert (
         scene.trainer.gradients.objective.failures == len(scene.warned) <= 4
@@ -78,7 +78,7 @@ def test_an_example_that_does_not_fit_alone_is_one_sentence():
     with pytest.raises(RunError) as error:
         scene.trainer.run()
     assert str(error.value) == (
-        "step 1: memory runs out on a single example; lower data.cleaning.max_tokens, or choose a smaller model."
+        "step 1: out of memory on a single example; lower data.cleaning.max_tokens, or choose a smaller model."
     )
 
 
@@ -113,5 +113,5 @@ def test_validation_that_never_fits_is_one_sentence():
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
     scene.trainer.hooks = replace(scene.trainer.hooks, validate=short)
-    with pytest.raises(RunError, match=r"step \d+: memory runs out while validating; lower "):
+    with pytest.raises(RunError, match=r"step \d+: out of memory while validating; lower "):
         scene.trainer.run()
