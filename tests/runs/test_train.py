@@ -408,7 +408,7 @@ def test_a_model_that_cannot_translate_is_refused_by_its_name(changes):
         resolve_run(find_recipe("translate-miniature"), changes)
     assert str(error.value).startswith(
         f'{name}: "{value}" is a language model, but the task translate needs a sequence-to-sequence model or a '
-        f"conditional masked language model; these presets are: convs2s, mask-predict-tiny, "
+        f"conditional masked language model; matching presets: convs2s, mask-predict-tiny, "
     )
 
 

@@ -198,5 +198,5 @@ def build_gradients(model: nn.Module, objective: Objective, machine: Machine) ->
             cast(Any, module).is_narrow = machine.bf16_residual
     if machine.compile:
         compile_blocks(model)
-    has_graphs = machine.has_graphs and getattr(model, "is_recordable", True)
+    has_graphs = machine.has_graphs and getattr(model, "supports_cuda_graphs", True)
     return (CudaGraphGradients if has_graphs else Gradients)(model, objective, machine)
