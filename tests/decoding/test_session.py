@@ -10,7 +10,6 @@ from regard.decoding import session
 from regard.decoding.logits.filters import keep_min_p
 from regard.decoding.session import GenerationJob, GenerationSession, continue_prompts
 from regard.decoding.settings import GenerateSettings
-from regard.decoding.steppers.decoder_only import window_start
 from regard.decoding.steppers.requests import Prompt
 from regard.errors import ConfigError, DataError
 from small import ENDS, random_tokens
@@ -76,20 +75,6 @@ def test_every_family_cached_and_batched_equals_uncached_and_single(family, meth
         for sample, row in enumerate(rows):
             ids, values = said_by_definition(model, prompt, job.settings, sample, job.window)
             assert row.said == ids and row.log_probabilities == pytest.approx(values, abs=1e-4)
-
-
-@pytest.mark.parametrize("length, expected", [(0, 0), (8, 0), (9, 5), (13, 5), (14, 10), (18, 10), (19, 15)])
-def test_a_full_window_keeps_its_newest_half(length, expected):
-    assert window_start(length, 8) == expected
-    assert window_start(length, None) == 0
-
-
-@pytest.mark.parametrize("window", [1, 2, 3, 7, 8])
-def test_a_window_always_holds_something_and_never_too_much(window):
-    begins = [window_start(length, window) for length in range(1, 100)]
-    sizes = [length - begin for length, begin in enumerate(begins, start=1)]
-    assert min(sizes) >= 1 and max(sizes) == window
-    assert all(size == max(1, window // 2) for size, a, b in zip(sizes[1:], begins, begins[1:]) if b > a)
 
 
 @pytest.mark.parametrize("family, window", [("gpt", 24), ("gpt", 7), ("rotary", 10), ("lstm", 6)])
