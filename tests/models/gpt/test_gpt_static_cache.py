@@ -1,4 +1,4 @@
-"""Steps of a GPT in places that never move, against plain reading."""
+"""Steps of a GPT with a static cache, against plain reading."""
 
 import pytest
 import torch
@@ -7,6 +7,7 @@ from torch.testing import assert_close
 from language import padded_in_front, small_language_model
 from own_kernels import complaint, needs_kernels
 from regard.models.gpt.model import GptSettings
+from regard.models.gpt.static_cache import StaticGptState
 from small import random_tokens
 
 SIZES = {"width": 16, "heads": 4, "layers": 2, "feed_forward_width": 24, "max_positions": 40}
@@ -20,7 +21,7 @@ VARIANTS = {
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_fixed_steps_are_plain_reading(name):
+def test_static_steps_are_plain_reading(name):
     model = small_language_model(GptSettings(**SIZES | VARIANTS[name]))
     lengths = [6, 2, 4]
     tokens, token_mask = padded_in_front(random_tokens(3, 6), lengths)
@@ -49,7 +50,10 @@ def test_a_text_may_be_loaded_into_several_rows():
     with torch.inference_mode():
         state = model.start()
         model.hidden_states(random_tokens(2, 5), state)
-        fixed = model.static_text_state(4, 8)
+        fixed = StaticGptState(model, 4, 8)
+        assert (
+            not fixed.is_fused and fixed.size == 2 * 2 * 4 * 8 * 16 * 8
+        )  # layers, keys and values, rows, slots, fp64
         fixed.load(state, torch.tensor([0, 0, 1, 1]))
         logits = fixed.step(torch.tensor([5, 5, 5, 5]))
     assert_close(logits[0], logits[1])
