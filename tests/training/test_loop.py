@@ -7,6 +7,7 @@ from torch.testing import assert_close
 
 from regard.errors import ConfigError, RunError
 from regard.training.device.machine import choose_device, choose_precision
+from regard.training.loop import Hooks
 from scene import Scene
 
 
@@ -194,3 +195,14 @@ def test_bf16_on_a_cpu_is_tried_in_a_child_process_first(monkeypatch):
     monkeypatch.setattr("regard.training.device.machine.BF16_PROBE", "pass")
     assert choose_precision("bf16", torch.device("cpu")) == "bf16"
     assert choose_precision("auto", torch.device("cpu")) == "fp32"
+
+
+def test_records_may_go_elsewhere_while_all_other_hooks_stay():
+    hooks = Hooks(validate=lambda model: {"loss": 1.0}, save=lambda *_: None)
+    hooks.record({"step": 1})  # nowhere by default
+    records, dropped = [], []
+    other = hooks.recording(records.append, dropped.append)
+    other.record({"step": 2})
+    other.forget(2)
+    assert records == [{"step": 2}] and dropped == [2]
+    assert (other.validate, other.save, other.progress) == (hooks.validate, hooks.save, hooks.progress)

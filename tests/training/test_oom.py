@@ -8,6 +8,7 @@ from torch.testing import assert_close
 
 from regard.errors import RunError
 from regard.nn.inference.memory import is_out_of_memory
+from regard.training.oom import smaller_limit, validate_or_release
 from scene import Scene
 
 
@@ -115,3 +116,23 @@ def test_validation_that_never_fits_is_one_sentence():
     scene.trainer.hooks = replace(scene.trainer.hooks, validate=short)
     with pytest.raises(RunError, match=r"step \d+: out of memory while validating; lower "):
         scene.trainer.run()
+
+
+def test_a_limit_is_half_of_what_can_be_divided_and_at_least_one_token():
+    update = next(Scene().trainer.feed.updates(Scene().trainer.state.position, 0, 1))
+    assert [smaller_limit(replace(update, divisible=size), 3) for size in (100, 7, 1)] == [50, 3, 1]
+
+
+def test_validation_is_tried_once_more_and_other_errors_pass():
+    calls = []
+
+    def validate():
+        calls.append("validate")
+        if calls.count("validate") == 1:
+            raise MemoryError
+        return {"loss": 2.0}
+
+    assert validate_or_release(validate, lambda: calls.append("release"), 5) == {"loss": 2.0}
+    assert calls == ["validate", "release", "validate"]
+    with pytest.raises(RuntimeError, match="shapes"):
+        validate_or_release(lambda: (_ for _ in ()).throw(RuntimeError("shapes")), lambda: None, 5)
