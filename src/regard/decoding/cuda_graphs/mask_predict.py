@@ -122,8 +122,8 @@ class MaskPredictGraph(CapturedGraph):
         assert model is not None, "the caller holds it"
         lengths = self.sources.lengths.flatten().clamp_max(self.shape.width)  # unused rows may be longer
         arguments = model, self.sources.memory, lengths, self.shape.width, self.filling, self.never
-        self.tokens, sure = fill_in(*arguments, is_alone=True)
-        self.summaries = summary(self.tokens, sure, self.sources.lengths, self.sources.length_scores)
+        self.tokens, confidence = fill_in(*arguments, is_alone=True)
+        self.summaries = summary(self.tokens, confidence, self.sources.lengths, self.sources.length_scores)
 
 
 def captured_mask_predict(

@@ -42,7 +42,7 @@ class Outputs:
     """Outputs that are updated in place."""
 
     tokens: Tensor  # (R, T)
-    sure: Tensor  # (R, T)
+    confidence: Tensor  # (R, T)
     token_mask: Tensor  # (R, T) False after EOS
     words: Tensor  # (R,) length without EOS
 
@@ -89,8 +89,8 @@ def mask_predict(
     memory = model.ready(memory).select(candidate_rows(lengths))
     filling, width = MaskPredictState.of(ends, settings), int(lengths.max())
     never = filling.suppressed_tensor(source.device)
-    tokens, sure = fill_in(model, memory, lengths.flatten(), width, filling, never, watch)
-    return in_order(summary(tokens, sure, lengths, length_scores), lengths.size(1), settings.collapse_repeats)
+    tokens, confidence = fill_in(model, memory, lengths.flatten(), width, filling, never, watch)
+    return in_order(summary(tokens, confidence, lengths, length_scores), lengths.size(1), settings.collapse_repeats)
 
 
 def candidate_rows(lengths: Tensor) -> Tensor:
@@ -127,24 +127,26 @@ def fill_in(
     words = lengths - 1
     token_mask, is_word = positions < lengths[:, None], positions < words[:, None]  # (R, T)
     tokens = torch.full_like(token_mask, filling.eos_id, dtype=torch.long)
-    sure = torch.full_like(token_mask, torch.inf, dtype=torch.float32).masked_fill(is_word, -torch.inf)
+    confidence = torch.full_like(token_mask, torch.inf, dtype=torch.float32).masked_fill(is_word, -torch.inf)
     is_fused = is_alone and watch is None and can_fuse(tokens, model.head.weight)
     for left in range(filling.iterations, 0, -1):
         most = max(1, (width - 1) * left // filling.iterations)
         if is_fused:
-            _fused_iteration(model, memory, Outputs(tokens, sure, token_mask, words), left, most, filling, never)
+            _fused_iteration(
+                model, memory, Outputs(tokens, confidence, token_mask, words), left, most, filling, never
+            )
             continue
         counts = (words * left // filling.iterations).clamp_min(1)
-        chosen = sure.sort(stable=True, dim=1).indices[:, :most]  # (R, most) the least confident first
+        chosen = confidence.sort(stable=True, dim=1).indices[:, :most]  # (R, most) the least confident first
         masked = positions[:most] < counts[:, None]
         tokens = tokens.scatter(1, chosen, tokens.gather(1, chosen).masked_fill(masked, filling.bos_id))
         hidden = _at(model.decode(tokens, memory, token_mask, is_alone), chosen)  # (R, most, D)
         best, values = most_probable(model, hidden, never)
         tokens = tokens.scatter(1, chosen, torch.where(masked, best, tokens.gather(1, chosen)))
-        sure = sure.scatter(1, chosen, torch.where(masked, values, sure.gather(1, chosen)))
+        confidence = confidence.scatter(1, chosen, torch.where(masked, values, confidence.gather(1, chosen)))
         if watch is not None:
-            watch(MaskPredictStep(tokens, sure, torch.zeros_like(token_mask).scatter(1, chosen, masked)))
-    return tokens, sure
+            watch(MaskPredictStep(tokens, confidence, torch.zeros_like(token_mask).scatter(1, chosen, masked)))
+    return tokens, confidence
 
 
 def can_fuse(tokens: Tensor, weight: Tensor) -> bool:
@@ -167,10 +169,10 @@ def _fused_iteration(
         predict_masked,
     )
 
-    tokens, sure, words = outputs.tokens, outputs.sure, outputs.words
-    chosen = mask_least_confident(tokens, sure, words, filling.bos_id, left, filling.iterations, most)
+    tokens, confidence, words = outputs.tokens, outputs.confidence, outputs.words
+    chosen = mask_least_confident(tokens, confidence, words, filling.bos_id, left, filling.iterations, most)
     logits = model.project(_at(model.decode(tokens, memory, outputs.token_mask, is_alone=True), chosen))
-    predict_masked(logits, never, chosen, words, tokens, sure, left, filling.iterations)
+    predict_masked(logits, never, chosen, words, tokens, confidence, left, filling.iterations)
 
 
 def _at(hidden: Tensor, chosen: Tensor) -> Tensor:
@@ -190,12 +192,12 @@ def most_probable(model: ConditionalMaskedLM, hidden: Tensor, never: Tensor) -> 
     return ids.view(hidden.shape[:2]), values.view(hidden.shape[:2])
 
 
-def summary(tokens: Tensor, sure: Tensor, lengths: Tensor, length_scores: Tensor) -> Tensor:
+def summary(tokens: Tensor, confidence: Tensor, lengths: Tensor, length_scores: Tensor) -> Tensor:
     """Return the length, the log probability of tokens and length, and the tokens of each output: (R, 2 + T).
 
     Integers up to 2^53 are exact in fp64, and one transfer from the device is faster than three.
     """
-    totals = sure.masked_fill(sure == torch.inf, 0.0).sum(1, keepdim=True) + length_scores.view(-1, 1)
+    totals = confidence.masked_fill(confidence == torch.inf, 0.0).sum(1, keepdim=True) + length_scores.view(-1, 1)
     return torch.cat((lengths.view(-1, 1).double(), totals.double(), tokens.double()), dim=1)
 
 
