@@ -85,7 +85,7 @@ def build_regard(task: Task, holds_int8: bool = False):
     from regard.decoding.session import GenerationJob, continue_prompts
     from regard.decoding.steppers.interface import SpecialTokens
     from regard.decoding.steppers.requests import Prompt
-    from regard.decoding.text_settings import GenerateSettings
+    from regard.decoding.settings import GenerateSettings
     from regard.nn.inference.int8 import quantize_int8
     from regard.training.device.machine import keep_freed_memory
 

@@ -8,11 +8,9 @@ from regard.config.resolve import Layer, resolve
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.encoding.sequences import Sequences
 from regard.decoding.generate import decode
-from regard.decoding.logits.coverage import Coverage
 from regard.decoding.scoring import target_log_probabilities
 from regard.decoding.settings import DecodeSettings
 from regard.errors import ConfigError
-from regard.nn.probes.probe import probes
 from regard.text.prefix import Prefix, exact_prefix
 from small import ENDS, VOCABULARY, ending_model, log_probability, small_transformer, sources
 
@@ -192,61 +190,6 @@ def test_a_model_agrees_with_itself():
     assert_same(alone, twice)
 
 
-def coverage_of(model, source, ids, is_finished):
-    """Work the penalty out from the definition: one pass, all attention weights."""
-    said = [ENDS.bos_id, *ids] if is_finished else [ENDS.bos_id, *ids[:-1]]
-    weights = []
-    listened = {probe for name, probe in probes(model).items() if name.endswith("cross.weights")}
-    for probe in listened:
-        probe.listener = weights.append
-    token_mask = torch.ones(1, len(source), dtype=torch.bool)
-    with torch.no_grad():
-        model(source[None], token_mask, torch.tensor([said]))
-    for probe in listened:
-        probe.listener = None
-    covered = torch.stack(weights).mean((0, 2))[0].sum(0)  # (L, B, H, T, S) to (S,)
-    return covered.clamp(max=1).log().sum().item()
-
-
-@pytest.mark.parametrize("beam_size", [1, 4])
-def test_the_coverage_penalty_is_that_of_the_paper(beam_size):
-    model = ending_model()
-    settings = DecodeSettings(beam_size=beam_size, coverage_penalty=0.3, max_length_ratio=1.0, max_length_extra=4)
-    together, apart = both(model, settings)
-    assert_same(together, apart)
-    source, _ = sources(LENGTHS)
-    for row, length in enumerate(LENGTHS):
-        for found in together[row]:
-            tokens = len(found.ids) + found.is_finished
-            penalty = coverage_of(model, source[row, :length], found.ids, found.is_finished)
-            assert abs(found.score - (found.log_probability / tokens + 0.3 * penalty)) < 1e-4
-    assert not any(probe.is_heard for probe in probes(model).values())
-
-
-def test_a_strong_coverage_penalty_changes_the_order():
-    model = ending_model()
-    source, token_mask = sources(LENGTHS)
-    plain, covered = (
-        decode(
-            model,
-            source,
-            token_mask,
-            ENDS,
-            DecodeSettings(beam_size=6, length_penalty="none", coverage_penalty=weight),
-        )
-        for weight in (0.0, 5.0)
-    )
-    assert [found[0].ids for found in plain] != [found[0].ids for found in covered]
-
-
-def test_coverage_needs_attention_to_the_source():
-    with pytest.raises(ConfigError) as error:
-        Coverage([torch.nn.Linear(2, 2)], torch.ones(1, 2))
-    assert str(error.value) == (
-        "coverage_penalty: this model has no cross-attention to measure coverage by; leave it out."
-    )
-
-
 def test_scoring_gives_the_log_probability_that_the_search_had():
     models = two_models()
     source, token_mask = sources(LENGTHS)
@@ -280,19 +223,19 @@ def test_a_model_with_a_bound_takes_a_forced_prefix():
 CONTRADICTIONS = {
     "beams with sampling": (
         {"method": "sample", "beam_size": 5},
-        'beam_size: 5 is for a search; leave it out, or say method "beam".',
+        'beam_size: 5 applies to beam search only; omit it, or set method "beam".',
     ),
     "coverage with sampling": (
         {"method": "sample", "coverage_penalty": 0.2},
-        'coverage_penalty: 0.2 is for a search; leave it out, or say method "beam".',
+        'coverage_penalty: 0.2 applies to beam search only; omit it, or set method "beam".',
     ),
     "top_p without sampling": (
         {"top_p": 0.9},
-        'top_p: 0.9 is for drawing; say method "sample" too, or leave it out.',
+        'top_p: 0.9 applies to sampling only; set method "sample" too, or omit it.',
     ),
     "temperature without sampling": (
         {"beam_size": 1, "temperature": 0.5},
-        'temperature: 0.5 is for drawing; say method "sample" too, or leave it out.',
+        'temperature: 0.5 applies to sampling only; set method "sample" too, or omit it.',
     ),
     "min over max": ({"min_length": 9, "max_length": 5}, "min_length: 9 is more than max_length 5."),
     "no penalty below one": (

@@ -9,9 +9,8 @@ from regard.config.resolve import Layer, resolve
 from regard.decoding import session
 from regard.decoding.logits.filters import keep_min_p
 from regard.decoding.session import GenerationJob, GenerationSession, continue_prompts
-from regard.decoding.steppers.decoder_only import window_start
+from regard.decoding.settings import GenerateSettings
 from regard.decoding.steppers.requests import Prompt
-from regard.decoding.text_settings import GenerateSettings
 from regard.errors import ConfigError, DataError
 from small import ENDS, random_tokens
 
@@ -78,20 +77,6 @@ def test_every_family_cached_and_batched_equals_uncached_and_single(family, meth
             assert row.said == ids and row.log_probabilities == pytest.approx(values, abs=1e-4)
 
 
-@pytest.mark.parametrize("length, expected", [(0, 0), (8, 0), (9, 5), (13, 5), (14, 10), (18, 10), (19, 15)])
-def test_a_full_window_keeps_its_newest_half(length, expected):
-    assert window_start(length, 8) == expected
-    assert window_start(length, None) == 0
-
-
-@pytest.mark.parametrize("window", [1, 2, 3, 7, 8])
-def test_a_window_always_holds_something_and_never_too_much(window):
-    begins = [window_start(length, window) for length in range(1, 100)]
-    sizes = [length - begin for length, begin in enumerate(begins, start=1)]
-    assert min(sizes) >= 1 and max(sizes) == window
-    assert all(size == max(1, window // 2) for size, a, b in zip(sizes[1:], begins, begins[1:]) if b > a)
-
-
 @pytest.mark.parametrize("family, window", [("gpt", 24), ("gpt", 7), ("rotary", 10), ("lstm", 6)])
 def test_past_the_window_the_newest_half_is_read_anew(family, window):
     model = small_model(family)
@@ -113,7 +98,7 @@ def test_samples_share_a_prompt_that_is_longer_than_they_are(monkeypatch):
             continuing.step()
     found = [continuing.rows[begin : begin + 4] for begin in (0, 4, 8)]
     assert {row.finish_reason for row in continuing.rows} == {"eos", "length"}  # some left before others
-    caches = continuing._reader._state.caches
+    caches = continuing._stepper._state.caches
     assert caches[0].sentences <= 3  # one row a prompt, however many samples
     for prompt, rows in zip(long, found, strict=True):
         for sample, row in enumerate(rows):
@@ -170,8 +155,8 @@ def test_prompts_that_do_not_fit_together_are_continued_apart(monkeypatch):
     with pytest.raises(DataError) as error:
         continue_prompts(job, PROMPTS)
     assert str(error.value) == (
-        "Memory runs out on a single prompt of 6 tokens with 2 continuations of up to 20; ask for fewer, or set a "
-        "smaller context_window."
+        "Out of memory on a single prompt of 6 tokens with 2 samples of up to 20 new tokens; use fewer, or a smaller "
+        "context_window."
     )
 
 
@@ -184,13 +169,16 @@ def test_min_p_keeps_what_is_nearly_as_probable_as_the_best():
 @pytest.mark.parametrize(
     "settings, sentence",
     [
-        ({"temperature": 0.0, "top_p": 0.9}, "top_p: 0.9 is for drawing; set temperature above 0, or leave it out."),
+        (
+            {"temperature": 0.0, "top_p": 0.9},
+            "top_p: 0.9 applies to sampling only; set temperature above 0, or omit it.",
+        ),
         (
             {"temperature": 0, "num_samples": 2},
-            "num_samples: 2 is for drawing; set temperature above 0, or leave it out.",
+            "num_samples: 2 applies to sampling only; set temperature above 0, or omit it.",
         ),
         ({"min_new_tokens": 9, "max_new_tokens": 5}, "min_new_tokens: 9 is more than max_new_tokens 5."),
-        ({"stop": ["a", ""]}, 'stop: "" stands everywhere; give text, or leave it out.'),
+        ({"stop": ["a", ""]}, 'stop: "" matches everywhere; give a non-empty string, or omit it.'),
         ({"context_window": 0}, "context_window: 0 is out of range, it must be greater than or equal to 1."),
         (
             {"max_new_tokens": 0},

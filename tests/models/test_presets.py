@@ -155,8 +155,8 @@ def test_a_model_of_the_wrong_kind_is_answered_with_those_that_fit(chosen, found
     with pytest.raises(ConfigError) as error:
         check_kind("translate", ["seq2seq"], "gpt", chosen)
     assert str(error.value) == (
-        f"{found} is a language model, but the task translate needs a sequence-to-sequence model; these presets "
-        f"are: {FITTING}"
+        f"{found} is a language model, but the task translate needs a sequence-to-sequence model; matching "
+        f"presets: {FITTING}"
     )
 
 

@@ -222,11 +222,11 @@ def test_learned_places_bound_source_and_output():
 @pytest.mark.parametrize(
     "changes, text",
     [
-        ({"width": 15}, "width: 15 is odd, but each direction makes half of what is concatenated"),
-        ({"alignment": "dot", "context": "once"}, 'context: "once" is for models without attention'),
+        ({"width": 15}, "width: 15 is an odd number, but each direction computes half of it; choose an even one"),
+        ({"alignment": "dot", "context": "once"}, 'context: "once" applies to models without attention'),
         ({"has_input_feeding": True}, "has_input_feeding: true needs attention after the step"),
         ({"has_input_feeding": True, "alignment": "dot"}, "has_input_feeding: true needs attention after the step"),
-        ({"kernel": 4}, "kernel: 4 is even, but as much is seen ahead as back; choose an odd one"),
+        ({"kernel": 4}, "kernel: 4 is even, but convolutions are centered; choose an odd number"),
     ],
     ids=str,
 )

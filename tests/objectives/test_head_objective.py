@@ -109,7 +109,7 @@ def trained(limit, family, kind, sequences, machine=CPU, dtype=torch.float64, **
     update = next(feed.updates(trainer.state.position))
     trainer.run()
     if machine.has_graphs:
-        assert trainer.gradients._recordings
+        assert trainer.gradients._graphs
     return len(update.micro_batches), dict(model.named_parameters())
 
 

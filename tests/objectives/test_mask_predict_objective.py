@@ -116,6 +116,6 @@ def test_replayed_gradients_train_like_computed_ones():
         trained(prepare_machine(MachineSettings(device="cuda", precision="fp32", cuda_graphs=has)), steps=40)
         for has in (False, True)
     )
-    assert isinstance(recorded.gradients, CudaGraphGradients) and recorded.gradients._recordings
+    assert isinstance(recorded.gradients, CudaGraphGradients) and recorded.gradients._graphs
     assert_close(recorded.model.state_dict(), plain.model.state_dict(), atol=1e-4, rtol=0)
     assert recorded.state.position != Position()

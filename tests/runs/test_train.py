@@ -324,11 +324,11 @@ def test_scores_of_plain_tuples_and_of_nothing(quick_run):
 
 def test_a_loss_that_is_no_number_never_becomes_the_best(tmp_path, pairs):
     changes = {"train.steps": 1, "train.warmup": 0, "train.clip_norm": 0, "train.learning_rate": 1e30}
-    said = "step 1: the validation's loss is no longer a number"
+    said = "step 1: the validation's loss is NaN or infinite"
     with pytest.raises(RunError, match=f"{said}; lower train.learning_rate"):
         regard.train(pairs, SMALL | changes | {"train.rollbacks": 0}, out=tmp_path / "never")
     assert not (tmp_path / "never" / "checkpoints").exists()
-    with pytest.raises(RunError, match=f"{said}, also after going back 3 times; lower train.learning_rate"):
+    with pytest.raises(RunError, match=f"{said}, also after 3 rollbacks; lower train.learning_rate"):
         regard.train(pairs, SMALL | changes, out=tmp_path / "thrice")
     assert set(Run(tmp_path / "thrice").checkpoints.index.kept.values()) == {None}
     assert Run(tmp_path / "thrice").record.state == "failed"
@@ -408,7 +408,7 @@ def test_a_model_that_cannot_translate_is_refused_by_its_name(changes):
         resolve_run(find_recipe("translate-miniature"), changes)
     assert str(error.value).startswith(
         f'{name}: "{value}" is a language model, but the task translate needs a sequence-to-sequence model or a '
-        f"conditional masked language model; these presets are: convs2s, mask-predict-tiny, "
+        f"conditional masked language model; matching presets: convs2s, mask-predict-tiny, "
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.data.feeds.sampler import Position
-from regard.training.divergence import collapse, notice_explosion
+from regard.training.divergence import collapse, detect_explosion
 from regard.training.settings import TrainSettings
 from regard.training.state import LoopState
 from scene import Scene
@@ -43,17 +43,17 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-@pytest.mark.parametrize("looks_each_step", [True, False])
-def test_an_update_that_is_no_number_twice_is_left_out(looks_each_step, value):
+@pytest.mark.parametrize("checks_every_step", [True, False])
+def test_an_update_that_is_no_number_twice_is_left_out(checks_every_step, value):
     bad = Position(0, 6)
     scene = spoiled({bad: 10}, value, validate_every=5)
-    scene.trainer.looks_each_step = looks_each_step  # False is what a GPU does: it looks once a window
+    scene.trainer.checks_every_step = checks_every_step  # False: once a window, as on a GPU
     assert scene.trainer.run() == "finished"
-    step = 7 if looks_each_step else 8
+    step = 7 if checks_every_step else 8
     assert scene.warned == [
-        f"step {step}: the loss is no longer a number; back to step 5 with 0.5 of the learning rate.",
-        f"step {step}: the loss is no longer a number at the same update again, so it is the update: back to step 5 "
-        "without it (update 7 of epoch 1).",
+        f"step {step}: the loss is NaN or infinite; rolled back to step 5 with 0.5 times the learning rate.",
+        f"step {step}: the loss is NaN or infinite at the same update again; rolled back to step 5, and this update "
+        "is skipped from now on (update 7 of epoch 1).",
     ]
     assert scene.trainer.state.skipped == [bad] and scene.trainer.state.rate_factor == 1.0
     without = Scene(steps=14, validate_every=5, log_every=4)
@@ -104,7 +104,7 @@ def test_a_validation_that_is_no_number_goes_back_too():
     scene = spoiled({}, losses=[2.0, float("nan"), 1.5, 1.4])
     scene.trainer.run()
     assert scene.warned == [
-        "step 10: the validation's loss is no longer a number; back to step 5 with 0.5 of the learning rate."
+        "step 10: the validation's loss is NaN or infinite; rolled back to step 5 with 0.5 times the learning rate."
     ]
     assert [(step, value) for step, value, *_ in scene.saved] == [(5, -2.0), (5, None), (10, -1.5), (14, -1.4)]
 
@@ -131,7 +131,7 @@ def test_an_explosion_goes_back_and_the_loss_falls_on():
     scene.trainer.run()
     (words,) = scene.warned
     assert words.startswith("step 34: the loss exploded from ")
-    assert words.endswith("; back to step 20 with 0.5 of the learning rate.")
+    assert words.endswith("; rolled back to step 20 with 0.5 times the learning rate.")
     losses = [record["ce"] for record in scene.records if "ce" in record]
     assert max(losses) < 8 and len(losses) == 30
 
@@ -139,12 +139,12 @@ def test_an_explosion_goes_back_and_the_loss_falls_on():
 def test_an_explosion_is_a_lasting_leap_above_the_median():
     state = LoopState()
     for loss in (9.0, 7.0, 5.0, 4.0, 4.2, 3.8, 5.5):
-        assert notice_explosion(state, loss) is None  # falling, and the usual noise
-    assert notice_explosion(state, 9.0) is None and state.alarms == 1
-    assert notice_explosion(state, 4.0) is None and state.alarms == 0  # one bad window is not enough
-    assert notice_explosion(state, 9.0) is None
-    trouble = notice_explosion(state, 9.5)
-    assert trouble is not None and trouble.words == "the loss exploded from 4.60 to 9.50"
+        assert detect_explosion(state, loss) is None  # falling, and the usual noise
+    assert detect_explosion(state, 9.0) is None and state.alarms == 1
+    assert detect_explosion(state, 4.0) is None and state.alarms == 0  # one bad window is not enough
+    assert detect_explosion(state, 9.0) is None
+    trouble = detect_explosion(state, 9.5)
+    assert trouble is not None and trouble.message == "the loss exploded from 4.60 to 9.50"
 
 
 def test_collapse_is_named_in_words():
@@ -153,9 +153,9 @@ def test_collapse_is_named_in_words():
     assert collapse(ill, settings, step=100) == {}
     way_out = "lower train.learning_rate, raise train.warmup, or check that source and target lines belong together."
     assert list(collapse(ill, settings, step=1000).values()) == [
-        "step 1,000: 90% of the outputs on validation sentences are one and the same, so the model may have "
+        "step 1,000: 90% of the outputs on validation sentences are identical, so the model may have "
         f"collapsed; {way_out}",
-        "step 1,000: cross-attention looks at every source word alike (focus 0.0020 of 1), so the model does not use "
+        "step 1,000: cross-attention is nearly uniform (focus 0.0020 of 1), so the model does not use "
         f"its source; {way_out}",
     ]
     assert collapse({"duplicate_outputs": 0.1, "attention_focus": 0.2}, settings, step=1000) == {}

@@ -1,8 +1,11 @@
 """The moving average of the weights."""
 
+import pytest
 import torch
+from torch import nn
 from torch.testing import assert_close
 
+from regard.training.ema import Ema, copies, fill
 from scene import Scene
 
 
@@ -67,3 +70,31 @@ def test_without_an_average_nothing_more_is_saved():
     scene = Scene(steps=5)
     scene.trainer.run()
     assert not [name for name in scene.saved[-1][2].tensors if name.startswith("weights/")]
+
+
+def test_the_average_replaces_the_weights_for_a_while_and_they_come_back():
+    model = nn.Linear(2, 2)
+    average = Ema(model, 0.9)
+    start = copies(dict(model.named_parameters()))
+    fill(average.parameters, {name: value + 1 for name, value in start.items()})
+    with pytest.raises(ValueError, match="inside"), average.applied():
+        assert torch.equal(model.weight, start["weight"])  # the average has not moved yet
+        raise ValueError("inside")
+    assert torch.equal(model.weight, start["weight"] + 1)
+    average.update(step=1)  # decay 2 / 11
+    assert_close(average.values["weight"], start["weight"] + 9 / 11)
+
+
+def test_a_decay_of_zero_keeps_no_average():
+    model = nn.Linear(2, 2)
+    average = Ema(model, 0.0)
+    average.update(1)
+    with average.applied():
+        assert average.values == {}
+
+
+def test_copies_do_not_change_with_their_originals():
+    tensor = torch.zeros(3)
+    (copied,) = copies({"a": tensor}).values()
+    tensor += 1
+    assert not copied.any()

@@ -7,6 +7,7 @@ from torch.testing import assert_close
 
 from regard.errors import ConfigError, RunError
 from regard.training.device.machine import choose_device, choose_precision
+from regard.training.loop import Hooks
 from scene import Scene
 
 
@@ -120,14 +121,14 @@ def test_an_interrupt_saves_at_the_next_step():
 
 
 def test_a_loss_that_is_no_number_stops_the_run():
-    for rollbacks, tried in ((0, ""), (1, ", also after going back once"), (3, ", also after going back 3 times")):
+    for rollbacks, tried in ((0, ""), (1, ", also after 1 rollback"), (3, ", also after 3 rollbacks")):
         scene = Scene(dropout=0.0, rollbacks=rollbacks)
         with torch.no_grad():
             scene.trainer.model.head.weight[5] = torch.nan
         with pytest.raises(RunError) as error:
             scene.trainer.run()
         assert str(error.value) == (
-            f"step 1: the loss is no longer a number{tried}; lower train.learning_rate (now 0.001) or raise "
+            f"step 1: the loss is NaN or infinite{tried}; lower train.learning_rate (now 0.001) or raise "
             "train.warmup (now 4)."
         )
 
@@ -179,7 +180,7 @@ def test_devices_that_are_not_there_are_refused():
     with pytest.raises(ConfigError, match='machine.device: "gpu" is not one of auto, cpu, cuda, cuda:N, mps.'):
         choose_device("gpu")
     if not torch.cuda.is_available():
-        with pytest.raises(ConfigError, match="torch sees no CUDA device here; use cpu"):
+        with pytest.raises(ConfigError, match="torch finds no CUDA device; use cpu"):
             choose_device("cuda")
         assert choose_device("auto").type in ("cpu", "mps")
 
@@ -194,3 +195,14 @@ def test_bf16_on_a_cpu_is_tried_in_a_child_process_first(monkeypatch):
     monkeypatch.setattr("regard.training.device.machine.BF16_PROBE", "pass")
     assert choose_precision("bf16", torch.device("cpu")) == "bf16"
     assert choose_precision("auto", torch.device("cpu")) == "fp32"
+
+
+def test_records_may_go_elsewhere_while_all_other_hooks_stay():
+    hooks = Hooks(validate=lambda model: {"loss": 1.0}, save=lambda *_: None)
+    hooks.record({"step": 1})  # nowhere by default
+    records, dropped = [], []
+    other = hooks.recording(records.append, dropped.append)
+    other.record({"step": 2})
+    other.forget(2)
+    assert records == [{"step": 2}] and dropped == [2]
+    assert (other.validate, other.save, other.progress) == (hooks.validate, hooks.save, hooks.progress)

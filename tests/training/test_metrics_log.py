@@ -43,8 +43,8 @@ def test_a_full_disk_is_one_sentence_and_the_records_before_stay(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert str(error.value) == (
-        f"{tmp_path / 'metrics.jsonl'}: the record of training could not be written (File too large); checkpoints "
-        "are untouched, so free some space and go on with --resume."
+        f"{tmp_path / 'metrics.jsonl'}: the training metrics could not be written (File too large); checkpoints are "
+        "untouched, so free some space and resume with --resume."
     )
     assert read_metrics(tmp_path / "metrics.jsonl") == [{"step": 1, "loss": 2.0}]
 

@@ -8,6 +8,7 @@ from torch.testing import assert_close
 
 from regard.errors import RunError
 from regard.nn.inference.memory import is_out_of_memory
+from regard.training.oom import smaller_limit, validate_or_release
 from scene import Scene
 
 
@@ -47,10 +48,10 @@ def test_an_update_that_does_not_fit_is_cut_and_stays_the_same(error):
     scene.trainer.run()
     limit = scene.trainer.state.micro_batch_limit
     assert limit is not None and limit <= 200 and scene.trainer.feed.limit == limit
-    assert scene.warned[0].startswith("step 1: memory ran out; from here on micro-batches hold ")
+    assert scene.warned[0].startswith("step 1: out of memory; from here on micro-batches hold at most ")
     assert scene.warned[-1].endswith(
-        f"hold {limit:,} tokens at most, and the same examples make an update "
-        f"(train.micro_batch_tokens={limit} says so from the start)."
+        f"hold at most {limit:,} tokens, with the same examples in an update "
+        f"(train.micro_batch_tokens={limit} sets this from the beginning)."
     )
     assert (
         scene.trainer.gradients.objective.failures == len(scene.warned) <= 4
@@ -78,7 +79,7 @@ def test_an_example_that_does_not_fit_alone_is_one_sentence():
     with pytest.raises(RunError) as error:
         scene.trainer.run()
     assert str(error.value) == (
-        "step 1: memory runs out on a single example; lower data.cleaning.max_tokens, or choose a smaller model."
+        "step 1: out of memory on a single example; lower data.cleaning.max_tokens, or choose a smaller model."
     )
 
 
@@ -113,5 +114,25 @@ def test_validation_that_never_fits_is_one_sentence():
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
     scene.trainer.hooks = replace(scene.trainer.hooks, validate=short)
-    with pytest.raises(RunError, match=r"step \d+: memory runs out while validating; lower "):
+    with pytest.raises(RunError, match=r"step \d+: out of memory while validating; lower "):
         scene.trainer.run()
+
+
+def test_a_limit_is_half_of_what_can_be_divided_and_at_least_one_token():
+    update = next(Scene().trainer.feed.updates(Scene().trainer.state.position, 0, 1))
+    assert [smaller_limit(replace(update, divisible=size), 3) for size in (100, 7, 1)] == [50, 3, 1]
+
+
+def test_validation_is_tried_once_more_and_other_errors_pass():
+    calls = []
+
+    def validate():
+        calls.append("validate")
+        if calls.count("validate") == 1:
+            raise MemoryError
+        return {"loss": 2.0}
+
+    assert validate_or_release(validate, lambda: calls.append("release"), 5) == {"loss": 2.0}
+    assert calls == ["validate", "release", "validate"]
+    with pytest.raises(RuntimeError, match="shapes"):
+        validate_or_release(lambda: (_ for _ in ()).throw(RuntimeError("shapes")), lambda: None, 5)

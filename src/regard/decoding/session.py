@@ -1,4 +1,4 @@
-"""Texts continued token by token, several prompts and several continuations of each at once."""
+"""Batched generation with a causal language model: several prompts, several samples of each, a token a step."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -8,12 +8,12 @@ from typing import cast
 import torch
 from torch import nn
 
-from regard.decoding.cuda_graphs.decoder_only import build_reader
+from regard.decoding.cuda_graphs.decoder_only import build_decoder_only_stepper
 from regard.decoding.logits.sampler import TokenSampler
+from regard.decoding.settings import GenerateSettings
 from regard.decoding.steppers.decoder_only import window_start
 from regard.decoding.steppers.interface import SpecialTokens
 from regard.decoding.steppers.requests import Prompt, RunningSequence
-from regard.decoding.text_settings import GenerateSettings
 from regard.errors import DataError
 from regard.models.base.protocols import CausalLM
 from regard.nn.inference.memory import is_out_of_memory, release_memory
@@ -25,110 +25,110 @@ from regard.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class GenerationJob:
-    """How prompts are continued, and by what."""
+    """The model, settings and tokenizer that a batch of prompts is continued with."""
 
     model: CausalLM
     ends: SpecialTokens
     settings: GenerateSettings
     window: int | None = None
-    """Tokens that are looked back on at most (see `window_start`)."""
+    """Context window in tokens (see `window_start`); None: unlimited."""
     tokenizer: Tokenizer | None = None
-    """Writes the text while it is said; needed for texts to stop at."""
+    """Detokenizes while tokens are generated; needed for stop strings."""
 
     @contextmanager
     def working(self, prompts: int) -> Iterator[None]:
-        """Prepare the model, for the length of a block, for that many prompts."""
+        """Prepare the model for that many prompts while the context is open: packed weights, thread count."""
         module, rows = cast(nn.Module, self.model), prompts * self.settings.num_samples
         with torch.inference_mode(), packed(module, rows == 1), threads_for(module, rows):
             yield
 
 
 class GenerationSession:
-    """Prompts being continued: each call of `step` says one more token of every row that is not finished.
+    """Prompts being continued: each call of `step` generates one token of every row that is not finished.
 
-    The rows of a prompt share what was read of it while that is longer than all they can say: they are hypotheses of
-    one text. Otherwise each is a text of its own, which sees no slots of the others.
+    The samples of a prompt share its key-value cache, as hypotheses of one text, while the prompt is longer than all
+    of their new tokens together. Otherwise each is a text of its own, without cache slots for the others.
     """
 
     def __init__(self, job: GenerationJob, prompts: Sequence[Prompt]) -> None:
         self.job, self.prompts = job, prompts
         self.rows = [self._row(prompt, sample) for prompt in prompts for sample in range(job.settings.num_samples)]
-        """The continuations of each prompt side by side, in the order of the prompts."""
-        self._reader = build_reader(job.model, job.ends.eos_id)
-        self._choose = TokenSampler(job.settings, job.ends, job.model.head.weight)
-        self._under_way = list(self.rows)  # in the order of the model's rows; some may be done, and wait for others
+        """The samples of each prompt side by side, in the order of the prompts."""
+        self._stepper = build_decoder_only_stepper(job.model, job.ends.eos_id)
+        self._sampler = TokenSampler(job.settings, job.ends, job.model.head.weight)
+        self._active = list(self.rows)  # in the order of the model's rows; finished ones may wait for others to leave
         self._hypotheses = 1
-        self._taken = 0
+        self._steps = 0
 
     def _row(self, prompt: Prompt, sample: int) -> RunningSequence:
         job = self.job
-        writer = None
+        detokenizer = None
         if job.tokenizer is not None:
-            writer = Detokenizer(job.tokenizer, prompt.text, prompt.ids, job.settings.stop)
-        return RunningSequence(prompt, sample, list(prompt.ids), writer)
+            detokenizer = Detokenizer(job.tokenizer, prompt.text, prompt.ids, job.settings.stop)
+        return RunningSequence(prompt, sample, list(prompt.ids), detokenizer)
 
     @property
     def is_done(self) -> bool:
-        """Whether all rows are finished."""
+        """True once all rows are finished."""
         return all(row.finish_reason for row in self.rows)
 
     def step(self) -> None:
-        """Say one more token of each row."""
-        logits = self._go_on() if self._taken else self._begin()
-        found = self._choose(logits, self._under_way, self._taken)
-        self._taken += 1
-        for row, (token, log_probability) in zip(self._under_way, found, strict=True):
+        """Generate one token of each unfinished row."""
+        logits = self._advance() if self._steps else self._prefill()
+        choices = self._sampler(logits, self._active, self._steps)
+        self._steps += 1
+        for row, (token, log_probability) in zip(self._active, choices, strict=True):
             if row.finish_reason is None:
-                self._note(row, token, log_probability)
+                self._append(row, token, log_probability)
 
-    def _begin(self) -> torch.Tensor:
-        """Read the prompts, and let their rows go their own ways from there."""
-        logits = self._reader.begin([self._seen(prompt.ids) for prompt in self.prompts])
+    def _prefill(self) -> torch.Tensor:
+        """Return the logits (R, V) after the prompts, one row for each sample."""
+        logits = self._stepper.begin([self._window(prompt.ids) for prompt in self.prompts])
         count, settings = self.job.settings.num_samples, self.job.settings
         if count == 1:
             return logits
         texts = [number for number in range(len(self.prompts)) for _ in range(count)]
-        is_shared = count * settings.max_new_tokens <= min(len(self._seen(prompt.ids)) for prompt in self.prompts)
+        is_shared = count * settings.max_new_tokens <= min(len(self._window(prompt.ids)) for prompt in self.prompts)
         self._hypotheses = count if is_shared else 1
-        self._reader.select(texts, None if is_shared else texts)
+        self._stepper.select(texts, None if is_shared else texts)
         return logits.repeat_interleave(count, 0)
 
-    def _seen(self, ids: Sequence[int]) -> Sequence[int]:
-        """Return what is looked back on of a text."""
+    def _window(self, ids: Sequence[int]) -> Sequence[int]:
+        """Return the ids inside the context window."""
         return ids[window_start(len(ids), self.job.window) :]
 
-    def _go_on(self) -> torch.Tensor:
-        """Read what was said last; where a window moves, all are read anew, each a text of its own."""
-        lengths = {len(row.ids) for row in self._under_way if row.finish_reason is None}
+    def _advance(self) -> torch.Tensor:
+        """Return the logits (R, V) after the newest tokens; where the window moves, all rows are prefilled anew."""
+        lengths = {len(row.ids) for row in self._active if row.finish_reason is None}
         window = self.job.window
         if any(window_start(length, window) != window_start(length - 1, window) for length in lengths):
-            self._under_way = [row for row in self._under_way if row.finish_reason is None]
+            self._active = [row for row in self._active if row.finish_reason is None]
             self._hypotheses = 1
-            return self._reader.begin([self._seen(row.ids) for row in self._under_way])
-        self._leave()
-        return self._reader.step([row.ids[-1] for row in self._under_way])
+            return self._stepper.begin([self._window(row.ids) for row in self._active])
+        self._drop_finished()
+        return self._stepper.step([row.ids[-1] for row in self._active])
 
-    def _leave(self) -> None:
-        """Drop finished rows, as far as each text keeps the same number of hypotheses, and texts without others."""
-        if all(row.finish_reason is None for row in self._under_way):
+    def _drop_finished(self) -> None:
+        """Drop finished texts, and finished rows as far as every text keeps the same number of hypotheses."""
+        if all(row.finish_reason is None for row in self._active):
             return
         count = self._hypotheses
-        texts = [range(begin, begin + count) for begin in range(0, len(self._under_way), count)]
-        running = [[place for place in text if not self._under_way[place].finish_reason] for text in texts]
+        texts = [range(begin, begin + count) for begin in range(0, len(self._active), count)]
+        running = [[row for row in text if not self._active[row].finish_reason] for text in texts]
         most = max(map(len, running))
         staying = [number for number, each in enumerate(running) if each]
-        places: list[int] = []
+        kept: list[int] = []
         for number in staying:
-            done = [place for place in texts[number] if place not in running[number]]
-            places += [*running[number], *done][:most]
-        if len(places) == len(self._under_way):
+            done = [row for row in texts[number] if row not in running[number]]
+            kept += [*running[number], *done][:most]
+        if len(kept) == len(self._active):
             return
-        self._reader.select(places, staying if len(staying) < len(texts) else None)
-        self._under_way = [self._under_way[place] for place in places]
+        self._stepper.select(kept, staying if len(staying) < len(texts) else None)
+        self._active = [self._active[row] for row in kept]
         self._hypotheses = most
 
-    def _note(self, row: RunningSequence, token: int, log_probability: float) -> None:
-        """Write down what was said."""
+    def _append(self, row: RunningSequence, token: int, log_probability: float) -> None:
+        """Append a token to a row, and set its finish reason."""
         row.ids.append(token)
         row.log_probabilities.append(log_probability)
         row.piece = ""
@@ -150,11 +150,12 @@ def continue_prompts(job: GenerationJob, prompts: Sequence[Prompt]) -> list[list
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
-    release_memory(job.model.head.weight.device)  # outside the handler, which would keep alive what the attempt held
+    # Outside the handler, whose traceback would keep the failed attempt's tensors alive.
+    release_memory(job.model.head.weight.device)
     if len(prompts) == 1:
         raise DataError(
-            f"Memory runs out on a single prompt of {len(prompts[0].ids):,} tokens with {job.settings.num_samples} "
-            f"continuations of up to {job.settings.max_new_tokens:,}; ask for fewer, or set a smaller context_window."
+            f"Out of memory on a single prompt of {len(prompts[0].ids):,} tokens with {job.settings.num_samples} "
+            f"samples of up to {job.settings.max_new_tokens:,} new tokens; use fewer, or a smaller context_window."
         )
     half = len(prompts) // 2
     return [*continue_prompts(job, prompts[:half]), *continue_prompts(job, prompts[half:])]
@@ -162,8 +163,8 @@ def continue_prompts(job: GenerationJob, prompts: Sequence[Prompt]) -> list[list
 
 def _continue_together(job: GenerationJob, prompts: Sequence[Prompt]) -> list[list[RunningSequence]]:
     with job.working(len(prompts)):
-        continuing = GenerationSession(job, prompts)
-        while not continuing.is_done:
-            continuing.step()
-    rows, count = continuing.rows, job.settings.num_samples
+        session = GenerationSession(job, prompts)
+        while not session.is_done:
+            session.step()
+    rows, count = session.rows, job.settings.num_samples
     return [rows[begin : begin + count] for begin in range(0, len(rows), count)]

@@ -1,4 +1,4 @@
-"""Encoder-only Transformers that read in both directions: BERT (Devlin et al., 2019)."""
+"""Encoder-only Transformers with bidirectional attention: BERT (Devlin et al., 2019)."""
 
 from typing import Literal, cast
 
@@ -19,31 +19,31 @@ from regard.nn.probes.probe import Probe
 
 
 class BertSettings(BlockSettings, ModelSettings):
-    """Everything that shapes a BERT but the vocabulary."""
+    """Architecture of a BERT, without the vocabulary."""
 
     family: Literal["bert"] = "bert"
     layers: int = Field(4, ge=1, le=1024)
-    """Blocks of self-attention."""
+    """Number of self-attention blocks."""
     activation: Activation = "gelu"
-    """What stands between the two feed-forward products, and in the head for masked words."""
+    """Activation between the two feed-forward projections, and in the masked-LM head."""
     norm_epsilon: float = Field(1e-12, gt=0)
-    """Keeps a norm from dividing by nothing."""
+    """Epsilon of the norms."""
     attention_dropout: float = Field(0.1, ge=0, lt=1)
-    """Dropout on attention weights (costs the fused kernel on CPU)."""
+    """Dropout on attention weights (disables the fused kernel on a CPU)."""
     positions: PositionKind = "learned"
-    """How positions come in: added waves or vectors, rotary, alibi, relative, the raw index, or not at all."""
+    """Position encoding: sinusoidal or learned vectors added, rotary, alibi, relative bias, raw index, or none."""
     max_positions: int = Field(512, ge=1)
-    """Length of the table when positions are learned; the length texts are cut to in any case."""
+    """Maximum number of positions; longer texts are truncated with every position encoding."""
     segments: int = Field(2, ge=1)
-    """Kinds of segments: the first text and the second one."""
+    """Number of segment embeddings: for the first and the second text."""
     embeddings: Literal["shared", "separate"] = "shared"
-    """Whether masked words are scored with the table of embeddings (as BERT does) or with one of their own."""
+    """shared: the masked-LM head uses the embedding matrix, as BERT does; separate: it has its own."""
     next_sentence_head: bool = True
-    """Whether there is a head that tells if the second text follows the first."""
+    """Add a next-sentence prediction head."""
     embedding_dropout: float = Field(0.1, ge=0, lt=1)
-    """Dropout on the sum of token, position and segment, behind its norm."""
+    """Dropout on the sum of token, position and segment embeddings, after its norm."""
     init_std: float = Field(0.02, gt=0)
-    """Standard deviation of weights at the start, that of the authors' code; a narrow model may do with more."""
+    """Standard deviation of initial weights (0.02 in the authors' code; narrow models may need more)."""
 
     @model_validator(mode="after")
     def _positions_fit(self) -> "BertSettings":
@@ -52,10 +52,10 @@ class BertSettings(BlockSettings, ModelSettings):
 
 
 class BertEmbedding(nn.Module):
-    """A vector for each token, with those of its position and its segment added; a norm, and dropout."""
+    """Sum of token, position and segment embeddings, then norm and dropout."""
 
     is_narrow = False
-    """Whether they are kept in the precision of products, half as wide."""
+    """True: the output has the precision of matrix products, bf16."""
 
     def __init__(self, settings: BertSettings, table: nn.Embedding, positions: Positions) -> None:
         super().__init__()
@@ -66,14 +66,14 @@ class BertEmbedding(nn.Module):
         self.dropout = Dropout(settings.embedding_dropout)
 
     def forward(self, tokens: Tensor, segments: Tensor | None, positions: Tensor) -> Tensor:
-        """Return (B, T, D) for tokens (B, T) of segments (B, T), unset the first, at positions (T,) or (B, T)."""
+        """Return (B, T, D) for tokens (B, T) of segments (B, T) (None: the first) at positions (T,) or (B, T)."""
         kinds = self.segments.weight[0] if segments is None else self.segments(segments)
         x = self.norm(self.positions.embed(self.table(tokens) + kinds, positions))
         return self.dropout(as_product(x) if self.is_narrow else x)
 
 
 class Transform(nn.Module):
-    """What stands before the scores of masked words: a layer, the activation and a norm."""
+    """The transform of the masked-LM head: a linear layer, the activation and a norm."""
 
     def __init__(self, settings: BertSettings) -> None:
         super().__init__()
@@ -82,12 +82,12 @@ class Transform(nn.Module):
         self.norm = build_norm(settings)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """Return (..., D)."""
+        """Return the transformed states (..., D)."""
         return self.norm(ACTIVATIONS[self.activation](self.dense(hidden)))
 
 
 class Bert(nn.Module):
-    """Blocks of self-attention over whole texts, scores for masked words, and a head over the first token."""
+    """A stack of bidirectional self-attention blocks, a masked-LM head, and a pooler over the first token."""
 
     def __init__(self, settings: BertSettings, vocabularies: Vocabularies) -> None:
         super().__init__()
@@ -95,15 +95,15 @@ class Bert(nn.Module):
         table = build_table(vocabularies.target, s.width)
         positions = build_positions(s.positions, s.width, s.heads, s.width_of_head, s.max_positions, is_causal=False)
         self.embedding = BertEmbedding(s, table, positions)
-        self.embedded = Probe()  # (B, T, D) what the first block reads
+        self.embedded = Probe()  # (B, T, D) the input of the first block
         self.blocks = nn.ModuleList(EncoderBlock(s) for _ in range(s.layers))
-        self.hidden = nn.ModuleList(Probe() for _ in self.blocks)  # (B, T, D) what each block hands on
+        self.hidden = nn.ModuleList(Probe() for _ in self.blocks)  # (B, T, D) the output of each block
         self.norm = nn.Identity() if s.norm_order == "post" else build_norm(s)
         self.transform = Transform(s)
         output = table if s.embeddings == "shared" else build_table(vocabularies.target, s.width)
         self.head = VocabularyHead(output, has_bias=True)
         self.pooler = build_linear(s.width, s.width)
-        # Scores over `pool` that the second text follows the first, and that it does not, in the authors' order.
+        # Logits over `pool`: the second text follows the first, or does not, in the authors' order.
         self.next_sentence = build_linear(s.width, 2) if s.next_sentence_head else None
         self.max_positions = s.max_positions
         for module in self.modules():
@@ -113,30 +113,32 @@ class Bert(nn.Module):
     def hidden_states(
         self, tokens: Tensor, segments: Tensor | None = None, token_mask: Tensor | None = None
     ) -> Tensor:
-        """Return hidden states (R, T, D) of tokens (R, T); `real` is False at the padding behind them.
+        """Return hidden states (R, T, D) of tokens (R, T); `token_mask` is False at the padding after them.
 
-        Padding changes nothing; whatever comes out at padding itself has no meaning. Where there is none, leave
-        `real` out: attention without a mask is faster.
+        Padding has no effect on other positions; outputs at padding are meaningless. Without padding, omit the mask:
+        attention without one is faster.
         """
         mask = None if token_mask is None else padding_mask(token_mask)
         steps = torch.arange(tokens.size(1), device=tokens.device)
-        return self._read(tokens, segments, steps, steps, View(mask))
+        return self._forward(tokens, segments, steps, steps, View(mask))
 
     def hidden_states_varlen(
-        self, tokens: Tensor, segments: Tensor, positions: Tensor, bounds: Tensor, longest: int
+        self, tokens: Tensor, segments: Tensor, positions: Tensor, cu_seqlens: Tensor, max_seqlen: int
     ) -> Tensor:
-        """Return hidden states (N, D) of sequences that lie end to end, without any padding.
+        """Return hidden states (N, D) of concatenated sequences, without any padding.
 
-        Tokens, segments and positions are (N,); `bounds` (R + 1,) of int32 says where each sequence begins, and
-        where the last ends, which is N; none is longer than `longest`.
+        Tokens, segments and positions are (N,); `cu_seqlens` (R + 1,) of int32 are the offsets of the sequences,
+        the last of them N; none is longer than `max_seqlen`.
         """
-        lay = VarlenLayout(bounds, longest)
+        lay = VarlenLayout(cu_seqlens, max_seqlen)
         mask = None if lay.is_full(tokens.numel()) else padding_mask(lay.token_mask())
-        steps = torch.arange(longest, device=tokens.device)
-        return self._read(tokens[None], segments[None], positions[None], steps, View(mask, lay=lay))[0]
+        steps = torch.arange(max_seqlen, device=tokens.device)
+        return self._forward(tokens[None], segments[None], positions[None], steps, View(mask, lay=lay))[0]
 
-    def _read(self, tokens: Tensor, segments: Tensor | None, positions: Tensor, steps: Tensor, view: View) -> Tensor:
-        """Return (B, T, D); `steps` are the positions within a sequence that is looked at alone."""
+    def _forward(
+        self, tokens: Tensor, segments: Tensor | None, positions: Tensor, steps: Tensor, view: View
+    ) -> Tensor:
+        """Return hidden states (B, T, D); `steps` are the positions within a single sequence."""
         scheme = self.embedding.positions
         scheme.check(steps.numel())
         view = View(view.mask, bias=scheme.bias(steps, steps), rotation=scheme.rotation(positions), lay=view.lay)
@@ -150,15 +152,15 @@ class Bert(nn.Module):
         return self.finish(x)
 
     def finish(self, hidden: Tensor) -> Tensor:
-        """Return what heads are given for what a block hands on: pre-norm leaves the sum raw."""
+        """Return the final hidden states for a block's output: the last norm, where blocks are pre-norm."""
         return self.norm(hidden)
 
     def pool(self, first: Tensor) -> Tensor:
-        """Return what is known of a whole text (R, D) for the hidden states of first tokens (R, D)."""
+        """Return the pooled representation (R, D) of the [CLS] states (R, D)."""
         return self.pooler(first).tanh()
 
     def project(self, hidden: Tensor) -> Tensor:
-        """Return logits (..., V) of the words that were masked."""
+        """Return masked-LM logits (..., V)."""
         return self.head(self.transform(hidden))
 
     def forward(self, tokens: Tensor, segments: Tensor | None = None, token_mask: Tensor | None = None) -> Tensor:

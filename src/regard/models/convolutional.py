@@ -1,6 +1,6 @@
 """The convolutional encoder-decoder ConvS2S (Gehring et al., 2017): gated convolutions, attention in every layer.
 
-Weights are not normalized (Salimans & Kingma, 2016), as they are in the paper: Adam does without.
+Unlike in the paper there is no weight normalization (Salimans & Kingma, 2016): with Adam it is not needed.
 """
 
 import math
@@ -23,51 +23,51 @@ from regard.nn.layers.linear import build_linear
 from regard.nn.layers.positions import build_positions
 
 HALF = math.sqrt(0.5)
-"""What keeps the variance of a sum of two: every residual connection is scaled by it."""
+"""Scale of every residual connection, which preserves the variance of a sum of two."""
 
 
 class ConvolutionalSettings(ModelSettings):
-    """Everything that shapes a ConvS2S but the vocabularies."""
+    """Architecture of a ConvS2S, without the vocabularies."""
 
     family: Literal["convolutional"] = "convolutional"
     width: int = Field(512, ge=1)
     """Width of the convolutions' outputs."""
     embedding_width: int | None = Field(None, ge=1)
-    """Width of the embeddings, and of what attention compares; unset: the width."""
+    """Width of embeddings, attention queries and keys (default: width)."""
     kernel: int = Field(3, ge=1)
-    """Positions that a convolution sees at once."""
+    """Kernel size of the convolutions, in positions."""
     encoder_layers: int = Field(6, ge=1, le=1024)
-    """Convolutions of the encoder."""
+    """Number of convolutions of the encoder."""
     decoder_layers: int = Field(6, ge=1, le=1024)
-    """Convolutions of the decoder, each with an attention of its own."""
+    """Number of convolutions of the decoder, each with its own attention."""
     max_positions: int = Field(512, ge=1)
-    """Length of the table of learned positions."""
+    """Maximum number of positions, which are learned."""
     embeddings: Sharing = "shared"
-    """One table for source, target and output; one for target and output; or three."""
+    """shared: one matrix for source, target and output embeddings; target: for target and output; separate: three."""
     dropout: float = Field(0.2, ge=0, lt=1)
-    """Dropout on the input of every convolution, and on what the scores over the vocabulary are made from."""
+    """Dropout on the input of every convolution and of the output projection."""
     embedding_dropout: float = Field(0.2, ge=0, lt=1)
     """Dropout on the sum of embeddings and positions."""
 
     @model_validator(mode="after")
     def _kernel_fits(self) -> "ConvolutionalSettings":
         if self.kernel % 2 == 0:
-            raise ValueError(f"kernel: {self.kernel} is even, but as much is seen ahead as back; choose an odd one.")
+            raise ValueError(f"kernel: {self.kernel} is even, but convolutions are centered; choose an odd number.")
         return self
 
     @property
     def width_of_embedding(self) -> int:
-        """The embedding width after the default has been worked out."""
+        """The embedding width, with its default applied."""
         return self.embedding_width or self.width
 
 
 @dataclass(frozen=True)
 class ConvolutionalMemory:
-    """What every attention compares with (keys) and takes in (values)."""
+    """The encoder output: keys and values of every attention."""
 
     keys: Tensor  # (B, S, E)
     values: Tensor  # (B, S, E)
-    bias: Tensor  # (B, 1, S) forbids padding
+    bias: Tensor  # (B, 1, S) -inf at padding
     scale: Tensor  # (B, 1, 1)
 
     def select(self, rows: Tensor) -> "ConvolutionalMemory":
@@ -78,11 +78,11 @@ class ConvolutionalMemory:
 
 @dataclass
 class ConvolutionalState:
-    """The last positions that each convolution has seen, all but one of a window; updated in place."""
+    """The latest inputs of each convolution, one fewer than its kernel size; updated in place."""
 
     windows: list[Tensor] = field(default_factory=list)  # (R, kernel - 1, D) each
     length: int = 0
-    """How many positions have been decoded."""
+    """Number of decoded positions."""
 
     def select(self, hypotheses: Tensor, sentences: Tensor | None = None) -> "ConvolutionalState":
         """Return the state of some hypotheses."""
@@ -90,7 +90,7 @@ class ConvolutionalState:
 
 
 class ConvEncoder(nn.Module):
-    """Convolutions over the source, each seeing as far back as ahead."""
+    """Stack of centered convolutions over the source."""
 
     def __init__(self, settings: ConvolutionalSettings, embedding: TokenEmbedding) -> None:
         super().__init__()
@@ -100,26 +100,26 @@ class ConvEncoder(nn.Module):
         self.blocks = nn.ModuleList(GatedConvolution(s.width, s.kernel, s.dropout) for _ in range(s.encoder_layers))
         self.outer = build_linear(s.width, s.width_of_embedding)
         self.dropout = Dropout(s.dropout)
-        self.share = 1 / (2 * s.decoder_layers)
+        self.gradient_scale = 1 / (2 * s.decoder_layers)
 
     def forward(self, source: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values (B, S, E)."""
         self.embedding.positions.check(source.size(1))
         embedded = self.embedding(source, torch.arange(source.size(1), device=source.device))
-        x = self.inner(embedded).to(embedded.dtype)  # under autocast too, sums over layers are made in full precision
+        x = self.inner(embedded).to(embedded.dtype)  # under autocast too, residual sums stay in full precision
         for block in self.blocks:
-            # Padding must look like what is beyond the ends of a sentence on its own: nothing.
+            # Padding is zero, like the positions beyond the ends of a single sentence.
             seen = self.dropout(x).masked_fill(~token_mask[:, :, None], 0)
             x = (x + block(F.pad(seen, (0, 0, self.reach, self.reach)))) * HALF
         keys = self.outer(x)
-        # Every decoder layer sends its gradient here, twice; the encoder learns at its own pace (§3.4).
+        # Every decoder layer contributes two gradients to the encoder, which are scaled down (§3.4).
         if self.training:
-            keys = keys * self.share + keys.detach() * (1 - self.share)
+            keys = keys * self.gradient_scale + keys.detach() * (1 - self.gradient_scale)
         return keys, (keys + embedded) * HALF
 
 
 class ConvDecoderBlock(nn.Module):
-    """A convolution that looks back only, and attention from each of its outputs to the source."""
+    """A causal convolution, and cross-attention from each of its outputs to the source."""
 
     def __init__(self, settings: ConvolutionalSettings) -> None:
         super().__init__()
@@ -133,18 +133,20 @@ class ConvDecoderBlock(nn.Module):
     def forward(
         self, x: Tensor, embedded: Tensor, memory: ConvolutionalMemory, window: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return (R, T, D), and the window for the positions that follow."""
+        """Return outputs (R, T, D), and the convolution's window for the next positions."""
         seen = torch.cat((window, self.dropout(x)), 1)
         h = self.convolution(seen)
         query = (self.query(h) + embedded) * HALF  # (R, T, E)
-        together = query.view(memory.bias.size(0), -1, query.size(-1))  # hypotheses are more queries to the same keys
+        together = query.view(
+            memory.bias.size(0), -1, query.size(-1)
+        )  # hypotheses are further queries to the same keys
         context = self.cross(together, memory.keys, memory.values, memory.bias) * memory.scale
         h = (h + self.output(context.view_as(query))) * HALF
         return (h + x) * HALF, seen[:, seen.size(1) - window.size(1) :]
 
 
 class ConvDecoder(nn.Module):
-    """Convolutions over the target so far."""
+    """Stack of causal convolutions over the target."""
 
     def __init__(self, settings: ConvolutionalSettings, embedding: TokenEmbedding) -> None:
         super().__init__()
@@ -156,7 +158,7 @@ class ConvDecoder(nn.Module):
         self.dropout = Dropout(s.dropout)
 
     def forward(self, target: Tensor, memory: ConvolutionalMemory, state: ConvolutionalState) -> Tensor:
-        """Return (R, T, E)."""
+        """Return hidden states (R, T, E) of target tokens (R, T)."""
         rows, steps = target.shape
         self.embedding.positions.check(state.length + steps)
         embedded = self.embedding(target, torch.arange(state.length, state.length + steps, device=target.device))
@@ -170,7 +172,7 @@ class ConvDecoder(nn.Module):
 
 
 class Convolutional(nn.Module):
-    """An encoder, a decoder, and scores over the target vocabulary."""
+    """ConvS2S: encoder, decoder and output projection."""
 
     def __init__(self, settings: ConvolutionalSettings, vocabularies: Vocabularies) -> None:
         super().__init__()
@@ -187,12 +189,11 @@ class Convolutional(nn.Module):
         return TokenEmbedding(table, positions, False, s.embedding_dropout)
 
     def encode(self, source: Tensor, token_mask: Tensor) -> ConvolutionalMemory:
-        """Read source tokens (B, S)."""
+        """Return the memory of source tokens (B, S)."""
         keys, values = self.encoder(source, token_mask)
         bias = as_bias(padding_mask(token_mask)[:, 0], torch.float32)  # (B, 1, S)
-        scale = (
-            token_mask.sum(1).to(keys.dtype).sqrt()[:, None, None]
-        )  # S · √(1/S): a mean of many has little variance
+        # S · √(1/S) restores the variance, which a mean over many values lowers.
+        scale = token_mask.sum(1).to(keys.dtype).sqrt()[:, None, None]
         return ConvolutionalMemory(keys, values, bias, scale)
 
     def start(self) -> ConvolutionalState:

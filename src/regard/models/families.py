@@ -24,26 +24,26 @@ from regard.models.word_vectors import WordVectorSettings, WordVectorTables
 Kind = Literal[
     "seq2seq", "conditional-masked-lm", "causal-lm", "encoder", "bidirectional-lm", "embeddings", "word-vectors"
 ]
-"""Which protocol of `models.interface` a family keeps, and so which tasks have a use for it."""
+"""The protocol of `models.base.protocols` that a family implements; determines its tasks."""
 
 KINDS: dict[Kind, str] = {
     "seq2seq": "sequence-to-sequence model",
     "conditional-masked-lm": "conditional masked language model",
     "causal-lm": "language model",
     "encoder": "text encoder",
-    "word-vectors": "table of word vectors",
-    "bidirectional-lm": "two-direction language model",
-    "embeddings": "table of words",
+    "word-vectors": "word vector model",
+    "bidirectional-lm": "bidirectional language model",
+    "embeddings": "word embedding model",
 }
-"""What each is called in a sentence."""
+"""The name of each kind in messages."""
 
 READ_BOTH_WAYS: tuple[Kind, ...] = ("encoder", "bidirectional-lm", "embeddings")
-"""Kinds whose tokens know no more of those before them than of those behind."""
+"""Kinds whose token representations depend on left and right context alike, or on none."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """Models that differ in their settings alone."""
+    """A model family: its settings class, its constructor and its kind."""
 
     settings: type[ModelSettings]
     build: Callable[[Any, Vocabularies], nn.Module]
@@ -84,7 +84,7 @@ def family(name: str) -> Family:
 
 
 def is_bidirectional(name: str) -> bool:
-    """Tell whether models of a family read texts in both directions."""
+    """Return True if the models of a family are bidirectional."""
     return family(name).kind in READ_BOTH_WAYS
 
 
@@ -94,28 +94,28 @@ def presets_of(*kinds: Kind) -> list[str]:
 
 
 def check_kind(task: str, wanted: Sequence[Kind], name: str, chosen: str | None) -> None:
-    """Refuse a family, or the preset it was chosen by, of another kind than those that a task has a use for."""
-    found = family(name).kind
-    if found in wanted:
+    """Refuse a family, or the preset that selected it, whose kind a task does not support."""
+    kind = family(name).kind
+    if kind in wanted:
         return
     is_chosen_by_preset = chosen is not None and presets()[chosen].settings["family"] == name
     where, what = ("model.preset", chosen) if is_chosen_by_preset else ("model.family", name)
-    needed = " or a ".join(KINDS[kind] for kind in wanted)
+    needed = " or a ".join(KINDS[each] for each in wanted)
     raise ConfigError(
-        f'{where}: "{what}" is a {KINDS[found]}, but the task {task} needs a {needed}; these presets are: '
+        f'{where}: "{what}" is a {KINDS[kind]}, but the task {task} needs a {needed}; matching presets: '
         f"{', '.join(presets_of(*wanted))}."
     )
 
 
 def build_model(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> nn.Module:
-    """Return a freshly initialized model, with a head over it where one is asked for."""
-    found = family(settings.family)
-    body = found.build(settings, vocabularies)
-    return body if head is None else ModelWithHead(body, head, is_encoder=found.kind in READ_BOTH_WAYS)
+    """Return an initialized model, with a task head where settings are given."""
+    chosen = family(settings.family)
+    body = chosen.build(settings, vocabularies)
+    return body if head is None else ModelWithHead(body, head, is_encoder=chosen.kind in READ_BOTH_WAYS)
 
 
 def count_parameters(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> int:
-    """Return how many numbers such a model learns, without making them; shared ones count once."""
+    """Return the number of parameters without allocating them; shared ones count once."""
     import torch
 
     with torch.device("meta"):

@@ -1,4 +1,4 @@
-"""A small tagger over vectors that something else has made of words (Devlin et al., 2019, §5.3)."""
+"""Tagger over frozen word features (Devlin et al., 2019, §5.3)."""
 
 from typing import Literal
 
@@ -14,18 +14,18 @@ from regard.nn.layers.linear import build_linear
 
 
 class FeatureTaggerSettings(Settings):
-    """What shapes a tagger over vectors."""
+    """Architecture of a tagger over frozen features."""
 
     kind: Literal["bilstm", "linear"] = "bilstm"
-    """An LSTM in both directions and a linear layer, or the linear layer alone, which sees one word at a time."""
+    """bilstm: a bidirectional LSTM and a linear layer; linear: the linear layer alone, without context."""
     width: int = Field(128, ge=1, le=4096)
     """Width of the LSTM in each direction."""
     dropout: float = Field(0.3, ge=0, lt=1)
-    """Dropout on the vectors, and before the linear layer."""
+    """Dropout on the features, and before the linear layer."""
 
 
 class FeatureTagger(nn.Module):
-    """Scores of tags for words that come as vectors."""
+    """Tag logits for words given as feature vectors."""
 
     kind = "token-classification"
 
@@ -38,7 +38,7 @@ class FeatureTagger(nn.Module):
         self.output = build_linear(width if settings.kind == "linear" else 2 * settings.width, outputs)
 
     def hidden_states(self, reading: VectorRows) -> Tensor:
-        """Return what is known of every word (R * T, D), padding included."""
+        """Return the hidden states (R * T, D) of all words, padding included."""
         x = self.dropout(reading.vectors)
         if self.memory is not None:
             lengths = reading.token_mask.sum(1).cpu()
@@ -47,16 +47,16 @@ class FeatureTagger(nn.Module):
             x = self.dropout(x)
         return x.flatten(0, 1)
 
-    def head_outputs(self, hidden: Tensor, places: Tensor, candidate_mask: Tensor) -> Tensor:
-        """Return scores of tags (W, C) for the words at some places (W, 1), all of which are offered."""
-        return self.output(hidden.index_select(0, places.flatten()))
+    def head_outputs(self, hidden: Tensor, positions: Tensor, candidate_mask: Tensor) -> Tensor:
+        """Return tag logits (W, C) for the words at some positions (W, 1); `candidate_mask` is not used."""
+        return self.output(hidden.index_select(0, positions.flatten()))
 
-    def forward(self, reading: VectorRows, places: Tensor, candidate_mask: Tensor) -> Tensor:
-        """Return scores of tags (W, C)."""
-        return self.head_outputs(self.hidden_states(reading), places, candidate_mask)
+    def forward(self, reading: VectorRows, positions: Tensor, candidate_mask: Tensor) -> Tensor:
+        """Return tag logits (W, C) for the words at some positions (W, 1)."""
+        return self.head_outputs(self.hidden_states(reading), positions, candidate_mask)
 
 
 def new_feature_tagger(settings: FeatureTaggerSettings, width: int, outputs: int, seed: int) -> FeatureTagger:
-    """Return a fresh tagger."""
+    """Return a tagger initialized from a seed."""
     torch.manual_seed(seed)
     return FeatureTagger(settings, width, outputs)

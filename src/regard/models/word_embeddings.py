@@ -1,4 +1,4 @@
-"""A table of word vectors and nothing else: what stands under a reader where nothing in context has been learned."""
+"""Word embeddings without context: the body of models that have no pretrained encoder."""
 
 from typing import Literal
 
@@ -11,17 +11,17 @@ from regard.nn.layers.embedding import VocabularyHead, build_table
 
 
 class WordTableSettings(ModelSettings):
-    """Everything that shapes a table but the words."""
+    """Architecture of word embeddings, without the vocabulary."""
 
     family: Literal["words"] = "words"
     width: int = Field(100, ge=1)
-    """Width of a word's vector."""
+    """Width of the embeddings."""
     dropout: float = Field(0.3, ge=0, lt=1)
-    """Dropout on the vectors."""
+    """Dropout on the embeddings."""
 
 
 class WordEmbeddings(nn.Module):
-    """A vector for each word, wherever it stands."""
+    """A vector for each word, independent of its context."""
 
     max_positions: int | None = None
 
@@ -33,17 +33,17 @@ class WordEmbeddings(nn.Module):
         self.dropout = Dropout(settings.dropout)
 
     def hidden_states_varlen(
-        self, tokens: Tensor, segments: Tensor, positions: Tensor, bounds: Tensor, longest: int
+        self, tokens: Tensor, segments: Tensor, positions: Tensor, cu_seqlens: Tensor, max_seqlen: int
     ) -> Tensor:
-        """Return the vectors (N, D) of words."""
+        """Return the vectors (N, D) of tokens (N,)."""
         return self.dropout(self.table(tokens))
 
     def hidden_states(
         self, tokens: Tensor, segments: Tensor | None = None, token_mask: Tensor | None = None
     ) -> Tensor:
-        """Return the vectors (R, T, D) of words."""
+        """Return the vectors (R, T, D) of tokens (R, T)."""
         return self.dropout(self.table(tokens))
 
     def pool(self, first: Tensor) -> Tensor:
-        """Return a vector as it is."""
+        """Return the vectors unchanged: there is no pooler."""
         return first

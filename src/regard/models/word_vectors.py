@@ -1,4 +1,4 @@
-"""Two tables of vectors: of words, and of the words around them (Mikolov et al., 2013)."""
+"""word2vec: input vectors of words and output vectors of their contexts (Mikolov et al., 2013)."""
 
 from typing import Literal
 
@@ -10,18 +10,18 @@ from regard.models.base.protocols import ModelSettings, Vocabularies
 
 
 class WordVectorSettings(ModelSettings):
-    """The shape of a table of word vectors, and what is told from what."""
+    """Architecture of word2vec: algorithm and width."""
 
     family: str = "word-vectors"
-    """Which model it is: the name of a family."""
+    """Name of the model family."""
     algorithm: Literal["skip-gram", "cbow"] = "skip-gram"
-    """A word tells each of those around it, or the mean of those around it tells the word."""
+    """skip-gram: predict each context word from a word; cbow: predict a word from the mean of its context."""
     width: int = Field(100, ge=1)
-    """Numbers of a vector."""
+    """Width of the vectors."""
 
 
 class WordVectorTables(nn.Module):
-    """The vector of each word, and the vector by which it is known to others; their product is a logit."""
+    """The input and the output vector of each word; the dot product of two is a logit."""
 
     def __init__(self, settings: WordVectorSettings, vocabularies: Vocabularies) -> None:
         super().__init__()
@@ -31,14 +31,14 @@ class WordVectorTables(nn.Module):
         nn.init.zeros_(self.contexts.weight)
 
     def forward(self, centers: Tensor, contexts: Tensor) -> Tensor:
-        """Return the logits (B, K) that words (B, K) stand near others (B,): the products of their vectors."""
+        """Return the logits (B, K) that context words (B, K) occur near centers (B,)."""
         return self.score(self.words(centers), contexts)
 
     def mean(self, around: Tensor, token_mask: Tensor) -> Tensor:
-        """Return the mean vector (B, D) of the words (B, S) around a place; `real` is False where there is none."""
-        shares = token_mask / token_mask.sum(1, keepdim=True).clamp(min=1)
-        return torch.einsum("bs,bsd->bd", shares, self.words(around))
+        """Return the mean vector (B, D) of context words (B, S); `token_mask` is False at padding."""
+        weights = token_mask / token_mask.sum(1, keepdim=True).clamp(min=1)
+        return torch.einsum("bs,bsd->bd", weights, self.words(around))
 
     def score(self, vectors: Tensor, contexts: Tensor) -> Tensor:
-        """Return the logits (B, K) that words (B, K) belong to vectors (B, D)."""
+        """Return the logits (B, K) of context words (B, K) given vectors (B, D)."""
         return torch.einsum("bd,bkd->bk", vectors, self.contexts(contexts))

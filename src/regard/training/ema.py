@@ -1,4 +1,4 @@
-"""A moving average of the weights, which often translates better than the weights themselves."""
+"""Exponential moving average of the weights, which often generalizes better than the weights themselves."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,14 +17,14 @@ class Ema:
 
     @torch.no_grad()
     def update(self, step: int) -> None:
-        """Take in the weights after an update; the first ones count for more, so that the start is soon forgotten."""
+        """Add the weights after an update; a lower decay in the first updates discounts the initial weights."""
         if self.decay:
             decay = min(self.decay, (1 + step) / (10 + step))
             torch._foreach_lerp_(list(self.values.values()), list(self.parameters.values()), 1 - decay)
 
     @contextmanager
-    def standing_in(self) -> Iterator[None]:
-        """Put the average in the place of the weights for the length of a block."""
+    def applied(self) -> Iterator[None]:
+        """Replace the weights by the average while the context is open."""
         if not self.decay:
             yield
             return
@@ -37,12 +37,12 @@ class Ema:
 
 
 @torch.no_grad()
-def fill(places: dict[str, Tensor], values: dict[str, Tensor]) -> None:
-    """Copy tensors into others of the same names."""
-    for name, place in places.items():
-        place.copy_(values[name])
+def fill(targets: dict[str, Tensor], values: dict[str, Tensor]) -> None:
+    """Copy values into the target tensors of the same names, in place."""
+    for name, target in targets.items():
+        target.copy_(values[name])
 
 
 def copies(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return copies in the memory of the host."""
+    """Return copies in host memory."""
     return {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}

@@ -1,4 +1,4 @@
-"""Ctrl-C as a wish to stop at the next safe place, and not as a crash."""
+"""Interrupt handling: Ctrl-C and SIGTERM stop training after the current update, with a checkpoint."""
 
 import signal
 import threading
@@ -9,20 +9,20 @@ from types import FrameType
 
 @contextmanager
 def catching_interrupts() -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether a stop was asked for; a second Ctrl-C stops at once."""
+    """Yield a function that returns True once a stop was requested; a second Ctrl-C stops at once."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False  # only the main thread receives signals
         return
-    asked: list[int] = []
+    received: list[int] = []
 
-    def remember(number: int, frame: FrameType | None) -> None:
-        if asked:
+    def handle(number: int, frame: FrameType | None) -> None:
+        if received:
             raise KeyboardInterrupt
-        asked.append(number)
+        received.append(number)
 
-    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: bool(asked)
+        yield lambda: bool(received)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""What a run leaves behind while it goes: metrics.jsonl, and TensorBoard's curves where that is installed."""
+"""Metrics log: metrics.jsonl, and TensorBoard curves where it is installed."""
 
 import json
 from pathlib import Path
@@ -11,18 +11,18 @@ from regard.errors import RunError
 METRICS = "metrics.jsonl"
 
 MOST = 2.0**63
-"""Numbers of a larger size are nothing that was measured."""
+"""Bound of plausible values; larger ones are damage."""
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """Return the records in a metrics.jsonl, which hold numbers alone.
+    """Return the records of a metrics.jsonl, numbers only.
 
-    A line cut short by a kill or damaged on the disk is left out, and so is a figure that is no number.
+    A line truncated by a kill or damaged on disk is skipped, and so is a value that is not a number.
     """
     if not path.is_file():
         return []
-    whole = path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]  # one cut short has no end
-    records = (_record(line) for line in whole)
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]  # a truncated line has no newline
+    records = (_record(line) for line in lines)
     return [record for record in records if record is not None]
 
 
@@ -33,8 +33,8 @@ def _record(line: str) -> dict[str, Any] | None:
         return None
     if not isinstance(record, dict):
         return None
-    figures = {name: value for name, value in record.items() if _is_number(value)}
-    return figures if isinstance(figures.get("step"), int) else None
+    metrics = {name: value for name, value in record.items() if _is_number(value)}
+    return metrics if isinstance(metrics.get("step"), int) else None
 
 
 def _is_number(value: Any) -> bool:
@@ -42,7 +42,7 @@ def _is_number(value: Any) -> bool:
 
 
 class MetricsLog:
-    """Appends one JSON object a line; a resumed run forgets the lines past the step it resumes from."""
+    """Appends one JSON object a line; a resumed run drops the lines after the step it resumes from."""
 
     def __init__(self, folder: Path, step: int, with_tensorboard: bool, is_silent: bool = False) -> None:
         self.path = folder / METRICS
@@ -53,7 +53,7 @@ class MetricsLog:
         self._board = _tensorboard(folder, step) if with_tensorboard else None
 
     def forget(self, step: int) -> None:
-        """Drop the lines past a step."""
+        """Drop the lines after a step."""
         if self.is_silent:
             return
         kept = [record for record in read_metrics(self.path) if record["step"] <= step]
@@ -68,8 +68,8 @@ class MetricsLog:
                 file.write(json.dumps(record) + "\n")
         except OSError as error:
             raise RunError(
-                f"{self.path}: the record of training could not be written ({error.strerror}); checkpoints are "
-                f"untouched, so free some space and go on with --resume."
+                f"{self.path}: the training metrics could not be written ({error.strerror}); checkpoints are "
+                f"untouched, so free some space and resume with --resume."
             ) from None
         if self._board is not None:
             for name, value in record.items():

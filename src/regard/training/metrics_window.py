@@ -1,4 +1,4 @@
-"""What happened since the last report, left on the device until somebody asks."""
+"""Metrics between two log lines: sums stay on the device until they are read, so that nothing synchronizes."""
 
 import math
 from collections.abc import Iterable
@@ -8,13 +8,12 @@ import torch
 from torch import Tensor
 
 from regard.data.feeds.sampler import Position
+from regard.training.device.cuda_graphs import Sums
 from regard.training.parallel.process_group import ProcessGroup
-
-Sums = dict[str, Tensor | float]
 
 
 class MetricsWindow:
-    """Sums of losses, counts, tokens and seconds over some updates, and which of them went wrong."""
+    """Sums of losses, counts, tokens and seconds over some updates, and the finiteness of each update."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
@@ -32,32 +31,33 @@ class MetricsWindow:
         self.tokens += tokens
         self.seconds += seconds
 
-    def watch(self, position: Position, sign: Tensor) -> None:
-        """Remember an update with a sign of its health: a number, as long as all is well."""
-        self._unchecked.append((position, sign))
+    def watch(self, position: Position, value: Tensor) -> None:
+        """Keep a value of an update that is finite exactly if its loss and gradients are."""
+        self._unchecked.append((position, value))
 
-    def first_ill(self, team: ProcessGroup) -> Position | None:
-        """Return the first update since the last call whose sign is no finite number, on any process."""
+    def first_non_finite(self, team: ProcessGroup) -> Position | None:
+        """Return the first update since the last call whose value is not finite, on any process."""
         if not self._unchecked:
             return None
-        places, signs = zip(*self._unchecked, strict=True)
+        positions, tensors = zip(*self._unchecked, strict=True)
         self._unchecked = []
-        values = team.sum_values(torch.stack([sign.float() for sign in signs])).tolist()
-        return next((place for place, value in zip(places, values, strict=True) if not math.isfinite(value)), None)
+        values = team.sum_values(torch.stack([tensor.float() for tensor in tensors])).tolist()
+        pairs = zip(positions, values, strict=True)
+        return next((position for position, value in pairs if not math.isfinite(value)), None)
 
     @property
     def tokens_per_second(self) -> float:
-        """Tokens (target tokens, where there are sources) learned from in a second of training."""
+        """Training speed in tokens (target tokens, where there are sources) a second."""
         return round(self.tokens / max(self.seconds, 1e-9), 1)
 
     @property
     def waiting(self) -> float:
-        """The share of the time in which the loop waited for data."""
+        """The fraction of the time spent waiting for data."""
         return round(self.waited / max(self.seconds, 1e-9), 5)
 
     def totals(self, team: ProcessGroup) -> dict[str, float]:
         """Return the sum of each part over the window and all processes."""
-        exact = torch.float32 if self.device.type == "mps" else torch.float64  # an Apple GPU has nothing wider
+        exact = torch.float32 if self.device.type == "mps" else torch.float64  # an Apple GPU has no fp64
         values = [torch.as_tensor(self.sums.get(name, 0.0), dtype=exact, device=self.device) for name in self.counts]
         return dict(zip(self.counts, team.sum_values(torch.stack(values)).tolist(), strict=True))
 
@@ -66,14 +66,14 @@ class MetricsWindow:
         return {name: value / self.counts[name] for name, value in self.totals(team).items() if self.counts[name]}
 
     def plain(self, team: ProcessGroup) -> dict[str, Any]:
-        """Return it as JSON can hold it, without loss of precision; all processes ask together."""
+        """Return the window as JSON can hold it, without loss of precision; a collective call of all processes."""
         sums = self.totals(team) if self.counts else {}
         clocks = {"seconds": self.seconds, "waited": self.waited}
         return {"sums": sums, "counts": self.counts, "tokens": self.tokens} | clocks
 
     @classmethod
     def from_plain(cls, facts: dict[str, Any], device: torch.device, team: ProcessGroup) -> "MetricsWindow":
-        """Read what `plain` wrote; the leader takes over the sums of all."""
+        """Return the window that `plain` wrote; the main process gets the sums of all."""
         window = cls(device)
         window.sums = dict(facts["sums"]) if team.is_main else {}
         window.counts = dict(facts["counts"])
@@ -82,7 +82,7 @@ class MetricsWindow:
 
 
 def total(tables: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Return tables of numbers added up, name by name."""
+    """Return the sum of several tables of numbers, name by name."""
     sums: dict[str, Any] = {}
     for table in tables:
         for name, value in table.items():

@@ -1,4 +1,4 @@
-"""Optimizers by name, and their state by parameter name."""
+"""Optimizers by name, and their state as tensors by parameter name."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from regard.training.settings import TrainSettings
 
 
 def build_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
-    """Return the optimizer the settings ask for; vectors (biases, norms) are spared weight decay."""
+    """Return the optimizer of the settings; vectors (biases, norms) have no weight decay."""
     matrices = [parameter for parameter in model.parameters() if parameter.dim() > 1]
     vectors = [parameter for parameter in model.parameters() if parameter.dim() <= 1]
     groups: list[dict[str, Any]] = [
@@ -34,12 +34,12 @@ def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dic
 
 
 def restore_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Put a saved state back in the place of the present one."""
+    """Replace the optimizer's state by a saved one."""
     optimizer.state.clear()
     parameters = dict(model.named_parameters())
     for key, value in tensors.items():
         name, _, entry = key.rpartition("/")
         parameter = parameters[name]
-        # The step count of a fused optimizer lives beside its parameter, in fp32 whatever that is in.
+        # A fused optimizer keeps its step count on the parameter's device, in fp32 for any dtype.
         value = value.to(parameter.device, torch.float32 if entry == "step" else parameter.dtype)
         optimizer.state[parameter][entry] = value.clone()

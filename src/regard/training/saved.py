@@ -1,4 +1,4 @@
-"""A saved state of training, checked before anybody goes on from it."""
+"""Validation of a saved training state before training resumes from it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ ENTRIES = {
     "adamw": {"step", "exp_avg", "exp_avg_sq"},
     "sgd": {"momentum_buffer"},
 }
-"""What each optimizer remembers of a parameter."""
+"""The state tensors of each optimizer for a parameter."""
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -33,7 +33,7 @@ class PositionRecord(Record):
 
 
 class LoopRecord(Record):
-    """Where training stands; what is missing is as it is at the beginning."""
+    """Training progress (see `LoopState`); a missing field has its initial value."""
 
     step: Count
     position: PositionRecord
@@ -53,7 +53,7 @@ class LoopRecord(Record):
 
 
 class WindowRecord(Record):
-    """What happened since the last report."""
+    """The metrics since the last log line (see `MetricsWindow`)."""
 
     sums: dict[str, float]
     counts: dict[str, Count]
@@ -69,45 +69,45 @@ class StateRecord(Record):
 
 
 class WindowedRecord(StateRecord):
-    """The state.json of a run in the loop, with the report that is open."""
+    """The state.json of a run in the training loop, with its current metrics window."""
 
     window: WindowRecord
 
 
 def saved_snapshot(training: TrainingState, average: Ema, settings: TrainSettings) -> Snapshot:
-    """Return the snapshot that was saved, after checking that it fits the run."""
+    """Return the saved snapshot, after checking that it fits the run."""
     training = checked_state(training)
     check_tensors(training, average.parameters, settings, has_average=bool(average.values))
     return Snapshot.of(training, copies(average.parameters))
 
 
 def checked_state(training: TrainingState, schema: type[StateRecord] = WindowedRecord) -> TrainingState:
-    """Return a state whose facts are what was saved, each of its type."""
+    """Return the state with its facts checked and converted by a schema."""
     path, what = training.origin / STATE, "the state of training"
-    found = check_record(training.facts, path, schema, CheckpointError, what, "copy the checkpoint again")
-    return replace(training, facts=found.model_dump())
+    record = check_record(training.facts, path, schema, CheckpointError, what, "copy the checkpoint again")
+    return replace(training, facts=record.model_dump())
 
 
 def check_tensors(
     training: TrainingState, parameters: Mapping[str, Tensor], settings: TrainSettings, has_average: bool = False
 ) -> None:
-    """Refuse tensors that belong to no parameter, or have another shape than theirs."""
-    wanted = ENTRIES.get(settings.optimizer, set())
-    found: dict[str, set[str]] = {}
+    """Refuse tensors that belong to no parameter or have another shape than theirs, and missing tensors."""
+    expected = ENTRIES.get(settings.optimizer, set())
+    entries_of: dict[str, set[str]] = {}
     for key, tensor in training.tensors.items():
         kind, _, rest = key.partition("/")
         name, _, entry = rest.rpartition("/") if kind == OPTIMIZER[:-1] else (rest, "", "")
-        is_known = f"{kind}/" in (WEIGHTS, OPTIMIZER) and name in parameters and (not entry or entry in wanted)
+        is_known = f"{kind}/" in (WEIGHTS, OPTIMIZER) and name in parameters and (not entry or entry in expected)
         if not is_known:
-            raise _misfit(training, f"{key} belongs to nothing that is trained")
+            raise _misfit(training, f"{key} belongs to no trained parameter")
         shape = () if entry == "step" else parameters[name].shape
         if tuple(tensor.shape) != tuple(shape) or not tensor.is_floating_point():
             raise _misfit(training, f"{key} has shape {tuple(tensor.shape)}, not {tuple(shape)}")
         if entry:
-            found.setdefault(name, set()).add(entry)
-    for name, entries in found.items():
-        if wanted - entries:
-            raise _misfit(training, f"{name}/{min(wanted - entries)} is missing")
+            entries_of.setdefault(name, set()).add(entry)
+    for name, entries in entries_of.items():
+        if expected - entries:
+            raise _misfit(training, f"{name}/{min(expected - entries)} is missing")
     averaged = {key.removeprefix(WEIGHTS) for key in training.tensors if key.startswith(WEIGHTS)}
     if (averaged or has_average) and (missing := set(parameters) - averaged):
         raise _misfit(training, f"{WEIGHTS}{min(missing)} is missing")

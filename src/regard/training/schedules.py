@@ -1,4 +1,4 @@
-"""The learning rate as a pure function of the step."""
+"""Learning rate schedules: pure functions of the step."""
 
 import math
 
@@ -6,7 +6,7 @@ from regard.training.settings import TrainSettings
 
 
 def learning_rate(settings: TrainSettings, step: int, width: int) -> float:
-    """Return the rate of an update; the first one is step 1, `width` is the model's."""
+    """Return the learning rate of an update, counted from 1; `width` is the model's."""
     peak, warmup = settings.peak_rate, settings.warmup
     if settings.schedule == "transformer":  # Vaswani et al., 2017, §5.3
         return peak * width**-0.5 * min(step**-0.5, step * warmup**-1.5)
@@ -14,7 +14,7 @@ def learning_rate(settings: TrainSettings, step: int, width: int) -> float:
         return peak * step / warmup
     if settings.schedule == "inverse-sqrt":
         return peak * math.sqrt(max(1, warmup) / step)
-    left = max(0.0, (settings.steps + 1 - step) / (settings.steps + 1 - warmup))  # 0 comes after the last update
+    left = max(0.0, (settings.steps + 1 - step) / (settings.steps + 1 - warmup))  # reaches 0 after the last update
     if settings.schedule == "linear":
         return peak * left
     if settings.schedule == "cosine":

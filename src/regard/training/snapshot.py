@@ -1,4 +1,4 @@
-"""Everything that changes while a model trains, at one moment: what is saved, and what trouble goes back to."""
+"""Snapshot of a training: weights, average, optimizer and facts, to be saved or rolled back to."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,16 +12,16 @@ WEIGHTS, OPTIMIZER = "weights/", "optimizer/"
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Copies in the memory of the host, and plain facts."""
+    """Copies in host memory, and facts that JSON can hold."""
 
     weights: dict[str, Tensor]
     average: dict[str, Tensor]
-    """The moving average of the weights; empty where there is none."""
+    """The moving average of the weights; empty without one."""
     optimizer: dict[str, Tensor]
     facts: dict[str, Any]
 
     def training_state(self) -> TrainingState:
-        """Return what is saved beside the model; that holds the average where there is one, the weights elsewhere."""
+        """Return the state to save beside the model, which itself holds the average or, without one, the weights."""
         tensors = {OPTIMIZER + name: tensor for name, tensor in self.optimizer.items()}
         if self.average:
             tensors |= {WEIGHTS + name: tensor for name, tensor in self.weights.items()}
@@ -29,7 +29,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, training: TrainingState, saved: dict[str, Tensor]) -> "Snapshot":
-        """Return the snapshot that was saved as a training state beside a model with these weights."""
+        """Return the snapshot of a training state that was saved beside a model with these weights."""
         weights, optimizer = (
             {name.removeprefix(kind): tensor for name, tensor in training.tensors.items() if name.startswith(kind)}
             for kind in (WEIGHTS, OPTIMIZER)

@@ -1,4 +1,4 @@
-"""Where training stands."""
+"""Training progress: everything but weights and optimizer that resuming needs."""
 
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
@@ -8,43 +8,43 @@ from regard.data.feeds.sampler import Position
 
 @dataclass
 class LoopState:
-    """Where training stands; with the weights and the optimizer, all it takes to go on as if never stopped."""
+    """Training progress; with weights and optimizer, all that an exact resume needs."""
 
     step: int = 0
     position: Position = field(default_factory=Position)
     tokens_seen: int = 0
     seconds: float = 0.0
     waited: float = 0.0
-    """Seconds of these in which the loop waited for data."""
+    """Seconds of these spent waiting for data."""
     best: float | None = None
     best_step: int = 0
     stale: int = 0
     """Validations since the best one."""
     recent: list[float] = field(default_factory=list)
-    """Mean losses of the last healthy windows, to tell an explosion by."""
+    """Mean losses of the latest normal windows, the baseline for detecting an explosion."""
     alarms: int = 0
-    """Windows in a row whose loss was far above those."""
+    """Consecutive windows whose loss is far above the baseline."""
     tries: int = 0
-    """Returns to a good state since the best validation."""
+    """Rollbacks since the best validation."""
     rate_factor: float = 1.0
-    """What trouble has left of the learning rate."""
+    """Factor on the learning rate, lowered by rollbacks."""
     blamed: Position | None = None
-    """The update that made the loss no number the last time."""
+    """The update of the latest non-finite loss."""
     skipped: list[Position] = field(default_factory=list)
-    """Updates that did it twice, and are left out."""
+    """Updates that are skipped, since their loss was non-finite twice."""
     micro_batch_limit: int | None = None
-    """Padded tokens computed at once at most, since memory ran out."""
+    """Maximum padded tokens of a micro-batch, lowered when memory ran out; None: no limit."""
 
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
+        """Return the state as JSON can hold it."""
         return asdict(self)
 
     @classmethod
     def from_plain(cls, facts: dict[str, Any]) -> "LoopState":
-        """Read what `plain` wrote."""
-        blamed, known = facts.get("blamed"), {each.name for each in fields(cls)}
+        """Return the state that `plain` wrote."""
+        blamed, names = facts.get("blamed"), {each.name for each in fields(cls)}
         return cls(
-            **{name: value for name, value in facts.items() if name in known}
+            **{name: value for name, value in facts.items() if name in names}
             | {
                 "position": Position(**facts["position"]),
                 "blamed": None if blamed is None else Position(**blamed),

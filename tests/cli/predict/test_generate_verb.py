@@ -126,7 +126,7 @@ def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
         bad("generate", run, "Anna", "--file", tmp_path / "empty.txt") == "Give either prompts or --file, not both."
     )
     assert bad("generate", run, "Anna", "--temperature", 0, "--top-k", 3) == (
-        "top_k: 3 is for drawing; set temperature above 0, or leave it out."
+        "top_k: 3 applies to sampling only; set temperature above 0, or omit it."
     )
     assert bad("generate", run, "Anna", "--context-window", "wide") == (
         'context_window: "wide" is neither a number of tokens nor "trained".'

@@ -141,10 +141,14 @@ def test_contradictions_in_decoding_are_one_sentence(quick_run, tmp_path):
     words = ("translate", quick_run.path, "Ja.")
     assert (
         refused(*words, "--method", "sample", "--beam-size", 4)
-        == 'beam_size: 4 is for a search; leave it out, or say method "beam".'
+        == 'beam_size: 4 applies to beam search only; omit it, or set method "beam".'
     )
-    assert refused(*words, "--top-p", 0.9) == 'top_p: 0.9 is for drawing; say method "sample" too, or leave it out.'
-    assert refused(*words, "--n-best", 2) == ("--n-best 2 needs --json; add it, or leave out --n-best.")
+    assert (
+        refused(*words, "--top-p", 0.9) == 'top_p: 0.9 applies to sampling only; set method "sample" too, or omit it.'
+    )
+    assert refused(*words, "--n-best", 2) == (
+        "--n-best 2 lists candidates with --json only; add it, or leave --n-best out."
+    )
     assert refused("translate", quick_run.path, "--alternatives", 2) == (
         "--alternatives is for one text; give it after RUN."
     )

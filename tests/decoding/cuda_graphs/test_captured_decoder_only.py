@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from language import small_language_model
 from regard.decoding.cuda_graphs import decoder_only as recorded_reader
-from regard.decoding.cuda_graphs.decoder_only import RecordedReader
+from regard.decoding.cuda_graphs.decoder_only import CudaGraphDecoderOnlyStepper
 from regard.decoding.steppers.decoder_only import DecoderOnlyStepper
 from regard.models.gpt.model import GptSettings
 
@@ -25,7 +25,7 @@ def small_rooms(monkeypatch):
 
 
 def both(model):
-    return DecoderOnlyStepper(model, 0), RecordedReader(model, 0)
+    return DecoderOnlyStepper(model, 0), CudaGraphDecoderOnlyStepper(model, 0)
 
 
 def assert_same(plain, recorded):
@@ -38,7 +38,7 @@ def test_recorded_steps_are_plain_ones_however_long(model):
         assert_same(*(reader.begin(PROMPTS) for reader in readers))
         for token in range(4, 40):  # the room grows several times
             assert_same(*(reader.step([token % 17, 5, token % 13]) for reader in readers))
-        assert len({recording.shape.slots for recording in readers[1]._recordings._kept.values()}) > 2
+        assert len({recording.shape.slots for recording in readers[1]._graphs._kept.values()}) > 2
 
 
 def test_rows_leave_without_anything_moving(model):
@@ -67,21 +67,21 @@ def test_two_readers_do_not_write_over_each_other(model):
     with torch.inference_mode():
         [reader.begin(PROMPTS) for reader in (plain, one)]
         [reader.step([4, 5, 6]) for reader in (plain, one)]
-        other = RecordedReader(model, 0)
+        other = CudaGraphDecoderOnlyStepper(model, 0)
         other.begin([[3, 3], [4], [5]])
         other.step([7, 7, 7])
         assert_same(*(reader.step([8, 9, 10]) for reader in (plain, one)))
-        kept = len(one._recordings._kept)
+        kept = len(one._graphs._kept)
         del other
-        third = RecordedReader(model, 0)
+        third = CudaGraphDecoderOnlyStepper(model, 0)
         third.begin([[3], [4], [5]])
         third.step([7, 7, 7])
-        assert len(third._recordings._kept) == kept  # what the other had is free again
+        assert len(third._graphs._kept) == kept  # what the other had is free again
 
 
-def test_without_memory_for_recordings_steps_are_plain(model, monkeypatch):
+def test_without_memory_for_graphs_steps_are_plain(model, monkeypatch):
     readers = both(model)
-    monkeypatch.setattr(readers[1]._recordings, "of", lambda *_: None)
+    monkeypatch.setattr(readers[1]._graphs, "of", lambda *_: None)
     with torch.inference_mode():
         [reader.begin(PROMPTS) for reader in readers]
         [reader.select([0, 0, 2], [0, 0, 2]) for reader in readers]

@@ -10,7 +10,7 @@ from regard.decoding import generate as decoding
 from regard.decoding.cuda_graphs import capture as recording
 from regard.decoding.cuda_graphs import encoder_decoder as recorded
 from regard.decoding.cuda_graphs.beam import Rules
-from regard.decoding.cuda_graphs.capture import power_of_two, recordings_of
+from regard.decoding.cuda_graphs.capture import graph_cache, power_of_two
 from regard.decoding.cuda_graphs.encoder_decoder import CudaGraphStepper
 from regard.decoding.generate import decode
 from regard.decoding.logits.processors import LogitsProcessor
@@ -94,7 +94,7 @@ def test_outputs_outgrow_a_recording(monkeypatch, kind, beam_size):
     model = ending_model()
     plain = decoded(monkeypatch, ModelStepper, model, beam_size=beam_size, min_length=10)
     assert_same(decoded(monkeypatch, kind, model, beam_size=beam_size, min_length=10), plain)
-    assert len({shape.steps for shape in recordings_of(model).shapes}) > 1
+    assert len({shape.steps for shape in graph_cache(model).shapes}) > 1
 
 
 @pytest.mark.parametrize("kind", [CudaGraphStepper, "whole"])
@@ -104,15 +104,15 @@ def test_few_sentences_move_to_a_smaller_recording(monkeypatch, kind):
     model = ending_model()
     plain = decoded(monkeypatch, ModelStepper, model, beam_size=3)
     assert_same(decoded(monkeypatch, kind, model, beam_size=3), plain)
-    assert len({shape.sentences for shape in recordings_of(model).shapes}) > 1
+    assert len({shape.sentences for shape in graph_cache(model).shapes}) > 1
 
 
 def test_recordings_serve_later_calls_and_follow_the_weights(monkeypatch):
     model = ending_model()
     decoded(monkeypatch, CudaGraphStepper, model, beam_size=3)
-    before = list(recordings_of(model)._kept.values())
+    before = list(graph_cache(model)._kept.values())
     decoded(monkeypatch, CudaGraphStepper, model, beam_size=3)
-    assert list(recordings_of(model)._kept.values()) == before
+    assert list(graph_cache(model)._kept.values()) == before
     with torch.no_grad():
         model.head.weight.mul_(0.5)  # in place: the recording sees it
     assert_same(
@@ -121,7 +121,7 @@ def test_recordings_serve_later_calls_and_follow_the_weights(monkeypatch):
     )
     model.double().float()  # elsewhere: another recording
     decoded(monkeypatch, CudaGraphStepper, model, beam_size=3)
-    assert not set(before) & set(recordings_of(model)._kept.values())
+    assert not set(before) & set(graph_cache(model)._kept.values())
 
 
 def test_a_model_and_its_recordings_go_together(monkeypatch):

@@ -3,13 +3,13 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.decoding.logits.counter_uniforms import counter_uniforms, draw
+from regard.decoding.logits.counter_uniforms import counter_uniforms, sample_tokens
 from regard.decoding.logits.filters import (
     allow_only,
     forbid_repeated_ngrams,
     keep_top_k,
     keep_top_p,
-    penalise_repetition,
+    penalize_repetition,
 )
 
 INF = torch.inf
@@ -47,7 +47,7 @@ def test_top_p_is_a_share_of_what_is_allowed():
 
 def test_a_penalty_makes_what_was_said_less_probable_once():
     log_p = rows([0.5, 0.25, 0.25])
-    found = penalise_repetition(log_p, torch.tensor([[0, 0, 2]]), 2.0)
+    found = penalize_repetition(log_p, torch.tensor([[0, 0, 2]]), 2.0)
     assert_close(found, torch.stack([log_p[0, 0] * 2, log_p[0, 1], log_p[0, 2] * 2])[None])
 
 
@@ -71,7 +71,7 @@ def test_draws_follow_the_probabilities():
     chances = counter_uniforms(7, np.arange(count), np.zeros(count, np.int64), 3)
     assert chances.min() >= 0 and chances.max() < 1
     log_p = rows([0.5, 0.0, 0.2, 0.3]).expand(count, -1)
-    share = torch.bincount(draw(log_p, torch.from_numpy(chances)), minlength=4) / count
+    share = torch.bincount(sample_tokens(log_p, torch.from_numpy(chances)), minlength=4) / count
     assert_close(share, torch.tensor([0.5, 0.0, 0.2, 0.3]), atol=0.01, rtol=0)
 
 
@@ -90,4 +90,4 @@ def test_a_draw_depends_on_all_that_it_is_for():
 def test_the_least_and_the_greatest_chance_hit_a_possible_token():
     log_p = rows([0.0, 0.5, 0.5, 0.0])
     chances = torch.tensor([0.0, 1 - 2.0**-53], dtype=torch.float64)
-    assert draw(log_p.expand(2, -1), chances).tolist() == [1, 2]
+    assert sample_tokens(log_p.expand(2, -1), chances).tolist() == [1, 2]

@@ -1,7 +1,5 @@
-"""Mask-predict: lengths, passes, the choice among candidates; and the same with everything in fixed places."""
+"""Mask-predict: lengths, iterations, the choice among candidates."""
 
-import gc
-import weakref
 from itertools import chain, pairwise
 
 import pytest
@@ -9,8 +7,6 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from regard.decoding import generate as decoding
-from regard.decoding.cuda_graphs.capture import recordings_of
-from regard.decoding.cuda_graphs.mask_predict import FillingRecording, SourceRecording, padded_to_bucket
 from regard.decoding.generate import decode
 from regard.decoding.search.mask_predict import (
     MaskPredictState,
@@ -178,63 +174,8 @@ def test_memory_that_runs_out_means_fewer_at_once(monkeypatch):
     with pytest.raises(DataError) as error:
         decode(model, source[:1], token_mask[:1], ENDS, settings)
     assert str(error.value) == (
-        "Memory runs out on a single text of 9 tokens with 3 hypotheses; split it, or ask for fewer length "
-        "candidates."
+        "Out of memory on a single text of 9 tokens with 3 hypotheses; split the text or use fewer length candidates."
     )
-
-
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "index"])
-@pytest.mark.parametrize("settings", [{}, {"iterations": 2, "length_candidates": 1}], ids=str)
-def test_fixed_places_change_nothing(monkeypatch, positions, settings):
-    model, asked = small_mask_predict(positions=positions), MaskPredictDecodeSettings(**settings)
-    source, token_mask = sources(LENGTHS)
-    plain = decode(model, source, token_mask, ENDS, asked)
-    monkeypatch.setattr(decoding, "supports_captured_passes", lambda model: True)
-    assert_same(decode(model, source, token_mask, ENDS, asked), plain)
-    assert recordings_of(model).shapes == []  # what comes once is not worth it
-    for rows in (slice(None), slice(2, 9), slice(None)):
-        assert_same(decode(model, source[rows], token_mask[rows], ENDS, asked), plain[rows])
-        if rows == slice(None):
-            kinds = {type(each) for each in recordings_of(model)._kept.values()}
-            assert kinds == {SourceRecording, FillingRecording}
-
-
-def test_recordings_do_not_grow_past_the_last_place(monkeypatch):
-    model, asked = small_mask_predict(positions="learned", max_positions=9), MaskPredictDecodeSettings()
-    source, token_mask = sources(LENGTHS)
-    plain = decode(model, source, token_mask, ENDS, asked)
-    monkeypatch.setattr(decoding, "supports_captured_passes", lambda model: True)
-    for _ in range(2):
-        assert_same(decode(model, source, token_mask, ENDS, asked), plain)
-    assert {shape.length for shape in recordings_of(model).shapes} == {9}
-
-
-def test_a_model_and_its_recordings_go_together(monkeypatch):
-    monkeypatch.setattr(decoding, "supports_captured_passes", lambda model: True)
-    model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
-    for _ in range(2):
-        decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings())
-    assert recordings_of(model).shapes
-    gone = weakref.ref(model)
-    del model
-    gc.collect()
-    assert gone() is None
-
-
-def test_sizes_lie_on_a_grid():
-    assert [padded_to_bucket(size) for size in (1, 4, 5, 9, 13, 17, 31, 33, 41, 65)] == [
-        8,
-        8,
-        8,
-        16,
-        16,
-        24,
-        32,
-        40,
-        48,
-        80,
-    ]
-    assert [padded_to_bucket(size, finest=1) for size in (1, 3, 7, 9, 60, 64, 65)] == [1, 3, 7, 10, 64, 64, 80]
 
 
 def test_nothing_between_the_passes_depends_on_values():
@@ -254,14 +195,3 @@ def test_nothing_between_the_passes_depends_on_values():
             torch.zeros(4, dtype=torch.long),
         )
     assert tokens.shape == sure.shape == (6, 12)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_recorded_passes_say_what_the_model_says():
-    model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
-    asked = MaskPredictDecodeSettings()
-    plain = decode(model, source, token_mask, ENDS, asked)
-    model, source, token_mask = model.cuda(), source.cuda(), token_mask.cuda()
-    for rows in (slice(None), slice(None), slice(2, 9), slice(2, 9), slice(None)):
-        assert_same(decode(model, source[rows], token_mask[rows], ENDS, asked), plain[rows])
-    assert all(each._graphs for each in recordings_of(model)._kept.values())

@@ -19,7 +19,7 @@ from language_folders import (
     their_folder,
 )
 from regard.checkpoint.bundle import read_bundle, write_bundle
-from regard.decoding.text_settings import GenerateSettings
+from regard.decoding.settings import GenerateSettings
 from regard.interop.huggingface.read import read
 from regard.interop.huggingface.write import write
 from regard.progress import Progress

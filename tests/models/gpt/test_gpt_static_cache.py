@@ -1,4 +1,4 @@
-"""Steps of a GPT in places that never move, against plain reading."""
+"""Steps of a GPT with a static cache, against plain reading."""
 
 import pytest
 import torch
@@ -7,6 +7,7 @@ from torch.testing import assert_close
 from language import padded_in_front, small_language_model
 from own_kernels import complaint, needs_kernels
 from regard.models.gpt.model import GptSettings
+from regard.models.gpt.static_cache import StaticGptState
 from small import random_tokens
 
 SIZES = {"width": 16, "heads": 4, "layers": 2, "feed_forward_width": 24, "max_positions": 40}
@@ -20,7 +21,7 @@ VARIANTS = {
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_fixed_steps_are_plain_reading(name):
+def test_static_steps_are_plain_reading(name):
     model = small_language_model(GptSettings(**SIZES | VARIANTS[name]))
     lengths = [6, 2, 4]
     tokens, token_mask = padded_in_front(random_tokens(3, 6), lengths)
@@ -29,12 +30,12 @@ def test_fixed_steps_are_plain_reading(name):
         state, plain = model.start(), model.start()
         model.hidden_states(tokens, state, token_mask)
         model.hidden_states(tokens, plain, token_mask)
-        fixed = model.fixed_text(4, 10)  # a row and a few slots more than are needed at first
+        fixed = model.static_text_state(4, 10)  # a row and a few slots more than are needed at first
         used = fixed.load(state, torch.arange(3))
         assert used == 6
         for step in range(9):
             if used == fixed.slots:
-                larger = model.fixed_text(4, 20)
+                larger = model.static_text_state(4, 20)
                 larger.take(fixed, used)
                 fixed = larger
             padded = torch.cat((more[:, step], torch.zeros(1, dtype=torch.long)))
@@ -49,7 +50,10 @@ def test_a_text_may_be_loaded_into_several_rows():
     with torch.inference_mode():
         state = model.start()
         model.hidden_states(random_tokens(2, 5), state)
-        fixed = model.fixed_text(4, 8)
+        fixed = StaticGptState(model, 4, 8)
+        assert (
+            not fixed.is_fused and fixed.size == 2 * 2 * 4 * 8 * 16 * 8
+        )  # layers, keys and values, rows, slots, fp64
         fixed.load(state, torch.tensor([0, 0, 1, 1]))
         logits = fixed.step(torch.tensor([5, 5, 5, 5]))
     assert_close(logits[0], logits[1])
@@ -76,7 +80,7 @@ for changes in ({}, {"positions": "rotary", "activation": "relu"}, {"has_bias": 
             with torch.inference_mode():
                 state = model.start()
                 model.hidden_states(tokens.to(device), state, token_mask.to(device))
-                fixed = model.fixed_text(rows, 80)
+                fixed = model.static_text_state(rows, 80)
                 fixed.load(state, torch.arange(rows, device=device))
                 found.append(torch.stack([fixed.step(torch.full((rows,), t, device=device)) for t in (3, 5, 7, 4)]))
         torch.testing.assert_close(found[1], found[0], atol=1e-4, rtol=1e-4)
@@ -89,7 +93,7 @@ for changes in ({}, {"positions": "rotary", "activation": "relu"}, {"has_bias": 
         with torch.inference_mode():
             state = exact.float().start()
             exact.hidden_states(tokens.to(device), state)
-            fixed = exact.to(dtype).fixed_text(3, 80)
+            fixed = exact.to(dtype).static_text_state(3, 80)
             fixed.load(state, torch.arange(3, device=device))
             found.append(torch.stack([fixed.step(torch.full((3,), t, device=device)) for t in (3, 5, 7, 4)]))
     assert found[1].dtype == torch.float32

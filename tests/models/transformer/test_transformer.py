@@ -73,7 +73,7 @@ def test_sharing_needs_one_vocabulary():
     with pytest.raises(ConfigError) as error:
         Transformer(small_settings(), Vocabularies(30, 40, False))
     assert str(error.value) == (
-        'model.embeddings: "shared" needs one vocabulary for both languages; say text.vocabularies=shared, or '
+        'model.embeddings: "shared" needs one vocabulary for both languages; set text.vocabularies=shared, or '
         'model.embeddings="target".'
     )
     Transformer(small_settings(embeddings="target"), Vocabularies(30, 40, False))

@@ -295,7 +295,7 @@ def test_settings_that_contradict_the_start_are_refused(language_model, files, q
         (
             {"init_from": str(quick_run.path)},
             f"init_from: {quick_run.path} is a sequence-to-sequence model, but the task classify begins with a "
-            "language model or a text encoder or a two-direction language model or a table of words; name one.",
+            "language model or a text encoder or a bidirectional language model or a word embedding model; name one.",
         ),
         (
             {"max_length": 65},

@@ -164,7 +164,7 @@ def test_a_draw_depends_on_the_line_and_not_on_the_neighbours(translator):
 
 def test_the_other_method_leaves_the_checkpoint_s_own_settings_behind(translator):
     assert translator.decoding().beam_size == 5 and translator.decoding(method="sample").beam_size == 1
-    with pytest.raises(ConfigError, match="beam_size: 5 is for a search; leave it out"):
+    with pytest.raises(ConfigError, match="beam_size: 5 applies to beam search only; omit it"):
         translator("Ja.", method="sample", beam_size=5)
 
 
@@ -270,5 +270,5 @@ def test_texts_that_do_not_fit_together_are_decoded_apart(translator, monkeypatc
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
     monkeypatch.setattr(decoding, "_decode_together", never)
-    with pytest.raises(DataError, match=r"^Memory runs out on a single text of \d+ tokens with 2 "):
+    with pytest.raises(DataError, match=r"^Out of memory on a single text of \d+ tokens with 2 "):
         translator(SENTENCES, beam_size=2)

@@ -145,7 +145,7 @@ def test_a_dry_run_counts(book):
         ({"evaluation.analogies": "none.txt"}, DataError, "none.txt: there is no such file"),
         ({"objective.window": 0}, ConfigError, "objective.window: 0 is out of range"),
         ({"train.optimizer": "adam"}, ConfigError, "train.optimizer: unknown setting"),
-        ({"model.preset": "gpt-tiny"}, ConfigError, "the task vectors needs a table of word vectors"),
+        ({"model.preset": "gpt-tiny"}, ConfigError, "the task vectors needs a word vector model"),
         ({"train.learning_rate": 1e30}, ConfigError, "is too high"),
     ],
 )

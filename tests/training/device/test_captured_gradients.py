@@ -24,7 +24,7 @@ def trained(cuda_graphs: bool, dropout: float) -> Scene:
 @needs_cuda
 def test_replayed_gradients_train_like_computed_ones():
     plain, recorded = trained(False, dropout=0.0), trained(True, dropout=0.0)
-    assert type(plain.trainer.gradients) is Gradients and recorded.trainer.gradients._recordings
+    assert type(plain.trainer.gradients) is Gradients and recorded.trainer.gradients._graphs
     assert_close(recorded.weights(), plain.weights(), rtol=0, atol=1e-4)
 
 
@@ -34,11 +34,11 @@ def test_replayed_dropout_follows_the_seed():
 
 
 @needs_cuda
-def test_recordings_are_dropped_when_memory_runs_out():
+def test_graphs_are_dropped_when_memory_runs_out():
     scene = trained(True, dropout=0.0)
-    assert isinstance(scene.trainer.gradients, CudaGraphGradients) and scene.trainer.gradients._recordings
+    assert isinstance(scene.trainer.gradients, CudaGraphGradients) and scene.trainer.gradients._graphs
     scene.trainer.gradients.release()
-    assert not scene.trainer.gradients._recordings
+    assert not scene.trainer.gradients._graphs
     assert all(parameter.grad.abs().sum() == 0 for parameter in scene.trainer.model.parameters())
 
 
@@ -50,7 +50,7 @@ def test_the_first_micro_batch_of_an_update_writes_over_the_last_one_and_others_
     recorded = CudaGraphGradients(trainer.model, trainer.gradients.objective, CPU)
     recorded._has_room = False  # as before the first recording
     counts = {name: sum(recorded.objective.counts(batch)[name] for batch in batches) for name in recorded._scales}
-    places = recorded._places
+    places = recorded._buffers
     for _ in range(2):  # the second time, there is something to write over
         recorded.begin(counts, len(batches))
         for batch in batches:
@@ -58,7 +58,7 @@ def test_the_first_micro_batch_of_an_update_writes_over_the_last_one_and_others_
         recorded.clear()
     assert all(p.grad is place for p, place in zip(trainer.model.parameters(), places, strict=True))
     found = [place.clone() for place in places]
-    recorded.begin(counts, share=0)
+    recorded.begin(counts, micro_batches=0)
     assert all(place.abs().sum() == 0 for place in places)
     plain = Gradients(trainer.model, recorded.objective, CPU)
     plain.clear()
@@ -90,13 +90,13 @@ def test_gradients_of_the_first_recording_stay_where_they_are_found_unless_two_s
     recorded = CudaGraphGradients(model, SumOfSquares(), CPU)
     recorded.begin({"loss": 2})
     recorded._compute(batch)
-    expected = [place.clone() for place in recorded._places]
-    before, recorded._is_recording = list(recorded._places), True
+    expected = [place.clone() for place in recorded._buffers]
+    before, recorded._is_capturing = list(recorded._buffers), True
     recorded._compute(batch)
-    assert [place is old for place, old in zip(recorded._places, before, strict=True)] == [True, True, False]
-    assert all(each.grad is place for each, place in zip(model.parameters(), recorded._places, strict=True))
+    assert [place is old for place, old in zip(recorded._buffers, before, strict=True)] == [True, True, False]
+    assert all(each.grad is place for each, place in zip(model.parameters(), recorded._buffers, strict=True))
     torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5 * torch.nn.utils.get_total_norm(expected).item())
-    assert_close(recorded._places, [place / 2 for place in expected], rtol=1e-4, atol=1e-5)
+    assert_close(recorded._buffers, [place / 2 for place in expected], rtol=1e-4, atol=1e-5)
 
 
 def test_a_cpu_computes_as_it_goes():

@@ -7,8 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 from torch.testing import assert_close
+
+from regard.training.parallel.process_group import ProcessGroup, init_process_group, is_main_process
 
 SCRIPT = """
 import sys
@@ -75,3 +78,24 @@ def test_the_command_line_under_torchrun_speaks_once(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("Use it: regard translate") == 1
     assert json.loads((out / "run.json").read_text())["machine"]["processes"] == 2
+
+
+def test_a_single_process_sums_and_agrees_with_itself(monkeypatch):
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    with init_process_group(torch.device("cpu")) as team:
+        assert team == ProcessGroup(0, 1) and team.is_main
+        counts, values = {"ce": 3}, torch.tensor([1.0, 2.0])
+        assert team.sum_counts(counts, values.device) == counts and team.sum_values(values) is values
+        assert team.agree(True, values.device) and not team.agree(False, values.device)
+        model = torch.nn.Linear(2, 2)
+        team.sum_gradients(model)
+        assert model.weight.grad is None
+        team.wait()
+
+
+@pytest.mark.parametrize("rank, expected", [(None, True), ("0", True), ("1", False)])
+def test_rank_zero_is_the_main_process(rank, expected, monkeypatch):
+    monkeypatch.delenv("RANK", raising=False)
+    if rank is not None:
+        monkeypatch.setenv("RANK", rank)
+    assert is_main_process() == expected and ProcessGroup(int(rank or 0), 2).is_main == expected

@@ -1,6 +1,6 @@
-"""Decoding steps recorded as CUDA graphs: what a step asks of the GPU is asked once, and replayed ever after.
+"""CUDA graphs of decoding steps: the kernels of a step are captured once and replayed as one launch.
 
-A step of a small model is a hundred kernels of a few microseconds, and takes as long as it takes to launch them.
+A step of a small model is a hundred kernels of a few microseconds each, so that launching them takes all its time.
 """
 
 import weakref
@@ -19,16 +19,16 @@ from regard.nn.probes.probe import probes
 SHORTEST_SOURCE = 16
 FEWEST_STEPS = 32
 LEAVE_AT = 4
-"""Sentences move to a smaller recording when so few of them are left: one in four of its rows."""
+"""Sentences move to a smaller graph when no more than one in four of its rows is still in use."""
 LARGE = 128
-"""Sentences of a recording from which on a step takes longer than that of a smaller one."""
-MEMORY_SHARE = 0.1
-"""Of the device's memory, for recordings that are kept."""
+"""Number of sentences from which a step is slower than that of a smaller graph."""
+MEMORY_FRACTION = 0.1
+"""Fraction of the device's memory that the cached graphs may hold."""
 
 
 @dataclass(frozen=True)
 class GraphKey:
-    """The room a recording has: sizes are powers of two, so that few recordings serve all batches."""
+    """The capacity of a graph; sizes are powers of two, so that few graphs serve all batches."""
 
     sentences: int
     length: int
@@ -37,25 +37,25 @@ class GraphKey:
 
     @classmethod
     def around(cls, sentences: int, length: int, hypotheses: int, taken: int) -> "GraphKey":
-        """Return the shape for so many sentences, after some steps and for as many more."""
+        """Return the key for a number of sentences with some steps taken, with room for as many more."""
         length, steps = max(SHORTEST_SOURCE, length), max(FEWEST_STEPS, 2 * taken)
         return cls(power_of_two(sentences), power_of_two(length), hypotheses, power_of_two(steps))
 
     def is_too_large_for(self, sentences: int) -> bool:
-        """Tell whether so few sentences had better move to a smaller recording."""
+        """Return True if the sentences that are left should move to a smaller graph."""
         return self.sentences >= LARGE and LEAVE_AT * sentences <= self.sentences
 
 
 def power_of_two(size: int) -> int:
-    """Return the next power of two."""
+    """Return the smallest power of two that is not less than a size."""
     return 1 << max(0, size - 1).bit_length()
 
 
 class CapturedGraph:
-    """One step in fixed places: what goes in, what comes out, and the graph between (without CUDA: the step)."""
+    """One decoding step: static input and output buffers and its CUDA graph (on a CPU: the step itself)."""
 
     pool: Any = None
-    """Where the graph has what it needs on the way, if it shares that place with other graphs."""
+    """The memory pool of intermediate tensors, where it is shared with other graphs."""
 
     def __init__(self, model: SupportsCudaGraphs, shape: GraphKey, device: torch.device) -> None:
         self.shape: Any = shape
@@ -71,11 +71,11 @@ class CapturedGraph:
 
     @property
     def size(self) -> int:
-        """Bytes held."""
+        """Bytes held by the state."""
         return self.static_state.size
 
-    def record(self) -> None:
-        """Do everything once, which sets up what must not be set up in a recording, and then record it."""
+    def capture(self) -> None:
+        """Run every part once, to warm up what must not be set up during capture, and then capture it."""
         for name in self.parts:
             self.parts[name]()
         if self.tokens.is_cuda:
@@ -91,11 +91,11 @@ class CapturedGraph:
 
     @property
     def parts(self) -> dict[str, Callable[[], None]]:
-        """What is recorded, by name, in the order in which it is done."""
+        """The captured functions by name, in the order in which they run."""
         return {"step": self._step}
 
     def run(self, part: str = "step") -> None:
-        """Do one part."""
+        """Replay one part, or call it where it is not captured."""
         if part in self._graphs:
             self._graphs[part].replay()
         else:
@@ -108,98 +108,98 @@ class CapturedGraph:
 Kind = TypeVar("Kind", bound=CapturedGraph)
 
 
-class Recordings:
-    """The recordings of one model, the most recently used ones kept."""
+class GraphCache:
+    """The captured graphs of one model, with least-recently-used eviction."""
 
     def __init__(self, model: Any) -> None:
-        # The model owns its recordings, not they the model: it must be free to go.
+        # Weak, so that the graphs do not keep their model alive.
         self._model = weakref.ref(model)
         self._kept: OrderedDict[tuple[Any, ...], CapturedGraph] = OrderedDict()
         self._probes = list(probes(model).values())
-        # Walking through a model takes longer than a step; its modules with weights of their own are soon asked.
+        # Walking over all modules takes longer than a step, so those with parameters of their own are listed once.
         self._owners = [module for module in model.modules() if module._parameters]
-        self._places = self._find_weights()
-        self._noticed: set[Any] = set()
+        self._addresses = self._weight_addresses()
+        self._requested: set[Any] = set()
         self.pool: Any = None
-        """A place that recordings which run one after the other may share."""
+        """A memory pool for graphs that run one after the other."""
 
-    def is_new(self, what: Any) -> bool:
-        """Tell whether this is asked for the first time: what comes once is not worth a recording."""
-        is_known = what in self._noticed
-        self._noticed.add(what)
-        return not is_known
+    def is_new(self, key: Any) -> bool:
+        """Return True if a key is requested for the first time: what is used once is not worth a capture."""
+        was_requested = key in self._requested
+        self._requested.add(key)
+        return not was_requested
 
-    def _find_weights(self) -> list[int]:
-        """Return where in memory the weights stand, and the recordings read them."""
+    def _weight_addresses(self) -> list[int]:
+        """Return the memory addresses of the weights, which the graphs hold."""
         weights = (weight for owner in self._owners for weight in owner._parameters.values())
         return [weight.data_ptr() for weight in weights if weight is not None]
 
     @property
     def is_up_to_date(self) -> bool:
-        """Whether the weights still stand where they did."""
-        return self._find_weights() == self._places
+        """True if the weights are still at the captured addresses."""
+        return self._weight_addresses() == self._addresses
 
     @property
     def is_heard(self) -> bool:
-        """Whether anybody listens to the model: a recording could not tell them."""
+        """True if a probe of the model has a listener, which a replayed graph could not call."""
         return any(probe.is_heard for probe in self._probes)
 
     @property
     def shapes(self) -> list[Any]:
-        """The shapes that are kept."""
+        """The keys of the cached graphs."""
         return [each.shape for each in self._kept.values()]
 
     def of(self, kind: type[Kind], shape: Any, *rules: Any) -> Kind | None:
-        """Return the recording of a kind and shape, made now if there is none; None if memory is too short for it."""
+        """Return the graph of a class and key, captured now if it is not cached; None if memory does not suffice."""
         model, key = self._model(), (kind, shape, *rules)
         assert model is not None, "a stepper holds the model"
         if key not in self._kept:
             device = next(model.parameters()).device
             self._make_room(device)
             try:
-                made = kind(model, shape, device, *rules)
-                made.record()
+                graph = kind(model, shape, device, *rules)
+                graph.capture()
             except torch.OutOfMemoryError:
                 return None
-            self._kept[key] = made
+            self._kept[key] = graph
         self._kept.move_to_end(key)
-        found = self._kept[key]
-        assert isinstance(found, kind)
-        return found
+        cached = self._kept[key]
+        assert isinstance(cached, kind)
+        return cached
 
     def _make_room(self, device: torch.device) -> None:
         if device.type != "cuda":
             return
-        limit = MEMORY_SHARE * torch.cuda.get_device_properties(device).total_memory
+        limit = MEMORY_FRACTION * torch.cuda.get_device_properties(device).total_memory
         while self._kept and sum(each.size for each in self._kept.values()) > limit:
             self._kept.popitem(last=False)
 
 
-_recordings: "weakref.WeakKeyDictionary[nn.Module, Recordings]" = weakref.WeakKeyDictionary()
+_caches: "weakref.WeakKeyDictionary[nn.Module, GraphCache]" = weakref.WeakKeyDictionary()
 
 
-def recordings_of(model: Any, may_have_moved: bool = True) -> Recordings:
-    """Return the recordings of a model, which outlive a call as long as its weights stay in their places.
+def graph_cache(model: Any, may_have_moved: bool = True) -> GraphCache:
+    """Return the graphs of a model, which are reused between calls while its weights stay at their addresses.
 
-    Within a call they do; looking for that again takes as long as a step.
+    Within a call they stay, and `may_have_moved=False` skips the check, which takes as long as a step.
     """
-    known = _recordings.get(model)
-    if known is None or (may_have_moved and not known.is_up_to_date):
-        known = _recordings[model] = Recordings(model)
-    return known
+    cache = _caches.get(model)
+    if cache is None or (may_have_moved and not cache.is_up_to_date):
+        cache = _caches[model] = GraphCache(model)
+    return cache
 
 
-def forget_recordings(model: Any) -> None:
-    """Drop the recordings of a model, and the memory they hold."""
-    _recordings.pop(model, None)
+def drop_graphs(model: Any) -> None:
+    """Drop the graphs of a model, and the memory they hold."""
+    _caches.pop(model, None)
 
 
 def supports_cuda_graphs(model: Any) -> bool:
-    """Tell whether the steps of a model are recorded: on a CUDA device, unless someone listens."""
+    """Return True if the steps of a model are captured: on a CUDA device, unless a probe has a listener."""
     is_on_gpu = isinstance(model, SupportsCudaGraphs) and next(model.parameters()).is_cuda  # type: ignore[attr-defined]
-    return is_on_gpu and not recordings_of(model).is_heard
+    return is_on_gpu and not graph_cache(model).is_heard
 
 
 def supports_captured_passes(model: Any) -> bool:
-    """Tell whether the passes of a model over its outputs are recorded: on a CUDA device, unless someone listens."""
-    return next(model.parameters()).is_cuda and not recordings_of(model).is_heard
+    """Return True if a model's mask-predict passes are captured: on a CUDA device, unless a probe has a listener."""
+    return next(model.parameters()).is_cuda and not graph_cache(model).is_heard

@@ -1,4 +1,4 @@
-"""Random choices without a random state: a draw is a function of what it is for."""
+"""Counter-based random numbers: a uniform is a pure function of seed, row, sample and step, without RNG state."""
 
 import numpy as np
 import torch
@@ -13,14 +13,14 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 def counter_uniforms(
     seed: int, lines: NDArray[np.int64], samples: NDArray[np.int64], step: int
 ) -> NDArray[np.float64]:
-    """Return one number in [0, 1) for each (line, sample) at a step."""
+    """Return a uniform in [0, 1) for each (line, sample) at a step."""
     state = np.full(lines.shape, seed, np.uint64)
     for part in (lines, samples, np.full(lines.shape, step)):
         state = mixed(state + GOLDEN * (part.astype(np.uint64) + np.uint64(1)))
     return (state >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def draw(log_p: Tensor, chances: Tensor) -> Tensor:
-    """Return one token a row (R,) of log probabilities (R, V), where the running sum passes a chance in [0, 1)."""
+def sample_tokens(log_p: Tensor, uniforms: Tensor) -> Tensor:
+    """Return a token a row (R,) sampled from log probabilities (R, V): inverse CDF at uniforms (R,) in [0, 1)."""
     sums = log_p.softmax(1).double().cumsum(1)
-    return torch.searchsorted(sums, chances[:, None] * sums[:, -1:], right=True)[:, 0]
+    return torch.searchsorted(sums, uniforms[:, None] * sums[:, -1:], right=True)[:, 0]

@@ -1,4 +1,4 @@
-"""How much attention each source token has got so far (Wu et al., 2016, eq. 14); costs nothing unless asked for."""
+"""Coverage penalty (Wu et al., 2016, eq. 14): attention probes sum up the cross-attention of every source token."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,20 +10,20 @@ from torch import Tensor
 from regard.errors import ConfigError
 from regard.nn.probes.probe import Listener, Probe, listening, probes
 
-FAINTEST = 1e-9
-"""Keeps the logarithm of no attention at all finite."""
+MIN_COVERAGE = 1e-9
+"""Keeps the logarithm finite where a token got no attention."""
 
 
 class Coverage:
     """The sum over steps of the cross-attention (R, S) of every hypothesis: the mean of all heads and layers."""
 
     def __init__(self, models: Sequence[Any], token_mask: Tensor) -> None:
-        self.listened = [
+        self.watched = [
             probe for model in models for name, probe in probes(model).items() if name.endswith(".cross.weights")
         ]
-        if not self.listened:
+        if not self.watched:
             raise ConfigError(
-                "coverage_penalty: this model has no cross-attention to measure coverage by; leave it out."
+                "coverage_penalty: this model has no cross-attention, so its coverage is undefined; omit it."
             )
         self.token_mask = token_mask  # (B, S)
         self.total = torch.zeros(token_mask.shape, device=token_mask.device)  # (R, S)
@@ -31,26 +31,28 @@ class Coverage:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Hear every cross-attention for the length of a block."""
-        listeners: dict[Probe, Listener] = dict.fromkeys(self.listened, self._hear)
+        """Collect every cross-attention while the context is open."""
+        listeners: dict[Probe, Listener] = dict.fromkeys(self.watched, self._collect)
         with listening(listeners):
             yield
 
-    def _hear(self, weights: Tensor) -> None:
+    def _collect(self, weights: Tensor) -> None:
         self._step.append(weights.mean(1).flatten(0, 1))  # (B, H, hypotheses, S) to (R, S)
 
     def add_step(self) -> None:
-        """Count the attention that was heard since the last step."""
+        """Add the attention weights collected since the last step."""
         self.total = self.total + torch.stack(self._step).mean(0)
         self._step = []
 
     def penalty(self, weight: float) -> Tensor:
         """Return the penalty (R,): the weight times the sum of log min(coverage, 1) over the source."""
-        share = self.total.clamp(FAINTEST, 1).log().unflatten(0, (self.token_mask.size(0), -1))  # (B, hypotheses, S)
-        return weight * share.masked_fill(~self.token_mask[:, None], 0).sum(-1).flatten()
+        log_coverage = (
+            self.total.clamp(MIN_COVERAGE, 1).log().unflatten(0, (self.token_mask.size(0), -1))
+        )  # (B, hypotheses, S)
+        return weight * log_coverage.masked_fill(~self.token_mask[:, None], 0).sum(-1).flatten()
 
     def reorder(self, hypotheses: Tensor, sentences: Tensor | None = None) -> None:
-        """Go on with these rows."""
+        """Select rows of hypotheses, and of sentences where some have left."""
         self.total = self.total.index_select(0, hypotheses)
         if sentences is not None:
             self.token_mask = self.token_mask.index_select(0, sentences)

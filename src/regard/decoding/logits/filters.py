@@ -1,23 +1,24 @@
-"""Pure functions from log probabilities (R, V) to log probabilities: what may not be said becomes -inf."""
+"""Logits filters: pure functions on log probabilities (R, V) that set suppressed tokens to -inf."""
 
 import math
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 
 def allow_only(log_p: Tensor, tokens: Tensor) -> Tensor:
-    """Return the log probabilities (..., V) of some tokens (N,) only."""
+    """Return the log probabilities (..., V) with all tokens but these (N,) set to -inf."""
     kept = torch.full_like(log_p, -torch.inf)
     kept[..., tokens] = log_p[..., tokens]
     return kept
 
 
-def penalise_repetition(log_p: Tensor, past: Tensor, penalty: float) -> Tensor:
-    """Return the log probabilities with those of tokens said before (R, L) multiplied by a penalty.
+def penalize_repetition(log_p: Tensor, past: Tensor, penalty: float) -> Tensor:
+    """Return the log probabilities with those of past tokens (R, L) multiplied by a penalty.
 
-    Keskar et al. (2019, §4.1) divide logits; a log probability is never positive, so it means the same for every
-    token, and for an ensemble too.
+    Keskar et al. (2019, §4.1) divide logits; a log probability is never positive, so that the factor always lowers
+    it, in an ensemble too.
     """
     return log_p.scatter(1, past, log_p.gather(1, past) * penalty)
 
@@ -27,32 +28,57 @@ def forbid_repeated_ngrams(log_p: Tensor, past: Tensor, size: int) -> Tensor:
     if past.size(1) < size:
         return log_p
     ngrams = past.unfold(1, size, 1)  # (R, L - size + 1, size)
-    latest = past[:, past.size(1) - size + 1 :]  # (R, size - 1): what the next token would complete
-    is_again = (ngrams[..., :-1] == latest[:, None]).all(-1)
-    bans = torch.zeros_like(is_again, dtype=log_p.dtype).masked_fill_(is_again, -torch.inf)
+    latest = past[:, past.size(1) - size + 1 :]  # (R, size - 1): the n-gram that the next token completes
+    is_repeated = (ngrams[..., :-1] == latest[:, None]).all(-1)
+    bans = torch.zeros_like(is_repeated, dtype=log_p.dtype).masked_fill_(is_repeated, -torch.inf)
     return log_p.scatter_add(1, ngrams[..., -1], bans)
 
 
 def keep_top_k(log_p: Tensor, count: int) -> Tensor:
-    """Return the log probabilities of the `count` most probable tokens of each row; ties at the border stay."""
+    """Return the log probabilities of the `count` most probable tokens of each row, and of ties with the last."""
     if count >= log_p.size(1):
         return log_p
-    border = log_p.topk(count, dim=1).values[:, -1:]
-    return log_p.masked_fill(log_p < border, -torch.inf)
+    threshold = log_p.topk(count, dim=1).values[:, -1:]
+    return log_p.masked_fill(log_p < threshold, -torch.inf)
 
 
-def keep_top_p(log_p: Tensor, share: float) -> Tensor:
-    """Return the log probabilities of the fewest most probable tokens that hold a share (Holtzman et al., 2020).
+def keep_top_p(log_p: Tensor, p: float) -> Tensor:
+    """Return the log probabilities of the fewest tokens with total probability p (Holtzman et al., 2020).
 
-    The share is that of what the row still allows; the most probable token always stays.
+    Probabilities are normalized over the tokens that the row still allows; the most probable one always stays.
     """
-    ordered, places = log_p.softmax(1).sort(dim=1, descending=True, stable=True)
-    before = ordered.double().cumsum(1) - ordered  # what more probable tokens hold already
-    is_kept = (before < share).scatter(1, places, before < share)
+    ordered, indices = log_p.softmax(1).sort(dim=1, descending=True, stable=True)
+    before = ordered.double().cumsum(1) - ordered  # the probability of more probable tokens
+    is_kept = (before < p).scatter(1, indices, before < p)
     return log_p.masked_fill(~is_kept, -torch.inf)
 
 
-def keep_min_p(log_p: Tensor, share: float) -> Tensor:
-    """Return the log probabilities of tokens at least so probable as this share of the most probable one's."""
-    border = log_p.amax(1, keepdim=True) + math.log(share)
-    return log_p.masked_fill(log_p < border, -torch.inf)
+def keep_min_p(log_p: Tensor, fraction: float) -> Tensor:
+    """Return the log probabilities of tokens with at least this fraction of the highest probability of a row."""
+    threshold = log_p.amax(1, keepdim=True) + math.log(fraction)
+    return log_p.masked_fill(log_p < threshold, -torch.inf)
+
+
+class SamplingParams(Protocol):
+    """The settings that `warp_logits` applies."""
+
+    @property
+    def temperature(self) -> float:
+        """Divisor of the log probabilities."""
+
+    @property
+    def top_k(self) -> int | None:
+        """Number of most probable tokens that are kept."""
+
+    @property
+    def top_p(self) -> float | None:
+        """Total probability of the tokens that are kept."""
+
+
+def warp_logits(log_p: Tensor, settings: SamplingParams) -> Tensor:
+    """Return the unnormalized log probabilities (R, V) to sample from: temperature, then top-k, then top-p."""
+    if settings.temperature != 1:
+        log_p = log_p / settings.temperature
+    if settings.top_k is not None:
+        log_p = keep_top_k(log_p, settings.top_k)
+    return log_p if settings.top_p is None else keep_top_p(log_p, settings.top_p)

@@ -1,9 +1,9 @@
-"""Mask-predict (Ghazvininejad et al., 2019, §3): all words of an output at once, and the least sure ones anew.
+"""Mask-predict (Ghazvininejad et al., 2019, §3): parallel prediction of all tokens, then of the least confident anew.
 
-First the encoder says how long the output may be. Then every word is masked and filled in; in each further pass the
-words that the model was least sure of are masked once more, fewer from pass to pass, and filled in with all others in
-view. Several lengths are tried side by side. What the model gives the length counts as one word more, as the end
-does where words come one after the other: by its words alone, too short an output is often the surest.
+The encoder predicts the output length. Then every token is masked and predicted; each further iteration masks the
+tokens with the lowest probability, fewer each time, and predicts them from all others. Several lengths are decoded in
+parallel. The log probability of the length counts like that of one more token, as EOS does in autoregressive
+decoding: by its tokens alone, too short an output often scores best.
 """
 
 import math
@@ -21,48 +21,49 @@ from regard.models.base.protocols import ConditionalMaskedLM
 from regard.nn.kernels.availability import has_triton
 
 LOGITS_AT_ONCE = {"cpu": 2**22, "cuda": 2**27}
+"""Logits computed at a time: positions times vocabulary."""
 LONGEST_FUSED, LARGEST_FUSED = 128, 65_536
-"""Tokens of an output, and of the vocabulary, up to which kernels of our own do what lies between two passes."""
+"""Largest output length and vocabulary, in tokens, of the fused kernels for the update between two passes."""
 SHORTEST = 2
-"""Tokens of an output: a word, and the end."""
+"""Minimum output length in tokens: a word and EOS."""
 
 
 @dataclass(frozen=True)
 class MaskPredictStep:
-    """How outputs stand after a pass, one row for each length that is tried."""
+    """Outputs after an iteration, one row for each length candidate."""
 
     tokens: Tensor  # (R, T)
-    sure: Tensor  # (R, T) log probability of each word when it was filled in; infinite where there is none
-    masked: Tensor  # (R, T) True where a word was filled in by this pass
+    sure: Tensor  # (R, T) log probability of each token when it was predicted; infinite at EOS and padding
+    masked: Tensor  # (R, T) True where this iteration predicted the token
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """Outputs that are changed where they stand."""
+    """Outputs that are updated in place."""
 
     tokens: Tensor  # (R, T)
-    sure: Tensor  # (R, T)
-    token_mask: Tensor  # (R, T) False behind the end
-    words: Tensor  # (R,) without the end
+    confidence: Tensor  # (R, T)
+    token_mask: Tensor  # (R, T) False after EOS
+    words: Tensor  # (R,) length without EOS
 
 
 @dataclass(frozen=True)
 class MaskPredictState:
-    """What decides how outputs are filled in."""
+    """The constants of a mask-predict search."""
 
     bos_id: int
-    """What stands for a masked word."""
+    """BOS, which serves as the mask token."""
     eos_id: int
     never: tuple[int, ...]
     iterations: int
 
-    def struck_out(self, device: torch.device) -> Tensor:
-        """Return the tokens that are never said, where the outputs are."""
+    def suppressed_tensor(self, device: torch.device) -> Tensor:
+        """Return the suppressed ids as a tensor on a device."""
         return torch.tensor(self.never, dtype=torch.long, device=device)
 
     @classmethod
     def of(cls, ends: SpecialTokens, settings: MaskPredictDecodeSettings) -> "MaskPredictState":
-        """Return the rules that the settings ask for; the length alone says where an output ends."""
+        """Return the constants of some settings; EOS is suppressed, since the length decides where an output ends."""
         return cls(ends.bos_id, ends.eos_id, tuple(sorted({*ends.never, ends.eos_id})), settings.iterations)
 
 
@@ -76,32 +77,32 @@ def mask_predict(
     watch: Callable[[MaskPredictStep], None] | None = None,
     lengths: Tensor | None = None,
 ) -> list[list[Hypothesis]]:
-    """Return the hypotheses of each source (B, S), one for each length tried, best first.
+    """Return the hypotheses of each source (B, S), one for each length candidate, best first.
 
-    `watch` sees all passes; `lengths` (B, candidates), end token included, are tried in place of the most probable.
+    `watch` is called after every iteration; `lengths` (B, candidates), EOS included, replace the predicted ones.
     """
     memory = model.encode(source, token_mask)
     if lengths is None:
-        lengths, chances = likely_lengths(model, memory, settings.length_candidates)  # (B, candidates)
+        lengths, length_scores = likely_lengths(model, memory, settings.length_candidates)  # (B, candidates)
     else:
-        chances = torch.zeros_like(lengths, dtype=torch.float32)
+        length_scores = torch.zeros_like(lengths, dtype=torch.float32)
     memory = model.ready(memory).select(candidate_rows(lengths))
     filling, width = MaskPredictState.of(ends, settings), int(lengths.max())
-    never = filling.struck_out(source.device)
-    tokens, sure = fill_in(model, memory, lengths.flatten(), width, filling, never, watch)
-    return in_order(summary(tokens, sure, lengths, chances), lengths.size(1), settings.collapse_repeats)
+    never = filling.suppressed_tensor(source.device)
+    tokens, confidence = fill_in(model, memory, lengths.flatten(), width, filling, never, watch)
+    return in_order(summary(tokens, confidence, lengths, length_scores), lengths.size(1), settings.collapse_repeats)
 
 
 def candidate_rows(lengths: Tensor) -> Tensor:
-    """Return the sentence of each output (B * candidates,)."""
+    """Return the sentence number of each output (B * candidates,)."""
     return torch.arange(lengths.size(0), device=lengths.device)[:, None].expand_as(lengths).flatten()
 
 
 def likely_lengths(model: ConditionalMaskedLM, memory: Any, count: int) -> tuple[Tensor, Tensor]:
-    """Return the most probable lengths (B, count) of outputs, end token included, and their log probabilities."""
+    """Return the most probable output lengths (B, count), EOS included, and their log probabilities."""
     scores = model.length_scores(memory).float()  # (B, C)
-    longer = torch.arange(scores.size(1), device=scores.device) - model.max_length_offset
-    lengths = memory.token_mask.sum(1)[:, None] + longer
+    offsets = torch.arange(scores.size(1), device=scores.device) - model.max_length_offset
+    lengths = memory.token_mask.sum(1)[:, None] + offsets
     longest = torch.iinfo(torch.long).max if model.max_positions is None else model.max_positions
     possible = scores.masked_fill((lengths < SHORTEST) | (lengths > longest), -torch.inf).log_softmax(1)
     best = possible.topk(min(count, possible.size(1)), dim=1)
@@ -118,40 +119,42 @@ def fill_in(
     watch: Callable[[MaskPredictStep], None] | None = None,
     is_alone: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Return the tokens (R, width) of outputs of these lengths (R,), and how sure each word is.
+    """Return the tokens (R, width) of outputs of these lengths (R,), and their log probabilities (R, width).
 
-    Everything stays on the device, and all shapes follow from R, the width and the passes: it can be recorded.
+    Nothing synchronizes with the host, and all shapes follow from R, width and iterations: a CUDA graph can hold it.
     """
-    places = torch.arange(width, device=lengths.device)
+    positions = torch.arange(width, device=lengths.device)
     words = lengths - 1
-    token_mask, is_word = places < lengths[:, None], places < words[:, None]  # (R, T)
+    token_mask, is_word = positions < lengths[:, None], positions < words[:, None]  # (R, T)
     tokens = torch.full_like(token_mask, filling.eos_id, dtype=torch.long)
-    sure = torch.full_like(token_mask, torch.inf, dtype=torch.float32).masked_fill(is_word, -torch.inf)
+    confidence = torch.full_like(token_mask, torch.inf, dtype=torch.float32).masked_fill(is_word, -torch.inf)
     is_fused = is_alone and watch is None and can_fuse(tokens, model.head.weight)
     for left in range(filling.iterations, 0, -1):
         most = max(1, (width - 1) * left // filling.iterations)
         if is_fused:
-            _go_over(model, memory, Outputs(tokens, sure, token_mask, words), left, most, filling, never)
+            _fused_iteration(
+                model, memory, Outputs(tokens, confidence, token_mask, words), left, most, filling, never
+            )
             continue
         counts = (words * left // filling.iterations).clamp_min(1)
-        chosen = sure.sort(stable=True, dim=1).indices[:, :most]  # (R, most) the least sure ones first
-        masked = places[:most] < counts[:, None]
+        chosen = confidence.sort(stable=True, dim=1).indices[:, :most]  # (R, most) the least confident first
+        masked = positions[:most] < counts[:, None]
         tokens = tokens.scatter(1, chosen, tokens.gather(1, chosen).masked_fill(masked, filling.bos_id))
         hidden = _at(model.decode(tokens, memory, token_mask, is_alone), chosen)  # (R, most, D)
         best, values = most_probable(model, hidden, never)
         tokens = tokens.scatter(1, chosen, torch.where(masked, best, tokens.gather(1, chosen)))
-        sure = sure.scatter(1, chosen, torch.where(masked, values, sure.gather(1, chosen)))
+        confidence = confidence.scatter(1, chosen, torch.where(masked, values, confidence.gather(1, chosen)))
         if watch is not None:
-            watch(MaskPredictStep(tokens, sure, torch.zeros_like(token_mask).scatter(1, chosen, masked)))
-    return tokens, sure
+            watch(MaskPredictStep(tokens, confidence, torch.zeros_like(token_mask).scatter(1, chosen, masked)))
+    return tokens, confidence
 
 
 def can_fuse(tokens: Tensor, weight: Tensor) -> bool:
-    """Tell whether kernels of our own mask and say the words of outputs (R, T)."""
+    """Return True if the fused kernels support outputs (R, T) and a vocabulary of this size."""
     return tokens.is_cuda and tokens.size(1) <= LONGEST_FUSED and weight.size(0) <= LARGEST_FUSED and has_triton()
 
 
-def _go_over(
+def _fused_iteration(
     model: ConditionalMaskedLM,
     memory: Any,
     outputs: Outputs,
@@ -160,68 +163,71 @@ def _go_over(
     filling: MaskPredictState,
     never: Tensor,
 ) -> None:
-    """Mask and say the least sure words in place, in few kernels."""
-    from regard.decoding.kernels.mask_update import mask_least_sure, say_masked  # the compiler takes a second to load
+    """Mask and predict the least confident tokens in place, in few kernels."""
+    from regard.decoding.kernels.mask_update import (  # Triton takes a second to load
+        mask_least_confident,
+        predict_masked,
+    )
 
-    tokens, sure, words = outputs.tokens, outputs.sure, outputs.words
-    chosen = mask_least_sure(tokens, sure, words, filling.bos_id, left, filling.iterations, most)
+    tokens, confidence, words = outputs.tokens, outputs.confidence, outputs.words
+    chosen = mask_least_confident(tokens, confidence, words, filling.bos_id, left, filling.iterations, most)
     logits = model.project(_at(model.decode(tokens, memory, outputs.token_mask, is_alone=True), chosen))
-    say_masked(logits, never, chosen, words, tokens, sure, left, filling.iterations)
+    predict_masked(logits, never, chosen, words, tokens, confidence, left, filling.iterations)
 
 
 def _at(hidden: Tensor, chosen: Tensor) -> Tensor:
-    """Return the states (R, most, D) of some places."""
+    """Return the states (R, most, D) at some positions."""
     return hidden.gather(1, chosen[:, :, None].expand(-1, -1, hidden.size(2)))
 
 
 def most_probable(model: ConditionalMaskedLM, hidden: Tensor, never: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the most probable words (R, T) for hidden states (R, T, D), and their log probabilities."""
+    """Return the most probable tokens (R, T) for hidden states (R, T, D), and their log probabilities."""
     vocabulary = model.head.weight.size(0)
     rows = max(1, LOGITS_AT_ONCE.get(hidden.device.type, LOGITS_AT_ONCE["cpu"]) // vocabulary)
-    found = [
+    chunks = [
         model.project(part).float().log_softmax(1).index_fill_(1, never, -torch.inf).max(1)
         for part in hidden.flatten(0, 1).split(rows)
     ]
-    ids, values = (torch.cat(each) for each in ([part.indices for part in found], [part.values for part in found]))
+    ids, values = (torch.cat(each) for each in ([part.indices for part in chunks], [part.values for part in chunks]))
     return ids.view(hidden.shape[:2]), values.view(hidden.shape[:2])
 
 
-def summary(tokens: Tensor, sure: Tensor, lengths: Tensor, chances: Tensor) -> Tensor:
-    """Return the length, the log probability of words and length, and the tokens of each output: (R, 2 + T).
+def summary(tokens: Tensor, confidence: Tensor, lengths: Tensor, length_scores: Tensor) -> Tensor:
+    """Return the length, the log probability of tokens and length, and the tokens of each output: (R, 2 + T).
 
-    Numbers up to 2^53 are whole in fp64, and one way from the device is shorter than three.
+    Integers up to 2^53 are exact in fp64, and one transfer from the device is faster than three.
     """
-    totals = sure.masked_fill(sure == torch.inf, 0.0).sum(1, keepdim=True) + chances.view(-1, 1)
+    totals = confidence.masked_fill(confidence == torch.inf, 0.0).sum(1, keepdim=True) + length_scores.view(-1, 1)
     return torch.cat((lengths.view(-1, 1).double(), totals.double(), tokens.double()), dim=1)
 
 
-def in_order(found: Tensor, candidates: int, collapse_repeats: bool) -> list[list[Hypothesis]]:
-    """Return hypotheses of outputs that are summed up, by sentence, the surest in the mean first."""
-    numbers = found.cpu().numpy()
-    said = numbers[:, 2:].astype(np.int64).tolist()
+def in_order(summaries: Tensor, candidates: int, collapse_repeats: bool) -> list[list[Hypothesis]]:
+    """Return the hypotheses of outputs (see `summary`) by sentence, the highest mean log probability first."""
+    numbers = summaries.cpu().numpy()
+    tokens = numbers[:, 2:].astype(np.int64).tolist()
     words, values = numbers[:, 0].astype(np.int64) - 1, numbers[:, 1]
     scores = values / (words + 1)
     order = np.argsort(-scores.reshape(-1, candidates), axis=1, kind="stable")
     order += np.arange(len(order))[:, None] * candidates
     return [
-        _without_doubles(
-            Hypothesis(_merged(ids) if collapse_repeats else ids, value, score, is_finished=True)
+        _distinct(
+            Hypothesis(_collapsed(ids) if collapse_repeats else ids, value, score, is_finished=True)
             for ids, value, score in (
-                (said[row][: words[row]], float(values[row]), float(scores[row])) for row in rows
+                (tokens[row][: words[row]], float(values[row]), float(scores[row])) for row in rows
             )
         )
         for rows in order.tolist()
     ]
 
 
-def _merged(ids: list[int]) -> list[int]:
-    return [token for place, token in enumerate(ids) if not place or token != ids[place - 1]]
+def _collapsed(ids: list[int]) -> list[int]:
+    return [token for position, token in enumerate(ids) if not position or token != ids[position - 1]]
 
 
-def _without_doubles(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
-    """Return each output once; none of a length that cannot be, or where weights are not numbers."""
-    found: list[Hypothesis] = []
+def _distinct(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
+    """Return every output once, without those of an impossible length or of a score that is NaN."""
+    distinct: list[Hypothesis] = []
     for hypothesis in hypotheses:
-        if math.isfinite(hypothesis.score) and all(hypothesis.ids != other.ids for other in found):
-            found.append(hypothesis)
-    return found
+        if math.isfinite(hypothesis.score) and all(hypothesis.ids != other.ids for other in distinct):
+            distinct.append(hypothesis)
+    return distinct

@@ -1,4 +1,4 @@
-"""One step of any decoder: the tokens chosen last go in, scores of the next ones come out."""
+"""Stepper interface: one decoding step of any model, from the newest tokens to next-token scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from regard.models.base.protocols import DecoderState, Memory, Seq2Seq
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """An output: its ids without start and end, its log probability, and what it is ranked by."""
+    """A decoded output: its ids without BOS and EOS, its log probability, and the score it is ranked by."""
 
     ids: list[int]
     log_probability: float
-    """What the model gives it, end included, whatever penalties and constraints led to it."""
+    """Log probability under the model, EOS included, without penalties and constraints."""
     score: float
     """The log probability with all penalties."""
     is_finished: bool
-    """Whether it came to its end by itself, and was not cut off at the length limit."""
+    """True if it ended with EOS, False if it was truncated at the length limit."""
 
 
 @dataclass(frozen=True)
 class SpecialTokens:
-    """The token every output starts with and the one that ends it, and those that are never said."""
+    """The ids of BOS and EOS, and those that are never generated."""
 
     bos_id: int
     eos_id: int
@@ -33,17 +33,17 @@ class SpecialTokens:
 
 
 class Stepper(Protocol):
-    """Sentences under way, as many hypotheses for each; rows are ordered sentence by sentence."""
+    """A batch being decoded, with the same number of hypotheses for each sentence; rows are ordered by sentence."""
 
     def step(self, tokens: Tensor) -> Tensor:
-        """Return scores (R, V) of what follows the tokens (R,): log probabilities, but for a constant a row."""
+        """Return next-token scores (R, V) after tokens (R,): log probabilities up to a constant for each row."""
 
     def reorder(self, hypotheses: Tensor, sentences: Tensor | None = None) -> None:
-        """Go on with these rows of hypotheses, in this order; `sentences` are those that stay, unset: all."""
+        """Select rows of hypotheses, in this order; `sentences` are those that stay (default: all)."""
 
 
 class ModelStepper:
-    """Steps of one model."""
+    """Stepper of one encoder-decoder model."""
 
     def __init__(self, model: Seq2Seq, source: Tensor, token_mask: Tensor) -> None:
         self.model = model
@@ -56,14 +56,14 @@ class ModelStepper:
         return self.model.project(hidden[:, -1]).float()
 
     def reorder(self, hypotheses: Tensor, sentences: Tensor | None = None) -> None:
-        """Select from the state, and from the memory when sentences leave."""
+        """Select rows of the state, and of the memory where sentences leave."""
         self.state = self.state.select(hypotheses, sentences)
         if sentences is not None:
             self.memory = self.memory.select(sentences)
 
 
 class EnsembleStepper:
-    """Steps of several models: the mean of their probabilities."""
+    """Stepper of an ensemble: the mean of its members' probabilities."""
 
     def __init__(self, members: Sequence[Stepper]) -> None:
         self.members = members
@@ -79,7 +79,7 @@ class EnsembleStepper:
 
 
 def mean_log_probability(logits: Sequence[Tensor]) -> Tensor:
-    """Return the log of the mean of the probabilities (..., V) that several models' logits stand for."""
+    """Return the log of the mean probability (..., V) over several models' logits (..., V)."""
     log_p = [each.log_softmax(-1) for each in logits]
     if len(log_p) == 1:
         return log_p[0]

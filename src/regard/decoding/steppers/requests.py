@@ -1,4 +1,4 @@
-"""A prompt, and a continuation of it under way."""
+"""Generation requests: a prompt, and one sample of its continuation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,12 +7,12 @@ from typing import Literal
 from regard.text.detokenizer import Detokenizer
 
 FinishReason = Literal["eos", "length", "stop"]
-"""The end token, as many tokens as were asked for, or a text to stop at."""
+"""eos: the model predicted EOS; length: `max_new_tokens` are reached; stop: a stop string was generated."""
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """What is to be continued: its ids (one at least), its text, and the number that draws follow from."""
+    """A prompt: its ids (at least one), its text, and the row number that seeds sampling."""
 
     ids: Sequence[int]
     text: str = ""
@@ -21,20 +21,20 @@ class Prompt:
 
 @dataclass
 class RunningSequence:
-    """One continuation under way."""
+    """One sample of a prompt's continuation, finished or not."""
 
     prompt: Prompt
     sample: int
     ids: list[int]
-    """All that was read and said."""
+    """Prompt and generated tokens."""
     writer: Detokenizer | None
     log_probabilities: list[float] = field(default_factory=list)
-    """What the model gives each new token, whatever filters and constraints led to it."""
+    """Log probability of each new token under the model, without filters and constraints."""
     finish_reason: FinishReason | None = None
     piece: str = ""
-    """The text that the last step made certain."""
+    """The text that the last step added."""
 
     @property
     def said(self) -> list[int]:
-        """The new tokens."""
+        """The generated tokens."""
         return self.ids[len(self.prompt.ids) :]

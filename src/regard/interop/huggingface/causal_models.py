@@ -6,7 +6,7 @@ from typing import Any
 from regard import registry
 from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import Bundle
-from regard.decoding.text_settings import GenerateSettings
+from regard.decoding.settings import GenerateSettings
 from regard.interop.huggingface.causal_configs import (
     LanguageForm,
     language_config,

@@ -3,8 +3,7 @@
 from typing import Any
 
 from regard.config.resolve import Layer, resolve
-from regard.decoding.settings import DecodeSettings
-from regard.decoding.text_settings import GenerateSettings
+from regard.decoding.settings import DecodeSettings, GenerateSettings
 from regard.progress import Progress
 from regard.text.tokenizer import Tokenizer
 

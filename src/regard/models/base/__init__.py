@@ -1,1 +1,1 @@
-"""What all families share: settings, protocols, embeddings."""
+"""Common parts of all families: settings, protocols, embeddings."""

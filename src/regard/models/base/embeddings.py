@@ -1,4 +1,4 @@
-"""The tables of vectors of a model that reads one sequence and writes another."""
+"""Embedding matrices of sequence-to-sequence models, shared between source, target and output or separate."""
 
 from typing import Literal, NamedTuple
 
@@ -9,11 +9,11 @@ from regard.models.base.protocols import Vocabularies
 from regard.nn.layers.embedding import build_table
 
 Sharing = Literal["shared", "target", "separate"]
-"""One table for source, target and output; one for target and output; or three."""
+"""shared: one matrix for source, target and output embeddings; target: for target and output; separate: three."""
 
 
 class Tables(NamedTuple):
-    """What the encoder reads by, what the decoder reads by, and what it says by; some may be one and the same."""
+    """The embedding matrices of encoder input, decoder input and output projection, some of which may be shared."""
 
     source: nn.Embedding
     target: nn.Embedding
@@ -21,10 +21,10 @@ class Tables(NamedTuple):
 
 
 def build_tables(sharing: Sharing, vocabularies: Vocabularies, width: int) -> Tables:
-    """Return the tables, as far apart as `sharing` says."""
+    """Return the embedding matrices, shared as requested."""
     if sharing == "shared" and not vocabularies.is_shared:
         raise ConfigError(
-            'model.embeddings: "shared" needs one vocabulary for both languages; say text.vocabularies=shared, or '
+            'model.embeddings: "shared" needs one vocabulary for both languages; set text.vocabularies=shared, or '
             'model.embeddings="target".'
         )
     target = build_table(vocabularies.target, width)

@@ -1,4 +1,4 @@
-"""What every family promises, so that one loop, one beam search and one inspector serve them all."""
+"""Protocols of model families: the interfaces that training, decoding and inspection rely on."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
@@ -10,23 +10,23 @@ from regard.config.settings import Settings
 from regard.nn.layers.embedding import VocabularyHead
 
 IN_EVERY_FAMILY = ("embeddings", "dropout", "embedding_dropout")
-"""Settings that mean the same in every family: a recipe's values of them hold for whichever is chosen."""
+"""Settings with the same meaning in every family: a recipe's values of them apply to any."""
 
 
 class ModelSettings(Settings):
-    """What all families' settings have in common."""
+    """Settings that all families have."""
 
     family: str
-    """Which model it is: the name of a family."""
+    """Name of the model family."""
     preset: str | None = None
-    """The preset these settings started from."""
+    """Preset that these settings are based on."""
     width: int
     """Width of the model's vectors."""
 
 
 @dataclass(frozen=True)
 class Vocabularies:
-    """How many tokens there are on each side, and whether both sides share one vocabulary."""
+    """Vocabulary sizes of source and target in tokens, and True if both share one vocabulary."""
 
     source: int
     target: int
@@ -34,75 +34,75 @@ class Vocabularies:
 
 
 class Memory(Protocol):
-    """What the encoder leaves for the decoder, one row a sentence; opaque but for `select`."""
+    """The encoder's output for the decoder, one row for each sentence; opaque except for `select`."""
 
     def select(self, rows: Tensor) -> Self:
         """Return the memory of some sentences."""
 
 
 class DecoderState(Protocol):
-    """What the decoder keeps between steps, one row a hypothesis; `decode` updates it in place."""
+    """The decoder's state between steps, one row for each hypothesis; `decode` updates it in place."""
 
     def select(self, hypotheses: Tensor, sentences: Tensor | None = None) -> Self:
-        """Return the state of some hypotheses (R,), in the order given; the old one must not be used again.
+        """Return the state of some hypotheses (R,), in the order given; the old state must not be used again.
 
-        They stay with their sentences, as many for each, and `sentences` (B,) are those that stay; unset: all.
+        They are grouped by sentence, the same number for each; `sentences` (B,) are those that stay (default: all).
         """
 
 
 class StaticState(Protocol):
-    """Memory and state of up to so many sentences in places that never move, so that a step can be recorded."""
+    """Memory and decoder state in static buffers for a maximum batch, so that a CUDA graph can hold a step."""
 
     @property
     def size(self) -> int:
         """Bytes held."""
 
     def begin(self, source: Tensor, token_mask: Tensor) -> None:
-        """Read sources (B, S) and stand before the first step, in place."""
+        """Encode sources (B, S) and reset the state, in place."""
 
     def load(self, memory: Any, state: Any) -> int:
-        """Take over the memory and state of some sentences, and return for how many steps there is room."""
+        """Copy in the memory and state of some sentences; return the number of steps that fit."""
 
     def unload(self, sentences: Tensor, steps: int) -> tuple[Memory, DecoderState]:
-        """Return the memory and state of some of the sentences, so many steps after they were loaded."""
+        """Return the memory and state of some sentences, `steps` steps after they were loaded."""
 
     def step(self, tokens: Tensor, order: Tensor) -> Tensor:
-        """Return the logits (R, V) after tokens (R,) of hypotheses that go on from others (R,); all in place."""
+        """Return the logits (R, V) after tokens (R,) that extend the hypotheses `order` (R,); updates in place."""
 
 
 @runtime_checkable
 class SupportsCudaGraphs(Protocol):
-    """A model whose decoding steps can be recorded."""
+    """An encoder-decoder model whose decoding steps CUDA graphs can capture."""
 
     def static_state(self, sentences: int, length: int, hypotheses: int, steps: int) -> StaticState:
-        """Return room for the steps of so many sentences with sources of some length."""
+        """Return a static state for a number of sentences, source tokens, hypotheses a sentence, and steps."""
 
 
 @runtime_checkable
-class RecordableText(Protocol):
-    """A language model whose steps can be recorded."""
+class SupportsTextCudaGraphs(Protocol):
+    """A causal language model whose decoding steps CUDA graphs can capture."""
 
-    def fixed_text(self, rows: int, slots: int) -> Any:
-        """Return room for the steps of so many texts of up to so many tokens."""
+    def static_text_state(self, rows: int, slots: int) -> Any:
+        """Return a static state for a number of texts with up to `slots` tokens each."""
 
 
 @runtime_checkable
 class Scheduled(Protocol):
-    """A model of which something changes in the course of training."""
+    """A model with a schedule over the course of training."""
 
-    def advance(self, share: float) -> None:
-        """Take note of the share of training that is done, in place (a CUDA graph reads it there)."""
+    def advance(self, progress: float) -> None:
+        """Store the fraction of training that is done, in place (a CUDA graph reads it there)."""
 
 
 @runtime_checkable
 class SupportsLogitLens(Protocol):
-    """A language model whose blocks write into one stream, so that scores can be made behind any of them.
+    """A language model with a residual stream, so that logits can be computed after any block (logit lens).
 
-    Its probes `hidden.N` hear what each block hands on.
+    Its probes `hidden.N` have the output of each block.
     """
 
     def finish(self, hidden: Tensor) -> Tensor:
-        """Return what scores are made from for what a block hands on, as if it was the last."""
+        """Return the final hidden states for a block's output, as if it was the last block."""
 
 
 class CausalLM(Protocol):
@@ -110,19 +110,19 @@ class CausalLM(Protocol):
 
     head: VocabularyHead
     max_positions: int | None
-    """The longest sequence it takes, None where there is no bound."""
+    """Maximum sequence length in tokens; None: no limit."""
 
     def start(self) -> DecoderState:
         """Return the state before the first token."""
 
     def hidden_states(self, tokens: Tensor, state: Any = None, token_mask: Tensor | None = None) -> Tensor:
-        """Return hidden states (R, T, D) of tokens (R, T), each made from itself and those before it.
+        """Return hidden states (R, T, D) of tokens (R, T), each a function of itself and those before it.
 
-        Without a state, all positions are new. With one, `tokens` holds those after the ones it has seen, and the R
-        rows may be several hypotheses for each row of the first read.
+        Without a state, all positions are new. With one, `tokens` follow those of earlier calls, and the R rows may
+        be several hypotheses for each row of the first call.
 
-        `real` is False where padding stands before the tokens of a row (never behind them, and only in a first read).
-        It changes nothing: whatever comes out at padding itself has no meaning.
+        `token_mask` is False at left padding (no other is allowed, and in the first call only). Padding has no effect
+        on other positions; outputs at padding are meaningless.
         """
 
     def project(self, hidden: Tensor) -> Tensor:
@@ -130,81 +130,80 @@ class CausalLM(Protocol):
 
 
 class TextEncoder(Protocol):
-    """A model that reads whole texts in both directions: each token is seen by every other."""
+    """A bidirectional encoder of whole texts: every token attends to every other."""
 
     head: VocabularyHead
     max_positions: int
-    """The longest sequence it takes."""
+    """Maximum sequence length in tokens."""
 
     def hidden_states(
         self, tokens: Tensor, segments: Tensor | None = None, token_mask: Tensor | None = None
     ) -> Tensor:
         """Return hidden states (R, T, D) of tokens (R, T), which may be of several segments (R, T).
 
-        `real` is False where padding stands behind the tokens of a row. It changes nothing: whatever comes out at
-        padding itself has no meaning.
+        `token_mask` is False at the padding after the tokens of a row, which has no effect on other positions;
+        outputs at padding are meaningless.
         """
 
     def hidden_states_varlen(
-        self, tokens: Tensor, segments: Tensor, positions: Tensor, bounds: Tensor, longest: int
+        self, tokens: Tensor, segments: Tensor, positions: Tensor, cu_seqlens: Tensor, max_seqlen: int
     ) -> Tensor:
-        """Return hidden states (N, D) of sequences that lie end to end, without any padding.
+        """Return hidden states (N, D) of concatenated sequences, without any padding.
 
-        Tokens, segments and positions are (N,); `bounds` (R + 1,) of int32 says where each sequence begins, and
-        where the last ends, which is N; none is longer than `longest`.
+        Tokens, segments and positions are (N,); `cu_seqlens` (R + 1,) of int32 are the offsets of the sequences,
+        the last of them N; none is longer than `max_seqlen`.
         """
 
     def pool(self, first: Tensor) -> Tensor:
-        """Return what is known of a whole text (R, D) for the hidden states of first tokens (R, D)."""
+        """Return the pooled representation (R, D) of the [CLS] states (R, D)."""
 
     def project(self, hidden: Tensor) -> Tensor:
-        """Return logits (..., V) of the words that were masked."""
+        """Return masked-LM logits (..., V)."""
 
 
 class BidirectionalLM(Protocol):
-    """Two language models, one in either direction, over words that are read as characters.
+    """A forward and a backward language model over words that are composed from characters.
 
-    It reads as a `TextEncoder` does, but for segments and positions, which mean nothing to it.
+    It has the interface of a `TextEncoder`, but ignores segments and positions.
     """
 
     head: VocabularyHead
-    """Scores of words, for what one direction knows (..., D)."""
+    """Word logits for the states of one direction (..., D)."""
     vector_width: int
-    """Width of what both directions know together."""
+    """Width of the concatenated states of both directions."""
 
-    def layers(self, tokens: Tensor, bounds: Tensor) -> Any:
-        """Return the states (R, T, 2 D) of all layers word by word, and to which word each token (N,) belongs."""
+    def layers(self, tokens: Tensor, cu_seqlens: Tensor) -> Any:
+        """Return the word states (R, T, 2 D) of all layers, and the word that each token (N,) belongs to."""
 
 
 class ConditionalMaskedLM(Protocol):
-    """A model of how long a target is, and of its masked words given the source and all words that are known."""
+    """A model of target lengths, and of masked target tokens given the source and the other target tokens."""
 
     head: VocabularyHead
     max_positions: int | None
-    """The longest sequence it takes, None where there is no bound."""
+    """Maximum sequence length in tokens; None: no limit."""
     max_length_offset: int
-    """How many tokens shorter or longer than its source a target may be."""
+    """Maximum difference between target and source length, in tokens."""
 
     def encode(self, source: Tensor, token_mask: Tensor, is_alone: bool = False) -> Memory:
-        """Read source tokens (B, S); `real` is True where one is no padding.
+        """Return the memory of source tokens (B, S); `token_mask` is False at padding.
 
-        A model that is alone is neither trained nor listened to, and may do the same in another way.
+        With `is_alone` the model is neither trained nor probed, and may use fused kernels.
         """
 
     def length_scores(self, memory: Any) -> Tensor:
-        """Return the logits (B, C) of how many tokens longer than its source a target is.
+        """Return the logits (B, C) of the target length minus the source length, in tokens with EOS.
 
-        The first stands for the most that it may be shorter; end tokens are counted on both sides.
+        Class 0 is `-max_length_offset`.
         """
 
     def ready(self, memory: Any) -> Memory:
-        """Return the memory with all that does not change from pass to pass."""
+        """Return the memory with everything precomputed that is the same in all iterations."""
 
     def decode(self, target: Tensor, memory: Any, token_mask: Tensor, is_alone: bool = False) -> Tensor:
         """Return hidden states (R, T, D) of target tokens (R, T), one row for each of the memory.
 
-        Masked words are given as the start token, which has no other use here. `real` is False where padding stands
-        behind the tokens of a row.
+        BOS serves as the mask token. `token_mask` is False at the padding after the tokens of a row.
         """
 
     def project(self, hidden: Tensor) -> Tensor:
@@ -212,9 +211,9 @@ class ConditionalMaskedLM(Protocol):
 
 
 def is_conditional_masked(model: object) -> TypeIs[ConditionalMaskedLM]:
-    """Tell whether a model fills in masked words of a target.
+    """Return True if a model is a conditional masked language model.
 
-    By name: from Python 3.12 on, `isinstance` of a protocol does not see the submodules of a model.
+    By attribute: from Python 3.12 on, `isinstance` with a protocol does not find a model's submodules.
     """
     return hasattr(model, "length_scores")
 
@@ -224,10 +223,10 @@ class Seq2Seq(Protocol):
 
     head: VocabularyHead
     max_positions: int | None
-    """The longest sequence it takes, None where there is no bound."""
+    """Maximum sequence length in tokens; None: no limit."""
 
     def encode(self, source: Tensor, token_mask: Tensor) -> Memory:
-        """Read source tokens (B, S); `real` is True where one is no padding."""
+        """Return the memory of source tokens (B, S); `token_mask` is False at padding."""
 
     def start(self) -> DecoderState:
         """Return the state before the first step."""
@@ -235,8 +234,8 @@ class Seq2Seq(Protocol):
     def decode(self, target: Tensor, memory: Memory, state: DecoderState | None = None) -> Tensor:
         """Return hidden states (R, T, D) of target tokens (R, T).
 
-        Without a state, all positions are new. With one, `target` holds the tokens after those it has seen, and
-        the R rows may be several hypotheses for each sentence of the memory.
+        Without a state, all positions are new. With one, `target` follows the tokens of earlier calls, and the R
+        rows may be several hypotheses for each sentence of the memory.
         """
 
     def project(self, hidden: Tensor) -> Tensor:

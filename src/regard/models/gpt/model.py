@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.models.base.protocols import ModelSettings, Vocabularies
-from regard.models.gpt.static_cache import FixedGpt
+from regard.models.gpt.static_cache import StaticGptState
 from regard.models.transformer.state import TransformerState
 from regard.nn.attention.kv_cache import Cache, KeyValueCache
 from regard.nn.blocks import Activation, BlockSettings, EncoderBlock, NormOrder, build_norm
@@ -17,29 +17,29 @@ from regard.nn.layers.positions import PositionKind, build_positions, check_widt
 from regard.nn.probes.probe import Probe
 
 SPREAD = 0.02
-"""Standard deviation of weights at the start (Radford et al., 2018, §4.1)."""
+"""Standard deviation of initial weights (Radford et al., 2018, §4.1)."""
 
 
 class GptSettings(BlockSettings, ModelSettings):
-    """Everything that shapes a GPT but the vocabulary."""
+    """Architecture of a GPT, without the vocabulary."""
 
     family: Literal["gpt"] = "gpt"
     layers: int = Field(6, ge=1, le=1024)
-    """Blocks of masked self-attention."""
+    """Number of causal self-attention blocks."""
     activation: Activation = "gelu-tanh"
-    """What stands between the two feed-forward products; gelu-tanh is the approximation of it that GPTs use."""
+    """Activation between the two feed-forward projections; gelu-tanh: the approximation of GELU that GPTs use."""
     norm_order: NormOrder = "pre"
-    """x + f(norm(x)) as from GPT-2 on, norm(x + f(x)) as in the first GPT, or x + norm(f(x))."""
+    """pre: x + f(norm(x)), as from GPT-2 on; post: norm(x + f(x)), as in the first; res-post: x + norm(f(x))."""
     positions: PositionKind = "learned"
-    """How positions come in: added waves or vectors, rotary, alibi, relative, the raw index, or not at all."""
+    """Position encoding: sinusoidal or learned vectors added, rotary, alibi, relative bias, raw index, or none."""
     max_positions: int = Field(1024, ge=1)
-    """Length of the table when positions are learned."""
+    """Maximum number of positions, where they are learned."""
     embeddings: Literal["shared", "separate"] = "shared"
-    """One table for tokens that are read and tokens that are said, or two."""
+    """shared: one matrix for input embeddings and output projection; separate: two."""
     has_output_bias: bool = False
-    """Whether the scores over the vocabulary have a bias."""
+    """Add a bias to the output projection."""
     scales_embeddings: bool = False
-    """Whether embeddings are multiplied by the square root of the width."""
+    """Multiply embeddings by the square root of the width."""
     embedding_dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout on the sum of embeddings and positions."""
 
@@ -50,7 +50,7 @@ class GptSettings(BlockSettings, ModelSettings):
 
 
 class Gpt(nn.Module):
-    """Blocks of masked self-attention, and scores over the vocabulary."""
+    """A stack of causal self-attention blocks, and the output projection."""
 
     def __init__(self, settings: GptSettings, vocabularies: Vocabularies) -> None:
         super().__init__()
@@ -59,21 +59,21 @@ class Gpt(nn.Module):
         positions = build_positions(s.positions, s.width, s.heads, s.width_of_head, s.max_positions, is_causal=True)
         self.embedding = TokenEmbedding(table, positions, s.scales_embeddings, s.embedding_dropout)
         self.blocks = nn.ModuleList(EncoderBlock(s) for _ in range(s.layers))
-        self.hidden = nn.ModuleList(Probe() for _ in self.blocks)  # (B, T, D) what each block hands on
+        self.hidden = nn.ModuleList(Probe() for _ in self.blocks)  # (B, T, D) the output of each block
         self.norm = nn.Identity() if s.norm_order == "post" else build_norm(s)
         output = table if s.embeddings == "shared" else build_table(vocabularies.target, s.width)
         self.head = VocabularyHead(output, s.has_output_bias)
         self.max_positions = positions.limit
-        self._fill()
+        self._initialize()
 
-    def _fill(self) -> None:
-        """Draw the weights to start with."""
+    def _initialize(self) -> None:
+        """Initialize the weights."""
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding | VocabularyHead):
                 nn.init.normal_(module.weight, std=SPREAD)
         if self.settings.norm_order == "pre":
-            # Every block adds two vectors to what passes through, and no norm holds the sum down: drawn this much
-            # smaller, all 2 L together begin as large as one, however deep the model (Radford et al., 2019, §2.3).
+            # Every block adds two vectors to the residual stream, which no norm bounds: with this scale the sum of
+            # all 2 L has the variance of one at any depth (Radford et al., 2019, §2.3).
             spread = SPREAD / math.sqrt(2 * self.settings.layers)
             for block in self.blocks:
                 assert isinstance(block, EncoderBlock)
@@ -87,10 +87,10 @@ class Gpt(nn.Module):
     def hidden_states(
         self, tokens: Tensor, state: TransformerState | None = None, token_mask: Tensor | None = None
     ) -> Tensor:
-        """Return hidden states (R, T, D) of tokens (R, T); `real` is False at padding before them."""
+        """Return hidden states (R, T, D) of tokens (R, T); `token_mask` is False at padding before them."""
         rows, steps = tokens.shape
         if token_mask is not None and bool(token_mask.all()):
-            token_mask = None  # without a mask, the fused kernel skips what nobody may see
+            token_mask = None  # without a mask, the fused kernel skips future positions
         past = TransformerState([]) if state is None else state
         caches: list[Cache | None] = [None] * len(self.blocks) if state is None else [*state.caches]
         self._check(past, steps, token_mask)
@@ -105,20 +105,20 @@ class Gpt(nn.Module):
         return self.finish(x).view(rows, steps, -1)
 
     def finish(self, hidden: Tensor) -> Tensor:
-        """Return what scores are made from for what a block hands on: pre-norm leaves the sum raw."""
+        """Return the final hidden states for a block's output: the last norm, where blocks are pre-norm."""
         return as_product(self.norm(hidden))
 
     def _check(self, past: TransformerState, steps: int, token_mask: Tensor | None) -> None:
-        """Refuse tokens past the last position; padding has none."""
+        """Refuse tokens past the last position; padding has no position."""
         scheme, length = self.embedding.positions, past.length + steps
         padding = past.padding if token_mask is None else (~token_mask).sum(1)
         if padding is not None and scheme.limit is not None and length > scheme.limit:
             length -= int(padding.min())
         scheme.check(length)
 
-    def fixed_text(self, rows: int, slots: int) -> FixedGpt:
-        """Return room for the steps of so many texts of up to so many tokens."""
-        return FixedGpt(self, rows, slots)
+    def static_text_state(self, rows: int, slots: int) -> StaticGptState:
+        """Return a static state for a number of texts with up to `slots` tokens each."""
+        return StaticGptState(self, rows, slots)
 
     def project(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V)."""

@@ -1,4 +1,4 @@
-"""The decoder of recurrent models: fused over the whole target where nothing forces it to go step by step."""
+"""The decoder of recurrent models, fused over the whole target unless its settings require single steps."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, cast
@@ -18,41 +18,41 @@ from regard.nn.layers.recurrent import CELLS, CellKind, LayerState, RecurrentLay
 
 
 class DecoderSettings(Settings):
-    """The shape of the decoder, and what it gets from the encoder."""
+    """Architecture of the decoder, and its connection to the encoder."""
 
     width: int = Field(512, ge=1)
-    """Width of the states of encoder and decoder."""
+    """Width of encoder and decoder states."""
     embedding_width: int | None = Field(None, ge=1)
-    """Width of the embeddings and of what the scores over the vocabulary are made from; unset: the width."""
+    """Width of the embeddings and of the input of the output projection (default: width)."""
     cell: CellKind = "gru"
-    """What is handed from step to step, and how: a plain RNN, LSTM or GRU."""
+    """Recurrent cell: plain RNN, LSTM or GRU."""
     decoder_layers: int = Field(1, ge=1, le=1024)
-    """Stacked layers of the decoder."""
+    """Number of stacked decoder layers."""
     context: Literal["once", "every-step"] = "every-step"
-    """Without attention, whether the decoder gets the summary as its first state only, or at every step too."""
+    """Without attention, use of the source summary. once: as initial state; every-step: as input of each step too."""
     alignment: Literal["none", AlignmentKind] = "none"
-    """The score by which the decoder attends to encoder states; none: only the summary stands between the two."""
+    """Attention score between decoder and encoder states; none: no attention, the summary alone."""
     alignment_width: int | None = Field(None, ge=1)
-    """Inner width of the additive score; unset: the width."""
+    """Inner width of the additive score (default: width)."""
     max_positions: int = Field(256, ge=1)
-    """Places in the source that location-based attention tells apart."""
+    """Maximum number of source positions of location-based attention."""
     attends: Literal["before", "after"] = "before"
-    """Before the step with s_{i-1}, the context going into it (Bahdanau), or after it with s_i (Luong)."""
+    """before: attention with s_{i-1}, its context an input of the step (Bahdanau); after: with s_i (Luong)."""
     has_input_feeding: bool = False
-    """Whether a step also gets what the scores of the last one were made from (Luong et al., 2015, §3.3)."""
+    """Feed the previous step's attentional output into the next step (Luong et al., 2015, §3.3)."""
     teacher_forcing: float = Field(1.0, ge=0, le=1)
-    """Share of steps, in training, that read the right word and not the model's own."""
+    """Fraction of training steps with the reference token as input instead of the model's own prediction."""
     final_teacher_forcing: float | None = Field(None, ge=0, le=1)
-    """That share at the end of training, changing evenly from the start on (Bengio et al., 2015); unset: the same."""
+    """That fraction at the end of training, reached linearly (Bengio et al., 2015) (default: constant)."""
     dropout: float = Field(0.2, ge=0, lt=1)
-    """Dropout on the output of every layer, and on what the scores over the vocabulary are made from."""
+    """Dropout on the output of every layer, and on the input of the output projection."""
 
     @model_validator(mode="after")
     def _choices_fit(self) -> "DecoderSettings":
         if self.alignment != "none" and self.context == "once":
             raise ValueError(
-                'context: "once" is for models without attention, which makes a new context at every step; leave it '
-                'out, or set alignment to "none".'
+                'context: "once" applies to models without attention, which computes a context at every step; omit '
+                'it, or set alignment to "none".'
             )
         if self.has_input_feeding and (self.alignment == "none" or self.attends == "before"):
             raise ValueError(
@@ -62,27 +62,27 @@ class DecoderSettings(Settings):
 
     @property
     def width_of_embedding(self) -> int:
-        """The embedding width after the default has been worked out."""
+        """The embedding width, with its default applied."""
         return self.embedding_width or self.width
 
     @property
     def reads_context(self) -> bool:
-        """Whether a context goes into each step."""
+        """True if a context is an input of each step."""
         return self.attends == "before" if self.alignment != "none" else self.context == "every-step"
 
 
 @dataclass
 class RecurrentMemory:
-    """The encoder's states and their summary, and all that the steps need of them, worked out once."""
+    """The encoder's states and their summary, with what the decoder's steps need of them precomputed."""
 
     states: Tensor  # (B, S, D)
     token_mask: Tensor  # (B, S)
     summary: Tensor  # (B, D)
-    bias: Tensor  # (B, 1, S) forbids padding
-    begin: tuple[Tensor, ...] = ()  # (B, layers, D), the decoder's first h, and an LSTM's first C
+    bias: Tensor  # (B, 1, S) -inf at padding
+    begin: tuple[Tensor, ...] = ()  # (B, layers, D), the decoder's initial h, and an LSTM's initial C
     keys: Tensor | None = None  # (B, S, A)
-    to_gates: Tensor | None = None  # (B, S, gates * D) what attending to each state adds to a step
-    to_readout: Tensor | None = None  # (B, S, E) what it adds to the readout
+    to_gates: Tensor | None = None  # (B, S, gates * D) the contribution of each state to the gates
+    to_readout: Tensor | None = None  # (B, S, E) its contribution to the readout
 
     def select(self, rows: Tensor) -> "RecurrentMemory":
         """Return the memory of some sentences."""
@@ -96,10 +96,10 @@ class RecurrentMemory:
 
 @dataclass
 class RecurrentState:
-    """What the decoder hands from step to step, one row a hypothesis; updated in place."""
+    """The decoder's state between steps, one row for each hypothesis; updated in place."""
 
     layers: list[LayerState] | None = None  # (R, D) each
-    fed: Tensor | None = None  # (R, E) the last readout, where it is fed to the next step
+    fed: Tensor | None = None  # (R, E) the previous readout, for input feeding
 
     def select(self, hypotheses: Tensor, sentences: Tensor | None = None) -> "RecurrentState":
         """Return the state of some hypotheses."""
@@ -130,13 +130,13 @@ class RecurrentDecoder(nn.Module):
         self.dropout = Dropout(s.dropout)
 
     @property
-    def says_own_words(self) -> bool:
-        """Whether some steps read the model's own words."""
+    def uses_scheduled_sampling(self) -> bool:
+        """True if some steps get the model's own predictions as input."""
         first, last = self.settings.teacher_forcing, self.settings.final_teacher_forcing
         return self.training and (first < 1 or (last is not None and last < 1))
 
     def prepare(self, memory: RecurrentMemory) -> None:
-        """Work out what does not depend on a step."""
+        """Precompute the initial state and the projections that are the same for all steps."""
         s, states = self.settings, memory.states
         D, E = s.width, s.width_of_embedding
         begin = self.bridge(memory.summary).tanh().to(self.bridge.weight.dtype)
@@ -145,7 +145,7 @@ class RecurrentDecoder(nn.Module):
             memory.keys = self.cross.alignment.keys(states)
             if s.reads_context:  # (Σ α h) W = Σ α (h W)
                 memory.to_gates = F.linear(states, self._layer(0).input_weight[:, E : E + D])
-            if s.has_input_feeding or self.says_own_words:
+            if s.has_input_feeding or self.uses_scheduled_sampling:
                 memory.to_readout = F.linear(states, self.readout.weight[:, D + E :])
 
     def _layer(self, number: int) -> RecurrentLayer:
@@ -156,37 +156,36 @@ class RecurrentDecoder(nn.Module):
         target: Tensor,
         memory: RecurrentMemory,
         state: RecurrentState,
-        own_words: ScheduledSampling | None = None,
+        scheduled: ScheduledSampling | None = None,
     ) -> Tensor:
-        """Return what scores are made from (R, T, E) for target tokens (R, T)."""
+        """Return the readouts (R, T, E) of target tokens (R, T)."""
         s = self.settings
         if state.layers is None:
             hypotheses = target.size(0) // memory.token_mask.size(0)
             begin = [each.repeat_interleave(hypotheses, 0) if hypotheses > 1 else each for each in memory.begin]
             state.layers = [tuple(each[:, number] for each in begin) for number in range(s.decoder_layers)]
         attends_before = self.cross is not None and s.attends == "before"
-        if attends_before or s.has_input_feeding or own_words is not None:
-            with torch.autocast(target.device.type, enabled=False):  # rounding adds up over steps
-                return Loop(self, memory, state, target, own_words).run()
+        if attends_before or s.has_input_feeding or scheduled is not None:
+            with torch.autocast(target.device.type, enabled=False):  # rounding errors accumulate over steps
+                return Loop(self, memory, state, target, scheduled).run()
         x = self.embedding(target, target)  # (R, T, E)
-        context = self._every_step(memory, x) if s.reads_context else None
+        context = self._summaries(memory, x) if s.reads_context else None
         h = x if context is None else torch.cat((x, context.to(x.dtype)), -1)
         for number, layer in enumerate(self.layers):
             h, state.layers[number] = layer(self.dropout(h) if number else h, state.layers[number])
         if self.cross is not None:
-            together = h.reshape(
-                memory.token_mask.size(0), -1, h.size(-1)
-            )  # hypotheses are more queries to the same keys
             assert memory.keys is not None
+            # Hypotheses of one sentence are further queries to the same keys.
+            together = h.reshape(memory.token_mask.size(0), -1, h.size(-1))
             context = self.cross(together, memory.keys, memory.states, memory.bias).view_as(h)
         return self.read_out(h, x, context)
 
-    def _every_step(self, memory: RecurrentMemory, x: Tensor) -> Tensor:
-        """Return the summary at each step (R, T, D)."""
+    def _summaries(self, memory: RecurrentMemory, x: Tensor) -> Tensor:
+        """Return the source summary, repeated at each step (R, T, D)."""
         hypotheses = x.size(0) // memory.token_mask.size(0)
         return memory.summary.repeat_interleave(hypotheses, 0)[:, None].expand(-1, x.size(1), -1)
 
     def read_out(self, h: Tensor, x: Tensor, context: Tensor | None) -> Tensor:
-        """Return the readout (R, T, E) of states, words and contexts (R, T, ·)."""
+        """Return the readout (R, T, E) of states, embeddings and contexts (R, T, ·)."""
         parts = (h, x.to(h.dtype)) if context is None else (h, x.to(h.dtype), context.to(h.dtype))
         return self.dropout(self.readout(torch.cat(parts, -1)).tanh())

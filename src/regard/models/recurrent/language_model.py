@@ -1,4 +1,4 @@
-"""Recurrent language models (Mikolov et al., 2010; Sundermeyer et al., 2012): all that was read is in one state."""
+"""Recurrent language models (Mikolov et al., 2010; Sundermeyer et al., 2012)."""
 
 from itertools import pairwise
 from typing import Literal
@@ -17,19 +17,19 @@ from regard.nn.layers.recurrent import CellKind, LayerState, RecurrentLayer
 
 
 class RecurrentLmSettings(ModelSettings):
-    """Everything that shapes a recurrent language model but the vocabulary."""
+    """Architecture of a recurrent language model, without the vocabulary."""
 
     family: Literal["recurrent-lm"] = "recurrent-lm"
     width: int = Field(512, ge=1)
     """Width of the states."""
     embedding_width: int | None = Field(None, ge=1)
-    """Width of the embeddings; unset: the width."""
+    """Width of the embeddings (default: width)."""
     cell: CellKind = "lstm"
-    """What is handed from step to step, and how: a plain RNN, LSTM or GRU."""
+    """Recurrent cell: plain RNN, LSTM or GRU."""
     layers: int = Field(1, ge=1, le=1024)
-    """Stacked layers."""
+    """Number of stacked layers."""
     embeddings: Literal["shared", "separate"] = "shared"
-    """One table for tokens that are read and tokens that are said, or two."""
+    """shared: one matrix for input embeddings and output projection; separate: two."""
     dropout: float = Field(0.2, ge=0, lt=1)
     """Dropout on the output of every layer."""
     embedding_dropout: float = Field(0.2, ge=0, lt=1)
@@ -37,12 +37,12 @@ class RecurrentLmSettings(ModelSettings):
 
     @property
     def width_of_embedding(self) -> int:
-        """The embedding width after the default has been worked out."""
+        """The embedding width, with its default applied."""
         return self.embedding_width or self.width
 
 
 class RecurrentLanguageModel(nn.Module):
-    """Stacked recurrent layers from left to right, and scores over the vocabulary."""
+    """Stacked recurrent layers from left to right, and the output projection."""
 
     max_positions: int | None = None
 
@@ -54,7 +54,7 @@ class RecurrentLanguageModel(nn.Module):
         self.embedding = TokenEmbedding(table, Positions(), True, s.embedding_dropout)
         self.layers = nn.ModuleList(RecurrentLayer(s.cell, D if number else E, D) for number in range(s.layers))
         self.dropout = Dropout(s.dropout)
-        # A table that is shared compares with vectors of its own width.
+        # A shared embedding matrix needs states of its own width.
         self.narrow = build_linear(D, E) if is_shared and D != E else None
         self.head = VocabularyHead(table if is_shared else build_table(vocabularies.target, D), has_bias=True)
 
@@ -65,13 +65,13 @@ class RecurrentLanguageModel(nn.Module):
     def hidden_states(
         self, tokens: Tensor, state: RecurrentState | None = None, token_mask: Tensor | None = None
     ) -> Tensor:
-        """Return what scores are made from (R, T, ·) for tokens (R, T); `real` is False at padding before them."""
+        """Return hidden states (R, T, ·) of tokens (R, T); `token_mask` is False at padding before them."""
         before = None if state is None else state.layers
-        assert token_mask is None or before is None, "padding stands before everything else"
+        assert token_mask is None or before is None, "padding comes first"
         x = self.embedding(tokens, tokens)  # (R, T, E)
-        h, layers = self._run(x, before) if token_mask is None else self._run_behind_padding(x, token_mask)
+        h, layers = self._run(x, before) if token_mask is None else self._run_after_padding(x, token_mask)
         if state is not None:
-            # A window learns from itself alone: the graph of all windows before it would never end.
+            # Truncated backpropagation: the graph of all earlier windows would grow without bound.
             state.layers = [tuple(each.detach() for each in layer) for layer in layers]
         return h if self.narrow is None else self.narrow(h)
 
@@ -84,17 +84,17 @@ class RecurrentLanguageModel(nn.Module):
             after.append(state)
         return x, after
 
-    def _run_behind_padding(self, x: Tensor, token_mask: Tensor) -> tuple[Tensor, list[LayerState]]:
-        """Return the same, each row beginning at its first token: fused from one beginning to the next."""
+    def _run_after_padding(self, x: Tensor, token_mask: Tensor) -> tuple[Tensor, list[LayerState]]:
+        """Return the result of `_run` with each row starting at its first token; fused between two row starts."""
         padding = (~token_mask).sum(1)
-        found: list[Tensor] = []
+        outputs: list[Tensor] = []
         layers: list[LayerState] = []
         for begin, end in pairwise(sorted({0, *padding.tolist(), x.size(1)})):
             h, layers = self._run(x[:, begin:end], layers or None)
-            found.append(h)
-            has_not_begun = (padding >= end)[:, None]
-            layers = [tuple(each.masked_fill(has_not_begun, 0) for each in layer) for layer in layers]
-        return torch.cat(found, 1), layers
+            outputs.append(h)
+            is_padding = (padding >= end)[:, None]
+            layers = [tuple(each.masked_fill(is_padding, 0) for each in layer) for layer in layers]
+        return torch.cat(outputs, 1), layers
 
     def project(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V)."""

@@ -1,4 +1,4 @@
-"""Recurrent encoder-decoders: one vector between the two, or attention at every step."""
+"""Recurrent encoder-decoders, connected by a summary vector or by attention at every step."""
 
 from typing import Literal
 
@@ -19,29 +19,31 @@ from regard.nn.layers.recurrent import BidirectionalLayer, ForwardLayer
 
 
 class RecurrentSettings(DecoderSettings, ModelSettings):
-    """Everything that shapes a recurrent model but the vocabularies."""
+    """Architecture of a recurrent encoder-decoder, without the vocabularies."""
 
     family: Literal["recurrent"] = "recurrent"
     encoder_layers: int = Field(1, ge=1, le=1024)
-    """Stacked layers of the encoder."""
+    """Number of stacked encoder layers."""
     bidirectional: Literal["no", "concatenate", "sum", "layer"] = "concatenate"
-    """Whether the encoder reads from both ends, and how the two states of a step are joined."""
+    """Combination of a bidirectional encoder's two states: concatenate, sum or a linear layer; no: forward only."""
     summary: Literal["last", "learned"] = "last"
-    """What the decoder begins with: the encoder's last state, or a learned weighting of all."""
+    """Source summary that initializes the decoder. last: the final state; learned: a learned weighting of all."""
     embeddings: Sharing = "shared"
-    """One table for source, target and output; one for target and output; or three."""
+    """shared: one matrix for source, target and output embeddings; target: for target and output; separate: three."""
     embedding_dropout: float = Field(0.2, ge=0, lt=1)
     """Dropout on embeddings."""
 
     @model_validator(mode="after")
     def _directions_fit(self) -> "RecurrentSettings":
         if self.bidirectional == "concatenate" and self.width % 2:
-            raise ValueError(f"width: {self.width} is odd, but each direction makes half of what is concatenated.")
+            raise ValueError(
+                f"width: {self.width} is an odd number, but each direction computes half of it; choose an even one."
+            )
         return self
 
 
 class RecurrentEncoder(nn.Module):
-    """Stacked recurrent layers over the source, and one vector of all they have read."""
+    """Stacked recurrent layers over the source, and a summary vector."""
 
     def __init__(self, settings: RecurrentSettings, embedding: TokenEmbedding) -> None:
         super().__init__()
@@ -75,7 +77,7 @@ class RecurrentEncoder(nn.Module):
 
 
 class RecurrentTranslator(nn.Module):
-    """An encoder, a decoder, and scores over the target vocabulary."""
+    """A recurrent encoder, decoder and output projection."""
 
     def __init__(self, settings: RecurrentSettings, vocabularies: Vocabularies) -> None:
         super().__init__()
@@ -89,16 +91,16 @@ class RecurrentTranslator(nn.Module):
         self.register_buffer("progress", torch.zeros(()), persistent=False)
 
     def encode(self, source: Tensor, token_mask: Tensor) -> RecurrentMemory:
-        """Read source tokens (B, S)."""
+        """Return the memory of source tokens (B, S)."""
         bias = as_bias(padding_mask(token_mask)[:, 0], torch.float32)  # (B, 1, S)
         states, summary = self.encoder(source, token_mask, bias)
         memory = RecurrentMemory(states, token_mask, summary, bias)
         self.decoder.prepare(memory)
         return memory
 
-    def advance(self, share: float) -> None:
-        """Take note of the share of training that is done: teacher forcing may follow it."""
-        self.get_buffer("progress").fill_(share)
+    def advance(self, progress: float) -> None:
+        """Store the fraction of training that is done, for the schedule of teacher forcing."""
+        self.get_buffer("progress").fill_(progress)
 
     def start(self) -> RecurrentState:
         """Return the state before the first step."""
@@ -106,10 +108,10 @@ class RecurrentTranslator(nn.Module):
 
     def decode(self, target: Tensor, memory: RecurrentMemory, state: RecurrentState | None = None) -> Tensor:
         """Return hidden states (R, T, E) of target tokens (R, T)."""
-        if state is None and self.decoder.says_own_words:
+        if state is None and self.decoder.uses_scheduled_sampling:
             first, last = self.settings.teacher_forcing, self.settings.final_teacher_forcing
-            share = first + ((first if last is None else last) - first) * self.get_buffer("progress")
-            return self.decoder(target, memory, self.start(), ScheduledSampling(share, self.head))
+            fraction = first + ((first if last is None else last) - first) * self.get_buffer("progress")
+            return self.decoder(target, memory, self.start(), ScheduledSampling(fraction, self.head))
         return self.decoder(target, memory, state or self.start())
 
     def project(self, hidden: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""A decoding step of a pre-norm Transformer in few kernels: its blocks' sums, each product with all around it."""
+"""Fused decoding step of a pre-norm Transformer: norm, projection, activation and residual in one kernel each."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ from regard.nn.kernels.availability import has_triton
 from regard.nn.layers.positions import rotate
 
 FEW = 8
-"""Rows up to which bfloat16 is multiplied by sums; for more, the products of torch are faster."""
+"""Number of rows up to which the fused bf16 kernel is faster than matrix products of torch."""
 
 
 def can_fuse(settings: BlockSettings, weight: Tensor, rows: int) -> bool:
-    """Tell whether steps of so many rows can be taken this way: common settings, fp32 or few rows, on a GPU."""
+    """Return True if the fused step supports a number of rows: common settings, fp32 or few rows, on a GPU."""
     kinds = settings.norm, settings.norm_order, settings.groups
     is_common = kinds == ("layer", "pre", settings.heads) and settings.activation in ("relu", "gelu-tanh")
     is_exact = weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and rows <= FEW)
@@ -25,7 +25,7 @@ def can_fuse(settings: BlockSettings, weight: Tensor, rows: int) -> bool:
 
 def decode_rows(decoder: Any, head: Any, tokens: Tensor, memory: TransformerMemory, state: Any) -> Tensor:
     """Return the logits (R, V) after tokens (R,), one further step of every hypothesis."""
-    from regard.nn.kernels.decode_attention import step_attention  # the compiler takes a second to load
+    from regard.nn.kernels.decode_attention import step_attention  # Triton takes a second to load
 
     B = memory.token_mask.size(0)
     scheme = decoder.embedding.positions
@@ -34,15 +34,15 @@ def decode_rows(decoder: Any, head: Any, tokens: Tensor, memory: TransformerMemo
     assert memory.projected is not None and memory.view is not None and memory.view.bias is not None
     for block, (keys, values), cache in zip(decoder.blocks, memory.projected, state.caches, strict=True):
         cross = block.cross
-        x = look_back(block, x, view, cache, state.cursor)
+        x = self_attention(block, x, view, cache, state.cursor)
         query = _heads(linear(x, cross.query, norm=block.around_cross.norm), B, cross.head_width)
         x = linear(step_attention(query, keys, values, memory.view.bias), cross.output, residual=x)
         x = feed_forward(block, x)
     return linear(x, head, norm=decoder.norm, is_wide=True)
 
 
-def look_back(block: Any, x: Tensor, view: View, cache: Any, used: Tensor) -> Tensor:
-    """Return rows (R, D) after self-attention to the first `used` slots; their own go to the cache's places."""
+def self_attention(block: Any, x: Tensor, view: View, cache: Any, used: Tensor) -> Tensor:
+    """Return rows (R, D) after self-attention to the first `used` slots; writes their keys and values."""
     from regard.nn.kernels.decode_attention import step_attention
 
     own, sentences = block.attention, cache.keys.size(0)
@@ -51,8 +51,8 @@ def look_back(block: Any, x: Tensor, view: View, cache: Any, used: Tensor) -> Te
     if view.rotation is not None:
         query, key = rotate(query, view.rotation), rotate(key, view.rotation)
     assert view.bias is not None
-    seen = step_attention(query, cache.keys, cache.values, view.bias, (key, value), cache.places, used)
-    return linear(seen, own.output, residual=x)
+    attended = step_attention(query, cache.keys, cache.values, view.bias, (key, value), cache.write_slots, used)
+    return linear(attended, own.output, residual=x)
 
 
 def feed_forward(block: Any, x: Tensor) -> Tensor:
@@ -62,13 +62,13 @@ def feed_forward(block: Any, x: Tensor) -> Tensor:
     return linear(inner, layer.outer, residual=x)
 
 
-def linear(rows: Tensor, layer: nn.Module, **around: Any) -> Tensor:
-    """Return a layer's product with rows and what stands around it, in one kernel."""
-    from regard.nn.kernels.fused_linear import fused_linear  # the compiler takes a second to load
+def linear(rows: Tensor, layer: nn.Module, **fused: Any) -> Tensor:
+    """Return the output of a linear layer for rows, with fused norm, activation or residual."""
+    from regard.nn.kernels.fused_linear import fused_linear  # Triton takes a second to load
 
     weight, bias = layer.weight, layer.bias
     assert isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))
-    return fused_linear(rows, weight, bias, **around)
+    return fused_linear(rows, weight, bias, **fused)
 
 
 def _heads(rows: Tensor, sentences: int, width: int) -> Tensor:

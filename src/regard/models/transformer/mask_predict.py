@@ -1,7 +1,7 @@
-"""The conditional masked language model (Ghazvininejad et al., 2019): a translation whose words are all filled in.
+"""The conditional masked language model (Ghazvininejad et al., 2019), which predicts masked target tokens.
 
-Its encoder also says how long the translation is; its decoder sees every word that is known, before and behind the
-masked ones. Mask-predict, which decodes it, is in `decoding`.
+Its encoder also predicts the target length; its decoder attends to all target tokens, left and right of the masked
+ones. The decoding algorithm, mask-predict, is in `decoding`.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from regard.models.base.embeddings import build_tables
 from regard.models.base.protocols import Vocabularies
 from regard.models.transformer.fused_step import can_fuse
-from regard.models.transformer.mask_predict_fused import encode_rows, fill_rows
+from regard.models.transformer.mask_predict_fused import decode_masked_rows, encode_rows
 from regard.models.transformer.model import (
     DecoderStack,
     EncoderDecoderSettings,
@@ -29,24 +29,24 @@ from regard.nn.layers.linear import build_linear
 
 
 class MaskPredictSettings(EncoderDecoderSettings):
-    """Everything that shapes a conditional masked language model but the vocabularies."""
+    """Architecture of a conditional masked language model, without the vocabularies."""
 
     family: Literal["mask-predict"] = "mask-predict"
     positions: Literal["sinusoidal", "learned", "index"] = "sinusoidal"
-    """How positions come in; masked words are all alike but for them, so they must be part of the vectors."""
+    """Position encoding, added to the embeddings: masked tokens differ by nothing else."""
     max_length_offset: int = Field(64, ge=1)
-    """How many tokens shorter or longer than its source a translation may be."""
+    """Maximum difference between target and source length, in tokens."""
 
 
 class MaskedDecoder(DecoderStack):
-    """A stack in which all positions see each other."""
+    """A decoder stack with bidirectional self-attention."""
 
     def forward(self, target: Tensor, memory: TransformerMemory, token_mask: Tensor) -> Tensor:
-        """Return (R, T, D)."""
+        """Return hidden states (R, T, D) of target tokens (R, T)."""
         self.embedding.positions.check(target.size(1))
         positions = torch.arange(target.size(1), device=target.device)
         x = self.embedding(target, positions)
-        # Once a pass, not once a layer.
+        # Once a pass instead of once a layer.
         view = View(bias=as_bias(padding_mask(token_mask), x.dtype))
         memory_view = memory.view or View(bias=as_bias(padding_mask(memory.token_mask), x.dtype))
         for block, key_value in zip(self.blocks, memory.projected or self.project(memory.states), strict=True):
@@ -55,7 +55,7 @@ class MaskedDecoder(DecoderStack):
 
 
 class MaskPredict(nn.Module):
-    """An encoder that knows how long the target is, and a decoder that fills in its masked words."""
+    """An encoder with a length classifier, and a decoder that predicts masked target tokens."""
 
     def __init__(self, settings: MaskPredictSettings, vocabularies: Vocabularies) -> None:
         super().__init__()
@@ -69,33 +69,33 @@ class MaskPredict(nn.Module):
         self.max_positions = self.decoder.embedding.positions.limit
 
     def encode(self, source: Tensor, token_mask: Tensor, is_alone: bool = False) -> TransformerMemory:
-        """Read source tokens (B, S)."""
-        if is_alone and self._has_few_kernels(source):
+        """Return the memory of source tokens (B, S)."""
+        if is_alone and self._can_fuse(source):
             return TransformerMemory(encode_rows(self.encoder, source, token_mask), token_mask)
         return TransformerMemory(self.encoder(source, token_mask), token_mask)
 
     def length_scores(self, memory: TransformerMemory) -> Tensor:
-        """Return the logits (B, C) of how much longer than its source a target is.
+        """Return the logits (B, C) of the target length minus the source length.
 
-        They are made of what the encoder knows at the last token of a source, its end: the place of a summary.
+        They are computed from the encoder's state of the source's EOS.
         """
         B, S, _ = memory.states.shape
         last = torch.arange(B, device=memory.token_mask.device) * S + (memory.token_mask.sum(1) - 1).clamp_min(0)
         return self.length(memory.states.flatten(0, 1).index_select(0, last))
 
     def ready(self, memory: TransformerMemory) -> TransformerMemory:
-        """Return the memory with all that does not change from pass to pass."""
+        """Return the memory with everything precomputed that is the same in all iterations."""
         projected = [(key.contiguous(), value.contiguous()) for key, value in self.decoder.project(memory.states)]
         view = View(bias=as_bias(padding_mask(memory.token_mask), memory.states.dtype))
         return replace(memory, projected=projected, view=view)
 
     def decode(self, target: Tensor, memory: TransformerMemory, token_mask: Tensor, is_alone: bool = False) -> Tensor:
         """Return hidden states (R, T, D) of target tokens (R, T), some of them masked."""
-        if is_alone and self._has_few_kernels(target):
-            return fill_rows(self.decoder, target, memory, token_mask)
+        if is_alone and self._can_fuse(target):
+            return decode_masked_rows(self.decoder, target, memory, token_mask)
         return self.decoder(target, memory, token_mask)
 
-    def _has_few_kernels(self, tokens: Tensor) -> bool:
+    def _can_fuse(self, tokens: Tensor) -> bool:
         return can_fuse(self.settings, self.head.weight, tokens.numel())
 
     def project(self, hidden: Tensor) -> Tensor:

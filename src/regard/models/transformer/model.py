@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from regard.models.base.embeddings import Sharing, build_tables
 from regard.models.base.protocols import ModelSettings, Vocabularies
 from regard.models.transformer.state import TransformerMemory, TransformerState
-from regard.models.transformer.static_cache import FixedState, FixedTransformer
+from regard.models.transformer.static_cache import StaticDecoderState, StaticTransformerState
 from regard.nn.attention.attention import View
 from regard.nn.attention.kv_cache import Cache, KeyValueCache
 from regard.nn.attention.masks import as_bias, padding_mask
@@ -19,22 +19,22 @@ from regard.nn.layers.positions import PositionKind, build_positions, check_widt
 
 
 class EncoderDecoderSettings(BlockSettings, ModelSettings):
-    """What shapes an encoder and a decoder of attention blocks."""
+    """Architecture of an encoder and a decoder of attention blocks."""
 
     encoder_layers: int = Field(6, ge=1, le=1024)
-    """Blocks of the encoder."""
+    """Number of encoder blocks."""
     decoder_layers: int = Field(6, ge=1, le=1024)
-    """Blocks of the decoder."""
+    """Number of decoder blocks."""
     positions: PositionKind = "sinusoidal"
-    """How positions come in: added waves or vectors, rotary, alibi, relative, the raw index, or not at all."""
+    """Position encoding: sinusoidal or learned vectors added, rotary, alibi, relative bias, raw index, or none."""
     max_positions: int = Field(512, ge=1)
-    """Length of the table when positions are learned."""
+    """Maximum number of positions, where they are learned."""
     embeddings: Sharing = "shared"
-    """One table for source, target and output; one for target and output; or three."""
+    """shared: one matrix for source, target and output embeddings; target: for target and output; separate: three."""
     has_output_bias: bool = False
-    """Whether the scores over the vocabulary have a bias."""
+    """Add a bias to the output projection."""
     scales_embeddings: bool = True
-    """Whether embeddings are multiplied by the square root of the width."""
+    """Multiply embeddings by the square root of the width."""
     embedding_dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout on the sum of embeddings and positions."""
 
@@ -45,20 +45,20 @@ class EncoderDecoderSettings(BlockSettings, ModelSettings):
 
 
 class TransformerSettings(EncoderDecoderSettings):
-    """Everything that shapes a Transformer but the vocabularies."""
+    """Architecture of a Transformer, without the vocabularies."""
 
     family: Literal["transformer"] = "transformer"
 
 
 def position_embedding(settings: EncoderDecoderSettings, table: nn.Embedding, is_causal: bool) -> TokenEmbedding:
-    """Return what turns the tokens of one side into vectors that know their positions."""
+    """Return the embedding of tokens and positions of encoder or decoder."""
     s = settings
     positions = build_positions(s.positions, s.width, s.heads, s.width_of_head, s.max_positions, is_causal)
     return TokenEmbedding(table, positions, s.scales_embeddings, s.embedding_dropout)
 
 
 class TransformerEncoder(nn.Module):
-    """Blocks of self-attention over the whole source."""
+    """A stack of self-attention blocks over the source."""
 
     def __init__(self, settings: EncoderDecoderSettings, embedding: TokenEmbedding) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class TransformerEncoder(nn.Module):
         self.norm = nn.Identity() if settings.norm_order == "post" else build_norm(settings)
 
     def forward(self, source: Tensor, token_mask: Tensor) -> Tensor:
-        """Return (B, S, D)."""
+        """Return hidden states (B, S, D) of source tokens (B, S)."""
         scheme = self.embedding.positions
         scheme.check(source.size(1))
         positions = torch.arange(source.size(1), device=source.device)
@@ -75,11 +75,11 @@ class TransformerEncoder(nn.Module):
         x = self.embedding(source, positions)
         for block in self.blocks:
             x = block(x, view)
-        return self.norm(x)  # pre-norm leaves the last sum raw
+        return self.norm(x)  # pre-norm blocks leave their last sum unnormalized
 
 
 class DecoderStack(nn.Module):
-    """Blocks of self-attention and attention to the encoder's memory."""
+    """A stack of blocks with self-attention and cross-attention."""
 
     def __init__(self, settings: EncoderDecoderSettings, embedding: TokenEmbedding) -> None:
         super().__init__()
@@ -93,17 +93,17 @@ class DecoderStack(nn.Module):
 
 
 class TransformerDecoder(DecoderStack):
-    """A stack in which no position sees what comes behind it."""
+    """A causal decoder stack."""
 
     def forward(
-        self, target: Tensor, memory: TransformerMemory, state: TransformerState | FixedState | None
+        self, target: Tensor, memory: TransformerMemory, state: TransformerState | StaticDecoderState | None
     ) -> Tensor:
-        """Return (R, T, D)."""
+        """Return hidden states (R, T, D) of target tokens (R, T)."""
         scheme = self.embedding.positions
         rows, steps = target.shape
         scheme.check(steps + (state.length if state else 0))
         if state is None:
-            # Padding stands behind the real tokens, where a causal mask already keeps them from looking.
+            # Padding follows the tokens of a row, so that the causal mask hides it.
             positions = torch.arange(steps, device=target.device)
             view = View(None, True, scheme.bias(positions, positions), scheme.rotation(positions))
             caches: list[Cache | None] = [None] * len(self.blocks)
@@ -122,7 +122,7 @@ class TransformerDecoder(DecoderStack):
 
 
 class Transformer(nn.Module):
-    """An encoder, a decoder, and scores over the target vocabulary."""
+    """The Transformer: encoder, decoder and output projection."""
 
     def __init__(self, settings: TransformerSettings, vocabularies: Vocabularies) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ class Transformer(nn.Module):
         self.max_positions = self.decoder.embedding.positions.limit
 
     def encode(self, source: Tensor, token_mask: Tensor) -> TransformerMemory:
-        """Read source tokens (B, S)."""
+        """Return the memory of source tokens (B, S)."""
         return TransformerMemory(self.encoder(source, token_mask), token_mask)
 
     def start(self) -> TransformerState:
@@ -144,20 +144,19 @@ class Transformer(nn.Module):
     def decode(self, target: Tensor, memory: TransformerMemory, state: TransformerState | None = None) -> Tensor:
         """Return hidden states (R, T, D) of target tokens (R, T)."""
         if state is not None and memory.projected is None:
-            # Once a sentence, not once a step.
+            # Once for each sentence instead of once a step.
             projected = self.decoder.project(memory.states)
             memory.projected = [(key.contiguous(), value.contiguous()) for key, value in projected]
-            is_whole = bool(memory.token_mask.all())
-            memory.view = View(
-                bias=None if is_whole else as_bias(padding_mask(memory.token_mask), memory.states.dtype)
-            )
+            has_padding = not bool(memory.token_mask.all())
+            bias = as_bias(padding_mask(memory.token_mask), memory.states.dtype) if has_padding else None
+            memory.view = View(bias=bias)
         return self.decoder(target, memory, state)
 
-    def static_state(self, sentences: int, length: int, hypotheses: int, steps: int) -> FixedTransformer:
-        """Return room for the steps of so many sentences with sources of some length."""
+    def static_state(self, sentences: int, length: int, hypotheses: int, steps: int) -> StaticTransformerState:
+        """Return a static state for a number of sentences, source tokens, hypotheses a sentence, and steps."""
         layers = self.settings.decoder_layers
         parts = self.encoder, self.decoder, self.head
-        return FixedTransformer(*parts, self.settings, layers, sentences, length, hypotheses, steps)
+        return StaticTransformerState(*parts, self.settings, layers, sentences, length, hypotheses, steps)
 
     def project(self, hidden: Tensor) -> Tensor:
         """Return logits (..., V)."""

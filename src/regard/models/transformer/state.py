@@ -1,4 +1,4 @@
-"""What a Transformer's decoder reads and keeps: the encoder's states, and keys and values of its own past."""
+"""Memory and state of a Transformer decoder: encoder states, and cached keys and values."""
 
 from dataclasses import dataclass
 
@@ -13,12 +13,12 @@ from regard.nn.layers.positions import Positions
 
 @dataclass
 class TransformerMemory:
-    """The encoder's final states, and once decoding has begun their keys and values for each decoder layer."""
+    """The encoder's final states and, after the first step, their keys and values for each decoder layer."""
 
     states: Tensor  # (B, S, D)
     token_mask: Tensor  # (B, S)
     projected: list[tuple[Tensor, Tensor]] | None = None  # (B, H, S, K) each
-    view: View | None = None  # what every step may see of it
+    view: View | None = None  # the cross-attention bias of all steps
 
     def select(self, rows: Tensor) -> "TransformerMemory":
         """Return the memory of some sentences."""
@@ -35,13 +35,13 @@ class TransformerState:
 
     caches: list[KeyValueCache]
     length: int = 0
-    """How many positions have been decoded."""
-    slots: Tensor | None = None  # (slots,), or (B, slots): the position each slot of the caches stands for
-    seen: Tensor | None = None  # (B, hypotheses, slots) True where a slot is a hypothesis' own past; None: all are
-    padding: Tensor | None = None  # (B,) slots before the first token of each sentence; None: there are none
+    """Number of decoded positions."""
+    slots: Tensor | None = None  # (slots,), or (B, slots): the position of each cache slot
+    seen: Tensor | None = None  # (B, hypotheses, slots) True where a slot belongs to a hypothesis; None: everywhere
+    padding: Tensor | None = None  # (B,) padding slots before the first token of each sentence; None: none
 
     def select(self, hypotheses: Tensor, sentences: Tensor | None = None) -> "TransformerState":
-        """Return the state of some hypotheses; only sentences that leave cost a copy."""
+        """Return the state of some hypotheses; caches are copied only where sentences leave."""
         if not self.length:
             return self
         caches, slots, padding = self.caches, self.slots, self.padding
@@ -51,7 +51,7 @@ class TransformerState:
                 slots, padding = slots.index_select(0, sentences), padding.index_select(0, sentences)
         seen = self.seen
         staying = caches[0].sentences
-        if seen is not None or hypotheses.numel() != staying:  # what never branched has nothing to tell apart
+        if seen is not None or hypotheses.numel() != staying:  # without branches every slot is seen
             if seen is None:
                 seen = torch.ones(1, self.caches[0].length, dtype=torch.bool, device=hypotheses.device)
                 seen = seen.expand(self.caches[0].sentences, 1, -1)
@@ -61,12 +61,12 @@ class TransformerState:
     def view(
         self, hypotheses: int, steps: int, scheme: Positions, like: Tensor, token_mask: Tensor | None = None
     ) -> tuple[Tensor, View]:
-        """Return the positions (hypotheses * T,) of T further steps and what they see, and count them as decoded.
+        """Return the positions (hypotheses * T,) and the attention view of T further steps, counting them as decoded.
 
-        `real` (B, T) is False at padding that stands before the first steps; positions then are (B, hypotheses * T).
+        `token_mask` (B, T) is False at left padding; positions then are (B, hypotheses * T).
         """
         if token_mask is not None:
-            assert not self.length, "padding stands before everything else"
+            assert not self.length, "padding comes first"
             self.padding = (~token_mask).sum(1)
         positions = torch.arange(self.length, self.length + steps, device=like.device)
         if self.padding is not None:
@@ -83,5 +83,5 @@ class TransformerState:
         else:
             mask = branch_mask(self.seen, steps)  # (B, 1, hypotheses * T, slots)
             self.seen = mask[:, 0].unflatten(1, (hypotheses, steps))[:, :, -1]
-        looks = as_bias(mask, like.dtype)  # once a step, not once a layer
-        return positions, View(bias=looks if bias is None else looks + bias, rotation=rotation)
+        mask_bias = as_bias(mask, like.dtype)  # once a step instead of once a layer
+        return positions, View(bias=mask_bias if bias is None else mask_bias + bias, rotation=rotation)

@@ -15,10 +15,10 @@ from regard.data.encoding.sequences import Sequences
 from regard.data.feeds.sampler import micro_batches
 from regard.data.sources.lines import is_text
 from regard.decoding.session import GenerationJob, GenerationSession, continue_prompts
+from regard.decoding.settings import DRAWING_ONLY, GenerateSettings
 from regard.decoding.steppers.decoder_only import window_start
 from regard.decoding.steppers.interface import SpecialTokens
 from regard.decoding.steppers.requests import Prompt, RunningSequence
-from regard.decoding.text_settings import DRAWING_ONLY, GenerateSettings
 from regard.errors import ConfigError, DataError
 from regard.inspection.logit_lens import record_lens
 from regard.inspection.record import exclusive, record_text

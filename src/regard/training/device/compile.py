@@ -1,4 +1,4 @@
-"""Blocks compiled for training: a minute of waiting, then fewer and larger kernels."""
+"""Compilation of blocks for training: a minute of start-up, then fewer and larger kernels."""
 
 from typing import Any
 
@@ -6,21 +6,21 @@ import torch
 from torch import nn
 
 RECOMPILATIONS = 64
-"""Shapes and kinds of blocks that may be compiled anew; torch's own limit falls back to slow blocks in silence."""
+"""Limit on compiled variants (shapes and blocks); beyond torch's own lower limit blocks silently run uncompiled."""
 
 
 def compile_blocks(model: nn.Module) -> None:
-    """Compile the members of a model's stacks of layers, and what comes behind them, for training alone.
+    """Compile the members of a model's module lists, and its final norm, for training mode alone.
 
-    Decoding goes step by step through a growing past, for which nothing is gained; and a listener on a probe is
-    never lost in a compiled block, since listeners come when training is over.
+    In evaluation mode blocks stay uncompiled: decoding steps have ever new shapes, and listeners of probes would be
+    lost in a compiled block.
     """
     torch._dynamo.config.recompile_limit = max(RECOMPILATIONS, torch._dynamo.config.recompile_limit)
     for stack in model.modules():
         if isinstance(stack, nn.ModuleList):
             for block in stack:
-                has_own_kernels = any(isinstance(part, nn.RNNBase) for part in block.modules())
-                if not has_own_kernels:
+                has_cudnn_kernels = any(isinstance(part, nn.RNNBase) for part in block.modules())
+                if not has_cudnn_kernels:
                     _compile(block, "forward")
     if hasattr(model, "finish") and not isinstance(getattr(model, "norm", None), nn.Identity):
         _compile(model, "finish")

@@ -1,4 +1,4 @@
-"""The gradients of an update, a micro-batch after the other: computed as they come, or replayed from CUDA graphs."""
+"""Gradient accumulation over the micro-batches of an update, computed eagerly or replayed from CUDA graphs."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +14,9 @@ from regard.nn.inference.memory import gc_paused, release_memory
 from regard.objectives.loss import Loss, Objective, scaled_total
 from regard.training.device.compile import compile_blocks
 from regard.training.device.machine import Machine
-from regard.training.metrics_window import Sums
+
+Sums = dict[str, Tensor | float]
+"""The sum of each part of a loss."""
 
 
 class Gradients:
@@ -24,24 +26,24 @@ class Gradients:
         self.model, self.objective, self.machine = model, objective, machine
         self.counts: dict[str, int] = {}
 
-    def begin(self, counts: dict[str, int], share: int = 1) -> None:
-        """Begin an update with these counts of its parts, all micro-batches and processes together.
+    def begin(self, counts: dict[str, int], micro_batches: int = 1) -> None:
+        """Begin an update with these counts of its loss parts, over all micro-batches and processes.
 
-        `share` is the number of micro-batches to be added here; a process may have none.
+        `micro_batches` is the number that this process will add, possibly none.
         """
         self.counts = counts
 
     def add(self, batch: Any) -> Sums:
-        """Add the gradients of one micro-batch and return the sum of each part."""
+        """Add the gradients of one micro-batch and return the sum of each loss part."""
         return self._compute(batch.to(self.machine.device))
 
     def clear(self) -> None:
-        """Forget the gradients."""
+        """Drop the gradients."""
         for parameter in self.model.parameters():
             parameter.grad = None
 
     def release(self) -> None:
-        """Give up what is kept for speed: memory ran out."""
+        """Drop gradients and cached memory, after memory ran out."""
         self.clear()
         release_memory(self.machine.device)
 
@@ -57,7 +59,7 @@ class Gradients:
 
 @dataclass(frozen=True)
 class GradientGraph:
-    """A graph, the batch it reads, and the sums it leaves behind."""
+    """A captured graph, its input batch and its output sums."""
 
     graph: torch.cuda.CUDAGraph
     batch: Any
@@ -65,136 +67,136 @@ class GradientGraph:
 
 
 class CudaGraphGradients(Gradients):
-    """Records what a batch sets off on the GPU, once for each shape, and replays it without Python and its launches.
+    """Captures forward and backward pass once for each batch shape, and replays them without Python and launches.
 
-    A step of a small model is a thousand kernels, and takes as long as it takes to ask for them one by one. Gradients
-    lie in places that never move: the first micro-batch of an update writes over the last one's, further ones add.
-    The first recording leaves most of them where it finds them, which become their places: nothing is copied.
+    A step of a small model is a thousand kernels, and launching them one by one takes all its time. Gradients have
+    static buffers: the first micro-batch of an update overwrites them, further ones add. Most gradients of the first
+    capture become buffers themselves, so that they need no copy.
     """
 
     def __init__(self, model: nn.Module, objective: Objective, machine: Machine) -> None:
         super().__init__(model, objective, machine)
-        self._recordings: dict[tuple[int, ...], GradientGraph] = {}
-        self._learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        self._places: list[Tensor] = []
+        self._graphs: dict[tuple[int, ...], GradientGraph] = {}
+        self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self._buffers: list[Tensor] = []
         self._is_first = True
         self._has_room = True
-        self._is_recording = False
+        self._is_capturing = False
         self._scales = {name: torch.zeros((), device=machine.device) for name in objective.parts}
         self.release()
 
-    def begin(self, counts: dict[str, int], share: int = 1) -> None:
-        """Begin an update; a graph finds its counts where they always are."""
+    def begin(self, counts: dict[str, int], micro_batches: int = 1) -> None:
+        """Begin an update; the counts are written to a static buffer that the graphs read."""
         for name, scale in self._scales.items():
             scale.fill_(1 / max(1, counts[name]))
         self._is_first = True
-        if not share:
-            torch._foreach_zero_(self._places)
+        if not micro_batches:
+            torch._foreach_zero_(self._buffers)
 
     def _total(self, loss: Loss) -> Tensor:
         terms = [part.weight * part.sum * self._scales[name] for name, part in loss.items() if part.weight]
         return torch.stack(terms).sum()
 
     def release(self) -> None:
-        """Drop all recordings, and make no more if there were any; gradients begin anew at 0."""
-        self._has_room = self._has_room and not self._recordings
-        self._recordings = {}
+        """Drop all graphs, and capture no more if there were any; gradients are set to 0."""
+        self._has_room = self._has_room and not self._graphs
+        self._graphs = {}
         self._seen: set[tuple[int, ...]] = set()
         self._pool = torch.cuda.graph_pool_handle()
         self._is_first = True
-        self._places = []
+        self._buffers = []
         super().release()
-        self._places = [torch.zeros_like(parameter) for parameter in self._learned]
-        for parameter, place in zip(self._learned, self._places, strict=True):
-            parameter.grad = place
+        self._buffers = [torch.zeros_like(parameter) for parameter in self._trained]
+        for parameter, buffer in zip(self._trained, self._buffers, strict=True):
+            parameter.grad = buffer
 
     def clear(self) -> None:
-        """Leave the gradients where they are, as long as they have places: the next update writes over them."""
-        if not self._places:
+        """Keep the gradients where they have static buffers, which the next update overwrites."""
+        if not self._buffers:
             super().clear()
 
     def _compute(self, batch: Any) -> Sums:
         with self.machine.autocast():
             loss = self.objective(self.model, batch)
-        found = torch.autograd.grad(self._total(loss), self._learned, materialize_grads=True)
+        gradients = torch.autograd.grad(self._total(loss), self._trained, materialize_grads=True)
         if not self._is_first:
-            torch._foreach_add_(self._places, found)
-        elif self._is_recording and not self._recordings:
-            self._stay(found)
+            torch._foreach_add_(self._buffers, gradients)
+        elif self._is_capturing and not self._graphs:
+            self._adopt(gradients)
         else:
-            torch._foreach_copy_(self._places, found)
+            torch._foreach_copy_(self._buffers, gradients)
         return {name: part.sum.detach() for name, part in loss.items()}
 
-    def _stay(self, found: Sequence[Tensor]) -> None:
-        """Make the gradients that a recording finds the places of all further ones, or have them copied.
+    def _adopt(self, gradients: Sequence[Tensor]) -> None:
+        """Make the gradients of a capture the static buffers, or copy them there.
 
-        One that two parameters share, or that is a piece of something larger, must not be written to.
+        A gradient that two parameters share, or that is a view of a larger tensor, must not be written to.
         """
-        shared = Counter(gradient.untyped_storage().data_ptr() for gradient in found)
-        places, others = list[Tensor](), list[Tensor]()
-        for number, (parameter, gradient) in enumerate(zip(self._learned, found, strict=True)):
+        shared = Counter(gradient.untyped_storage().data_ptr() for gradient in gradients)
+        buffers, copied = list[Tensor](), list[Tensor]()
+        for number, (parameter, gradient) in enumerate(zip(self._trained, gradients, strict=True)):
             storage = gradient.untyped_storage()
             is_whole = storage.nbytes() == gradient.nbytes and gradient.stride() == parameter.stride()
             if is_whole and shared[storage.data_ptr()] == 1:
-                self._places[number] = parameter.grad = gradient
+                self._buffers[number] = parameter.grad = gradient
             else:
-                places.append(self._places[number])
-                others.append(gradient)
-        if others:
-            torch._foreach_copy_(places, others)
+                buffers.append(self._buffers[number])
+                copied.append(gradient)
+        if copied:
+            torch._foreach_copy_(buffers, copied)
 
     def add(self, batch: Any) -> Sums:
-        """Add the gradients of one micro-batch and return the sum of each part."""
+        """Add the gradients of one micro-batch and return the sum of each loss part."""
         batch = batch.padded_to_bucket(getattr(self.model, "max_positions", None))
-        kind = (*batch.shape, self._is_first)
-        recording = self._recordings.get(kind)
-        if recording is not None:
+        key = (*batch.shape, self._is_first)
+        captured = self._graphs.get(key)
+        if captured is not None:
             for name, value in batch.tensors.items():
-                recording.batch.tensors[name].copy_(pinned(value, self.machine.device), non_blocking=True)
+                captured.batch.tensors[name].copy_(pinned(value, self.machine.device), non_blocking=True)
         elif batch.shape in self._seen and self._has_room:
-            recording = self._record(batch.to(self.machine.device), kind)
+            captured = self._capture(batch.to(self.machine.device), key)
         self._seen.add(batch.shape)
-        if recording is None:  # the first time warms up what must not be set up inside a recording
+        if captured is None:  # the first batch of a shape warms up what must not be set up during capture
             sums = self._compute(batch.to(self.machine.device))
             self._is_first = False
             return sums
         self._is_first = False
-        recording.graph.replay()
-        return {name: torch.as_tensor(value).clone() for name, value in recording.sums.items()}
+        captured.graph.replay()
+        return {name: torch.as_tensor(value).clone() for name, value in captured.sums.items()}
 
     @cached_property
     def _stream(self) -> torch.cuda.Stream:
-        """One for all recordings: memory that was used on a stream can only be used again on the same."""
+        """One stream for all captures: memory used on a stream can be reused on the same one alone."""
         return torch.cuda.Stream()
 
-    def _record(self, batch: Any, kind: tuple[int, ...]) -> GradientGraph | None:
-        """Return the recording of a batch, nothing computed yet; None, now and ever after, if memory is short."""
+    def _capture(self, batch: Any, key: tuple[int, ...]) -> GradientGraph | None:
+        """Return the captured graph of a batch, not yet run; None, from now on, if memory does not suffice."""
         graph, stream = torch.cuda.CUDAGraph(), self._stream
         torch.cuda.synchronize()
-        torch.cuda.empty_cache()  # recordings live in memory of their own, and cannot take back what lies idle
+        torch.cuda.empty_cache()  # graphs have a memory pool of their own, and cannot use cached blocks
         try:
             with gc_paused(), torch.cuda.stream(stream):
                 graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
-                self._is_recording = True
+                self._is_capturing = True
                 try:
                     sums = self._compute(batch)
                 finally:
-                    self._is_recording = False
+                    self._is_capturing = False
                     graph.capture_end()
         except torch.OutOfMemoryError:
             self._has_room = False
             return None
         torch.cuda.current_stream().wait_stream(stream)
-        recording = self._recordings[kind] = GradientGraph(graph, batch, sums)
-        return recording
+        captured = self._graphs[key] = GradientGraph(graph, batch, sums)
+        return captured
 
 
 def build_gradients(model: nn.Module, objective: Objective, machine: Machine) -> Gradients:
-    """Return the way of computing gradients that suits the machine."""
+    """Return the implementation of gradient accumulation for the machine, after compiling blocks if requested."""
     for module in model.modules():
         if hasattr(module, "is_narrow"):
             cast(Any, module).is_narrow = machine.bf16_residual
     if machine.compile:
         compile_blocks(model)
-    has_graphs = machine.has_graphs and getattr(model, "is_recordable", True)
+    has_graphs = machine.has_graphs and getattr(model, "supports_cuda_graphs", True)
     return (CudaGraphGradients if has_graphs else Gradients)(model, objective, machine)

@@ -1,4 +1,4 @@
-"""What the work runs on: device, threads, precision, determinism."""
+"""The machine of a run: device, threads, precision, determinism."""
 
 import ctypes
 import os
@@ -18,32 +18,32 @@ from regard.training.settings import MachineSettings
 MICRO_BATCH_TOKENS = {"cpu": 8192, "mps": 16384, "cuda": 65536}
 
 MOST_THREADS = 256
-"""Threads that any machine may be asked for; where a system has no room for more, libraries crash."""
+"""Maximum number of threads on any machine; libraries crash where a system cannot start more."""
 
 BF16_PROBE = "import torch; x = torch.ones(64, 64, dtype=torch.bfloat16); (x @ x).sum().item()"
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A device made ready, and the arithmetic to use on it."""
+    """A prepared device, and the arithmetic to use on it."""
 
     device: torch.device
     precision: str
     has_graphs: bool = False
-    """Whether steps are recorded as CUDA graphs and replayed."""
+    """True if steps are captured as CUDA graphs."""
     compile: bool = False
-    """Whether blocks are compiled before they are trained."""
+    """True if blocks are compiled for training."""
     bf16_residual: bool = False
-    """Whether sums that pass from block to block are as narrow as products."""
+    """True if the residual stream has the precision of products."""
 
     @property
     def micro_batch_tokens(self) -> int:
-        """Padded tokens that are computed at once by default."""
+        """Default size of a micro-batch in padded tokens."""
         return MICRO_BATCH_TOKENS.get(self.device.type, 8192)
 
     @property
     def memory(self) -> int:
-        """Bytes of memory on the device, whoever uses them."""
+        """Total memory of the device in bytes."""
         if self.device.type == "cuda":
             return torch.cuda.get_device_properties(self.device).total_memory
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else sys.maxsize
@@ -55,7 +55,7 @@ class Machine:
         return nullcontext()
 
     def describe(self) -> dict[str, str | int]:
-        """Return the facts a repeated run should share."""
+        """Return the facts that a repetition of the run should share."""
         name = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else processor_name()
         return {
             "device": str(self.device),
@@ -68,7 +68,7 @@ class Machine:
 
 
 def processor_name() -> str:
-    """Return the model of the CPU as the system calls it."""
+    """Return the CPU's model name as the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -78,10 +78,10 @@ def processor_name() -> str:
 
 
 def use_threads(count: int | None) -> None:
-    """Let torch use that many CPU threads; None leaves its own choice."""
+    """Set the number of torch's CPU threads; None: torch's default."""
     most = max(MOST_THREADS, 4 * (os.cpu_count() or 1))
     if count is not None and not 1 <= count <= most:
-        raise ConfigError(f"machine.threads: {count} is out of range; give 1 to {most}, or leave it out: one a core.")
+        raise ConfigError(f"machine.threads: {count} is out of range; give 1 to {most}, or omit it (one a core).")
     if count is not None:
         torch.set_num_threads(count)
 
@@ -92,7 +92,7 @@ def prepare_machine(settings: MachineSettings) -> Machine:
     use_threads(settings.threads)
     if settings.deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    if torch.are_deterministic_algorithms_enabled() != settings.deterministic:  # setting it imports half of torch
+    if torch.are_deterministic_algorithms_enabled() != settings.deterministic:  # the setter imports half of torch
         torch.use_deterministic_algorithms(settings.deterministic)
     if device.type == "cuda":
         torch.cuda.set_device(device.index or 0)
@@ -101,10 +101,10 @@ def prepare_machine(settings: MachineSettings) -> Machine:
     keep_freed_memory()
     has_graphs = settings.cuda_graphs and device.type == "cuda"
     if settings.compile and device.type != "cuda":
-        raise ConfigError(f"machine.compile: is for CUDA devices, and this is {device}; leave it out.")
+        raise ConfigError(f"machine.compile: applies to CUDA devices only, and this is {device}; omit it.")
     precision = choose_precision(settings.precision, device)
     if settings.bf16_residual and precision == "fp32":
-        raise ConfigError("machine.bf16_residual: is for bf16, and here the precision is fp32; leave it out.")
+        raise ConfigError("machine.bf16_residual: applies to bf16 only, and the precision is fp32; omit it.")
     return Machine(device, precision, has_graphs, settings.compile, settings.bf16_residual)
 
 
@@ -118,16 +118,18 @@ def choose_device(name: str) -> torch.device:
     if not re.fullmatch(r"(cpu|cuda|mps)(:[0-9]{1,3})?", name):
         raise ConfigError(f'machine.device: "{name}" is not one of auto, cpu, cuda, cuda:N, mps.')
     if kind == "cuda" and not torch.cuda.is_available():
-        raise ConfigError(f'machine.device: "{name}" was asked for, but torch sees no CUDA device here; use cpu.')
+        raise ConfigError(f'machine.device: "{name}" is not available: torch finds no CUDA device; use cpu.')
     if kind == "cuda" and number and int(number) >= torch.cuda.device_count():
-        raise ConfigError(f'machine.device: "{name}" was asked for, but there are {torch.cuda.device_count()} here.')
+        raise ConfigError(
+            f'machine.device: "{name}" is not available: torch finds {torch.cuda.device_count()} CUDA devices.'
+        )
     if kind == "mps" and not torch.backends.mps.is_available():
-        raise ConfigError('machine.device: "mps" was asked for, but this is no Apple GPU; use cpu.')
+        raise ConfigError('machine.device: "mps" is not available: there is no Apple GPU; use cpu.')
     return torch.device(name)
 
 
 def choose_precision(name: str, device: torch.device) -> str:
-    """Return fp32 or bf16; bf16 on a CPU is tried in a child process first, since some processors die of it."""
+    """Return fp32 or bf16; bf16 on a CPU is tried in a child process first, since some processors crash."""
     if name == "auto":
         return "bf16" if device.type == "cuda" and torch.cuda.is_bf16_supported() else "fp32"
     if name == "bf16" and device.type == "cpu":
@@ -140,12 +142,12 @@ def choose_precision(name: str, device: torch.device) -> str:
 
 
 def keep_freed_memory() -> None:
-    """Tell glibc to reuse large blocks: giving them back and faulting them in again takes a fifth of a step."""
+    """Make glibc keep large freed blocks: returning and faulting them in again takes a fifth of a step."""
     if sys.platform != "linux":
         return
     try:
         mallopt = ctypes.CDLL(None).mallopt
-    except (OSError, AttributeError):  # another C library, which has its own ways
+    except (OSError, AttributeError):  # another C library
         return
     trim_threshold, mmap_threshold = -1, -3
     mallopt(mmap_threshold, 1 << 30)

@@ -1,4 +1,4 @@
-"""Several processes train one model: each takes a share of an update's micro-batches, and gradients are summed."""
+"""Data parallelism: every process computes some micro-batches of an update, and gradients are summed."""
 
 import os
 from collections.abc import Iterator
@@ -12,18 +12,18 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class ProcessGroup:
-    """This process' place among all that train together."""
+    """Rank of this process, and the number of processes that train together."""
 
     rank: int = 0
     size: int = 1
 
     @property
     def is_main(self) -> bool:
-        """Whether this process writes files and shows progress."""
+        """True for the process that writes files and shows progress."""
         return self.rank == 0
 
     def sum_counts(self, counts: dict[str, int], device: torch.device) -> dict[str, int]:
-        """Return counts added up over all processes."""
+        """Return counts summed over all processes."""
         if self.size == 1:
             return counts
         totals = torch.tensor(list(counts.values()), dtype=torch.int64, device=device)
@@ -31,13 +31,13 @@ class ProcessGroup:
         return dict(zip(counts, totals.tolist(), strict=True))
 
     def sum_values(self, values: Tensor) -> Tensor:
-        """Return a tensor added up over all processes."""
+        """Return a tensor summed over all processes, in place."""
         if self.size > 1:
             dist.all_reduce(values)
         return values
 
     def sum_gradients(self, model: nn.Module) -> None:
-        """Add gradients up over all processes; counts have already scaled them, so nothing is divided."""
+        """Sum gradients over all processes; they are already scaled by global counts, so nothing is divided."""
         if self.size == 1:
             return
         for parameter in model.parameters():
@@ -50,7 +50,7 @@ class ProcessGroup:
             gradient.copy_(summed.view_as(gradient))
 
     def agree(self, flag: bool, device: torch.device) -> bool:
-        """Return whether any process raised the flag."""
+        """Return True if any process set the flag."""
         if self.size == 1:
             return flag
         raised = torch.tensor(int(flag), device=device)
@@ -58,19 +58,19 @@ class ProcessGroup:
         return bool(raised.item())
 
     def wait(self) -> None:
-        """Wait until every process is here."""
+        """Wait for all processes (barrier)."""
         if self.size > 1:
             dist.barrier()
 
 
 def is_main_process() -> bool:
-    """Tell whether this process will lead its team, before it has joined one."""
+    """Return True if this process will have rank 0, before the group is initialized."""
     return os.environ.get("RANK", "0") == "0"
 
 
 @contextmanager
 def init_process_group(device: torch.device) -> Iterator[ProcessGroup]:
-    """Join the processes that torchrun started; alone, there is nothing to join."""
+    """Join the processes that torchrun started; a single process gets a group of one."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         yield ProcessGroup()

@@ -1,4 +1,4 @@
-"""What can be said in a recipe about how word vectors learn."""
+"""Settings of word2vec training."""
 
 from typing import Literal
 
@@ -10,31 +10,31 @@ RATES = {"skip-gram": 0.025, "cbow": 0.05}
 
 
 class VectorTrainSettings(LoopSettings):
-    """How word vectors learn: plain gradient descent, a rate that falls to almost nothing."""
+    """Training of word vectors: stochastic gradient descent with a linearly decaying learning rate."""
 
     epochs: float = Field(5.0, gt=0)
-    """Passes over the text."""
+    """Number of epochs."""
     steps: int = Field(10**7, ge=1)
-    """Steps at most, each of words_per_update words."""
+    """Maximum number of steps of `words_per_update` words each."""
     words_per_update: int = Field(2**18, ge=64)
-    """Words between two looks at the clock: a stop or a save waits for them."""
+    """Words of a step; logging, saving and stopping happen between steps."""
     learning_rate: float | None = Field(None, gt=0)
-    """The rate at the start; unset: 0.025 for skip-gram and 0.05 for cbow, as word2vec has it."""
+    """Initial learning rate (default: 0.025 for skip-gram, 0.05 for cbow, as in word2vec)."""
     final_rate: float = Field(1e-4, gt=0)
-    """The rate at the end; on the way it falls in a straight line."""
+    """Final learning rate, reached by linear decay."""
     engine: Literal["auto", "kernel", "batches"] = "auto"
-    """A compiled loop on CPU threads, or many pairs at once by torch; unset: the loop on a CPU, else batches."""
+    """kernel: a compiled loop on CPU threads; batches: many pairs at a time in PyTorch; auto: kernel on a CPU, else
+    batches."""
     pairs_per_batch: int = Field(2**15, ge=1)
-    """For batches: pairs (for cbow places) of one step at most; there are some 4,000 steps at least."""
+    """For batches: maximum number of pairs (cbow: positions) of a batch; a training has at least some 4,000."""
     max_row_update: float = Field(2.0, gt=0)
-    """For batches: how far a word may go at once, all its steps in a batch laid end to end: frequent words would
-    overshoot."""
+    """For batches: maximum sum of the step norms of a word in a batch; without it frequent words would overshoot."""
     save_every: int = Field(200, ge=0)
-    """Steps between two checkpoints; 0: only one at the end."""
+    """Steps between checkpoints; 0: one at the end alone."""
     keep_best: int = Field(1, ge=1)
-    """Checkpoints kept for the best validations: there are none here, so the newest."""
+    """Number of best checkpoints that are kept; without validation, the newest."""
     keep_last: int = Field(2, ge=1)
-    """Newest checkpoints kept."""
+    """Number of newest checkpoints that are kept."""
     log_every: int = Field(1, ge=1)
     """Steps between two lines of metrics.jsonl."""
     schedule: Literal["linear"] = "linear"

@@ -1,4 +1,4 @@
-"""The training of word vectors: slices of the text to threads of a compiled loop, or to a GPU in batches."""
+"""word2vec training: slices of the text go to threads of a compiled loop, or to a GPU in batches."""
 
 import math
 import time
@@ -25,21 +25,21 @@ from regard.training.word2vec.batches import Batches
 from regard.training.word2vec.settings import RATES, VectorTrainSettings
 
 WATCHED = 64
-"""Words whose vectors are looked at, the most frequent ones: trouble reaches them first."""
+"""Number of most frequent words whose vectors are checked: divergence reaches them first."""
 
 
 class Engine(Protocol):
-    """Learns from an update."""
+    """An implementation of one training step."""
 
     def learn(self, slices: list[tuple[int, int]], seeds: list[int], rates: list[float]) -> tuple[float, int]:
-        """Change the tables by what some slices of the text tell; return the sum of losses and the pairs."""
+        """Train the tables on slices of the text; return the sum of losses and the number of pairs."""
 
     def close(self) -> None:
-        """Let go of threads."""
+        """Release threads."""
 
 
 class VectorTrainer:
-    """Trains two tables on a stream of words; to the loop's callers it is a `Trainer`."""
+    """Trains input and output vectors on a stream of words, with the interface of `Trainer`."""
 
     def __init__(
         self,
@@ -55,7 +55,9 @@ class VectorTrainer:
         team: ProcessGroup,
     ) -> None:
         if team.size > 1:
-            raise ConfigError("Word vectors learn in one process; leave out torchrun, and say --threads for more.")
+            raise ConfigError(
+                "Word vectors train in one process; start it without torchrun, and set --threads for more cores."
+            )
         self.model = model.to(machine.device)
         self.feed, self.objective, self.settings = feed, objective, settings
         self.machine, self.hooks, self.seed, self.team = machine, hooks, seed, team
@@ -64,11 +66,11 @@ class VectorTrainer:
         self._clock = time.perf_counter()
 
     def restore(self, training: TrainingState) -> None:
-        """Go on from a saved state; the model holds the tables that were saved with it."""
+        """Resume from a saved state; the model holds the tables that were saved with it."""
         self.state = LoopState.from_plain(checked_state(training, StateRecord).facts["loop"])
 
     def run(self, stop_at: int | None = None) -> Reason:
-        """Train until the last step or an interrupt (at a step, if given), and say which."""
+        """Train until the last step or an interrupt (at a step, if given); return the reason."""
         settings, state = self.settings, self.state
         per_epoch, size = self.feed.updates_in(0), len(self.feed.corpus)
         total = self._words(settings.steps)
@@ -83,15 +85,15 @@ class VectorTrainer:
                     epoch, index = divmod(state.step, per_epoch)
                     slices = self.feed.slices(index)
                     done = [epoch * size + begin for begin, _ in slices]
-                    seeds = [derived_seed(self.seed, place // SLICE, 0, 0) for place in done]
-                    loss, pairs = engine.learn(slices, seeds, [self._rate(place / total) for place in done])
+                    seeds = [derived_seed(self.seed, word // SLICE, 0, 0) for word in done]
+                    loss, pairs = engine.learn(slices, seeds, [self._rate(word / total) for word in done])
                     words = slices[-1][1] - slices[0][0]
                     state.step += 1
                     state.position = Position(*divmod(state.step, per_epoch))
                     state.tokens_seen += words
                     elapsed = self._elapsed()
                     mean = loss / max(1, pairs)
-                    if not (math.isfinite(mean) and self._is_sound()):
+                    if not (math.isfinite(mean) and self._is_finite()):
                         self._refuse(done[-1] / total)
                     bar.advance(words, loss=mean, words_per_second=words / elapsed)
                     self._record(mean, self._rate(done[-1] / total), words / elapsed)
@@ -106,33 +108,33 @@ class VectorTrainer:
         return "finished"
 
     def _words(self, step: int) -> int:
-        """Return how many words lie before a step."""
+        """Return the number of words before a step."""
         epoch, index = divmod(step, self.feed.updates_in(0))
         return epoch * len(self.feed.corpus) + index * self.feed.words_per_update
 
-    def _rate(self, share: float) -> float:
+    def _rate(self, fraction: float) -> float:
         first = self.settings.learning_rate or RATES[self.algorithm]
-        return max(self.settings.final_rate, first - (first - self.settings.final_rate) * share)
+        return max(self.settings.final_rate, first - (first - self.settings.final_rate) * fraction)
 
     def _engine(self) -> Engine:
         kind = self.settings.engine
         is_cpu = self.machine.device.type == "cpu"
         if kind == "kernel" and not is_cpu:
             raise ConfigError(
-                f'train.engine: "kernel" is for a CPU, and this is {self.machine.device}; leave it out.'
+                f'train.engine: "kernel" runs on a CPU only, and this is {self.machine.device}; omit it.'
             )
         if kind == "batches" or not is_cpu:
             return Batches(self.model, self.feed, self.objective, self.settings, self.algorithm, self.machine.device)
         threads = torch.get_num_threads()
         if threads > 1:
             self.hooks.progress.say(
-                f"{threads} threads change the vectors without locks: fast, but no two runs are the same to the bit, "
-                f"resumed ones included; --threads 1 repeats exactly."
+                f"{threads} threads update the vectors without locks: fast, but runs, resumed ones included, are not "
+                f"bitwise reproducible; --threads 1 is."
             )
         return Kernel(self.model, self.feed, self.objective, self.algorithm, threads)
 
-    def _is_sound(self) -> bool:
-        """Tell whether the most frequent words still have vectors of numbers."""
+    def _is_finite(self) -> bool:
+        """Return True if the vectors of the most frequent words are finite."""
         return all(bool(table.weight[:WATCHED].isfinite().all()) for table in (self.model.words, self.model.contexts))
 
     def _elapsed(self) -> float:
@@ -150,16 +152,16 @@ class VectorTrainer:
     def _save(self) -> None:
         self.state.best_step = self.state.step
         self.hooks.save(self.state, TrainingState({}, {"loop": self.state.plain()}), None)
-        self._clock = time.perf_counter()  # time spent saving is no training
+        self._clock = time.perf_counter()  # saving does not count as training time
 
-    def _refuse(self, share: float) -> None:
+    def _refuse(self, fraction: float) -> None:
         raise ConfigError(
-            f"train.learning_rate: {self._rate(share):.4g} is too high, as the loss is no number any more; lower it."
+            f"train.learning_rate: {self._rate(fraction):.4g} is too high: the loss is NaN or infinite; lower it."
         )
 
 
 class Kernel:
-    """The compiled loop on so many threads, which take slices as they come."""
+    """The compiled loop on several threads, a slice each at a time."""
 
     def __init__(
         self,
@@ -174,26 +176,26 @@ class Kernel:
         self.feed, self.objective = feed, objective
         self.learn_slice = SLICES[algorithm]
         self.words, self.contexts = (table.weight.detach().numpy() for table in (model.words, model.contexts))
-        shares = kept_shares(torch.from_numpy(feed.counts), objective.subsampling).numpy()
-        self.chances = np.minimum(shares * HALF, HALF - 1).astype(np.uint32)
+        keep = kept_shares(torch.from_numpy(feed.counts), objective.subsampling).numpy()
+        self.keep = np.minimum(keep * HALF, HALF - 1).astype(np.uint32)
         self.noise = alias_table(feed.counts.astype(np.float64) ** objective.smoothing)
         self.logistic = logistic_tables()
         self.threads = ThreadPoolExecutor(threads)
 
     def learn(self, slices: list[tuple[int, int]], seeds: list[int], rates: list[float]) -> tuple[float, int]:
-        """Learn from slices, each by one thread."""
-        found = list(self.threads.map(self._learn, slices, seeds, rates))
-        return sum(loss for loss, _ in found), sum(pairs for _, pairs in found)
+        """Train on slices, each by one thread; return the sum of losses and the number of pairs."""
+        results = list(self.threads.map(self._learn, slices, seeds, rates))
+        return sum(loss for loss, _ in results), sum(pairs for _, pairs in results)
 
-    def _learn(self, part: tuple[int, int], seed: int, rate: float) -> tuple[float, int]:
-        ids = self.feed.read(*part)
+    def _learn(self, span: tuple[int, int], seed: int, rate: float) -> tuple[float, int]:
+        ids = self.feed.read(*span)
         kept, errors = np.empty(len(ids), np.int32), np.empty(self.words.shape[1], np.float32)
         window, negatives = self.objective.window, self.objective.negatives
-        found: tuple[float, int] = self.learn_slice(
-            *(ids, len(self.words), self.chances, self.words, self.contexts, *self.noise, *self.logistic),
+        result: tuple[float, int] = self.learn_slice(
+            *(ids, len(self.words), self.keep, self.words, self.contexts, *self.noise, *self.logistic),
             *(window, negatives, np.float32(rate), np.uint64(seed), kept, errors),
         )
-        return found
+        return result
 
     def close(self) -> None:
         """End the threads."""
@@ -201,16 +203,16 @@ class Kernel:
 
 
 def alias_table(weights: Any) -> tuple[Any, Any]:
-    """Return chances (V,) of 32 bits and other words (V,) that draw by weights: any word, or by chance its other.
+    """Return the alias table of weights: 32-bit thresholds (V,) and aliases (V,) (Walker, 1977).
 
-    Two looks into a table give exactly what a search in the cumulative sum does (Walker, 1977).
+    A uniform word, replaced by its alias above its threshold, has exactly the distribution of the weights.
     """
     scaled = weights * (len(weights) / weights.sum())
-    chances, other = np.ones(len(weights)), np.arange(len(weights), dtype=np.int32)
+    thresholds, aliases = np.ones(len(weights)), np.arange(len(weights), dtype=np.int32)
     small, large = (np.flatnonzero(side).tolist() for side in (scaled < 1, scaled >= 1))
     while small and large:
         low, high = small.pop(), large.pop()
-        chances[low], other[low] = scaled[low], high
+        thresholds[low], aliases[low] = scaled[low], high
         scaled[high] -= 1 - scaled[low]
         (small if scaled[high] < 1 else large).append(high)
-    return np.minimum(chances * 2.0**32, 2.0**32 - 1).astype(np.uint32), other
+    return np.minimum(thresholds * 2.0**32, 2.0**32 - 1).astype(np.uint32), aliases
