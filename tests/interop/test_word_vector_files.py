@@ -181,7 +181,7 @@ def test_a_header_that_says_too_much_is_refused(tmp_path, head):
 def test_a_header_that_says_more_words_than_there_are_takes_no_memory(tmp_path):
     path = tmp_path / "vectors"
     path.write_text("999999999999 2\nthe 1 2\n")
-    with pytest.raises(DataError, match=r"it ends after 1 of 999,999,999,999 words, so it is not whole"):
+    with pytest.raises(DataError, match=r"it ends after 1 of 999,999,999,999 words, so it is incomplete"):
         read_word_vectors(path)
     path.write_text(f"{'9' * 5000} 2\n")
     assert read_word_vectors(path).words == ["9" * 5000]

@@ -152,7 +152,7 @@ def _read_text(
             break
         lines = []
     if size and done < min(first or size[0], size[0]):
-        raise DataError(f"{path}: it ends after {done:,} of {size[0]:,} words, so it is not whole; fetch it again.")
+        raise DataError(f"{path}: it ends after {done:,} of {size[0]:,} words, so it is incomplete; fetch it again.")
     return is_truncated or bool(file.readline(LONGEST_WORD).strip())
 
 
@@ -227,7 +227,7 @@ def _read_binary(path: Path, file: BufferedReader, rows: _Rows, size: tuple[int,
             more = file.read(CHUNK)
             if not more or (space < 0 and len(held) - place > LONGEST_WORD):
                 raise DataError(
-                    f"{path}: it ends inside word {number + 1:,} of {count:,}, so it is not whole or no word2vec "
+                    f"{path}: it ends inside word {number + 1:,} of {count:,}, so it is incomplete or no word2vec "
                     f"file; fetch it again."
                 )
             held, place = held[place:] + more, 0

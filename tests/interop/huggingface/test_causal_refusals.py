@@ -164,12 +164,12 @@ UNREADABLE = {
     "half a model": (
         "gpt2",
         with_tensors(lambda tensors: tensors.pop("transformer.h.1.mlp.c_proj.bias")),
-        "{folder}: h.1.mlp.c_proj.bias is missing, so the model is not whole; copy it again.",
+        "{folder}: h.1.mlp.c_proj.bias is missing, so the model is incomplete; copy it again.",
     ),
     "no output": (
         "gpt2",
         with_config(tie_word_embeddings=False),
-        "{folder}: lm_head.weight is missing, so the model is not whole; copy it again.",
+        "{folder}: lm_head.weight is missing, so the model is incomplete; copy it again.",
     ),
     "wrong shapes": (
         "gpt2",

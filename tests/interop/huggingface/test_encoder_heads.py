@@ -298,4 +298,4 @@ def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(CheckpointError) as error:
         read(folder)
-    assert str(error.value) == f"{folder}: classifier.weight is missing, so the model is not whole; copy it again."
+    assert str(error.value) == f"{folder}: classifier.weight is missing, so the model is incomplete; copy it again."

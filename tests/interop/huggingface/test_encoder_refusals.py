@@ -116,11 +116,11 @@ READING = {
     ),
     "a layer that is missing": (
         without("bert.encoder.layer.1.output.dense.weight"),
-        "{folder}: encoder.layer.1.output.dense.weight is missing, so the model is not whole; copy it again.",
+        "{folder}: encoder.layer.1.output.dense.weight is missing, so the model is incomplete; copy it again.",
     ),
     "a head that is missing": (
         without("cls.predictions.transform.dense.weight"),
-        "{folder}: cls.predictions.transform.dense.weight is missing, so the model is not whole; copy it again.",
+        "{folder}: cls.predictions.transform.dense.weight is missing, so the model is incomplete; copy it again.",
     ),
     "two tables": (
         with_tensors(

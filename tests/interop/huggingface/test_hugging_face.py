@@ -303,7 +303,7 @@ def test_weights_in_parts_are_read(their_own, tmp_path):
     with pytest.raises(CheckpointError) as error:
         read(folder)
     assert str(error.value) == (
-        f"{folder / 'model-0.safetensors'}: missing, so the model is not whole; copy it again."
+        f"{folder / 'model-0.safetensors'}: missing, so the model is incomplete; copy it again."
     )
 
 
@@ -432,7 +432,7 @@ UNREADABLE = {
     ),
     "half a model": (
         with_tensors(lambda tensors: tensors.pop("model.decoder.layers.1.fc2.bias")),
-        "{folder}: model.decoder.layers.1.fc2.bias is missing, so the model is not whole; copy it again.",
+        "{folder}: model.decoder.layers.1.fc2.bias is missing, so the model is incomplete; copy it again.",
     ),
     "wrong shapes": (
         with_tensors(lambda tensors: tensors.update({"model.decoder.layers.1.fc1.weight": torch.zeros(23, 12)})),

@@ -106,7 +106,7 @@ def read_tensor_file(path: Path) -> dict[str, Tensor]:
             names: list[str] = file.keys()
             return {name: file.get_tensor(name) for name in names}
     except FileNotFoundError:
-        raise CheckpointError(f"{path}: missing, so the model is not whole; copy it again.") from None
+        raise CheckpointError(f"{path}: missing, so the model is incomplete; copy it again.") from None
     except (OSError, safetensors.SafetensorError, RuntimeError, ValueError, TypeError, LookupError) as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{path}: damaged ({reason}); copy it again.") from None

@@ -164,7 +164,7 @@ def tables_of(tensors: Weights, config: dict[str, Any], settings: TransformerSet
 def take(tensors: Weights, name: str, where: str) -> Tensor:
     """Return one of their tensors in fp32."""
     if name not in tensors:
-        raise CheckpointError(f"{where}: {name} is missing, so the model is not whole; copy it again.")
+        raise CheckpointError(f"{where}: {name} is missing, so the model is incomplete; copy it again.")
     found = tensors[name]
     if found.dtype not in READ:
         known = ", ".join(map(_shown, READ))
