@@ -1,4 +1,4 @@
-"""Checkpoint averaging: the mean of several checkpoints of a run, often better than each (Vaswani et al., 2017, §6.1)."""
+"""Checkpoint averaging: the mean of several checkpoints often beats each (Vaswani et al., 2017, §6.1)."""
 
 from collections.abc import Sequence
 from dataclasses import replace

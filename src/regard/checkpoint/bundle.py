@@ -1,4 +1,4 @@
-"""Model bundles on disk, complete for raw text: settings, weights, tokenizers and decoding defaults; no code, no pickle."""
+"""Model bundles on disk, complete for raw text: settings, weights, tokenizers, decoding defaults; no pickle."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

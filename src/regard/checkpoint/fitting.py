@@ -39,7 +39,7 @@ def check_fits(
     vocabularies: Vocabularies,
     head: HeadSettings | None = None,
 ) -> None:
-    """Refuse settings whose model has other weights than a file (`path`); that model is built on the meta device only."""
+    """Refuse settings whose model has other weights than a file (`path`); it is built on the meta device only."""
     check_counts(path, shapes, settings, head)
     try:
         with torch.device("meta"):

@@ -276,10 +276,16 @@ def test_what_was_learned_from_goes_along(tokenizer, tmp_path):
 def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
         write(headed_bundle(tokenizer, "classification", texts=2, pair_encoding="both-orders"), tmp_path / "hf")
-    assert str(error.value) == 'pair_encoding: "both-orders" fits no Hugging Face form; "cross-encoder" does.'
+    assert str(error.value) == 'pair_encoding: "both-orders" fits no Hugging Face architecture; "cross-encoder" does.'
     for changes, words in (
-        ({"pooling": "mean"}, 'pooling: "mean" of all tokens fits no Hugging Face form; "token" does: train with'),
-        ({"bilstm_width": 8}, "bilstm_width: 8 fits no Hugging Face form; train with bilstm_width=0 to write it."),
+        (
+            {"pooling": "mean"},
+            'pooling: "mean" of all tokens fits no Hugging Face architecture; "token" does: train with',
+        ),
+        (
+            {"bilstm_width": 8},
+            "bilstm_width: 8 fits no Hugging Face architecture; train with bilstm_width=0 to write it.",
+        ),
     ):
         bundle = headed_bundle(tokenizer, "classification")
         with pytest.raises(ConfigError) as error:
@@ -290,7 +296,8 @@ def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
     with pytest.raises(CheckpointError) as error:
         read(folder)
     assert str(error.value) == (
-        f"{folder / 'config.json'}: problem_type is multi_label_classification, and here a text has one label."
+        f"{folder / 'config.json'}: problem_type is multi_label_classification, which is not supported (one label "
+        "per text)."
     )
     shutil.rmtree(folder)
     their_encoder(folder, "BertModel", tokenizer)
