@@ -41,7 +41,7 @@ def test_a_tied_tensor_has_one_name():
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"width": 32}, "has shape (16, 64) but the settings ask for"),
+        ({"width": 32}, " but the settings ask for ("),
         ({"encoder_layers": 3}, "its tensors do not fit the settings (encoder.blocks.2."),
         ({"encoder_layers": 10**6}, "its tensors do not fit the settings (encoder_layers is 1,000,000)."),
         ({"heads": 2**20}, "its tensors do not fit the settings (heads is 1,048,576)."),
@@ -51,7 +51,7 @@ def test_a_tied_tensor_has_one_name():
 def test_other_settings_are_refused_however_large(weights, changes, problem):
     settings = small_settings().model_copy(update=changes)
     text = message(lambda: check_fits(weights, read_shapes(weights), settings, VOCABULARIES))
-    assert text.startswith(f"{weights}: ") and problem.split("(16, 64)")[-1] in text
+    assert text.startswith(f"{weights}: ") and problem in text
 
 
 def test_counts_are_bounded_by_the_tensors_and_their_widest_dimension(tmp_path):
