@@ -45,7 +45,10 @@ def test_a_tied_tensor_has_one_name():
         ({"encoder_layers": 3}, "its tensors do not fit the settings (encoder.blocks.2."),
         ({"encoder_layers": 10**6}, "its tensors do not fit the settings (encoder_layers is 1,000,000)."),
         ({"heads": 2**20}, "its tensors do not fit the settings (heads is 1,048,576)."),
-        ({"feed_forward_width": 2**40}, "its tensors do not fit the settings (feed_forward_width is 1,099,511,627,776)."),
+        (
+            {"feed_forward_width": 2**40},
+            "its tensors do not fit the settings (feed_forward_width is 1,099,511,627,776).",
+        ),
     ],
 )
 def test_other_settings_are_refused_however_large(weights, changes, problem):

@@ -14,7 +14,9 @@ from regard.errors import CheckpointError
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
 
-BUNDLE = small_bundle({"tokenizer": train_tokenizer(["the dog sleeps in the garden"] * 3, TokenizerSettings(size=40))})
+BUNDLE = small_bundle(
+    {"tokenizer": train_tokenizer(["the dog sleeps in the garden"] * 3, TokenizerSettings(size=40))}
+)
 STATE = TrainingState({"step": torch.arange(3.0)}, {"step": 5})
 
 

@@ -196,9 +196,7 @@ def test_minilm_on_the_command_line():
     found = good("similar", f"hf:{minilm()}", "A man is playing a guitar.", "Somebody plays an instrument.")
     assert 0.5 < float(found) < 0.9
     sentence = bad("fill", f"hf:{minilm()}", "the [MASK]")
-    assert sentence.startswith(
-        "fill: this model has no pretrained masked-LM head, so it cannot fill masks; use"
-    )
+    assert sentence.startswith("fill: this model has no pretrained masked-LM head, so it cannot fill masks; use")
 
 
 MISTAKES = [

@@ -16,6 +16,15 @@ from regard.checkpoint.bundle import Bundle, read_bundle, write_bundle
 from regard.checkpoint.identity import model_hash
 from regard.data.encoding.inputs import VarlenInputs
 from regard.errors import CheckpointError, ConfigError
+from regard.interop.huggingface.encoder_configs import HEADED_FORMS
+from regard.interop.huggingface.encoder_heads import (
+    head_config,
+    head_kind,
+    head_to_ours,
+    head_to_theirs,
+    headed_form,
+    read_head,
+)
 from regard.interop.huggingface.read import read, read_task
 from regard.interop.huggingface.write import write
 from regard.models.families import build_model
@@ -306,3 +315,34 @@ def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
     with pytest.raises(CheckpointError) as error:
         read(folder)
     assert str(error.value) == f"{folder}: classifier.weight is missing, so the model is incomplete; copy it again."
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_head_round_trips_without_its_body(kind, tokenizer):
+    bundle = headed_bundle(tokenizer, kind)
+    config = head_config(bundle) | {"max_position_embeddings": 32}
+    form = headed_form(bundle)
+    assert form.architecture == KINDS[kind][1] and head_kind(form, config) == kind
+    head, facts = read_head(config, kind, "x")
+    assert (head.kind, head.outputs) == (kind, bundle.head.outputs) and facts["max_length"] == 32
+    assert facts.get("labels") == KINDS[kind][3].get("labels")
+    weights = {name: value for name, value in bundle.model.state_dict().items() if name.startswith("output.")}
+    back = head_to_ours(head_to_theirs(weights, bundle), kind, "x")
+    scale, shift = (1.5, 2.5) if kind == "regression" else (1.0, 0.0)  # in units of the targets
+    assert back.keys() == weights.keys()
+    assert_close(back["output.weight"], weights["output.weight"] * scale)
+    if "output.bias" in weights:
+        assert_close(back["output.bias"], weights["output.bias"] * scale + shift)
+
+
+def test_one_label_is_a_regression_unless_it_is_named_a_class():
+    form = HEADED_FORMS[0]
+    assert head_kind(form, {"num_labels": 1}) == head_kind(form, {"id2label": {"0": "score"}}) == "regression"
+    assert head_kind(form, {}) == head_kind(form, {"num_labels": 2}) == "classification"
+    assert head_kind(form, {"num_labels": 1, "problem_type": "single_label_classification"}) == "classification"
+
+
+def test_labels_are_in_the_order_of_their_ids():
+    names = {str(number): f"label {number}" for number in reversed(range(12))}
+    _, facts = read_head({"id2label": names, "max_position_embeddings": 32}, "classification", "x")
+    assert facts["labels"] == [f"label {number}" for number in range(12)]

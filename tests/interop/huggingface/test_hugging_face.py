@@ -441,8 +441,7 @@ UNREADABLE = {
     ),
     "no waves": (
         with_tensors(lambda tensors: tensors.update({"model.encoder.embed_positions.weight": torch.ones(9, 12)})),
-        "{folder}: model.encoder.embed_positions.weight holds no sinusoidal positions, so the model cannot be "
-        "read.",
+        "{folder}: model.encoder.embed_positions.weight holds no sinusoidal positions, so the model cannot be read.",
     ),
 }
 
