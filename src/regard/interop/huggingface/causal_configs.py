@@ -197,7 +197,7 @@ def language_settings(config: dict[str, Any], form: LanguageForm, where: str) ->
     check_only(config, form.only, where)
     for name, only in form.inner_only.items():
         check_only(config.get(name) or {}, only, where, f"{name}.")
-    values: dict[str, Any] = dict.fromkeys(RATES, 0.0) | form.built_on
+    values = dict.fromkeys(RATES, 0.0) | form.built_on
     for number in form.numbers:
         values[number.ours] = setting_value(config, number, where)
     if values.get("key_value_heads") == values["heads"]:
