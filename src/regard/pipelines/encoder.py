@@ -261,10 +261,10 @@ class Encoder:
         encoded = self.tokens(texts, layer)
         positions = [word_positions(each, word) for each, (_, word) in zip(encoded, (one, other), strict=True)]
         in_context = [each.vectors[own].mean(0) for each, own in zip(encoded, positions, strict=True)]
-        without = [each[own].mean(0) for each, own in zip(self._static_vectors(texts), positions, strict=True)]
+        without = [each[own].mean(0) for each, own in zip(self._alone(texts), positions, strict=True)]
         return WordSimilarity(cosine(*in_context), cosine(*without))
 
-    def _static_vectors(self, texts: list[str]) -> list[Vectors]:
+    def _alone(self, texts: list[str]) -> list[Vectors]:
         """Return the rows of the embedding matrix for all tokens of texts."""
         table = self.model.embedding.table.weight.detach().float().cpu().numpy()
         return [table[self._with_specials(ids)] for ids in self.tokenizer.encode_batch(texts)]
