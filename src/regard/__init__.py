@@ -1,4 +1,4 @@
-"""Train, look inside and serve every model on the road from word vectors to BERT and GPT.
+"""Train, inspect and serve NLP models from word2vec to BERT and GPT.
 
 run = regard.train("translate-miniature")
 translator = regard.load(run.best)
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RegardError", "__version__", "evaluate", "load", "resume", "train"]
 
-_HOMES = {
+_MODULES = {
     "load": "regard.tasks.load",
     "train": "regard.runs.train",
     "resume": "regard.runs.resume",
@@ -27,12 +27,12 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Find the public functions where they live; torch loads only once one is asked for."""
-    if name not in _HOMES:
+    """Return a public function, imported on first use: `import regard` does not load torch."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'regard' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

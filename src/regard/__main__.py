@@ -1,10 +1,10 @@
-"""`regard`, and `python -m regard`, which torchrun needs."""
+"""Entry point of `regard` and of `python -m regard`, which torchrun needs."""
 
 import sys
 
 
 def main() -> None:
-    """Load the command line and run it; Ctrl-C is heard while it loads, too."""
+    """Import and run the command line; Ctrl-C during the import exits with status 130, too."""
     try:
         from regard.cli.streams import open_closed_streams
 

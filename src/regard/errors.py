@@ -1,15 +1,15 @@
-"""The mistakes a user can make. Each message is one sentence: where, what was found, and the way out."""
+"""Errors a user can fix. Each message is one sentence: where, what was found, and the way out."""
 
 from regard.escaping import one_line
 
 LONGEST = 1000
-"""Characters of a sentence at most: a value out of a file may be of any length."""
+"""Maximum characters of a sentence: a value from a file may be of any length."""
 
 
 class RegardError(Exception):
-    """A mistake that the user can mend; the command line prints it without a traceback.
+    """An error that the user can fix; the command line prints it without a traceback.
 
-    Several mistakes are several sentences, each on a line of its own whatever the values it shows.
+    Several errors are several sentences, one per line whatever characters their values contain.
     """
 
     def __init__(self, *sentences: str) -> None:
@@ -29,11 +29,11 @@ class CheckpointError(RegardError):
 
 
 class RunError(RegardError):
-    """A run that cannot start or go on where it was told to."""
+    """A run that cannot start or resume in the given folder."""
 
 
 def on_one_line(sentence: str) -> str:
-    """Return a sentence whose control characters are shown by their codes, cut in the middle if it is very long."""
+    """Return a sentence with control characters escaped, truncated in the middle at LONGEST characters."""
     shown = one_line(sentence)
     half = LONGEST // 2
     return shown if len(shown) <= LONGEST else f"{shown[:half]} … {shown[-half:]}"

@@ -1,28 +1,28 @@
-"""How any layer reports progress: silent unless the caller hands in something that draws."""
+"""Progress reporting for all layers: silent by default; a caller passes an implementation that prints."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 class Bar:
-    """One piece of work under way."""
+    """A progress bar; this one shows nothing."""
 
     def advance(self, amount: int = 1, **facts: float) -> None:
-        """Move on by `amount`; `facts` (loss, tokens_per_second, ...) are shown beside the bar."""
+        """Advance by `amount` steps; `facts` (loss, tokens_per_second, ...) are shown beside the bar."""
 
 
 class Progress:
-    """Receives messages and bars; this one shows nothing."""
+    """Receiver of messages and progress bars; this one shows nothing."""
 
     def say(self, message: str) -> None:
-        """Tell the user something in passing."""
+        """Show an informational message."""
 
     def warn(self, message: str) -> None:
-        """Tell the user something that may need their attention."""
+        """Show a warning."""
 
     @contextmanager
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
-        """Yield a bar for work of `total` steps, `done` of which lie behind it (a resumed run)."""
+        """Yield a progress bar of `total` steps, `done` of them completed before (a resumed run)."""
         yield Bar()
 
 

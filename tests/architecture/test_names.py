@@ -13,8 +13,8 @@ from commands import bad, good
 from fuzz.folders import refresh_manifest
 from regard.data.corpus.manifest import MANIFEST, read_manifest
 from regard.errors import RegardError
-from regard.runs.scores.passport import read_passport
 from regard.runs.run import Run
+from regard.runs.scores.passport import read_passport
 
 NAMES = ["../../victim", "../victim", "{absolute}", "a/../../../victim", "..\\..\\victim", "/dev/zero", "x\x00y"]
 

@@ -69,7 +69,7 @@ def test_a_disk_that_fills_leaves_the_last_checkpoint_and_nothing_else(tmp_path,
     monkeypatch.setattr("safetensors.torch.save_file", full)
     assert message(lambda: store.save(20, bundle(), STATE, 1.0)) == (
         f"{tmp_path / '00000020'}: the checkpoint could not be written (No space left on device); checkpoints "
-        "written before are untouched, so free some space and go on with --resume."
+        "written before are untouched, so free some space and resume with --resume."
     )
     assert store.path("latest") == first and sorted(path.name for path in tmp_path.iterdir()) == [
         "00000010",
@@ -95,7 +95,7 @@ def test_a_write_that_fails_after_some_bytes_harms_nothing(tmp_path, room):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert min(sizes) < 3000 < 20_000 < max(sizes)
     assert said.startswith(f"{tmp_path / '00000020'}: the checkpoint could not be written (")
-    assert "File too large" in said and said.endswith("so free some space and go on with --resume.")
+    assert "File too large" in said and said.endswith("so free some space and resume with --resume.")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["00000010", "index.json"]
     assert store.path("latest") == first == store.resumable()[0]
     assert store.save(20, bundle(), large, 2.0) == store.path("best")
@@ -167,7 +167,7 @@ def test_a_damaged_latest_checkpoint_is_told_with_the_one_before(tmp_path):
     (before / "manifest.json").write_text("no")
     assert message(store.resumable) == (
         f"{before / 'manifest.json'}: this is not the manifest of a checkpoint (line 1: Expecting value); copy it "
-        "again; no whole checkpoint before it is left to go on from."
+        "again; there is no intact checkpoint before it to resume from."
     )
 
 
@@ -197,7 +197,7 @@ def test_checkpoints_that_do_not_belong_together_have_no_mean(tmp_path):
     for name, (stranger, reason) in strangers.items():
         write_bundle(tmp_path / name, stranger)
         assert message(lambda name=name: average_checkpoints([tmp_path / "a", tmp_path / name])) == (
-            f"{tmp_path / 'a'} and {tmp_path / name}: {reason}, so their mean would mean nothing; average "
+            f"{tmp_path / 'a'} and {tmp_path / name}: {reason}, so their mean is meaningless; average "
             "checkpoints of one run."
         )
 
@@ -269,7 +269,7 @@ def test_a_missing_file_is_told(tmp_path):
     path = tmp_path / "one" / "model.safetensors"
     path.unlink()
     assert message(lambda: read_bundle(tmp_path / "one")) == (
-        f"{path}: missing, so the checkpoint is not whole; copy it again."
+        f"{path}: missing, so the checkpoint is incomplete; copy it again."
     )
 
 

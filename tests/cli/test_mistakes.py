@@ -209,21 +209,3 @@ def test_a_mistake_in_a_process_of_its_own_leaves_no_traceback():
     done = outside("train", "nothing-like-it")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("regard: There is no recipe") and done.stderr.count("\n") == 1
-
-
-def test_ctrl_c_is_heard_while_the_command_line_loads(monkeypatch, capsys):
-    import builtins
-
-    from regard.__main__ import main
-
-    load = builtins.__import__
-
-    def interrupted(name, *others, **named):
-        if name == "regard.cli.main":
-            raise KeyboardInterrupt
-        return load(name, *others, **named)
-
-    monkeypatch.setattr(builtins, "__import__", interrupted)
-    with pytest.raises(SystemExit) as left:
-        main()
-    assert left.value.code == 130 and capsys.readouterr().err == "regard: stopped.\n"

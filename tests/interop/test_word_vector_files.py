@@ -75,7 +75,7 @@ def test_rows_that_cannot_be_used_are_told(tmp_path):
             told.append(message)
 
     assert read_word_vectors(path, progress=Told()).words == ["the", "of"]
-    assert told == [f"{path}: 2 rows are left out, whose words came twice, are empty or no UTF-8."]
+    assert told == [f"{path}: 2 rows are left out, whose words came twice, are empty or not UTF-8."]
 
 
 @pytest.mark.parametrize("head", ["", "2 2\n"])
@@ -96,7 +96,7 @@ def test_more_rows_than_the_header_says_are_told(tmp_path):
 
     assert read_word_vectors(path, progress=Told()).words == ["the", "of"]
     assert told == [
-        f"{path}: its first line says 2 words, but more follow, which are left out; write the right number there."
+        f"{path}: its header states 2 words, but more follow, which are left out; write the right number there."
     ]
     assert read_word_vectors(path, first=1, progress=Told()).words == ["the"]
     assert len(told) == 1
@@ -114,8 +114,8 @@ def test_white_space_inside_words_is_written_as_a_line(tmp_path):
     assert found.words == ["New_York", "the", "1_2"]
     assert np.array_equal(found.vectors, ours.vectors[[0, 1, 3]])
     assert told == [
-        "2 words hold white space, which parts words in such files; it is written as _; 1 of them is left out, "
-        "being there already."
+        "2 words contain white space, the column separator of such files; it is written as _; 1 of them is left "
+        "out: the word exists already."
     ]
     assert without_white_space(found, Told()) is found and len(told) == 1
 
@@ -134,17 +134,17 @@ def test_the_binary_of_word2vec_itself_is_read(tmp_path):
     [
         (b"", "there are no vectors in it"),
         (b"\n\n", "there are no vectors in it"),
-        (b"hello\n", "line 1 has no numbers behind its word"),
+        (b"hello\n", "line 1 has no numbers after its word"),
         (b"the 1 2\nof 1 x\n", 'line 2 holds "x" where a number is expected'),
         (b"the 1 2\nof 1 2\nto 1\n", "line 3 has 1 numbers, but 2 are expected"),
         (b"3 2\nthe 1 2\nof 1 2\n", "it ends after 2 of 3 words"),
         (b"2 2\nthe \x01\x02\x03\x84\x01", "it ends inside word 1 of 2"),
-        (b"2 0\nthe \n", "vectors of 0 numbers"),
+        (b"2 0\nthe \n", "vectors of 0 dimensions"),
         (b"the 1 2\nof 1 2 3\nto 1 2\n", "line 2 has 3 numbers, but 2 are expected"),
         (b"2 1\nthe 1 2\nof 1 2\n", "line 2 has 2 numbers, but 1 are expected"),
         (b"2 2\nthe 1,5 2\nof 1 2\n", 'line 2 holds "1,5" where a number is expected'),
         (b"the \x1b[31m 2\nof 1 2\n", 'line 1 holds "?[31m" where a number is expected'),
-        (b"\x00\xc3\x28\x9f\x8d" * 30, "this is no text, nor word2vec's binary"),
+        (b"\x00\xc3\x28\x9f\x8d" * 30, "this is neither text nor word2vec's binary format"),
         (b"the 1 nan\n", "not finite"),
         (gzip.compress(b"the 1 2\n" * 99, mtime=0)[:-20], "the gzip data is damaged"),
     ],
@@ -163,7 +163,7 @@ def test_a_missing_file_is_one_sentence(tmp_path):
 
 
 def test_white_space_in_a_word_is_refused(tmp_path):
-    with pytest.raises(DataError, match='"New York" holds white space'):
+    with pytest.raises(DataError, match='"New York" contains white space'):
         write_word_vectors(tmp_path / "v", table(["New York"]), "word2vec-binary")
     assert not (tmp_path / "v").exists()
 
@@ -173,7 +173,7 @@ def test_a_header_that_says_too_much_is_refused(tmp_path, head):
     path = tmp_path / "vectors"
     path.write_bytes(f"{head}\nthe ".encode() + bytes(4000))
     with pytest.raises(
-        DataError, match=r"its header says vectors of [\d,]+ numbers, so it is damaged or no word2vec f"
+        DataError, match=r"its header states vectors of [\d,]+ dimensions, so it is damaged or not a word2vec f"
     ):
         read_word_vectors(path)
 
@@ -181,7 +181,7 @@ def test_a_header_that_says_too_much_is_refused(tmp_path, head):
 def test_a_header_that_says_more_words_than_there_are_takes_no_memory(tmp_path):
     path = tmp_path / "vectors"
     path.write_text("999999999999 2\nthe 1 2\n")
-    with pytest.raises(DataError, match=r"it ends after 1 of 999,999,999,999 words, so it is not whole"):
+    with pytest.raises(DataError, match=r"it ends after 1 of 999,999,999,999 words, so it is incomplete"):
         read_word_vectors(path)
     path.write_text(f"{'9' * 5000} 2\n")
     assert read_word_vectors(path).words == ["9" * 5000]

@@ -8,22 +8,12 @@ from itertools import islice
 import pytest
 from saying import WORDS
 
-from regard.data.sources.pair import Pair
 from regard.errors import DataError
-from regard.miniature import (
-    SPLITS,
-    depth,
-    generate,
-    held_out_cases,
-    held_out_pairs,
-    noun_cases,
-    pairs,
-    sentences,
-    word_pairs,
-)
+from regard.miniature import depth, held_out_cases, held_out_pairs, noun_cases, word_pairs
 from regard.miniature.german.morphology import noun_forms
 from regard.miniature.holdout import possible_pairs
 from regard.miniature.measures import parts_of
+from regard.miniature.splits import SPLITS, TranslationPair, generate, pairs, sentences
 
 UNSEEN = ["unseen-pairs", "unseen-cases", "unseen-depth"]
 
@@ -48,7 +38,7 @@ def test_fewer_pairs_are_the_beginning_of_more():
 
 
 def test_pairs_are_german_and_english():
-    assert next(generate("train")) == Pair(*first("train", 1)[0][1:])
+    assert next(generate("train")) == TranslationPair(*first("train", 1)[0][1:])
     assert len(pairs("unseen-depth")) == SPLITS["unseen-depth"].size == 500
 
 

@@ -135,7 +135,7 @@ def test_texts_that_are_too_long_lose_their_ends_and_that_is_told(encoder):
     text = "the dog and " * 30
     found = encoder.tokens([text, "dog"], progress=told)
     assert [len(each.tokens) for each in found] == [32, 3] and [each.is_truncated for each in found] == [True, False]
-    assert told.told == ["1 of 2 texts have more than 32 tokens, and lost their ends."]
+    assert told.told == ["1 of 2 texts have more than 32 tokens, and were truncated."]
     np.testing.assert_allclose(encoder.embed(text), encoder.embed("the dog and " * 10), atol=1e-5)
 
 
@@ -144,7 +144,7 @@ def test_no_more_is_read_than_was_learned(tokenizer):
     assert len(encoder.tokens("the dog and the cat and the ball").tokens) == 8
     with pytest.raises(DataError) as error:
         encoder.fill(["[MASK]", "[MASK] dog and the cat and the ball"])
-    assert str(error.value) == "line 2 has 10 tokens, but this model reads 8 at most; shorten it."
+    assert str(error.value) == "line 2 has 10 tokens, but this model takes 8 at most; shorten it."
 
 
 def test_nothing_is_more_than_the_same():
@@ -184,7 +184,8 @@ def test_a_word_in_two_texts_is_another_in_each_but_not_in_the_table(encoder):
     with pytest.raises(DataError) as error:
         encoder.similar_words(("the dog " * 30 + "bank", "bank"), (other, "bank"))
     assert str(error.value) == (
-        'The word "bank" lies behind what is read of "the dog the dog the dog the dog the dog …"; shorten the text.'
+        'The word "bank" is after the part of "the dog the dog the dog the dog the dog …" that the model takes; '
+        "shorten the text."
     )
 
 
@@ -213,16 +214,16 @@ def test_what_each_block_would_fill_in(encoder):
 
 
 MISTAKES = {
-    "line 1: there is no [MASK] in it; put one where a word is to be found.": lambda e: e.fill("the dog"),
-    "line 7: there is no [MASK] in it; put one where a word is to be found.": lambda e: e.fill(
+    "line 1: there is no [MASK] in it; put one at the position to predict.": lambda e: e.fill("the dog"),
+    "line 7: there is no [MASK] in it; put one at the position to predict.": lambda e: e.fill(
         ["[MASK]", ""], where=["line 3", "line 7"]
     ),
     "line 1 is not UTF-8 text; convert it first.": lambda e: e.fill("[MASK] \ud800"),
     "line 2 is not UTF-8 text; convert it first.": lambda e: e.embed(["a", "\ud800"]),
-    "line 1 has 42 tokens, but this model reads 32 at most; shorten it.": lambda e: e.fill("[MASK]" * 40),
-    "top: 0 words are none; ask for 1 or more.": lambda e: e.fill("[MASK]", top=0),
+    "line 1 has 42 tokens, but this model takes 32 at most; shorten it.": lambda e: e.fill("[MASK]" * 40),
+    "top: 0 is less than 1; ask for 1 or more words.": lambda e: e.fill("[MASK]", top=0),
     'pooling: "sum" is not one of cls, mean, max; choose one.': lambda e: e.embed("a", pooling="sum"),
-    "inspect: the text has 42 tokens with those around it, but this model takes 32 at most; shorten it.": lambda e: (
+    "inspect: the text has 42 tokens with special tokens, but this model takes 32 at most; shorten it.": lambda e: (
         e.inspect("dog " * 40)
     ),
 }
@@ -247,8 +248,8 @@ def test_masks_need_a_head_and_a_token(tokenizer):
         with pytest.raises(ConfigError) as error:
             attempt("the [MASK]")
         assert str(error.value) == (
-            "fill: this model came without its head for masked words, so it has none to offer; take one that has "
-            "it, such as a run of regard train masked-language-model."
+            "fill: this model has no pretrained masked-LM head, so it cannot fill masks; use one with that head, "
+            "such as a run of regard train masked-language-model."
         )
     plain = tokenizer_of("byte-level")
     encoder = Encoder(small_encoder_bundle(plain))

@@ -44,7 +44,7 @@ def test_excluded_words_are_no_answer(golden):
 
 def test_the_odd_one_out(golden):
     assert golden.odd_one_out(["man", "king", "apple"])[0] == "apple"
-    with pytest.raises(ConfigError, match="2 words have no odd one among them"):
+    with pytest.raises(ConfigError, match="2 words are too few to find the outlier"):
         golden.odd_one_out(["man", "king"])
 
 
@@ -57,7 +57,7 @@ def test_words_are_found_in_other_forms(golden):
 def test_words_are_looked_up_as_in_a_dictionary(golden):
     assert "king" in golden and "KING" in golden and "zebra" not in golden and 3 not in golden
     assert np.array_equal(golden["king"], golden.vector("king"))
-    assert repr(golden) == f"<6 word vectors of {golden.width} numbers: golden>"
+    assert repr(golden) == f"<6 word vectors of {golden.width} dimensions: golden>"
 
 
 def test_a_text_is_one_word_and_not_its_letters(golden):
@@ -66,7 +66,7 @@ def test_a_text_is_one_word_and_not_its_letters(golden):
     assert golden.neighbors("king", 1, exclude=first)[0].word != first
     with pytest.raises(ConfigError, match='"king" is one text; give the words as a list.'):
         golden.odd_one_out("king")
-    with pytest.raises(DataError, match="golden: 3 is no word; give it as text."):
+    with pytest.raises(DataError, match="golden: 3 is not a word; give it as text."):
         golden.neighbors(3)
 
 

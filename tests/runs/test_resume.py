@@ -126,8 +126,8 @@ def test_two_damaged_checkpoints_end_a_run_in_one_sentence(stopped):
     with pytest.raises(CheckpointError) as error:
         regard.resume(cut.path, {"train.steps": 12})
     assert str(error.value) == (
-        f"{cut.latest / 'model.safetensors'}: missing, so the checkpoint is not whole; copy it again; no whole "
-        "checkpoint before it is left to go on from."
+        f"{cut.latest / 'model.safetensors'}: missing, so the checkpoint is incomplete; copy it again; there "
+        "is no intact checkpoint before it to resume from."
     )
 
 

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from nasty import NASTY
-from regard.runs.reports.attention import Looks, draw_looks
 from regard.reporting.markdown import code, table
+from regard.runs.reports.attention import Looks, draw_looks
 from regard.runs.train import train
 from regard.studies.race.charts import Picture, draw_lines
 from regard.studies.race.elements import bullets, figure, section

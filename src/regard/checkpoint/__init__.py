@@ -1,1 +1,1 @@
-"""Checkpoints: config.json, model.safetensors, tokenizer.json; written atomically, training state apart."""
+"""Checkpoints: config.json, model.safetensors, tokenizer.json; written atomically; training state separate."""

@@ -1,4 +1,4 @@
-"""Files and folders that are whole or absent, whatever happens while they are written."""
+"""Atomic writes: a file or folder is written under a temporary name, synced, and renamed into position."""
 
 import hashlib
 import json
@@ -17,54 +17,54 @@ LEFTOVER = re.compile(r"\..+\.[0-9a-f]{8}")
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Replace a JSON file in one step."""
+    """Replace a JSON file atomically."""
     write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a text file in one step."""
-    aside = _aside(path)
+    """Replace a text file atomically."""
+    temporary = _temporary_path(path)
     try:
-        with aside.open("w", encoding="utf-8") as file:
+        with temporary.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        aside.replace(path)
+        temporary.replace(path)
     except OSError as error:
-        error.filename = str(path)  # a failed write names no file, and the one aside is nothing to a user
+        error.filename = str(path)  # a failed write names no file, or the temporary one
         raise
     finally:
-        aside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     _sync(path.parent)
 
 
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a folder aside, add a manifest of hashes, and move it into place in one step."""
-    aside = _aside(folder)
+    """Create a folder atomically: `write` fills a temporary one, which gets a manifest of hashes and is renamed."""
+    temporary = _temporary_path(folder)
     absent = [parent for parent in folder.parents if not parent.exists()]
     try:
-        aside.mkdir(parents=True)
-        write(aside)
-        files = sorted(path for path in aside.rglob("*") if path.is_file())
-        write_json(aside / MANIFEST, {str(path.relative_to(aside)): fingerprint(path) for path in files})
-        for path in [*files, *(inner for inner in aside.rglob("*") if inner.is_dir()), aside]:
+        temporary.mkdir(parents=True)
+        write(temporary)
+        files = sorted(path for path in temporary.rglob("*") if path.is_file())
+        write_json(temporary / MANIFEST, {str(path.relative_to(temporary)): fingerprint(path) for path in files})
+        for path in [*files, *(inner for inner in temporary.rglob("*") if inner.is_dir()), temporary]:
             _sync(path)
-        aside.rename(folder)
+        temporary.rename(folder)
     except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         for parent in absent:
-            with suppress(OSError):  # never made, or meanwhile in use
+            with suppress(OSError):  # never created, or in use by now
                 parent.rmdir()
         raise
     _sync(folder.parent)
 
 
-def _aside(path: Path) -> Path:
+def _temporary_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
 
 
 def is_leftover(path: Path, of: str = "") -> bool:
-    """Tell whether a name is one used while writing (that file) aside; nobody else writes when this is asked."""
+    """Return whether a name is a temporary one (`of` that file); assumes that no write is in progress."""
     return LEFTOVER.fullmatch(path.name) is not None and path.name.startswith(f".{of}")
 
 
@@ -75,9 +75,9 @@ def fingerprint(path: Path) -> dict[str, Any]:
 
 
 def _sync(path: Path) -> None:
-    """Make sure a file's contents, or a folder's list of names, have reached the disk."""
+    """Flush a file's contents, or a folder's entries, to the disk."""
     if os.name == "nt" and path.is_dir():
-        return  # Windows has no handle for this
+        return  # Windows cannot open folders
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""A model on disk, complete for raw text: settings, weights, tokenizers and decoding defaults, and no code."""
+"""Model bundles on disk, complete for raw text: settings, weights, tokenizers, decoding defaults; no pickle."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,32 +23,32 @@ from regard.text.tokenizer import Tokenizer
 from regard.version import __version__
 
 FORMAT = 2
-"""The version of the layout below, and of the names inside it; any other is refused."""
+"""Version of the file layout and of the names in it; any other is refused."""
 
 KNOWN = {"format", "regard", "task", "model", "vocabularies", "tokenizers", "head"}
-"""What every config holds; all else in it are facts of the task."""
+"""Keys of every config; all others are facts of the task."""
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """A model with everything it takes to use it."""
+    """A model with its settings, tokenizers and task facts."""
 
     task: str
     model: Any
-    """A module that keeps one of the promises in models/base/protocols.py."""
+    """A module that implements one of the protocols in models/base/protocols.py."""
     settings: ModelSettings
     vocabularies: Vocabularies
     tokenizers: dict[str, Tokenizer]
     """By role: `tokenizer` for all, or `source` and `target`."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """What else the task wants to remember, such as decoding defaults; plain JSON."""
+    """Task-specific values such as decoding defaults; plain JSON."""
     head: HeadSettings | None = None
-    """The shape of the head over the model, where a task needs one."""
+    """Settings of the task head, if there is one."""
 
 
 @dataclass(frozen=True)
 class TrainingState:
-    """What it takes to go on training: tensors by name (the optimizer's and others) and plain JSON facts."""
+    """The state to resume training from: tensors by name (optimizer and others) and plain JSON facts."""
 
     tensors: dict[str, Tensor]
     facts: dict[str, Any]
@@ -57,23 +57,23 @@ class TrainingState:
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """Return every parameter and saved buffer once, by name; a shared one under its first name."""
-    places = model.state_dict(keep_vars=True)
-    return {name: places[name].detach().cpu().contiguous() for name in shapes_of(model)}
+    """Return every parameter and persistent buffer once, by name; a tied one under its first name."""
+    tensors = model.state_dict(keep_vars=True)
+    return {name: tensors[name].detach().cpu().contiguous() for name in shapes_of(model)}
 
 
 def write_bundle(folder: Path, bundle: Bundle, training: TrainingState | None = None) -> None:
-    """Write a checkpoint folder, whole or not at all."""
+    """Write a checkpoint folder atomically."""
 
-    def fill(aside: Path) -> None:
-        write_json(aside / CONFIG, _describe(bundle))
-        safetensors.torch.save_file(weights_of(bundle.model), aside / WEIGHTS)
+    def fill(temporary: Path) -> None:
+        write_json(temporary / CONFIG, _describe(bundle))
+        safetensors.torch.save_file(weights_of(bundle.model), temporary / WEIGHTS)
         for role, tokenizer in bundle.tokenizers.items():
-            (aside / tokenizer_file(role)).write_text(tokenizer.to_json(), encoding="utf-8")
+            (temporary / tokenizer_file(role)).write_text(tokenizer.to_json(), encoding="utf-8")
         if training is not None:
-            (aside / TRAINING).mkdir()
-            write_json(aside / STATE, training.facts)
-            safetensors.torch.save_file(training.tensors, aside / TENSORS)
+            (temporary / TRAINING).mkdir()
+            write_json(temporary / STATE, training.facts)
+            safetensors.torch.save_file(training.tensors, temporary / TENSORS)
 
     try:
         write_folder(folder, fill)
@@ -82,10 +82,10 @@ def write_bundle(folder: Path, bundle: Bundle, training: TrainingState | None = 
 
 
 def unwritten(path: Path, error: Exception, is_resumable: bool = True) -> CheckpointError:
-    """Return what to say when a disk takes no more, in the middle of a run or where there is none to go on with."""
+    """Return the error of a failed write; the way out depends on whether a run can be resumed."""
     reason = error.strerror if isinstance(error, OSError) else str(error)
     way_out = (
-        "checkpoints written before are untouched, so free some space and go on with --resume"
+        "checkpoints written before are untouched, so free some space and resume with --resume"
         if is_resumable
         else "free some space or name another folder"
     )
@@ -106,12 +106,12 @@ def _describe(bundle: Bundle) -> dict[str, Any]:
 
 
 def tokenizer_file(role: str) -> str:
-    """Return the name of the file that a tokenizer is in."""
+    """Return the file name of a tokenizer."""
     return "tokenizer.json" if role == "tokenizer" else f"tokenizer.{role}.json"
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Return the config.json of a checkpoint folder after checking that this version can read it."""
+    """Return the config.json of a checkpoint folder; a format that this version cannot read is refused."""
     path, what = folder / CONFIG, "the config of a regard checkpoint"
     try:
         config = read_json(path, CheckpointError, what, "copy it again")
@@ -133,9 +133,9 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_bundle(folder: Path, device: torch.device | str = "cpu") -> Bundle:
-    """Read a checkpoint folder; the model comes back in eval mode.
+    """Read a checkpoint folder; the model is in eval mode.
 
-    Whatever its files say, nothing is built or read before it is known to fit.
+    Settings are checked against the header of the weights before anything of their size is built or read.
     """
     config = read_config(folder)
     check_whole(folder)
@@ -171,11 +171,11 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 
 
 def read_training(folder: Path) -> TrainingState:
-    """Read what it takes to go on training from a checkpoint folder."""
+    """Read the training state of a checkpoint folder."""
     path, what = folder / STATE, "the state of training"
     if not path.exists():
         raise CheckpointError(f"{folder}: it holds no training state (only the latest checkpoints of a run do).")
-    check_whole(folder, to_go_on=True)
+    check_whole(folder, with_training=True)
     facts = check_record(read_json(path, CheckpointError, what), path, Record, CheckpointError, what).model_dump()
     return TrainingState(read_tensors(folder / TENSORS), facts, folder / TRAINING)
 
@@ -189,10 +189,10 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def _fill(model: nn.Module, weights: dict[str, Tensor], folder: Path) -> None:
-    places = model.state_dict(keep_vars=True)
+    targets = model.state_dict(keep_vars=True)
     with torch.no_grad():
         for name, tensor in weights.items():
-            if tensor.is_floating_point() != places[name].is_floating_point() or tensor.is_complex():
-                found, wanted = (str(each.dtype).removeprefix("torch.") for each in (tensor, places[name]))
-                raise CheckpointError(f"{folder / WEIGHTS}: {name} is of {found}, not {wanted}; copy it again.")
-            places[name].copy_(tensor)
+            if tensor.is_floating_point() != targets[name].is_floating_point() or tensor.is_complex():
+                dtype, wanted = (str(each.dtype).removeprefix("torch.") for each in (tensor, targets[name]))
+                raise CheckpointError(f"{folder / WEIGHTS}: {name} is of {dtype}, not {wanted}; copy it again.")
+            targets[name].copy_(tensor)

@@ -1,4 +1,4 @@
-"""Whether weights fit a model, told from the header of their file alone: before anything is read or built."""
+"""Checks of weights against model settings by the file's header alone, before anything large is read or built."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,15 +16,15 @@ from regard.models.heads import HeadSettings
 Shape = tuple[int, ...]
 
 REPEATED = ("layers", "highways")
-"""Parts of the names of settings that say how often something with weights is repeated."""
+"""Parts of the names of settings that count repeated modules with weights."""
 WIDE = ("heads",)
-"""Parts of the names of settings that say into how many parts a width is cut."""
+"""Parts of the names of settings that divide a width."""
 LARGEST = 2**31
-"""No size of a model is larger."""
+"""Largest accepted value of an integer setting."""
 
 
 def read_shapes(path: Path) -> dict[str, Shape]:
-    """Return the shape of every tensor that the header of a safetensors file names."""
+    """Return the shape of every tensor by name, from the header of a safetensors file."""
     try:
         with safetensors.safe_open(path, "pt") as file:
             return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
@@ -39,18 +39,18 @@ def check_fits(
     vocabularies: Vocabularies,
     head: HeadSettings | None = None,
 ) -> None:
-    """Refuse settings that ask for other weights than a file (`path`) holds; nothing of their size is ever made."""
+    """Refuse settings whose model has other weights than a file (`path`); it is built on the meta device only."""
     check_counts(path, shapes, settings, head)
     try:
         with torch.device("meta"):
             wanted = shapes_of(build_model(settings, vocabularies, head))
-    except Exception:  # whatever torch says about sizes past all bounds is nothing to a user
+    except Exception:  # torch's errors about absurd sizes do not help a user
         raise CheckpointError(f"{path}: its tensors do not fit the settings, which no model can have.") from None
     compare_shapes(path, shapes, wanted)
 
 
 def check_counts(path: Path, shapes: Mapping[str, Shape], *groups: Settings | None) -> None:
-    """Refuse settings that repeat a layer more often than there are tensors, or cut what is narrower."""
+    """Refuse settings with more layers than the file has tensors, or more heads than its widest dimension."""
     tensors, widest = len(shapes), max((size for shape in shapes.values() for size in shape), default=0)
     for group in groups:
         for name, value in flatten(group.model_dump()) if group is not None else ():
@@ -61,7 +61,7 @@ def check_counts(path: Path, shapes: Mapping[str, Shape], *groups: Settings | No
 
 
 def shapes_of(model: nn.Module) -> dict[str, Shape]:
-    """Return the shape of every parameter and saved buffer once; a shared one under its first name."""
+    """Return the shape of every parameter and persistent buffer once, by name; a tied one under its first name."""
     shapes: dict[str, Shape] = {}
     seen: set[int] = set()
     for name, tensor in model.state_dict(keep_vars=True).items():
@@ -71,10 +71,10 @@ def shapes_of(model: nn.Module) -> dict[str, Shape]:
     return shapes
 
 
-def compare_shapes(path: Path, found: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> None:
-    """Refuse tensors that are not those a model has room for."""
-    if odd := sorted(set(found) ^ set(wanted)):
-        raise CheckpointError(f"{path}: its tensors do not fit the settings ({odd[0]} is on one side only).")
-    for name, shape in found.items():
+def compare_shapes(path: Path, shapes: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> None:
+    """Refuse tensors whose names or shapes are not the model's."""
+    if unmatched := sorted(set(shapes) ^ set(wanted)):
+        raise CheckpointError(f"{path}: its tensors do not fit the settings ({unmatched[0]} is on one side only).")
+    for name, shape in shapes.items():
         if shape != wanted[name]:
             raise CheckpointError(f"{path}: {name} has shape {shape} but the settings ask for {wanted[name]}.")

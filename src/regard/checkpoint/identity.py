@@ -1,4 +1,4 @@
-"""Where a model is kept, and what tells it from all others."""
+"""Model identity: the location of a model's files and a hash of them."""
 
 import hashlib
 import json
@@ -14,24 +14,24 @@ HUGGING_FACE = "hf:"
 
 
 def model_place(path: str | Path) -> str:
-    """Return where the model of a run or a checkpoint is; hf: and a Hugging Face folder stay as they are."""
+    """Return the checkpoint folder of a run or checkpoint; hf:DIR stays as it is."""
     return str(path) if str(path).startswith(HUGGING_FACE) else str(find_checkpoint(Path(path)))
 
 
-def model_hash(place: str | Path) -> str:
-    """Return one hash for the model of a checkpoint: of all the hashes in its manifest, training state left out.
+def model_hash(location: str | Path) -> str:
+    """Return the SHA-256 of the hashes in a checkpoint's manifest, training state excluded.
 
-    Another library's folder has no manifest: its files are hashed.
+    A Hugging Face folder has no manifest: its files are hashed.
     """
-    if str(place).startswith(HUGGING_FACE):
-        folder = Path(str(place).removeprefix(HUGGING_FACE))
+    if str(location).startswith(HUGGING_FACE):
+        folder = Path(str(location).removeprefix(HUGGING_FACE))
         files = {each.name: fingerprint(each)["sha256"] for each in sorted(folder.iterdir()) if each.is_file()}
     else:
         try:
-            manifest = read_manifest(Path(place))
+            manifest = read_manifest(Path(location))
         except FileNotFoundError:
             raise CheckpointError(
-                f"{Path(place) / MANIFEST}: missing, so the checkpoint is not whole; copy it again."
+                f"{Path(location) / MANIFEST}: missing, so the checkpoint is incomplete; copy it again."
             ) from None
         files = {name: entry.sha256 for name, entry in manifest.items() if not name.startswith(TRAINING)}
     return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The schemas of a checkpoint's files: what is read from them is of the right types, or told in one sentence."""
+"""Schemas of a checkpoint's files: values of a wrong type are refused in one sentence."""
 
 import json
 from pathlib import Path
@@ -15,20 +15,20 @@ MANIFEST = "manifest.json"
 CONFIG = "config.json"
 
 Role = Literal["tokenizer", "source", "target", "words"]
-"""What a tokenizer is for; the name of its file follows from it."""
+"""Role of a tokenizer, which determines its file name."""
 Size = Annotated[int, Field(ge=1, lt=2**31)]
 
 S = TypeVar("S", bound=Settings)
 
 
 class IndexRecord(Record):
-    """The index of a run's checkpoints: the value of each that is kept."""
+    """The index of a run's checkpoints: the validation value of each kept checkpoint."""
 
     kept: dict[FileName, float | None]
 
 
 class FileRecord(Record):
-    """What a file was like when it was written."""
+    """Size and hash of a file when it was written."""
 
     bytes: Count
     sha256: str
@@ -41,18 +41,18 @@ class CheckpointManifest(Record):
 
     @property
     def files(self) -> dict[str, FileRecord]:
-        """What is known of each file."""
+        """Record of each file, by relative path."""
         return dict(self.__pydantic_extra__)
 
 
 class ModelRecord(Record):
-    """The settings of a model, which its family knows."""
+    """The settings of a model; the schema of its family checks all but the family."""
 
     family: str
 
 
 class VocabulariesRecord(Record):
-    """How many tokens each side has."""
+    """Vocabulary sizes of source and target, in tokens."""
 
     source: Size
     target: Size
@@ -60,7 +60,7 @@ class VocabulariesRecord(Record):
 
 
 class ConfigRecord(Record):
-    """The config.json of a checkpoint; what else its task remembers is checked by `facts`."""
+    """The config.json of a checkpoint; `facts` checks the keys of its task."""
 
     format: int
     regard: str = "?"
@@ -72,20 +72,20 @@ class ConfigRecord(Record):
 
 
 class FormatRecord(Record):
-    """The version of a layout, all that is sure of a file that a later version has written."""
+    """Format version: the only keys that every version of the format has."""
 
     format: int
     regard: str = "?"
 
 
 def read_manifest(folder: Path) -> dict[str, FileRecord]:
-    """Return what the manifest of a checkpoint folder says of each file."""
+    """Return the records in the manifest of a checkpoint folder, by relative path."""
     what = "the manifest of a checkpoint"
     return read_record(folder / MANIFEST, CheckpointManifest, CheckpointError, what, "copy it again").files
 
 
 def check_settings(schema: type[S], values: Any, group: str, path: Path) -> S:
-    """Return a group of settings that stands in a checkpoint's config."""
+    """Return a group of settings of a checkpoint's config, validated."""
     try:
         return schema.model_validate_json(json.dumps(values), strict=True)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The checkpoints of one run: numbered folders, and an index that says which are kept and what they are worth."""
+"""The checkpoint store of a run: numbered folders, and an index of the kept ones with their validation values."""
 
 import math
 import re
@@ -16,16 +16,16 @@ from regard.errors import CheckpointError
 
 INDEX = "index.json"
 
-OURS = re.compile(r"\d{8}(-\d+)?|\.\d{8}(-\d+)?\.[0-9a-f]{8}")
-"""Folders written here: a step's, or what a kill left of one. Nothing else is ever cleared away."""
+CHECKPOINT_NAME = re.compile(r"\d{8}(-\d+)?|\.\d{8}(-\d+)?\.[0-9a-f]{8}")
+"""Names of checkpoint folders and of interrupted writes; nothing else is ever deleted."""
 
 WITH_TRAINING = 2
-"""Checkpoints one can go on from: the latest, and the one before should that be damaged."""
+"""Checkpoints with training state: the latest, and the one before in case that is damaged."""
 
 
 @dataclass(frozen=True)
 class Keeping:
-    """How many checkpoints stay: the newest, and those with the highest value."""
+    """Numbers of checkpoints to keep: the newest, and those with the highest value."""
 
     last: int = 2
     best: int = 1
@@ -33,34 +33,34 @@ class Keeping:
 
 @dataclass(frozen=True)
 class Index:
-    """The kept checkpoints, oldest first, and the value of each (None: never measured)."""
+    """The kept checkpoints, oldest first, with their validation values (None: not evaluated)."""
 
     kept: dict[str, float | None] = field(default_factory=dict)
 
     @property
     def latest(self) -> str | None:
-        """The newest one."""
+        """Name of the newest checkpoint."""
         return next(reversed(self.kept), None)
 
     @property
     def ranking(self) -> list[str]:
-        """Those with a value, the highest first; of equal ones the older."""
+        """Names of the evaluated checkpoints, highest value first; ties: older first."""
         measured = {name: value for name, value in self.kept.items() if value is not None and not math.isnan(value)}
         return sorted(measured, key=lambda name: -measured[name])
 
     @property
     def best(self) -> str | None:
-        """The one with the highest value; the newest while none has been measured."""
+        """Name of the checkpoint with the highest value, or of the newest while none has been evaluated."""
         return next(iter(self.ranking), self.latest)
 
     def with_new(self, name: str, value: float | None, keeping: Keeping) -> "Index":
-        """Return the index after one more was written."""
-        grown = Index(self.kept | {name: value})
-        stay = {*list(grown.kept)[-max(1, keeping.last) :], *grown.ranking[: max(1, keeping.best)]}
-        return Index({each: worth for each, worth in grown.kept.items() if each in stay})
+        """Return the index with one more checkpoint and without those no longer kept."""
+        extended = Index(self.kept | {name: value})
+        names = {*list(extended.kept)[-max(1, keeping.last) :], *extended.ranking[: max(1, keeping.best)]}
+        return Index({each: score for each, score in extended.kept.items() if each in names})
 
     def plain(self) -> dict[str, Any]:
-        """Return it as it is written; `latest` and `best` are there for people and other programs."""
+        """Return the JSON of the index; `latest` and `best` are for people and other programs."""
         return {"latest": self.latest, "best": self.best, "kept": self.kept}
 
 
@@ -72,7 +72,7 @@ class CheckpointStore:
 
     @property
     def index(self) -> Index:
-        """What is kept."""
+        """The index on disk, empty where there is none."""
         path, what = self.folder / INDEX, "an index of checkpoints"
         try:
             return Index(read_record(path, IndexRecord, CheckpointError, what, "copy it again").kept)
@@ -87,14 +87,14 @@ class CheckpointStore:
             raise CheckpointError(
                 f"{self.folder}: there is no {which} checkpoint yet; let the run reach its first save."
             )
-        return self.place(name)
+        return self.folder_of(name)
 
-    def place(self, name: str) -> Path:
+    def folder_of(self, name: str) -> Path:
         """Return the folder of a checkpoint that the index names."""
         return inside(self.folder, name, self.folder / INDEX, CheckpointError)
 
     def check_writable(self) -> None:
-        """Refuse to write, and to clear away, what lies elsewhere."""
+        """Refuse a folder that is a symbolic link: nothing is written or removed outside of the run."""
         if self.folder.is_symlink():
             raise CheckpointError(
                 f"{self.folder}: this is a link to {self.folder.readlink()}, and no checkpoint is written or removed "
@@ -109,11 +109,11 @@ class CheckpointStore:
         value: float | None = None,
         keeping: Keeping | None = None,
     ) -> Path:
-        """Write a checkpoint, point the index to it, and only then clear away what is no longer kept."""
+        """Write a checkpoint, add it to the index, and only then delete those no longer kept."""
         self.check_writable()
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._clear(self.index)  # what a kill left behind may be the very space that is needed
-        folder = self._free(f"{step:08d}")
+        self._clear(self.index)  # leftovers of a killed write may take the space that is needed
+        folder = self._unused(f"{step:08d}")
         write_bundle(folder, bundle, training)
         index = self.index.with_new(folder.name, value, keeping or Keeping())
         try:
@@ -124,52 +124,56 @@ class CheckpointStore:
         return folder
 
     def resumable(self) -> tuple[Path, list[CheckpointError]]:
-        """Return the newest whole checkpoint one can go on from, and what is wrong with those after it."""
+        """Return the newest intact checkpoint with training state, and the errors of newer ones."""
         self.check_writable()
         damages: list[CheckpointError] = []
         for name in [*reversed(self.index.kept)][:WITH_TRAINING]:
             try:
-                check_whole(self.place(name), to_go_on=True)
+                check_whole(self.folder_of(name), with_training=True)
             except CheckpointError as damage:
                 damages.append(damage)
             else:
-                return self.place(name), damages
+                return self.folder_of(name), damages
         if damages:
             raise CheckpointError(
-                f"{str(damages[0]).removesuffix('.')}; no whole checkpoint before it is left to go on from."
+                f"{str(damages[0]).removesuffix('.')}; there is no intact checkpoint before it to resume from."
             )
         return self.path("latest"), []
 
     def forget_after(self, folder: Path) -> None:
-        """Take every checkpoint newer than this one out of the index: they are damaged."""
+        """Remove every checkpoint newer than this one from the index: they are damaged."""
         kept = self.index.kept
         names = list(kept)
         older = names[: names.index(folder.name) + 1]
         write_json(self.folder / INDEX, Index({name: kept[name] for name in older}).plain())
 
-    def _free(self, name: str) -> Path:
-        """Return a folder that does not exist: a step saved before stays whole until the new one is."""
-        folder, again = self.folder / name, 0
+    def _unused(self, name: str) -> Path:
+        """Return an unused folder name: an older checkpoint of the same step stays until the new one is written."""
+        folder, suffix = self.folder / name, 0
         while folder.exists():
-            again += 1
-            folder = self.folder / f"{name}-{again}"
+            suffix += 1
+            folder = self.folder / f"{name}-{suffix}"
         return folder
 
     def _clear(self, index: Index) -> None:
-        """Remove what is not in the index, what a failed or killed write left, and training state that is too old."""
+        """Delete folders not in the index, leftovers of failed or killed writes, and outdated training state."""
         for path in self.folder.iterdir():
-            if OURS.fullmatch(path.name) and path.name not in index.kept and (path.is_dir() or path.is_symlink()):
+            if (
+                CHECKPOINT_NAME.fullmatch(path.name)
+                and path.name not in index.kept
+                and (path.is_dir() or path.is_symlink())
+            ):
                 remove_folder(path)
             elif path.is_file() and is_leftover(path, of=INDEX):
                 path.unlink(missing_ok=True)
         for name in list(index.kept)[:-WITH_TRAINING]:
-            folder = self.place(name)
-            if not folder.is_symlink():  # whose training state that is, nobody knows
+            folder = self.folder_of(name)
+            if not folder.is_symlink():  # its training state is outside of the run
                 remove_folder(folder / TRAINING)
 
 
 def find_checkpoint(path: Path, which: str = "best") -> Path:
-    """Return the checkpoint folder that a path means: itself, or the best (or latest) one of a run."""
+    """Return the checkpoint folder of a path: itself, or the best (or latest) checkpoint of a run."""
     if not path.exists():
         raise CheckpointError(f"{path}: there is no run or checkpoint here; check the path.")
     if (path / CONFIG).is_file() and not (path / "checkpoints").is_dir():

@@ -1,4 +1,4 @@
-"""Whether a checkpoint is whole, all files of its manifest as they were written; and how folders are removed."""
+"""Integrity checks: the files of a checkpoint against the sizes and hashes in its manifest; removal of folders."""
 
 import shutil
 import stat
@@ -12,37 +12,37 @@ WEIGHTS, TRAINING = "model.safetensors", "training"
 STATE, TENSORS = f"{TRAINING}/state.json", f"{TRAINING}/optimizer.safetensors"
 
 
-def check_whole(folder: Path, to_go_on: bool = False) -> None:
-    """Refuse a checkpoint one of whose files is missing or not as it was written.
+def check_whole(folder: Path, with_training: bool = False) -> None:
+    """Refuse a checkpoint with a missing or changed file.
 
-    Its training state may be gone whole, unless one wants to go on from it.
+    The training state as a whole may be absent, unless `with_training`.
     """
     try:
         manifest = read_manifest(folder)
-        has_training = to_go_on or (folder / TRAINING).exists()
+        has_training = with_training or (folder / TRAINING).exists()
         for name, expected in manifest.items():
             if has_training or not name.startswith(TRAINING):
                 _check_file(folder / name, expected)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise _not_whole(error.filename) from None
+        raise _missing(error.filename) from None
     except OSError as error:
         raise CheckpointError(f"{error.filename or folder}: it cannot be read ({error.strerror}).") from None
-    for name in (CONFIG, WEIGHTS, *([STATE, TENSORS] if to_go_on else [])):
+    for name in (CONFIG, WEIGHTS, *([STATE, TENSORS] if with_training else [])):
         if name not in manifest:
-            raise _not_whole(folder / name)
+            raise _missing(folder / name)
 
 
-def _not_whole(path: Path | str) -> CheckpointError:
-    return CheckpointError(f"{path}: missing, so the checkpoint is not whole; copy it again.")
+def _missing(path: Path | str) -> CheckpointError:
+    return CheckpointError(f"{path}: missing, so the checkpoint is incomplete; copy it again.")
 
 
 def _check_file(path: Path, expected: FileRecord) -> None:
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode):  # a device or a pipe may never end
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):  # reading a device or a pipe may never end
         raise CheckpointError(f"{path}: damaged, this is not a plain file; copy it again or use another checkpoint.")
-    if found.st_size != expected.bytes:
+    if status.st_size != expected.bytes:
         raise CheckpointError(
-            f"{path}: damaged, it has {found.st_size:,} bytes of {expected.bytes:,}; copy it again or use "
+            f"{path}: damaged, it has {status.st_size:,} bytes of {expected.bytes:,}; copy it again or use "
             f"another checkpoint."
         )
     if fingerprint(path)["sha256"] != expected.sha256:
@@ -50,7 +50,7 @@ def _check_file(path: Path, expected: FileRecord) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder with all it holds; a link to one, here or inside, is removed itself and never followed."""
+    """Remove a folder and its contents; symbolic links are removed, never followed."""
     if folder.is_symlink():
         folder.unlink()
     elif folder.is_dir():

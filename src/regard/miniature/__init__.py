@@ -31,7 +31,7 @@ from regard.miniature.lexicon import lemmas
 from regard.miniature.meaning import Meaning
 from regard.miniature.measures import NounCase, WordPair, depth, noun_cases, word_pairs
 from regard.miniature.places import TEXT_SETS, Place, place, texts
-from regard.miniature.splits import SPLITS, SentencePair, generate, pairs, sentences
+from regard.miniature.splits import SPLITS, SentencePair, TranslationPair, generate, pairs, sentences
 from regard.miniature.stories import (
     PROBE_KINDS,
     STORY_SPLITS,
@@ -63,6 +63,7 @@ __all__ = [
     "StoryProbe",
     "StoryQuestion",
     "TaggedSentence",
+    "TranslationPair",
     "WordPair",
     "WordSense",
     "depth",

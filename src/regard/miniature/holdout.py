@@ -1,4 +1,4 @@
-"""What is kept out of training: pairs of words, and nouns in one of their cases."""
+"""Held-out compositions: word pairs, and nouns in one of their cases, that training never shows."""
 
 from collections import Counter, defaultdict
 from functools import cache

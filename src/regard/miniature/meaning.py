@@ -1,4 +1,4 @@
-"""What a sentence says, before any language: clauses, noun phrases and how they nest."""
+"""Meanings of sentences, independent of language: clauses, noun phrases and their nesting."""
 
 from dataclasses import dataclass
 from typing import Final, Literal

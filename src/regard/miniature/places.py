@@ -1,4 +1,4 @@
-"""What stands behind `miniature:` in a recipe: a split, or a set and a split of it; and the sets of running text."""
+"""Sources after `miniature:` in a recipe: SPLIT or SET/SPLIT; and the sets of running text."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle

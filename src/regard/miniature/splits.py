@@ -1,11 +1,10 @@
-"""The splits of the miniature world: what to train on, what to test on, and what is kept out on purpose."""
+"""Splits of the miniature world: training, test, and compositions held out on purpose."""
 
 from collections.abc import Iterator
 from itertools import islice
 from random import Random
 from typing import Final, NamedTuple
 
-from regard.data.sources.pair import Pair
 from regard.errors import DataError
 from regard.miniature.english import in_english
 from regard.miniature.german import in_german
@@ -18,15 +17,22 @@ MOST_WORDS: Final = 30
 
 
 class SentencePair(NamedTuple):
-    """A meaning and what it is called in both languages."""
+    """A meaning and its sentences in both languages."""
 
     meaning: Meaning
     german: str
     english: str
 
 
+class TranslationPair(NamedTuple):
+    """A German sentence and its English translation."""
+
+    source: str
+    target: str
+
+
 class MiniatureSplit(NamedTuple):
-    """How many pairs a split has unless told, how deep they nest, what they hold that training does not."""
+    """Default number of pairs of a split, their nesting depths, and what they contain that training does not."""
 
     size: int
     depths: RandomChoice[int]
@@ -74,16 +80,16 @@ def _sentences(name: str, seed: int) -> Iterator[SentencePair]:
             yield SentencePair(meaning, german, english)
 
 
-def generate(split: str, seed: int = 0) -> Iterator[Pair]:
+def generate(split: str, seed: int = 0) -> Iterator[TranslationPair]:
     """Pairs of a split, German to English, without end and without repetition."""
-    return (Pair(sentence.german, sentence.english) for sentence in sentences(split, seed))
+    return (TranslationPair(sentence.german, sentence.english) for sentence in sentences(split, seed))
 
 
-def pairs(split: str, count: int | None = None, seed: int = 0) -> list[Pair]:
+def pairs(split: str, count: int | None = None, seed: int = 0) -> list[TranslationPair]:
     """The first pairs of a split: as many as asked for, or as many as the split has by default."""
-    found = generate(split, seed)
+    endless = generate(split, seed)
     if count is None:
         count = SPLITS[split].size
     if count < 1:
         raise DataError(f"count: {count} is too few; ask {split} for 1 pair or more.")
-    return list(islice(found, count))
+    return list(islice(endless, count))

@@ -1,1 +1,1 @@
-"""What pipelines of several tasks share: encoders, pooling, tables of results."""
+"""Shared parts of pipelines: encoders, pooling, tables of results."""

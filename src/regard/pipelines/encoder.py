@@ -1,4 +1,4 @@
-"""Text in; vectors of it, how alike texts are, and words for its masks out."""
+"""Text encoder pipeline: embeddings of texts and tokens, similarities, and mask filling."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -22,20 +22,20 @@ from regard.nn.inference.memory import retry_smaller
 from regard.nn.inference.prepacked import packed
 from regard.nn.probes.trace import Trace
 from regard.pipelines.encoder_results import MaskCandidate, MaskFilling, TokenVectors, Vectors, WordSimilarity
-from regard.pipelines.pooling import Pooling, cosine, pooled, word_places
+from regard.pipelines.pooling import Pooling, cosine, pooled, word_positions
 from regard.progress import SILENT, Progress
 from regard.text.mask_tokens import encode_masked
 from regard.text.tokenizer import MASK, Tokenizer
 
 TOKENS_AT_ONCE = {"cpu": 1024, "cuda": 65536}
-"""Padded tokens that are read together: on a CPU as many as stay in its caches, which takes half the time."""
+"""Padded tokens of a batch: on a CPU few enough for its caches, which halves the time."""
 
 Make = Callable[[Tensor, Tensor, Tensor], Sequence[Any]]
-"""From hidden states (B, T, D), tokens (B, T) and what is real of them to an answer for each row."""
+"""Function of hidden states (B, T, D), tokens (B, T) and token mask (B, T) that returns a result per row."""
 
 
 class Encoder:
-    """A model that reads whole texts in both directions, with its tokenizer; a head above it is left aside."""
+    """A bidirectional encoder with its tokenizer; a task head is ignored."""
 
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
@@ -45,17 +45,17 @@ class Encoder:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The settings of the model, and what its task remembers."""
+        """Settings of the model, and the facts of its task."""
         return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns of the table that its head has learned from, as settings call them; none without a head."""
+        """Columns of the training table by setting; empty without a task head."""
         return dict(self.bundle.facts.get("columns", {}))
 
     @property
     def max_length(self) -> int:
-        """How many tokens of a text are read, with those around it: as many as it was trained to read."""
+        """Maximum tokens of a text, special tokens included: as in training."""
         facts = self.bundle.facts
         return min(int(self.model.max_positions), int(facts.get("length", facts.get("max_length", 2**31))))
 
@@ -80,69 +80,69 @@ class Encoder:
         where: Sequence[str] | None = None,
         progress: Progress = SILENT,
     ) -> MaskFilling | list[MaskFilling]:
-        """Find words for every [MASK] in one text, or in many in their order: the `top` likeliest of all tokens.
+        """Return the `top` most probable tokens of every [MASK] in one text, or in many in their order.
 
-        `candidates` names words of one token each to choose from instead; their probabilities stay as they are.
-        `where` says where each text was taken from: messages name it.
+        `candidates` restricts them to these words of one token each; probabilities are not renormalized.
+        `where` gives the origin of each text for error messages.
         """
         texts = [text] if isinstance(text, str) else list(text)
         self._check_fills(top)
-        kept = torch.tensor(self._choices(candidates), device=self.device)
-        places = where or [f"line {line:,}" for line in range(1, len(texts) + 1)]
-        encoded = [self._masked(each, place) for each, place in zip(texts, places, strict=True)]
+        kept = torch.tensor(self._candidate_ids(candidates), device=self.device)
+        origins = where or [f"line {line:,}" for line in range(1, len(texts) + 1)]
+        encoded = [self._masked(each, origin) for each, origin in zip(texts, origins, strict=True)]
         count = min(top, len(kept))
 
         def make(hidden: Tensor, tokens: Tensor, _: Tensor) -> Sequence[Any]:
             is_mask = tokens.eq(self.tokenizer.mask_id or 0)
-            scores = self.model.project(hidden[is_mask]).float().softmax(-1)[:, kept]  # (masks, choices)
+            scores = self.model.project(hidden[is_mask]).float().softmax(-1)[:, kept]  # (masks, candidates)
             best = scores.topk(count, dim=-1)
-            found = zip(kept[best.indices].tolist(), best.values.tolist(), strict=True)
-            fillers = [self._fillers(ids, values) for ids, values in found]
+            rows = zip(kept[best.indices].tolist(), best.values.tolist(), strict=True)
+            fillers = [self._fillers(ids, values) for ids, values in rows]
             ends = is_mask.sum(1).cumsum(0).tolist()
             return [tuple(fillers[begin:end]) for begin, end in zip([0, *ends], ends)]
 
-        found = self._each(encoded, -1, make, progress)
-        answers = [MaskFilling(each, masks) for each, masks in zip(texts, found, strict=True)]
-        return answers[0] if isinstance(text, str) else answers
+        masks = self._each(encoded, -1, make, progress)
+        fillings = [MaskFilling(each, fillers) for each, fillers in zip(texts, masks, strict=True)]
+        return fillings[0] if isinstance(text, str) else fillings
 
     def _check_fills(self, top: int) -> None:
         if "masked words" in self.bundle.facts.get("untrained", ()):
             raise ConfigError(
-                "fill: this model came without its head for masked words, so it has none to offer; take one that has "
-                "it, such as a run of regard train masked-language-model."
+                "fill: this model has no pretrained masked-LM head, so it cannot fill masks; use one with that head, "
+                "such as a run of regard train masked-language-model."
             )
         if top < 1:
-            raise ConfigError(f"top: {top} words are none; ask for 1 or more.")
+            raise ConfigError(f"top: {top} is less than 1; ask for 1 or more words.")
 
-    def _choices(self, candidates: Sequence[str]) -> list[int]:
-        """Return the ids that masks may be filled with: all that have a piece, or those of some words."""
+    def _candidate_ids(self, candidates: Sequence[str]) -> list[int]:
+        """Return the ids that masks may be filled with: those of all tokens, or of the candidates."""
         if not candidates:
             return sorted({*self.tokenizer.specials, *self.tokenizer.vocabulary})
         encoded = self.tokenizer.encode_batch(candidates)
         for word, ids in zip(candidates, encoded, strict=True):
             if len(ids) != 1 or ids[0] == self.tokenizer.unk_id:
-                pieces = " ".join(self.tokenizer.tokens(ids))
+                tokens = " ".join(self.tokenizer.tokens(ids))
                 raise ConfigError(
-                    f'candidates: "{word}" is not one token of this model ({pieces}); choose another word.'
+                    f'candidates: "{word}" is not one token of this model ({tokens}); choose another word.'
                 )
         return [ids[0] for ids in encoded]
 
     def _masked(self, text: str, where: str) -> list[int]:
         if not is_text(text):
             raise DataError(f"{where} is not UTF-8 text; convert it first.")
-        ids = self._around(encode_masked(self.tokenizer, text))
+        ids = self._with_specials(encode_masked(self.tokenizer, text))
         if self.tokenizer.mask_id not in ids:
-            raise DataError(f"{where}: there is no {MASK} in it; put one where a word is to be found.")
+            raise DataError(f"{where}: there is no {MASK} in it; put one at the position to predict.")
         if len(ids) > self.max_length:
             raise DataError(
-                f"{where} has {len(ids):,} tokens, but this model reads {self.max_length:,} at most; shorten it."
+                f"{where} has {len(ids):,} tokens, but this model takes {self.max_length:,} at most; shorten it."
             )
         return ids
 
     def _fillers(self, ids: Sequence[int], values: Sequence[float]) -> tuple[MaskCandidate, ...]:
         return tuple(map(MaskCandidate, self.tokenizer.tokens(ids), ids, values))
 
-    def _around(self, ids: Sequence[int]) -> list[int]:
+    def _with_specials(self, ids: Sequence[int]) -> list[int]:
         return [self.tokenizer.bos_id, *ids, self.tokenizer.eos_id]
 
     def embed(
@@ -154,10 +154,10 @@ class Encoder:
         *,
         progress: Progress = SILENT,
     ) -> Vectors:
-        """Return the vector of one text (D,), or those of many (N, D) in their order.
+        """Return the embedding of one text (D,), or of many (N, D) in their order.
 
-        What is not said is as the checkpoint has it, else the mean of all tokens of the last layer as it is. Layer
-        0 is the embeddings. A text that is too long loses its end, which is told.
+        Defaults: those of the checkpoint, else the mean of all tokens of the last layer, not normalized. Layer 0 is
+        the embeddings. A text that is too long is truncated, with a warning.
         """
         defaults = self.bundle.facts.get("embed", {})
         pooling = pooling or defaults.get("pooling", "mean")
@@ -168,26 +168,28 @@ class Encoder:
         encoded = self._encode(texts, min(self.max_length, int(defaults.get("max_length", 2**31))), progress)
 
         def make(hidden: Tensor, tokens: Tensor, token_mask: Tensor) -> Sequence[Any]:
-            found = pooled(hidden.float(), self._counted(tokens, token_mask), pooling)
-            return list((F.normalize(found, dim=1) if is_normalized else found).cpu().numpy())
+            vectors = pooled(hidden.float(), self._counted(tokens, token_mask), pooling)
+            return list((F.normalize(vectors, dim=1) if is_normalized else vectors).cpu().numpy())
 
-        found = self._each(encoded, layer, make, progress)
-        vectors = np.stack(found) if found else np.zeros((0, self.bundle.settings.width), np.float32)
+        rows = self._each(encoded, layer, make, progress)
+        vectors = np.stack(rows) if rows else np.zeros((0, self.bundle.settings.width), np.float32)
         return vectors[0] if isinstance(text, str) else vectors
 
     def _encode(self, texts: Sequence[str], limit: int, progress: Progress) -> list[list[int]]:
-        """Return texts with [CLS] and [SEP] around them, cut to so many tokens."""
+        """Return the ids of texts with [CLS] and [SEP], truncated to `limit` tokens."""
         for line, text in enumerate(texts, start=1):
             if not is_text(text):
                 raise DataError(f"line {line:,} is not UTF-8 text; convert it first.")
         encoded = self.tokenizer.encode_batch(texts)
-        cut = sum(len(ids) + 2 > limit for ids in encoded)
-        if cut:
-            progress.warn(f"{cut:,} of {len(texts):,} texts have more than {limit:,} tokens, and lost their ends.")
-        return [self._around(ids[: limit - 2]) for ids in encoded]
+        truncated = sum(len(ids) + 2 > limit for ids in encoded)
+        if truncated:
+            progress.warn(
+                f"{truncated:,} of {len(texts):,} texts have more than {limit:,} tokens, and were truncated."
+            )
+        return [self._with_specials(ids[: limit - 2]) for ids in encoded]
 
     def _each(self, encoded: Sequence[list[int]], layer: int, make: Make, progress: Progress) -> list[Any]:
-        """Return an answer for each sequence, read in batches of like length, fewer where memory runs out."""
+        """Return a result per sequence, computed in batches of similar length, smaller ones when out of memory."""
         sequences = Sequences.of(encoded)
         limit = TOKENS_AT_ONCE.get(self.device.type, TOKENS_AT_ONCE["cpu"])
         longest = int(sequences.lengths.max(initial=1))
@@ -196,22 +198,22 @@ class Encoder:
 
     @torch.inference_mode()
     def _read(self, sequences: Sequences, layer: int, make: Make, limit: int, progress: Progress) -> list[Any]:
-        found: list[Any] = [None] * len(sequences)
-        if not found:
-            return found
+        results: list[Any] = [None] * len(sequences)
+        if not results:
+            return results
         lengths = sequences.lengths
-        batches = micro_batches(np.arange(len(found)), lengths, np.zeros_like(lengths), limit)
-        # Weights in another layout are read faster, but take some time to make.
+        batches = micro_batches(np.arange(len(results)), lengths, np.zeros_like(lengths), limit)
+        # Prepacked weights compute faster, but take time to make.
         layout = packed(self.model) if len(batches) > 1 else nullcontext()
-        with progress.bar("read", len(found)) as bar, layout:
+        with progress.bar("read", len(results)) as bar, layout:
             for rows in batches:
                 tokens, token_mask = (each.to(self.device) for each in sequences.padded(rows, self.tokenizer.pad_id))
-                is_whole = lengths[rows].min() == tokens.size(1)
-                (hidden,) = read_layers(self.model, [layer], tokens, None, None if is_whole else token_mask)
-                for row, answer in zip(rows, make(hidden, tokens, token_mask), strict=True):
-                    found[row] = answer
+                has_padding = lengths[rows].min() < tokens.size(1)
+                (hidden,) = read_layers(self.model, [layer], tokens, None, token_mask if has_padding else None)
+                for row, result in zip(rows, make(hidden, tokens, token_mask), strict=True):
+                    results[row] = result
                 bar.advance(len(rows))
-        return found
+        return results
 
     @overload
     def tokens(self, text: str, layer: int = -1, *, progress: Progress = SILENT) -> TokenVectors: ...
@@ -220,75 +222,75 @@ class Encoder:
     def tokens(
         self, text: str | list[str], layer: int = -1, *, progress: Progress = SILENT
     ) -> TokenVectors | list[TokenVectors]:
-        """Return the vector of every token of one text, or of many in their order; layer 0 is the embeddings."""
+        """Return the vectors of all tokens of one text, or of many in their order; layer 0 is the embeddings."""
         texts = [text] if isinstance(text, str) else list(text)
         encoded = self._encode(texts, self.max_length, progress)
 
         def make(hidden: Tensor, tokens: Tensor, token_mask: Tensor) -> Sequence[Any]:
-            counted = self._counted(tokens, token_mask)
-            return [row[own].float().cpu().numpy() for row, own in zip(hidden, counted, strict=True)]
+            masks = self._counted(tokens, token_mask)
+            return [row[mask].float().cpu().numpy() for row, mask in zip(hidden, masks, strict=True)]
 
         vectors = self._each(encoded, layer, make, progress)
-        answers = [self._with_tokens(*each) for each in zip(texts, encoded, vectors, strict=True)]
-        return answers[0] if isinstance(text, str) else answers
+        results = [self._with_tokens(*each) for each in zip(texts, encoded, vectors, strict=True)]
+        return results[0] if isinstance(text, str) else results
 
     def _counted(self, tokens: Tensor, token_mask: Tensor) -> Tensor:
-        """Return which tokens (B, T) have a vector of their own."""
+        """Return the mask (B, T) of the tokens that are pooled and returned."""
         return token_mask
 
     def _with_tokens(self, text: str, ids: Sequence[int], vectors: Vectors) -> TokenVectors:
         offsets = self.tokenizer.encode(text).offsets
         kept = offsets[: len(ids) - 2]
-        pieces = tuple(self.tokenizer.tokens(ids))
-        return TokenVectors(text, pieces, ((0, 0), *kept, (0, 0)), vectors, len(kept) < len(offsets))
+        tokens = tuple(self.tokenizer.tokens(ids))
+        return TokenVectors(text, tokens, ((0, 0), *kept, (0, 0)), vectors, len(kept) < len(offsets))
 
     @overload
     def similar(self, one: str, other: str, **settings: Any) -> float: ...
     @overload
     def similar(self, one: Sequence[str], other: Sequence[str], **settings: Any) -> Vectors: ...
     def similar(self, one: str | Sequence[str], other: str | Sequence[str], **settings: Any) -> float | Vectors:
-        """Return the cosine between the vectors of two texts, or of all of some and all of others (N, M)."""
+        """Return the cosine similarity of two texts, or of all pairs of two lists (N, M)."""
         both = [[each] if isinstance(each, str) else list(each) for each in (one, other)]
         vectors = self.embed([*both[0], *both[1]], **(settings | {"is_normalized": True}))
-        found = np.clip(vectors[: len(both[0])] @ vectors[len(both[0]) :].T, -1, 1)
-        return float(found[0, 0]) if isinstance(one, str) and isinstance(other, str) else found
+        cosines = np.clip(vectors[: len(both[0])] @ vectors[len(both[0]) :].T, -1, 1)
+        return float(cosines[0, 0]) if isinstance(one, str) and isinstance(other, str) else cosines
 
     def similar_words(self, one: tuple[str, str], other: tuple[str, str], layer: int = -1) -> WordSimilarity:
-        """Return how alike a word of one text and a word of another are, each given as (text, word)."""
+        """Return the similarity of two words in context, each given as (text, word)."""
         texts = [text for text, _ in (one, other)]
-        found = self.tokens(texts, layer)
-        places = [word_places(each, word) for each, (_, word) in zip(found, (one, other), strict=True)]
-        in_text = [each.vectors[own].mean(0) for each, own in zip(found, places, strict=True)]
-        alone = [each[own].mean(0) for each, own in zip(self._alone(texts), places, strict=True)]
-        return WordSimilarity(cosine(*in_text), cosine(*alone))
+        encoded = self.tokens(texts, layer)
+        positions = [word_positions(each, word) for each, (_, word) in zip(encoded, (one, other), strict=True)]
+        in_context = [each.vectors[own].mean(0) for each, own in zip(encoded, positions, strict=True)]
+        without = [each[own].mean(0) for each, own in zip(self._alone(texts), positions, strict=True)]
+        return WordSimilarity(cosine(*in_context), cosine(*without))
 
     def _alone(self, texts: list[str]) -> list[Vectors]:
-        """Return the vectors of all tokens of texts as the table of the vocabulary has them."""
+        """Return the rows of the embedding matrix for all tokens of texts."""
         table = self.model.embedding.table.weight.detach().float().cpu().numpy()
-        return [table[self._around(ids)] for ids in self.tokenizer.encode_batch(texts)]
+        return [table[self._with_specials(ids)] for ids in self.tokenizer.encode_batch(texts)]
 
     def inspect(self, text: str, second: str | None = None, probes: Sequence[str] = ("*.weights",)) -> Trace:
-        """Record what the model does while it reads a text, or a pair of texts; [MASK] in them is a mask."""
+        """Return a trace of the model's forward pass over a text or a pair of texts; [MASK] in them is a mask."""
         row, segments, tokens = self._row("inspect", text, second)
         return record_text(self.model, row, tokens, probes, segments)
 
     def logit_lens(self, text: str, second: str | None = None, count: int = 5) -> Trace:
-        """Record what each block would say in the place of every token if it were the last (`record_lens`)."""
+        """Return each block's prediction at every position (logit lens, `record_lens`)."""
         self._check_fills(count)
         row, segments, tokens = self._row("logit_lens", text, second)
         return record_lens(self.model, row, tokens, self.tokenizer.tokens, count, segments)
 
     def _row(self, name: str, text: str, second: str | None) -> tuple[Tensor, Tensor, dict[str, list[str]]]:
-        """Return [CLS] text [SEP] second [SEP] as ids (T,), with their segments, and as pieces."""
-        first = self._around(self._ids(text, name))
-        behind = [] if second is None else [*self._ids(second, name), self.tokenizer.eos_id]
-        ids = [*first, *behind]
+        """Return the ids (T,), segments (T,) and tokens of [CLS] text [SEP] second [SEP]."""
+        first = self._with_specials(self._ids(text, name))
+        after = [] if second is None else [*self._ids(second, name), self.tokenizer.eos_id]
+        ids = [*first, *after]
         if len(ids) > self.model.max_positions:
             raise DataError(
-                f"{name}: the text has {len(ids):,} tokens with those around it, but this model takes "
+                f"{name}: the text has {len(ids):,} tokens with special tokens, but this model takes "
                 f"{self.model.max_positions:,} at most; shorten it."
             )
-        segments = torch.tensor([0] * len(first) + [1] * len(behind), device=self.device)
+        segments = torch.tensor([0] * len(first) + [1] * len(after), device=self.device)
         return torch.tensor(ids, device=self.device), segments, {"text": self.tokenizer.tokens(ids)}
 
     def _ids(self, text: str, name: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""What a text encoder answers: small frozen values."""
+"""Results of a text encoder, as frozen dataclasses."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class MaskCandidate:
-    """A token that could stand in the place of a mask, and its probability."""
+    """A candidate token for a mask, and its probability."""
 
     token: str
     id: int
@@ -21,40 +21,40 @@ class MaskCandidate:
 
 @dataclass(frozen=True)
 class MaskFilling:
-    """A text with masks, and for each of them the likeliest tokens, best first; each mask is filled on its own."""
+    """A text with masks, and the most probable tokens of each, best first; masks are predicted independently."""
 
     text: str
     masks: tuple[tuple[MaskCandidate, ...], ...]
 
     @property
     def filled(self) -> str:
-        """The text with the likeliest token in every place."""
+        """The text with the most probable token for every mask."""
         return fill_masks(self.text, [fillers[0].token for fillers in self.masks])
 
     def filled_with(self, mask: int, filler: MaskCandidate) -> str:
-        """Return the text with this token in the place of one mask (from 0), and the likeliest in the others."""
-        pieces = [fillers[0].token for fillers in self.masks]
-        return fill_masks(self.text, [*pieces[:mask], filler.token, *pieces[mask + 1 :]])
+        """Return the text with this token for one mask (from 0), and the most probable tokens for the others."""
+        tokens = [fillers[0].token for fillers in self.masks]
+        return fill_masks(self.text, [*tokens[:mask], filler.token, *tokens[mask + 1 :]])
 
 
 @dataclass(frozen=True)
 class TokenVectors:
-    """The tokens of a text with [CLS] and [SEP] around them, where each lies in it, and the vector of each."""
+    """The tokens of a text with [CLS] and [SEP], their offsets and vectors."""
 
     text: str
     tokens: tuple[str, ...]
     offsets: tuple[tuple[int, int], ...]
-    """Begin and end in the text; (0, 0) for the tokens around it."""
+    """Start and end of each token in the text, in characters; (0, 0) for [CLS] and [SEP]."""
     vectors: Vectors  # (T, D)
     is_truncated: bool
-    """Whether the text was longer than the model reads, and lost its end."""
+    """The text was longer than the model's maximum, and was truncated."""
 
 
 @dataclass(frozen=True)
 class WordSimilarity:
-    """How alike a word of one text and a word of another are: the cosine between their vectors."""
+    """Cosine similarity of a word of one text and a word of another."""
 
     in_context: float
-    """As the model sees them in their texts."""
+    """Of their contextual vectors."""
     without_context: float
-    """As the table of the vocabulary has them: 1 for the same word, whatever it means."""
+    """Of their rows of the embedding matrix: 1 for the same word, whatever its meaning."""

@@ -1,4 +1,4 @@
-"""The texts that are most like others."""
+"""Nearest texts by the cosine similarity of their embeddings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from regard.pipelines.encoder import Encoder
 from regard.progress import SILENT, Progress
 
 AT_ONCE = 2**24
-"""Cosines that are held at once."""
+"""Similarities computed at once."""
 
 
 @dataclass(frozen=True)
 class Near:
-    """A text, its number from 0 among the others, and how like the one in question it is."""
+    """A text, its index among the others, and its similarity to the query."""
 
     text: str
     number: int
@@ -35,26 +35,26 @@ def nearest(
 ) -> list[list[Near]]:
     """Return for each text the `top` most similar of the others, best first."""
     if not others:
-        raise DataError("There is nothing to compare with: the other texts are none.")
+        raise DataError("There are no other texts to compare with.")
     settings |= {"is_normalized": True, "progress": progress}
-    ours, theirs = (encoder.embed(list(each), **settings) for each in (texts, others))
+    queries, keys = (encoder.embed(list(each), **settings) for each in (texts, others))
     count = min(top, len(others))
-    found: list[list[Near]] = []
-    for begin in range(0, len(ours), max(1, AT_ONCE // len(others))):
-        values = ours[begin : begin + max(1, AT_ONCE // len(others))] @ theirs.T
-        # The first of equals comes first, whatever else is there.
+    results: list[list[Near]] = []
+    for begin in range(0, len(queries), max(1, AT_ONCE // len(others))):
+        values = queries[begin : begin + max(1, AT_ONCE // len(others))] @ keys.T
+        # Stable, so that ties keep the order of the texts.
         best = np.argsort(-values, axis=1, kind="stable")[:, :count]
-        found += [
-            [Near(others[place], int(place), float(row[place])) for place in places]
-            for row, places in zip(values, best, strict=True)
+        results += [
+            [Near(others[index], int(index), float(row[index])) for index in indices]
+            for row, indices in zip(values, best, strict=True)
         ]
-    return found
+    return results
 
 
 def pair_similarities(
     encoder: Encoder, pairs: Sequence[tuple[str, str]], *, progress: Progress = SILENT, **settings: Any
 ) -> NDArray[np.float32]:
-    """Return the cosine between the two texts of each pair (N,)."""
+    """Return the cosine similarity of the two texts of each pair (N,)."""
     settings |= {"is_normalized": True, "progress": progress}
     vectors = encoder.embed([text for pair in pairs for text in pair], **settings)
     return (vectors[::2] * vectors[1::2]).sum(1)

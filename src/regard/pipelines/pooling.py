@@ -1,4 +1,4 @@
-"""From the vectors of tokens to those of texts and of words, and how alike two of them are."""
+"""Pooling of token vectors to those of texts and words, and their cosine similarity."""
 
 import re
 from typing import Literal
@@ -11,11 +11,11 @@ from regard.errors import DataError
 from regard.pipelines.encoder_results import TokenVectors, Vectors
 
 Pooling = Literal["cls", "mean", "max"]
-"""The vector of a text: that of its first token, or the mean or the largest values of all its tokens."""
+"""cls: the vector of the first token; mean, max: the mean or maximum over all tokens."""
 
 
 def pooled(hidden: Tensor, token_mask: Tensor, pooling: str) -> Tensor:
-    """Return the vectors of texts (B, D) for the states of their tokens (B, T, D), padding left out."""
+    """Return pooled vectors (B, D) of hidden states (B, T, D), padding excluded."""
     if pooling == "cls":
         return hidden[:, 0]
     if pooling == "max":
@@ -24,18 +24,20 @@ def pooled(hidden: Tensor, token_mask: Tensor, pooling: str) -> Tensor:
 
 
 def cosine(one: Vectors, other: Vectors) -> float:
-    """Return the cosine of the angle between two vectors; rounding takes it past 1 nowhere."""
+    """Return the cosine similarity of two vectors, clipped to [-1, 1]; 0 for a zero vector."""
     lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
     return float(np.clip(float(one @ other) / lengths, -1, 1)) if lengths else 0.0
 
 
-def word_places(found: TokenVectors, word: str) -> list[int]:
-    """Return the places of the tokens of a text that make up the first such word in it, in capitals or not."""
-    match = re.search(rf"(?<!\w){re.escape(word.strip())}(?!\w)", found.text, re.IGNORECASE)
+def word_positions(encoded: TokenVectors, word: str) -> list[int]:
+    """Return the positions of the tokens of a word's first occurrence in a text, ignoring case."""
+    match = re.search(rf"(?<!\w){re.escape(word.strip())}(?!\w)", encoded.text, re.IGNORECASE)
     if match is None or not word.strip():
-        raise DataError(f'There is no word "{word}" in "{found.text}"; name one that is.')
+        raise DataError(f'There is no word "{word}" in "{encoded.text}"; name one that is.')
     begin, end = match.span()
-    places = [place for place, (start, stop) in enumerate(found.offsets) if start < end and stop > begin]
-    if not places:
-        raise DataError(f'The word "{word}" lies behind what is read of "{found.text[:40]}…"; shorten the text.')
-    return places
+    positions = [position for position, (start, stop) in enumerate(encoded.offsets) if start < end and stop > begin]
+    if not positions:
+        raise DataError(
+            f'The word "{word}" is after the part of "{encoded.text[:40]}…" that the model takes; shorten the text.'
+        )
+    return positions

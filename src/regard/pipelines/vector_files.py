@@ -1,4 +1,4 @@
-"""Vectors of texts, or of their tokens, as files for other programs."""
+"""Files of text and token embeddings: .npz, .jsonl and .csv."""
 
 import csv
 import json
@@ -15,13 +15,13 @@ ENDINGS = (".npz", ".jsonl", ".csv")
 
 
 def check_ending(path: Path) -> None:
-    """Refuse a file that vectors cannot be written to."""
+    """Refuse a file extension without a writer."""
     if path.suffix.lower() not in ENDINGS:
         raise ConfigError(f"{path}: vectors are written to {', '.join(ENDINGS)}; choose one of these endings.")
 
 
 def write_vectors(path: Path, texts: Sequence[str], vectors: Vectors) -> None:
-    """Write the vector of each text: arrays `texts` and `vectors`, or an object or a row for each."""
+    """Write the vector of each text: arrays `texts` and `vectors`, or one object or row per text."""
     check_ending(path)
     suffix = path.suffix.lower()
     if suffix == ".npz":
@@ -33,20 +33,20 @@ def write_vectors(path: Path, texts: Sequence[str], vectors: Vectors) -> None:
         _write_rows(path, ["text", *column_names(vectors.shape[1])], rows)
 
 
-def write_token_vectors(path: Path, found: Sequence[TokenVectors]) -> None:
-    """Write the vector of each token.
+def write_token_vectors(path: Path, texts: Sequence[TokenVectors]) -> None:
+    """Write the vectors of all tokens.
 
-    In .npz, tokens of all texts lie end to end: those of text i are from bounds[i] to bounds[i + 1].
+    In .npz, the tokens of all texts are concatenated: those of text i are bounds[i] to bounds[i + 1].
     """
     check_ending(path)
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        bounds = np.cumsum([0, *(len(each.tokens) for each in found)])
-        flat = [each.vectors for each in found]
+        bounds = np.cumsum([0, *(len(each.tokens) for each in texts)])
+        flat = [each.vectors for each in texts]
         np.savez(
             path,
-            texts=np.array([each.text for each in found], dtype=str),
-            tokens=np.array([token for each in found for token in each.tokens], dtype=str),
+            texts=np.array([each.text for each in texts], dtype=str),
+            tokens=np.array([token for each in texts for token in each.tokens], dtype=str),
             bounds=bounds,
             vectors=np.concatenate(flat) if flat else np.zeros((0, 0), np.float32),
         )
@@ -55,26 +55,26 @@ def write_token_vectors(path: Path, found: Sequence[TokenVectors]) -> None:
             path,
             (
                 {"text": e.text, "tokens": e.tokens, "offsets": e.offsets, "vectors": e.vectors.tolist()}
-                for e in found
+                for e in texts
             ),
         )
     else:
-        width = found[0].vectors.shape[1] if found else 0
+        width = texts[0].vectors.shape[1] if texts else 0
         rows = (
             [str(number), token, *in_words(row)]
-            for number, each in enumerate(found)
+            for number, each in enumerate(texts)
             for token, row in zip(each.tokens, each.vectors, strict=True)
         )
         _write_rows(path, ["text", "token", *column_names(width)], rows)
 
 
 def column_names(width: int) -> list[str]:
-    """Return what the features of a vector are called in a table."""
+    """Return the column names of a vector's dimensions."""
     return [f"v{number}" for number in range(width)]
 
 
 def in_words(vector: Vectors) -> list[str]:
-    """Return the features of a vector as they are written: as many digits as it takes to read the same again."""
+    """Return the values of a vector as text, with enough digits to round-trip fp32."""
     return [str(value) for value in vector.astype(np.float32)]
 
 

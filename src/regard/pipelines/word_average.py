@@ -1,4 +1,4 @@
-"""Texts by the vectors of their words, which are the same in every text: what `Encoder` is compared with."""
+"""Averages of static word vectors as text embeddings: the baseline of `Encoder`."""
 
 import re
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from regard.text.word_vocabulary import WordSettings, splitter
 
 
 class WordAverageEncoder:
-    """Answers as a text encoder does, with the mean of the vectors of a text's words."""
+    """A text encoder that pools the word vectors of a text."""
 
     def __init__(self, vectors: WordVectors) -> None:
         self.vectors = vectors
-        self.split = splitter(WordSettings(lowercase=False))  # a word is found in small letters too
+        self.split = splitter(WordSettings(lowercase=False))  # `find` tries the lowercase word, too
 
     def embed(
         self,
@@ -29,33 +29,33 @@ class WordAverageEncoder:
         *,
         progress: Progress = SILENT,
     ) -> Vectors:
-        """Return the vectors of texts (N, D): the mean, or the largest values, of their words'; zeros without any."""
+        """Return text embeddings (N, D): the mean or maximum of their word vectors; zeros without any."""
         if layer not in (-1, 0):
-            raise ConfigError(f"layer: {layer} is none of a table of word vectors, which has one; leave it out.")
+            raise ConfigError(f"layer: {layer} does not exist, word vectors have one layer; leave it out.")
         if pooling not in (None, "mean", "max"):
             raise ConfigError(f'pooling: "{pooling}" is for text encoders; word vectors take mean or max.')
         rows = [[n for n in map(self.vectors.find, self.split(text)) if n is not None] for text in texts]
         empty = sum(not row for row in rows)
         if empty:
             texts = f"{empty:,} of {len(rows):,} texts" if len(rows) != 1 else "The text"
-            verbs = ("holds", "is") if empty == 1 else ("hold", "are")
-            progress.warn(f"{texts} {verbs[0]} no word with a vector, and {verbs[1]} like nothing.")
+            verb = "has" if empty == 1 else "have"
+            progress.warn(f"{texts} {verb} no word with a vector: all similarities are 0.")
         table, width = self.vectors.vectors, self.vectors.width
         pool = np.max if pooling == "max" else np.mean
-        found = [pool(table[row], axis=0) if row else np.zeros(width, np.float32) for row in rows]
-        vectors = np.array(found, np.float32).reshape(len(rows), width)
+        means = [pool(table[row], axis=0) if row else np.zeros(width, np.float32) for row in rows]
+        vectors = np.array(means, np.float32).reshape(len(rows), width)
         if not is_normalized:
             return vectors
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
     def similar(self, one: Sequence[str], other: Sequence[str], **settings: Any) -> Vectors:
-        """Return the cosines between all of some texts and all of others (N, M)."""
+        """Return the cosine similarities of all pairs of two lists of texts (N, M)."""
         vectors = self.embed([*one, *other], **(settings | {"is_normalized": True}))
         return vectors[: len(one)] @ vectors[len(one) :].T
 
     def similar_words(self, one: tuple[str, str], other: tuple[str, str], layer: int = -1) -> WordSimilarity:
-        """Return how alike a word of one text and a word of another are: their texts change nothing."""
+        """Return the similarity of two words, each given as (text, word); their texts have no influence."""
         for text, word in (one, other):
             if not word.strip() or not re.search(rf"(?<!\w){re.escape(word.strip())}(?!\w)", text, re.IGNORECASE):
                 raise DataError(f'There is no word "{word}" in "{text}"; name one that is.')

@@ -1,4 +1,4 @@
-"""Word vectors: which words are near a word, how alike two are, analogies, and the one that does not belong."""
+"""Word vector queries: nearest neighbors, similarity, analogies and outliers."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -21,44 +21,44 @@ from regard.progress import SILENT, Progress
 
 Vectors = NDArray[np.float32]
 Metric = Literal["cosine", "dot", "euclidean"]
-"""The cosine of the angle between two vectors, their product, or how far apart they are."""
+"""cosine: cosine similarity; dot: dot product; euclidean: Euclidean distance."""
 
-LOOKED_THROUGH = 20_000
-"""Words that a misspelt one is compared with at most, the most frequent ones."""
+SUGGESTED_FROM = 20_000
+"""Most frequent words that are compared with an unknown one for a suggestion."""
 
 
 @dataclass(frozen=True)
 class Neighbor:
-    """A word and how near it is: a cosine or product (large is near), or a distance (small is near)."""
+    """A word with its cosine or dot product (larger is nearer), or distance (smaller is nearer)."""
 
     word: str
     value: float
 
 
 class WordVectors:
-    """A vector for each word; whatever the text, a word has one."""
+    """Static word vectors: one per word, whatever the context."""
 
     def __init__(self, words: Sequence[str], vectors: Vectors, name: str = "the vectors") -> None:
         if len(words) != len(vectors):
-            raise DataError(f"{name}: {len(words):,} words do not go with {len(vectors):,} vectors.")
+            raise DataError(f"{name}: {len(words):,} words do not match {len(vectors):,} vectors.")
         self.words, self.vectors, self.name = list(words), np.ascontiguousarray(vectors, np.float32), name
         self.index = {word: number for number, word in enumerate(self.words)}
 
     @classmethod
     def of_bundle(cls, bundle: Bundle) -> "WordVectors":
-        """Return the vectors that a run has learned."""
-        pieces = bundle.tokenizers["tokenizer"].vocabulary
+        """Return the vectors of a trained model."""
+        words = bundle.tokenizers["tokenizer"].vocabulary
         table = bundle.model.words.weight.detach().float().cpu().numpy()
-        return cls([pieces[number] for number in range(len(table))], table)
+        return cls([words[number] for number in range(len(table))], table)
 
     @classmethod
     def of_file(cls, path: Path, first: int | None = None, progress: Progress = SILENT) -> "WordVectors":
-        """Return the vectors in a file of word2vec or GloVe."""
+        """Return the vectors of a word2vec or GloVe file."""
         return cls(*read_word_vectors(path, first, progress), str(path))
 
     @property
     def table(self) -> VectorTable:
-        """Words and vectors, for files."""
+        """Words and vectors, as written to files."""
         return VectorTable(self.words, self.vectors)
 
     def __len__(self) -> int:
@@ -71,38 +71,38 @@ class WordVectors:
         return self.vector(word)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} word vectors of {self.width} numbers: {self.name}>"
+        return f"<{len(self):,} word vectors of {self.width} dimensions: {self.name}>"
 
     @property
     def width(self) -> int:
-        """How many numbers a vector has."""
+        """Dimensions of a vector."""
         return int(self.vectors.shape[1])
 
     @cached_property
     def directions(self) -> Vectors:
-        """Every vector at length one; one of nothing but zeros stays so."""
+        """All vectors normalized to length 1; zero vectors stay zero."""
         lengths = np.linalg.norm(self.vectors, axis=1, keepdims=True)
         return (self.vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
     def find(self, word: str) -> int | None:
-        """Return the number of a word: as it is written, in small letters, or with _ for its spaces."""
+        """Return the index of a word: as written, lowercased, or with _ for its spaces; None: unknown."""
         for form in (word, word.lower(), "_".join(word.split()), "_".join(word.lower().split())):
             if form in self.index:
                 return self.index[form]
         return None
 
     def number(self, word: str) -> int:
-        """Return the number of a word, and refuse one that is not there."""
+        """Return the index of a word; an unknown one is refused."""
         if not isinstance(word, str):
-            raise DataError(f"{self.name}: {word!r} is no word; give it as text.")
-        found = self.find(word)
-        if found is not None:
-            return found
-        some = [each for each in self.words[:LOOKED_THROUGH] if abs(len(each) - len(word)) <= 2]
+            raise DataError(f"{self.name}: {word!r} is not a word; give it as text.")
+        index = self.find(word)
+        if index is not None:
+            return index
+        some = [each for each in self.words[:SUGGESTED_FROM] if abs(len(each) - len(word)) <= 2]
         near = difflib.get_close_matches(word.lower(), some, n=20, cutoff=0.75)
-        alike = lambda each: difflib.SequenceMatcher(None, each, word.lower()).ratio()
-        # Of words that are as near the most frequent one is likeliest to be meant.
-        best = max(sorted(near, key=self.index.__getitem__), key=alike, default=None)
+        ratio = lambda each: difflib.SequenceMatcher(None, each, word.lower()).ratio()
+        # Ties: the most frequent word.
+        best = max(sorted(near, key=self.index.__getitem__), key=ratio, default=None)
         way_out = f'did you mean "{best}"?' if best else f"it is not one of the {len(self):,} words there are."
         raise DataError(f'{self.name}: there is no vector for "{word}"; {way_out}')
 
@@ -111,75 +111,75 @@ class WordVectors:
         return self.vectors[self.number(word)]
 
     def similarity(self, one: str, other: str, metric: str = "cosine") -> float:
-        """Return how alike two words are, or how far apart."""
+        """Return the similarity or distance of two words."""
         check_metric(metric)
         return float(self._values(self.vector(one), self.vectors[self.number(other)][None], metric)[0])
 
     def neighbors(
         self, word: str, top: int = 10, metric: str = "cosine", exclude: str | Iterable[str] = ()
     ) -> list[Neighbor]:
-        """Return the words nearest to a word, best first; it is none of them, nor are those excluded."""
+        """Return the words nearest to a word, best first, without itself and those excluded."""
         return self.near(self.vector(word), top, metric, [self.number(word), *self._known(exclude)])
 
     def analogy(
         self, a: str, b: str, c: str, top: int = 1, metric: str = "cosine", exclude: str | Iterable[str] = ()
     ) -> list[Neighbor]:
-        """Return what is to `c` as `b` is to `a`, best first: near b - a + c, and none of the three.
+        """Return the words that are to `c` as `b` is to `a`, best first: nearest to b - a + c, without the three.
 
-        For cosines the three count alike, whatever their lengths (Mikolov et al., 2013).
+        For cosines the three are normalized first (Mikolov et al., 2013).
         """
         check_metric(metric)
         given = [self.number(word) for word in (a, b, c)]
         table = self.directions if metric == "cosine" else self.vectors
-        but = [*given, *self._known(exclude)]
-        return self.near(table[given[1]] - table[given[0]] + table[given[2]], top, metric, but)
+        excluded = [*given, *self._known(exclude)]
+        return self.near(table[given[1]] - table[given[0]] + table[given[2]], top, metric, excluded)
 
     def _known(self, words: str | Iterable[str]) -> list[int]:
-        """Return the numbers of those words that have a vector; a text is one word, and not its letters."""
+        """Return the indices of the words that have a vector; a string is one word."""
         given = [words] if isinstance(words, str) else words
         return [number for number in map(self.find, given) if number is not None]
 
     def odd_one_out(self, words: Sequence[str]) -> tuple[str, list[Neighbor]]:
-        """Return the word least like the others, and for each the cosine with the mean direction of all."""
+        """Return the word least similar to the others, and the cosine of each with the mean direction."""
         if isinstance(words, str):
             raise ConfigError(f'"{words}" is one text; give the words as a list.')
         if len(words) < 3:
-            raise ConfigError(f"{len(words)} words have no odd one among them; give three or more.")
+            raise ConfigError(f"{len(words)} words are too few to find the outlier; give three or more.")
         table = self.directions[[self.number(word) for word in words]]
         values = self._values(table.mean(0), table, "cosine")
-        found = [Neighbor(word, float(value)) for word, value in zip(words, values, strict=True)]
-        return min(found, key=lambda each: each.value).word, found
+        cosines = [Neighbor(word, float(value)) for word, value in zip(words, values, strict=True)]
+        return min(cosines, key=lambda each: each.value).word, cosines
 
-    def near(self, vector: Vectors, top: int, metric: str = "cosine", but: Sequence[int] = ()) -> list[Neighbor]:
-        """Return the words nearest to a vector, best first; of equals the first in the table."""
+    def near(self, vector: Vectors, top: int, metric: str = "cosine", excluded: Sequence[int] = ()) -> list[Neighbor]:
+        """Return the words nearest to a vector, best first; ties in the order of the table."""
         if top < 1:
-            raise ConfigError(f"top: {top} words are none; ask for 1 or more.")
+            raise ConfigError(f"top: {top} is less than 1; ask for 1 or more words.")
         check_metric(metric)
         values = self._values(vector, self.directions if metric == "cosine" else self.vectors, metric)
         order = values if metric == "euclidean" else -values
-        order[list(but)] = np.inf
-        count = min(top, len(order) - len(set(but)))
+        order[list(excluded)] = np.inf
+        count = min(top, len(order) - len(set(excluded)))
         if count <= 0:
             return []
         limit = np.partition(order, count - 1)[count - 1]
         candidates = np.flatnonzero(order <= limit)
         best = candidates[np.argsort(order[candidates], kind="stable")][:count]
         sign = 1.0 if metric == "euclidean" else -1.0
-        return [Neighbor(self.words[place], sign * float(order[place])) for place in best]
+        return [Neighbor(self.words[index], sign * float(order[index])) for index in best]
 
     @staticmethod
     def _values(vector: Vectors, table: Vectors, metric: str) -> Vectors:
         if metric == "euclidean":
             return np.linalg.norm(table - vector, axis=1)
-        found = table @ vector
+        values = table @ vector
         if metric == "cosine":
             lengths = np.linalg.norm(table, axis=1) * np.linalg.norm(vector)
-            found = np.clip(found / np.where(lengths > 0, lengths, 1), -1, 1)
-        return found
+            values = np.clip(values / np.where(lengths > 0, lengths, 1), -1, 1)
+        return values
 
 
 def check_metric(metric: Any) -> None:
-    """Refuse a metric that there is none of."""
+    """Refuse an unknown metric."""
     if metric not in get_args(Metric):
         raise ConfigError(f'metric: "{metric}" is not one of {", ".join(get_args(Metric))}; choose one.')
 

@@ -157,10 +157,10 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
         f'--out {tmp_path / "out.xlsx"}: no table is written as ".xlsx"; use .csv, .tsv or .jsonl.'
     )
     assert bad("classify", run, "--file", table) == (
-        f'{table}: no column (0 with "one", 1 with "two") is known to hold the text; say --text-column.'
+        f'{table}: no column (0 with "one", 1 with "two") is known to hold the text; give --text-column.'
     )
     assert bad("classify", runs / "pairs", "--file", runs / "a.csv") == (
-        f"{runs / 'a.csv'}: no column (text, label) is known to hold the two texts; say --text-column."
+        f"{runs / 'a.csv'}: no column (text, label) is known to hold the two texts; give --text-column."
     )
     assert bad("classify", runs / "pairs", "a") == (
         "This model takes text pairs, but 1 texts were given; give two per pair."

@@ -196,13 +196,11 @@ def test_minilm_on_the_command_line():
     found = good("similar", f"hf:{minilm()}", "A man is playing a guitar.", "Somebody plays an instrument.")
     assert 0.5 < float(found) < 0.9
     sentence = bad("fill", f"hf:{minilm()}", "the [MASK]")
-    assert sentence.startswith(
-        "fill: this model came without its head for masked words, so it has none to offer; take"
-    )
+    assert sentence.startswith("fill: this model has no pretrained masked-LM head, so it cannot fill masks; use")
 
 
 MISTAKES = [
-    (["fill", "RUN", "the dog"], "line 1: there is no [MASK] in it; put one where a word is to be found."),
+    (["fill", "RUN", "the dog"], "line 1: there is no [MASK] in it; put one at the position to predict."),
     (["fill", "RUN", "[MASK]", "--file", "a.txt"], "Give either texts or --file, not both."),
     (["fill", "RUN", "[MASK]", "--out", "a.csv"], "--text-column and --out are for tables; give one with --file."),
     (["fill", "RUN", "[MASK]", "--candidates", "qqqq"], 'candidates: "qqqq" is not one token of this model'),
@@ -232,7 +230,7 @@ MISTAKES = [
     ),
     (
         ["similar", "RUN", "a", "--against", "empty.txt"],
-        "There is nothing to compare with: the other texts are none.",
+        "There are no other texts to compare with.",
     ),
 ]
 
@@ -249,5 +247,5 @@ def test_a_line_without_a_tab_is_no_pair(run):
     sentence = "line 2: this is not a text pair; put one tab between two texts."
     assert bad("similar", run, "--quiet", stdin="a\tb\nc\n") == sentence
     assert bad("fill", run, "--quiet", stdin="[MASK]\n\nc\n") == (
-        "line 3: there is no [MASK] in it; put one where a word is to be found."
+        "line 3: there is no [MASK] in it; put one at the position to predict."
     )

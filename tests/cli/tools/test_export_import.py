@@ -77,7 +77,7 @@ def test_json(checkpoint, tmp_path):
 def test_mistakes(checkpoint, quick_run, tmp_path):
     assert bad("export", checkpoint, "--to", "onnx", "--out", tmp_path / "x") == '--to: "onnx" is not one of hf.'
     assert bad("export", quick_run.path, "--out", tmp_path / "x").startswith(
-        'model.norm_order, model.positions: "pre" with "rotary" fits no Hugging Face form; these do: '
+        'model.norm_order, model.positions: "pre" with "rotary" fits no Hugging Face architecture; these do: '
     )
     exists = f"{tmp_path}: it exists already; name a folder that does not."
     assert bad("export", checkpoint, "--out", tmp_path) == exists

@@ -71,7 +71,7 @@ def test_starts_of_the_wrong_kind_are_told_before_anything_begins(words, tmp_pat
     vectors = tmp_path / "v.txt"
     vectors.write_text("the 1 2\nof 1\n")
     said = bad(*words, "--methods", "vectors-frozen", "--vectors", vectors, "-q")
-    assert said == f"{vectors}: line 2 has 1 numbers, but 2 are expected; mend or leave it out."
+    assert said == f"{vectors}: line 2 has 1 numbers, but 2 are expected; fix or remove it."
     said = bad(*words, "--methods", "bert-tuned", "--bert", vectors, "-q")
     assert (
         said == f"--bert {vectors}: these are word vectors; give them with --vectors, and here a run of another kind."

@@ -20,9 +20,11 @@ from language_folders import (
 )
 from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.decoding.settings import GenerateSettings
+from regard.interop.huggingface.causal_models import read_language_model, write_language_model
+from regard.interop.huggingface.folder import read_config
 from regard.interop.huggingface.read import read
 from regard.interop.huggingface.write import write
-from regard.progress import Progress
+from regard.progress import SILENT, Progress
 from regard.tasks.language_model.pipeline import Generator
 from regard.text.settings import TokenizerSettings
 from regard.text.tokenizer import Tokenizer
@@ -111,8 +113,9 @@ def test_a_round_trip_changes_nothing(trained, only_end, tmp_path):
     }
     for number, tokenizer in enumerate((trained, only_end)):
         bundle = small_language_bundle(tokenizer, generate)
-        write(bundle, tmp_path / f"{number}")
-        back = read(tmp_path / f"{number}")
+        folder = tmp_path / f"{number}"
+        form = write_language_model(bundle, bundle.settings, folder, SILENT)
+        back = read_language_model(folder, read_config(folder), form)
         assert (back.settings, back.facts) == (bundle.settings, bundle.facts)
         weights = back.model.state_dict()
         assert all(torch.equal(value, weights[name]) for name, value in bundle.model.state_dict().items())

@@ -58,7 +58,7 @@ REFUSALS = [
 def test_a_model_that_fits_no_form_is_refused_by_its_setting(changes, what, way_out, tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
         write(small_language_bundle(tokenizer, **changes), tmp_path / "hf")
-    assert str(error.value) == f"{what}, the nearest Hugging Face form; {way_out}."
+    assert str(error.value) == f"{what}, the nearest Hugging Face architecture; {way_out}."
     assert list(tmp_path.iterdir()) == []
 
 
@@ -72,8 +72,8 @@ def test_other_refusals_of_writing(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
         write(Bundle("language-model", model, settings, vocabularies, bundle.tokenizers), tmp_path / "hf")
     assert str(error.value) == (
-        'task, model.family: "language-model" with "recurrent-lm" fits no Hugging Face form; "translate" with '
-        '"transformer", "language-model" with "gpt" and the tasks of "bert" do.'
+        'task, model.family: "language-model" with "recurrent-lm" fits no Hugging Face architecture; "translate" '
+        'with "transformer", "language-model" with "gpt" and the tasks of "bert" do.'
     )
 
 
@@ -148,7 +148,7 @@ UNREADABLE = {
     "no width": (
         "gpt2",
         with_config(n_embd="gone"),
-        "{folder}/config.json: it says no n_embd, so the model cannot be built.",
+        "{folder}/config.json: n_embd is missing, so the model cannot be built.",
     ),
     "impossible": (
         "gpt2",
@@ -164,12 +164,12 @@ UNREADABLE = {
     "half a model": (
         "gpt2",
         with_tensors(lambda tensors: tensors.pop("transformer.h.1.mlp.c_proj.bias")),
-        "{folder}: h.1.mlp.c_proj.bias is missing, so the model is not whole; copy it again.",
+        "{folder}: h.1.mlp.c_proj.bias is missing, so the model is incomplete; copy it again.",
     ),
     "no output": (
         "gpt2",
         with_config(tie_word_embeddings=False),
-        "{folder}: lm_head.weight is missing, so the model is not whole; copy it again.",
+        "{folder}: lm_head.weight is missing, so the model is incomplete; copy it again.",
     ),
     "wrong shapes": (
         "gpt2",
@@ -196,7 +196,7 @@ UNREADABLE = {
     "no end": (
         "gpt2",
         without_end,
-        f"{{folder}}/tokenizer.json: it has no token called {END}; rename the one that does its work.",
+        f"{{folder}}/tokenizer.json: it has no token called {END}; rename the one with its role.",
     ),
     "broken vocabulary": (
         "gpt2",
@@ -211,7 +211,7 @@ UNREADABLE = {
     "broken merges": (
         "gpt2",
         with_pieces("merges.txt", "#version: 0.2\na b\na b c\n"),
-        '{folder}/merges.txt: line 3 is "a b c", not two pieces; copy it again.',
+        '{folder}/merges.txt: line 3 is "a b c", not two tokens; copy it again.',
     ),
     "faster waves": (
         "llama",

@@ -16,6 +16,15 @@ from regard.checkpoint.bundle import Bundle, read_bundle, write_bundle
 from regard.checkpoint.identity import model_hash
 from regard.data.encoding.inputs import VarlenInputs
 from regard.errors import CheckpointError, ConfigError
+from regard.interop.huggingface.encoder_configs import HEADED_FORMS
+from regard.interop.huggingface.encoder_heads import (
+    head_config,
+    head_kind,
+    head_to_ours,
+    head_to_theirs,
+    headed_form,
+    read_head,
+)
 from regard.interop.huggingface.read import read, read_task
 from regard.interop.huggingface.write import write
 from regard.models.families import build_model
@@ -276,10 +285,16 @@ def test_what_was_learned_from_goes_along(tokenizer, tmp_path):
 def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
         write(headed_bundle(tokenizer, "classification", texts=2, pair_encoding="both-orders"), tmp_path / "hf")
-    assert str(error.value) == 'pair_encoding: "both-orders" fits no Hugging Face form; "cross-encoder" does.'
+    assert str(error.value) == 'pair_encoding: "both-orders" fits no Hugging Face architecture; "cross-encoder" does.'
     for changes, words in (
-        ({"pooling": "mean"}, 'pooling: "mean" of all tokens fits no Hugging Face form; "token" does: train with'),
-        ({"bilstm_width": 8}, "bilstm_width: 8 fits no Hugging Face form; train with bilstm_width=0 to write it."),
+        (
+            {"pooling": "mean"},
+            'pooling: "mean" of all tokens fits no Hugging Face architecture; "token" does: train with',
+        ),
+        (
+            {"bilstm_width": 8},
+            "bilstm_width: 8 fits no Hugging Face architecture; train with bilstm_width=0 to write it.",
+        ),
     ):
         bundle = headed_bundle(tokenizer, "classification")
         with pytest.raises(ConfigError) as error:
@@ -290,7 +305,8 @@ def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
     with pytest.raises(CheckpointError) as error:
         read(folder)
     assert str(error.value) == (
-        f"{folder / 'config.json'}: problem_type is multi_label_classification, and here a text has one label."
+        f"{folder / 'config.json'}: problem_type is multi_label_classification, which is not supported (one label "
+        "per text)."
     )
     shutil.rmtree(folder)
     their_encoder(folder, "BertModel", tokenizer)
@@ -298,4 +314,35 @@ def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(CheckpointError) as error:
         read(folder)
-    assert str(error.value) == f"{folder}: classifier.weight is missing, so the model is not whole; copy it again."
+    assert str(error.value) == f"{folder}: classifier.weight is missing, so the model is incomplete; copy it again."
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_head_round_trips_without_its_body(kind, tokenizer):
+    bundle = headed_bundle(tokenizer, kind)
+    config = head_config(bundle) | {"max_position_embeddings": 32}
+    form = headed_form(bundle)
+    assert form.architecture == KINDS[kind][1] and head_kind(form, config) == kind
+    head, facts = read_head(config, kind, "x")
+    assert (head.kind, head.outputs) == (kind, bundle.head.outputs) and facts["max_length"] == 32
+    assert facts.get("labels") == KINDS[kind][3].get("labels")
+    weights = {name: value for name, value in bundle.model.state_dict().items() if name.startswith("output.")}
+    back = head_to_ours(head_to_theirs(weights, bundle), kind, "x")
+    scale, shift = (1.5, 2.5) if kind == "regression" else (1.0, 0.0)  # in units of the targets
+    assert back.keys() == weights.keys()
+    assert_close(back["output.weight"], weights["output.weight"] * scale)
+    if "output.bias" in weights:
+        assert_close(back["output.bias"], weights["output.bias"] * scale + shift)
+
+
+def test_one_label_is_a_regression_unless_it_is_named_a_class():
+    form = HEADED_FORMS[0]
+    assert head_kind(form, {"num_labels": 1}) == head_kind(form, {"id2label": {"0": "score"}}) == "regression"
+    assert head_kind(form, {}) == head_kind(form, {"num_labels": 2}) == "classification"
+    assert head_kind(form, {"num_labels": 1, "problem_type": "single_label_classification"}) == "classification"
+
+
+def test_labels_are_in_the_order_of_their_ids():
+    names = {str(number): f"label {number}" for number in reversed(range(12))}
+    _, facts = read_head({"id2label": names, "max_position_embeddings": 32}, "classification", "x")
+    assert facts["labels"] == [f"label {number}" for number in range(12)]

@@ -31,7 +31,7 @@ def test_a_model_that_does_not_fit_is_refused_by_its_setting(changes, what, way_
     with pytest.raises(ConfigError) as error:
         write(small_encoder_bundle(tokenizer, **changes), tmp_path / "hf")
     assert str(error.value) == (
-        f"model.{what} does not fit BERT, the only Hugging Face form of a text encoder; {way_out}."
+        f"model.{what} does not fit BERT, the only Hugging Face architecture of a text encoder; {way_out}."
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -102,7 +102,7 @@ READING = {
     ),
     "no width": (
         with_json("config.json", hidden_size="gone"),
-        "{folder}/config.json: it says no hidden_size, so the model cannot be built.",
+        "{folder}/config.json: hidden_size is missing, so the model cannot be built.",
     ),
     "heads that do not fit": (
         with_json("config.json", num_attention_heads=5),
@@ -116,11 +116,11 @@ READING = {
     ),
     "a layer that is missing": (
         without("bert.encoder.layer.1.output.dense.weight"),
-        "{folder}: encoder.layer.1.output.dense.weight is missing, so the model is not whole; copy it again.",
+        "{folder}: encoder.layer.1.output.dense.weight is missing, so the model is incomplete; copy it again.",
     ),
     "a head that is missing": (
         without("cls.predictions.transform.dense.weight"),
-        "{folder}: cls.predictions.transform.dense.weight is missing, so the model is not whole; copy it again.",
+        "{folder}: cls.predictions.transform.dense.weight is missing, so the model is incomplete; copy it again.",
     ),
     "two tables": (
         with_tensors(
@@ -128,8 +128,8 @@ READING = {
                 {"cls.predictions.decoder.weight": tensors["bert.embeddings.word_embeddings.weight"] + 1}
             )
         ),
-        "{folder}: cls.predictions.decoder.weight is not the table of embeddings, but config.json says that it is "
-        "(tie_word_embeddings); say false there, or copy it again.",
+        "{folder}: cls.predictions.decoder.weight is not the embedding matrix, but tie_word_embeddings in "
+        "config.json is true; set it to false there, or copy the model again.",
     ),
     "too few tokens": (
         with_tensors(
@@ -150,11 +150,11 @@ READING = {
     ),
     "no end of a text": (
         without_separator,
-        "{folder}/tokenizer.json: it has no token called [SEP]; rename the one that does its work.",
+        "{folder}/tokenizer.json: it has no token called [SEP]; rename the one with its role.",
     ),
     "another mask": (
         with_json("tokenizer_config.json", mask_token="<mask>"),
-        "{folder}/tokenizer_config.json: mask_token is <mask>, and only a tokenizer that calls it [MASK] is read.",
+        "{folder}/tokenizer_config.json: mask_token is <mask>, and only a tokenizer with [MASK] can be read.",
     ),
     "a vocabulary that is no text": (
         with_broken_vocabulary,

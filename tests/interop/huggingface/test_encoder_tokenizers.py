@@ -5,6 +5,8 @@ import json
 import pytest
 
 from encoder_folders import NASTY_WORDS, bert_tokenizer, minilm, small_encoder_bundle, their_encoder
+from regard.errors import CheckpointError
+from regard.interop.huggingface.encoder_tokenizers import read_encoder_tokenizer, write_encoder_tokenizer
 from regard.interop.huggingface.read import read
 from regard.interop.huggingface.write import write
 from regard.text.tokenizer import MASK
@@ -82,3 +84,22 @@ def test_a_tokenizer_that_is_not_berts_own_class_is_as_its_file_says(tmp_path):
 
 def test_minilm_splits_the_same_words():
     assert_the_same(read(minilm()).tokenizers["tokenizer"], theirs_in(minilm()))
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_a_tokenizer_round_trips_by_either_of_its_files(settings, tmp_path):
+    tokenizer = bert_tokenizer(**settings)
+    write_encoder_tokenizer(tmp_path, tokenizer, 32)
+    expected = tokenizer.encode_batch(NASTY_WORDS)
+    assert read_encoder_tokenizer(tmp_path).encode_batch(NASTY_WORDS) == expected
+    (tmp_path / "tokenizer.json").unlink()
+    back = read_encoder_tokenizer(tmp_path)
+    assert back.encode_batch(NASTY_WORDS) == expected and back.mask_id == tokenizer.mask_id
+
+
+def test_a_folder_without_a_tokenizer_is_refused(tmp_path):
+    with pytest.raises(CheckpointError) as error:
+        read_encoder_tokenizer(tmp_path)
+    assert str(error.value) == (
+        f"{tmp_path}: there is no tokenizer.json and no vocab.txt here; put the model's tokenizer beside it."
+    )

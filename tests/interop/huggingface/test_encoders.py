@@ -11,10 +11,12 @@ from torch.testing import assert_close
 import regard
 from encoder_folders import TEXTS, WORDS, bert_tokenizer, minilm, small_encoder_bundle, their_encoder
 from regard.checkpoint.bundle import read_bundle, write_bundle
+from regard.interop.huggingface.encoders import read_encoder, write_encoder
+from regard.interop.huggingface.folder import read_config
 from regard.interop.huggingface.read import read
 from regard.interop.huggingface.write import write
 from regard.nn.probes.probe import listening, probes
-from regard.progress import Progress
+from regard.progress import SILENT, Progress
 from regard.text.settings import MaskedTextSettings
 from regard.text.training import train_tokenizer
 
@@ -115,8 +117,8 @@ def test_a_body_without_anything_above_it_is_written_as_such(tokenizer, tmp_path
 
 def test_a_round_trip_changes_nothing(tokenizer, tmp_path):
     bundle = small_encoder_bundle(tokenizer)
-    write(bundle, tmp_path / "one")
-    back = read(tmp_path / "one")
+    form = write_encoder(bundle, bundle.settings, tmp_path / "one", SILENT)
+    back = read_encoder(tmp_path / "one", read_config(tmp_path / "one"), form)
     assert (back.settings, back.facts) == (bundle.settings, bundle.facts)
     weights = back.model.state_dict()
     assert all(torch.equal(value, weights[name]) for name, value in bundle.model.state_dict().items())

@@ -156,23 +156,23 @@ def test_two_vocabularies_are_two_tokenizers(pairs, tmp_path):
 REFUSALS = [
     (
         {"positions": "rotary"},
-        'model.norm_order, model.positions: "post" with "rotary" fits no Hugging Face form; these do: post with '
-        "sinusoidal (Marian), pre with sinusoidal (Pegasus), pre with learned (Blenderbot).",
+        'model.norm_order, model.positions: "post" with "rotary" fits no Hugging Face architecture; these do: post '
+        "with sinusoidal (Marian), pre with sinusoidal (Pegasus), pre with learned (Blenderbot).",
     ),
-    ({"norm": "rms"}, 'model.norm: "rms" fits no Hugging Face form; "layer" does.'),
+    ({"norm": "rms"}, 'model.norm: "rms" fits no Hugging Face architecture; "layer" does.'),
     (
         {"activation": "swiglu"},
-        'model.activation: "swiglu" fits no Hugging Face form; these do: relu, gelu, silu.',
+        'model.activation: "swiglu" fits no Hugging Face architecture; these do: relu, gelu, silu.',
     ),
     (
         {"key_value_heads": 2},
-        "model.key_value_heads: 2 for 4 heads fits no Hugging Face form; one for each does.",
+        "model.key_value_heads: 2 for 4 heads fits no Hugging Face architecture; one for each does.",
     ),
-    ({"norm_epsilon": 1e-6}, "model.norm_epsilon: 1e-06 fits no Hugging Face form; 1e-05 does."),
+    ({"norm_epsilon": 1e-6}, "model.norm_epsilon: 1e-06 fits no Hugging Face architecture; 1e-05 does."),
     (
         {"head_width": 8},
-        "model.head_width: 8 times 4 heads is not the width 16, as every Hugging Face form needs; leave head_width "
-        "out.",
+        "model.head_width: 8 times 4 heads is not the width 16, as every Hugging Face architecture needs; leave "
+        "head_width out.",
     ),
 ]
 
@@ -189,7 +189,7 @@ def test_other_refusals_of_writing(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
         write(bundle, tmp_path / "hf")
     assert str(error.value) == (
-        'text.vocabularies: "separate" with model.norm_order "pre" fits no Hugging Face form; '
+        'text.vocabularies: "separate" with model.norm_order "pre" fits no Hugging Face architecture; '
         'text.vocabularies="shared" does (Pegasus), or model.norm_order="post" (Marian).'
     )
     bundle = small_bundle({"tokenizer": tokenizer})
@@ -199,8 +199,8 @@ def test_other_refusals_of_writing(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
         write(Bundle("tag", bundle.model, bundle.settings, bundle.vocabularies, bundle.tokenizers), tmp_path / "hf")
     assert str(error.value) == (
-        'task, model.family: "tag" with "transformer" fits no Hugging Face form; "translate" with "transformer", '
-        '"language-model" with "gpt" and the tasks of "bert" do.'
+        'task, model.family: "tag" with "transformer" fits no Hugging Face architecture; "translate" with '
+        '"transformer", "language-model" with "gpt" and the tasks of "bert" do.'
     )
 
 
@@ -303,7 +303,7 @@ def test_weights_in_parts_are_read(their_own, tmp_path):
     with pytest.raises(CheckpointError) as error:
         read(folder)
     assert str(error.value) == (
-        f"{folder / 'model-0.safetensors'}: missing, so the model is not whole; copy it again."
+        f"{folder / 'model-0.safetensors'}: missing, so the model is incomplete; copy it again."
     )
 
 
@@ -380,7 +380,7 @@ UNREADABLE = {
     ),
     "no config": (
         lambda folder: (folder / "config.json").unlink(),
-        "{folder}: there is no config.json here, so this is no Hugging Face model; a run is named without hf:.",
+        "{folder}: there is no config.json here, so this is no Hugging Face model; give a run without hf:.",
     ),
     "broken config": (
         lambda folder: (folder / "config.json").write_text("]"),
@@ -406,7 +406,7 @@ UNREADABLE = {
     ),
     "no width": (
         with_config(d_model="gone"),
-        "{folder}/config.json: it says no d_model, so the model cannot be built.",
+        "{folder}/config.json: d_model is missing, so the model cannot be built.",
     ),
     "impossible": (
         with_config(encoder_attention_heads=5, decoder_attention_heads=5),
@@ -419,7 +419,7 @@ UNREADABLE = {
     ),
     "no start": (
         with_config(decoder_start_token_id=None),
-        "{folder}/config.json: decoder_start_token_id is None, which is no token of the target.",
+        "{folder}/config.json: decoder_start_token_id is None, which is not the id of a target token.",
     ),
     "more words": (
         with_vocabulary(lambda definition: definition["model"]["vocab"].update(new=33)),
@@ -428,11 +428,11 @@ UNREADABLE = {
     ),
     "no padding": (
         with_vocabulary(rename_padding),
-        "{folder}/tokenizer.json: it has no token called <pad>; rename the one that does its work.",
+        "{folder}/tokenizer.json: it has no token called <pad>; rename the one with its role.",
     ),
     "half a model": (
         with_tensors(lambda tensors: tensors.pop("model.decoder.layers.1.fc2.bias")),
-        "{folder}: model.decoder.layers.1.fc2.bias is missing, so the model is not whole; copy it again.",
+        "{folder}: model.decoder.layers.1.fc2.bias is missing, so the model is incomplete; copy it again.",
     ),
     "wrong shapes": (
         with_tensors(lambda tensors: tensors.update({"model.decoder.layers.1.fc1.weight": torch.zeros(23, 12)})),
@@ -441,8 +441,7 @@ UNREADABLE = {
     ),
     "no waves": (
         with_tensors(lambda tensors: tensors.update({"model.encoder.embed_positions.weight": torch.ones(9, 12)})),
-        "{folder}: model.encoder.embed_positions.weight holds no sinusoidal positions, so the model cannot be "
-        "expressed here.",
+        "{folder}: model.encoder.embed_positions.weight holds no sinusoidal positions, so the model cannot be read.",
     ),
 }
 

@@ -70,7 +70,7 @@ SEARCH, DRAW = "marian/generation_config.json", "gpt-2/generation_config.json"
 PARTS = "gpt-2/model.safetensors.index.json"
 REFUSED = [
     (LLAMA, {"num_hidden_layers": 10**9}, "num_hidden_layers: 1000000000 is not less than or equal to 16777216"),
-    (LLAMA, {"num_hidden_layers": 10**3}, "DIR: layers.2.self_attn.q_proj.weight is missing, so the model is not"),
+    (LLAMA, {"num_hidden_layers": 10**3}, "DIR: layers.2.self_attn.q_proj.weight is missing, so the model is inc"),
     (LLAMA, {"hidden_size": 2**24}, "has shape (330, 16), but config.json asks for (330, 16777216); copy it again."),
     (LLAMA, {"hidden_size": 10**9}, "hidden_size: 1000000000 is not less than or equal to 16777216"),
     (MARIAN, {"d_model": 32}, "has shape (48, 16), but config.json asks for a width (d_model) of 32; copy it again."),
@@ -86,7 +86,7 @@ REFUSED = [
     (
         DRAW,
         {"min_new_tokens": 9},
-        "no continuation that can be made (min_new_tokens: 9 is more than max_new_tokens 4).",
+        "an impossible generation (min_new_tokens: 9 is more than max_new_tokens 4).",
     ),
     (LABELS, {"id2label": {"x": "a"}}, "id2label: it does not give each label a number"),
     (LABELS, {"id2label": {"0": "a", "1": "a"}}, 'id2label: two labels are called "a"'),
@@ -194,8 +194,7 @@ def test_weights_of_another_type_are_refused(dtype, name, copied):
     tensors["model.norm.weight"] = tensors["model.norm.weight"].to(dtype)
     safetensors.torch.save_file(tensors, path)
     assert refusal(path.parent) == (
-        f"DIR: norm.weight is {name}, and weights are read as float32, float16, bfloat16, float64; write it again as "
-        f"one of them."
+        f"DIR: norm.weight is {name}, and weights can be float32, float16, bfloat16, float64; save it as one of them."
     )
 
 

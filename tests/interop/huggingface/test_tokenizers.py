@@ -9,6 +9,7 @@ import tokenizers
 from language_folders import TEXTS, small_language_bundle, their_folder
 from regard.errors import CheckpointError
 from regard.interop.huggingface.read import read
+from regard.interop.huggingface.tokenizers import check_token_ids, ids_in, read_tokenizers, write_tokenizer
 from regard.interop.huggingface.write import write
 from regard.text.settings import TokenizerSettings
 from regard.text.tokenizer import Tokenizer
@@ -201,3 +202,26 @@ def test_an_end_of_another_name_does_the_work_of_what_is_missing(tmp_path):
     assert (ours.encode("a c b").ids, ours.size) == ([3, 0, 4], 5)
     write(read(folder), tmp_path / "again")
     assert transformers.AutoTokenizer.from_pretrained(tmp_path / "again").eos_token_id == 2
+
+
+def test_tokenizers_of_two_languages_round_trip(tmp_path):
+    source, target = (train_tokenizer(TEXTS, TokenizerSettings(size=size)) for size in (280, 300))
+    write_tokenizer(tmp_path, source, 64)
+    assert read_tokenizers(tmp_path).keys() == {"tokenizer"}
+    write_tokenizer(tmp_path / "target_tokenizer", target, 64)
+    back = read_tokenizers(tmp_path)
+    assert [back[role].encode_batch(NASTY) for role in ("source", "target")] == [
+        each.encode_batch(NASTY) for each in (source, target)
+    ]
+
+
+def test_ids_must_be_those_of_the_model():
+    tokenizer = train_tokenizer(TEXTS, TokenizerSettings(size=300))
+    check_token_ids(tokenizer, tokenizer.size, "x")
+    with pytest.raises(CheckpointError) as error:
+        check_token_ids(tokenizer, 1234, "x", " for its source")
+    assert str(error.value) == (
+        f"x: the model has 1,234 tokens for its source, but the tokenizer {tokenizer.size}; put the tokenizer it was "
+        "trained with beside it."
+    )
+    assert sorted(ids_in(json.loads(tokenizer.to_json())).values()) == list(range(tokenizer.size))

@@ -12,8 +12,8 @@ from regard.errors import RunError
 from regard.progress import Progress
 from regard.runs.reports.card import leave_card, repeat_command
 from regard.runs.reports.curves import draw_curves, panel_lines
-from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.run import Run
+from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.train import train
 
 TINY = {

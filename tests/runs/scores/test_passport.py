@@ -10,10 +10,10 @@ from regard.data.settings.pairs import PairSource
 from regard.errors import ConfigError, DataError, RunError
 from regard.metrics.translation import translation_scores
 from regard.progress import Progress
+from regard.runs.run import Run
 from regard.runs.scores.compare import compare
 from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.scores.passport import read_passport
-from regard.runs.run import Run
 from regard.runs.train import train
 from regard.version import __version__
 

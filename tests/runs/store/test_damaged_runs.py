@@ -11,8 +11,8 @@ from commands import bad, good
 from regard.checkpoint.atomic import fingerprint
 from regard.errors import DataError, RegardError, RunError
 from regard.runs.resume import resume
-from regard.runs.scores.passport import read_passport
 from regard.runs.run import Run
+from regard.runs.scores.passport import read_passport
 from regard.runs.store.listing import list_runs
 from regard.training.metrics_log import read_metrics
 

@@ -40,8 +40,7 @@ def small(preset, **more):
 def test_a_run_is_trained_averaged_scored_and_looked_into(preset, tmp_path):
     run = regard.train("translate-miniature", small(preset), out=tmp_path / "run")
     assert (
-        run.record.state == "finished"
-        and run.record.sources["model.cell" if preset != "convs2s" else "model.kernel"]
+        run.record.state == "finished" and run.record.sources["model.cell" if preset != "convs2s" else "model.kernel"]
     )
     assert set(run.scores) == {"test", "unseen-pairs", "unseen-cases", "unseen-depth"}
     assert evaluate_run(run.path)

@@ -61,7 +61,7 @@ def make_miniature(split: str, count: int | None, progress: Progress = SILENT) -
     pairs: list[Pair] = []
     with progress.bar(f"make {split}", count) as bar:
         while len(pairs) < count:
-            chunk = list(islice(sentences, min(CHUNK, count - len(pairs))))
+            chunk = [Pair(*pair) for pair in islice(sentences, min(CHUNK, count - len(pairs)))]
             pairs += chunk
             bar.advance(len(chunk))
     return pairs

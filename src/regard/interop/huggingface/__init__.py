@@ -1,1 +1,1 @@
-"""Hugging Face folders, read and written; name tables as data."""
+"""Reader and writer of Hugging Face folders; weight names are tables."""

@@ -1,4 +1,4 @@
-"""The Hugging Face language models that compute what a GPT here does, and what each can express."""
+"""Hugging Face causal LM architectures that compute the same as a GPT of regard: mapping of their settings."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from regard.models.gpt.model import GptSettings
 
 
 class Number(NamedTuple):
-    """A setting of theirs, the one of ours that holds the same value, and what theirs is where it is not said."""
+    """A Hugging Face setting, regard's setting of the same value, and the Hugging Face default."""
 
     theirs: str
     ours: str
@@ -17,34 +17,34 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class LanguageForm:
-    """One architecture of `transformers`: what it is called there, and the choices it is built on."""
+    """A causal LM architecture of `transformers`: its names there, and the settings it implies."""
 
     name: str
     model_type: str
     architecture: str
     built_on: dict[str, Any]
-    """Our settings, and the value of each without which it does not compute the same."""
+    """Settings of regard, with the only value that this architecture computes."""
     numbers: tuple[Number, ...]
     activation: tuple[str, str]
-    """Their setting of the activation function, and what it is where it is not said."""
+    """Hugging Face setting of the activation function, and its default."""
     activations: dict[str, str]
-    """Their activation functions and ours; the first that fits ours is written."""
+    """Hugging Face activation functions and regard's; the first match is written."""
     inner_width: str | None
-    """Their setting of the feed-forward width; None: it is four times the width."""
+    """Hugging Face setting of the feed-forward width; None: always four times the width."""
     positions: str
-    """Their setting of the longest sequence."""
+    """Hugging Face setting of the maximum sequence length."""
     is_tied: bool = True
-    """Whether one table is read and said where that is not told."""
+    """Default of tie_word_embeddings."""
     only: dict[str, Any] = field(default_factory=dict)
-    """Their settings that change what is computed, and the only value of each that is had here."""
+    """Hugging Face settings that change what is computed, with the only supported value."""
     inner_only: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The same, of settings that hold settings."""
+    """The same for settings inside a setting, such as rope_parameters."""
 
     auto = "AutoModelForCausalLM"
 
 
 COMMON = {"has_output_bias": False, "scales_embeddings": False}
-FIRST = (
+GPT_NUMBERS = (
     Number("n_embd", "width"),
     Number("n_layer", "layers"),
     Number("n_head", "heads"),
@@ -60,7 +60,7 @@ LANGUAGE_FORMS = (
         "gpt2",
         "GPT2LMHeadModel",
         {"positions": "learned", "norm": "layer", "norm_order": "pre", **COMMON},
-        FIRST,
+        GPT_NUMBERS,
         ("activation_function", "gelu_new"),
         {
             "gelu_new": "gelu-tanh",
@@ -73,7 +73,7 @@ LANGUAGE_FORMS = (
         },
         "n_inner",
         "n_positions",
-        # reorder_and_upcast_attn changes only how half precision is rounded, and here all is read as fp32.
+        # reorder_and_upcast_attn only changes rounding in half precision; weights are read as fp32.
         only={"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False},
     ),
     LanguageForm(
@@ -81,9 +81,9 @@ LANGUAGE_FORMS = (
         "openai-gpt",
         "OpenAIGPTLMHeadModel",
         {"positions": "learned", "norm": "layer", "norm_order": "post", **COMMON},
-        FIRST,
+        GPT_NUMBERS,
         ("afn", "gelu"),
-        {"gelu": "gelu-tanh", "relu": "relu", "silu": "silu", "swish": "silu"},  # their gelu is the approximation
+        {"gelu": "gelu-tanh", "relu": "relu", "silu": "silu", "swish": "silu"},  # its gelu is the tanh approximation
         None,
         "n_positions",
     ),
@@ -109,7 +109,7 @@ LANGUAGE_FORMS = (
             Number("rms_norm_eps", "norm_epsilon", 1e-6),
         ),
         ("hidden_act", "silu"),
-        {"silu": "swiglu", "swish": "swiglu"},  # theirs is always gated
+        {"silu": "swiglu", "swish": "swiglu"},  # always gated there
         "intermediate_size",
         "max_position_embeddings",
         is_tied=False,
@@ -128,53 +128,55 @@ RATES = ("dropout", "embedding_dropout", "attention_dropout", "feed_forward_drop
 
 
 def language_form_for(settings: GptSettings) -> LanguageForm:
-    """Return the form that computes exactly what a model with these settings does."""
+    """Return the architecture that computes exactly the same as a model with these settings."""
 
     def differences(form: LanguageForm) -> list[str]:
         return [name for name, value in form.built_on.items() if getattr(settings, name) != value]
 
     form = min(LANGUAGE_FORMS, key=lambda each: len(differences(each)))
-    odd = differences(form)
-    if odd:
-        raise _refused(settings, form, odd[0], f"{shown(form.built_on[odd[0]])} does")
+    if names := differences(form):
+        raise _refused(settings, form, names[0], f"{shown(form.built_on[names[0]])} does")
     if settings.activation not in form.activations.values():
         known = ", ".join(dict.fromkeys(form.activations.values()))
         raise _refused(settings, form, "activation", f"these do: {known}")
     if form.inner_width is None and settings.feed_forward_width != 4 * settings.width:
         raise _refused(settings, form, "feed_forward_width", f"four times the width does, {4 * settings.width}")
-    told = _told_of(form)
-    if settings.groups != settings.heads and "key_value_heads" not in told:
+    expressible = _expressible(form)
+    if settings.groups != settings.heads and "key_value_heads" not in expressible:
         raise _refused(settings, form, "key_value_heads", "one for each head does")
-    if settings.heads * settings.width_of_head != settings.width and "head_width" not in told:
+    if settings.heads * settings.width_of_head != settings.width and "head_width" not in expressible:
         raise _refused(settings, form, "head_width", f"{settings.heads} heads as wide as the model do")
     return form
 
 
 def _refused(settings: GptSettings, form: LanguageForm, name: str, way_out: str) -> ConfigError:
-    found = shown(getattr(settings, name))
-    return ConfigError(f"model.{name}: {found} does not fit {form.name}, the nearest Hugging Face form; {way_out}.")
+    value = shown(getattr(settings, name))
+    return ConfigError(
+        f"model.{name}: {value} does not fit {form.name}, the nearest Hugging Face architecture; {way_out}."
+    )
 
 
 def shown(value: Any) -> str:
-    """Return a value as a user writes it."""
+    """Return a value as written in a recipe."""
     return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
-def _told_of(form: LanguageForm) -> set[str]:
+def _expressible(form: LanguageForm) -> set[str]:
+    """Return the settings of regard that a config.json of this architecture can express."""
     return {number.ours for number in form.numbers}
 
 
 def lost_rates(settings: GptSettings, form: LanguageForm) -> list[str]:
-    """Return our kinds of dropout that act in training here and cannot be told there."""
-    return [name for name in RATES if name not in _told_of(form) and getattr(settings, name)]
+    """Return the non-zero dropout settings that the architecture cannot express."""
+    return [name for name in RATES if name not in _expressible(form) and getattr(settings, name)]
 
 
 def language_config(settings: GptSettings, tokens: int, window: int, form: LanguageForm) -> dict[str, Any]:
-    """Return the config.json of a model in a form, special tokens apart."""
-    theirs = next(name for name, ours in form.activations.items() if ours == settings.activation)
+    """Return the config.json of a model, without special tokens."""
+    activation = next(name for name, ours in form.activations.items() if ours == settings.activation)
     inner = {} if form.inner_width is None else {form.inner_width: settings.feed_forward_width}
-    worked_out = {"key_value_heads": settings.groups, "head_width": settings.width_of_head}
-    values = settings.model_dump() | worked_out
+    resolved = {"key_value_heads": settings.groups, "head_width": settings.width_of_head}
+    values = settings.model_dump() | resolved
     return {
         "architectures": [form.architecture],
         "model_type": form.model_type,
@@ -183,7 +185,7 @@ def language_config(settings: GptSettings, tokens: int, window: int, form: Langu
         **{number.theirs: values[number.ours] for number in form.numbers},
         **inner,
         form.positions: window,
-        form.activation[0]: theirs,
+        form.activation[0]: activation,
         "tie_word_embeddings": settings.embeddings == "shared",
         **form.only,
         **form.inner_only,
@@ -191,41 +193,43 @@ def language_config(settings: GptSettings, tokens: int, window: int, form: Langu
 
 
 def language_settings(config: dict[str, Any], form: LanguageForm, where: str) -> dict[str, Any]:
-    """Return our settings by name for a config.json."""
+    """Return regard's settings by name for a config.json."""
     check_only(config, form.only, where)
     for name, only in form.inner_only.items():
         check_only(config.get(name) or {}, only, where, f"{name}.")
-    found = dict.fromkeys(RATES, 0.0) | form.built_on
+    values = dict.fromkeys(RATES, 0.0) | form.built_on
     for number in form.numbers:
-        found[number.ours] = told(config, number, where)
-    if found.get("key_value_heads") == found["heads"]:
-        found["key_value_heads"] = None
-    if found.get("head_width") and found["head_width"] * found["heads"] == found["width"]:
-        found["head_width"] = None
+        values[number.ours] = setting_value(config, number, where)
+    if values.get("key_value_heads") == values["heads"]:
+        values["key_value_heads"] = None
+    if values.get("head_width") and values["head_width"] * values["heads"] == values["width"]:
+        values["head_width"] = None
     name, default = form.activation
     activation = config.get(name, default)
     if activation not in form.activations:
         known = ", ".join(form.activations)
         raise CheckpointError(f'{where}: {name} "{activation}" is not one that can be read ({known}).')
-    found["activation"] = form.activations[activation]
+    values["activation"] = form.activations[activation]
     inner = config.get(form.inner_width) if form.inner_width else None
-    found["feed_forward_width"] = 4 * found["width"] if inner is None else inner
-    found["max_positions"] = told(config, Number(form.positions, "max_positions"), where)
-    found["embeddings"] = "shared" if config.get("tie_word_embeddings", form.is_tied) else "separate"
-    return found
+    values["feed_forward_width"] = 4 * values["width"] if inner is None else inner
+    values["max_positions"] = setting_value(config, Number(form.positions, "max_positions"), where)
+    values["embeddings"] = "shared" if config.get("tie_word_embeddings", form.is_tied) else "separate"
+    return values
 
 
 def check_only(config: dict[str, Any], only: dict[str, Any], where: str, inside: str = "") -> None:
-    """Refuse a value with which something else is computed than here."""
+    """Refuse a config with an unsupported value of a setting that changes what is computed."""
     for name, value in only.items():
         if config.get(name, value) not in (value, None):
-            found, known = shown(config[name]), shown(value)
-            raise CheckpointError(f"{where}: {inside}{name} is {found}, and only a model with {known} can be read.")
+            actual, supported = shown(config[name]), shown(value)
+            raise CheckpointError(
+                f"{where}: {inside}{name} is {actual}, and only a model with {supported} can be read."
+            )
 
 
-def told(config: dict[str, Any], number: Number, where: str) -> Any:
-    """Return the value of a setting, and refuse a config that does not say one it must."""
+def setting_value(config: dict[str, Any], number: Number, where: str) -> Any:
+    """Return the value of a setting; a config without a required one is refused."""
     value = config.get(number.theirs, number.default)
     if value is None and number.ours not in MAY_BE_UNSET:
-        raise CheckpointError(f"{where}: it says no {number.theirs}, so the model cannot be built.")
+        raise CheckpointError(f"{where}: {number.theirs} is missing, so the model cannot be built.")
     return value

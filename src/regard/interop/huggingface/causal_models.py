@@ -1,4 +1,4 @@
-"""A language model to and from a Hugging Face folder (GPT-2, the first GPT, Llama)."""
+"""Causal language models from and to Hugging Face folders (GPT-2, the first GPT, Llama)."""
 
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from regard.interop.huggingface.generation_config import (
 )
 from regard.interop.huggingface.schemas import Generation
 from regard.interop.huggingface.seq2seq_configs import checked
-from regard.interop.huggingface.tokenizers import check_numbers, read_language_tokenizer, write_tokenizer
+from regard.interop.huggingface.tokenizers import check_token_ids, read_language_tokenizer, write_tokenizer
 from regard.models.base.protocols import Vocabularies
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
@@ -42,13 +42,13 @@ from regard.progress import Progress
 
 
 def read_language_model(folder: Path, config: dict[str, Any], form: LanguageForm) -> Bundle:
-    """Read a model whose config.json is in a form; it comes back in eval mode."""
+    """Read a model of an architecture, with its tokenizer; it is in eval mode."""
     where = str(folder / CONFIG)
     settings = checked(GptSettings, language_settings(config, form, where), where)
     weights = language_to_ours(read_tensors(folder), settings, form, str(folder))
-    tokenizer, add_bos = read_language_tokenizer(folder, form.model_type, _end(config))
+    tokenizer, add_bos = read_language_tokenizer(folder, form.model_type, _eos_id(config))
     tokens = len(weights["embedding.table.weight"])
-    check_numbers(tokenizer, tokens, where)
+    check_token_ids(tokenizer, tokens, where)
     vocabularies = Vocabularies(tokens, tokens, is_shared=True)
     check_shapes(settings, vocabularies, weights, folder)
     model = build_model(settings, vocabularies).eval()
@@ -59,14 +59,14 @@ def read_language_model(folder: Path, config: dict[str, Any], form: LanguageForm
     return Bundle(registry.task_of_model("causal-lm"), model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
 
 
-def _end(config: dict[str, Any]) -> Any:
-    """Return the number of the token that ends a text; the first, where several do."""
+def _eos_id(config: dict[str, Any]) -> Any:
+    """Return the id of EOS; of several, the first."""
     end = config.get("eos_token_id")
     return (end[0] if end else None) if isinstance(end, list) else end
 
 
 def write_language_model(bundle: Bundle, settings: GptSettings, folder: Path, progress: Progress) -> LanguageForm:
-    """Write a model with its tokenizer in the form that fits, and return that form."""
+    """Write a model with its tokenizer, and return its Hugging Face architecture."""
     form = language_form_for(settings)
     tokenizer = bundle.tokenizers["tokenizer"]
     window = settings.max_positions if settings.positions == "learned" else _window(bundle, settings)
@@ -79,17 +79,17 @@ def write_language_model(bundle: Bundle, settings: GptSettings, folder: Path, pr
     weights = {name: tensor.float().cpu() for name, tensor in bundle.model.state_dict().items()}
     tensors = language_to_theirs(weights, settings, form)
 
-    def write(aside: Path) -> None:
-        write_json(aside / CONFIG, config)
-        write_json(aside / GENERATION, generation)
-        write_tensors(aside, tensors)
-        put_first = [tokenizer.eos_id] if GenerateSettings(**generate).add_bos else []
-        write_tokenizer(aside, tokenizer, window, put_first)
+    def write(temporary: Path) -> None:
+        write_json(temporary / CONFIG, config)
+        write_json(temporary / GENERATION, generation)
+        write_tensors(temporary, tensors)
+        prefix = [tokenizer.eos_id] if GenerateSettings(**generate).add_bos else []
+        write_tokenizer(temporary, tokenizer, window, prefix)
 
     write_whole(folder, write)
     return form
 
 
 def _window(bundle: Bundle, settings: GptSettings) -> int:
-    """Return for how many tokens a model whose positions go on for ever was made."""
+    """Return the context window in tokens of a model without learned positions."""
     return int(bundle.facts.get("window", settings.max_positions))

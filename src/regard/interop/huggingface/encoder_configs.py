@@ -1,30 +1,30 @@
-"""Hugging Face's BERT: the architectures built on it, and what its config says, ours and theirs."""
+"""Hugging Face BERT architectures, and the mapping between their config.json and regard's settings."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from regard.errors import CheckpointError, ConfigError
-from regard.interop.huggingface.causal_configs import RATES, Number, check_only, shown, told
+from regard.interop.huggingface.causal_configs import RATES, Number, check_only, setting_value, shown
 from regard.models.bert import BertSettings
 
 
 @dataclass(frozen=True)
 class EncoderForm:
-    """One architecture of `transformers` over BERT: what it is called there, and what it has besides the blocks."""
+    """A BERT architecture of `transformers`: its names there, and its parts besides the blocks."""
 
     architecture: str
     auto: str
     parts: frozenset[str]
-    """Which of the parts below it has for certain."""
+    """Parts below that it always has."""
     head: str | None = None
-    """The kind of head for a task it has instead of those of pretraining, as `HeadSettings` calls it."""
+    """Kind of its task head in `HeadSettings`; None: the pretraining heads."""
 
     name = "BERT"
     model_type = "bert"
 
 
 POOLER, MASKED_WORDS, NEXT_SENTENCE = "pooler", "masked words", "next sentence"
-"""What may be missing in a folder: the layer over the first token, and the two heads of pretraining."""
+"""Parts that a folder may lack: the layer over [CLS], and the two pretraining heads."""
 
 ENCODER_FORMS = (
     EncoderForm("BertForPreTraining", "AutoModelForPreTraining", frozenset((POOLER, MASKED_WORDS, NEXT_SENTENCE))),
@@ -32,7 +32,7 @@ ENCODER_FORMS = (
     EncoderForm("BertForNextSentencePrediction", "AutoModel", frozenset((POOLER, NEXT_SENTENCE))),
     EncoderForm("BertModel", "AutoModel", frozenset()),
 )
-"""Bodies, and heads of pretraining; the first of which a model has all parts is written."""
+"""Encoders with and without pretraining heads; a model is written as the first whose parts it has."""
 
 HEADED_FORMS = (
     EncoderForm(
@@ -42,7 +42,7 @@ HEADED_FORMS = (
     EncoderForm("BertForQuestionAnswering", "AutoModelForQuestionAnswering", frozenset(), "extractive-qa"),
     EncoderForm("BertForMultipleChoice", "AutoModelForMultipleChoice", frozenset((POOLER,)), "multiple-choice"),
 )
-"""Heads of tasks; the first also gives numbers, where it has one label."""
+"""Task heads; the first is also for regression, with one label."""
 
 NUMBERS = (
     Number("hidden_size", "width"),
@@ -65,39 +65,39 @@ ACTIVATIONS = {
     "silu": "silu",
     "swish": "silu",
 }
-"""Their activation functions and ours; the first that fits ours is written."""
+"""Hugging Face activation functions and regard's; the first match is written."""
 
 BUILT_ON: dict[str, Any] = {"positions": "learned", "norm": "layer", "norm_order": "post"}
-"""Our settings, and the value of each without which BERT does not compute the same."""
+"""Settings of regard, with the only value that BERT computes."""
 
 ONLY = {"position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False}
-"""Their settings that change what is computed, and the only value of each that is had here."""
+"""Hugging Face settings that change what is computed, with the only supported value."""
 
 
 def encoder_form(config: dict[str, Any], where: str) -> EncoderForm:
-    """Return the architecture that a config.json of BERT names; one that names none has no head for certain."""
-    named = config.get("architectures") or ["BertModel"]
+    """Return the architecture that a BERT config.json names; without one, BertModel."""
+    name = (config.get("architectures") or ["BertModel"])[0]
     for form in (*ENCODER_FORMS, *HEADED_FORMS):
-        if named[0] == form.architecture:
+        if name == form.architecture:
             return form
     known = ", ".join(form.architecture for form in (*ENCODER_FORMS, *HEADED_FORMS))
-    raise CheckpointError(f'{where}: architecture "{named[0]}" is not one that can be read ({known}).')
+    raise CheckpointError(f'{where}: architecture "{name}" is not one that can be read ({known}).')
 
 
 def encoder_settings(config: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return our settings by name for a config.json, the head for the next sentence apart."""
+    """Return regard's settings by name for a config.json, without next_sentence_head."""
     check_only(config, ONLY, where)
-    found = BUILT_ON | {number.ours: told(config, number, where) for number in NUMBERS}
+    values = BUILT_ON | {number.ours: setting_value(config, number, where) for number in NUMBERS}
     activation = config.get("hidden_act", "gelu")
     if activation not in ACTIVATIONS:
         raise CheckpointError(
             f'{where}: hidden_act "{activation}" is not one that can be read ({", ".join(ACTIVATIONS)}).'
         )
-    return found | {"activation": ACTIVATIONS[activation], "embedding_dropout": found["dropout"]}
+    return values | {"activation": ACTIVATIONS[activation], "embedding_dropout": values["dropout"]}
 
 
 def check_encoder(settings: BertSettings) -> None:
-    """Refuse what BERT does not compute there."""
+    """Refuse settings that Hugging Face's BERT cannot compute."""
     for name, value in BUILT_ON.items():
         if getattr(settings, name) != value:
             raise _refused(settings, name, f"{shown(value)} does")
@@ -111,28 +111,28 @@ def check_encoder(settings: BertSettings) -> None:
 
 def _refused(settings: BertSettings, name: str, way_out: str) -> ConfigError:
     return ConfigError(
-        f"model.{name}: {shown(getattr(settings, name))} does not fit BERT, the only Hugging Face form of a text "
-        f"encoder; {way_out}."
+        f"model.{name}: {shown(getattr(settings, name))} does not fit BERT, the only Hugging Face "
+        f"architecture of a text encoder; {way_out}."
     )
 
 
 def lost_in_encoder(settings: BertSettings) -> list[str]:
-    """Return our kinds of dropout that act in training here and cannot be told there."""
-    known = {number.ours for number in NUMBERS}
-    found = [name for name in RATES if name not in known and getattr(settings, name)]
-    return [name for name in found if name != "embedding_dropout" or settings.embedding_dropout != settings.dropout]
+    """Return the non-zero dropout settings that a BERT config.json cannot express."""
+    expressible = {number.ours for number in NUMBERS}
+    lost = [name for name in RATES if name not in expressible and getattr(settings, name)]
+    return [name for name in lost if name != "embedding_dropout" or settings.embedding_dropout != settings.dropout]
 
 
 def encoder_config(settings: BertSettings, tokens: int, form: EncoderForm) -> dict[str, Any]:
-    """Return the config.json of a model, special tokens apart."""
-    theirs = next(name for name, ours in ACTIVATIONS.items() if ours == settings.activation)
+    """Return the config.json of a model, without special tokens."""
+    activation = next(name for name, ours in ACTIVATIONS.items() if ours == settings.activation)
     return {
         "architectures": [form.architecture],
         "model_type": form.model_type,
         "dtype": "float32",
         "vocab_size": tokens,
         **{number.theirs: getattr(settings, number.ours) for number in NUMBERS},
-        "hidden_act": theirs,
+        "hidden_act": activation,
         "initializer_range": 0.02,
         **ONLY,
         "tie_word_embeddings": settings.embeddings == "shared",

@@ -1,4 +1,4 @@
-"""The heads of tasks over a BERT, ours and those of `transformers`: what each is called, and what it remembers."""
+"""Task heads over a BERT: mapping between regard's and those of `transformers`, weights and configs."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,10 +11,10 @@ from regard.interop.huggingface.seq2seq_weights import Weights, take
 from regard.models.heads import HeadSettings
 
 LAYERS = {"extractive-qa": "qa_outputs"}
-"""What theirs is called, where it is not `classifier`."""
+"""Hugging Face name of the output layer, where it is not `classifier`."""
 
-OF_PAIRS = ("entail", "contradict", "neutral", "duplicate", "equivalent", "paraphrase", "similar", "next")
-"""Words in labels that only two texts can have."""
+PAIR_WORDS = ("entail", "contradict", "neutral", "duplicate", "equivalent", "paraphrase", "similar", "next")
+"""Words in labels that imply text pairs."""
 
 TEXT_FACTS = ("texts", "pair_encoding", "max_length", "columns")
 STORED_FACTS: dict[str | None, tuple[str, ...]] = {
@@ -30,7 +30,7 @@ STORED_FACTS: dict[str | None, tuple[str, ...]] = {
 
 
 def head_kind(form: EncoderForm, config: dict[str, Any]) -> str | None:
-    """Return the kind of head that a folder's model has."""
+    """Return the kind of head of a folder's model; None: none."""
     is_number = config.get("problem_type") == "regression" or (
         form.head == "classification" and len(_labels(config)) == 1 and config.get("problem_type") is None
     )
@@ -44,15 +44,17 @@ def task_of(form: EncoderForm, config: dict[str, Any]) -> str:
 
 
 def _labels(config: dict[str, Any]) -> list[str]:
-    """Return the names of labels in the order of their numbers; `transformers` has two where none is said."""
+    """Return the label names by id; the default of `transformers` is two labels."""
     names = config.get("id2label") or {number: f"LABEL_{number}" for number in range(config.get("num_labels") or 2)}
     return [str(names[number]) for number in sorted(names, key=int)]
 
 
 def read_head(config: dict[str, Any], kind: str, where: str) -> tuple[HeadSettings, dict[str, Any]]:
-    """Return the shape of a head, and what its task remembers where nothing else is said."""
+    """Return the settings of a head, and the default facts of its task."""
     if config.get("problem_type") == "multi_label_classification":
-        raise CheckpointError(f"{where}: problem_type is multi_label_classification, and here a text has one label.")
+        raise CheckpointError(
+            f"{where}: problem_type is multi_label_classification, which is not supported (one label per text)."
+        )
     labels = _labels(config)
     outputs = {"regression": 1, "multiple-choice": 1, "extractive-qa": 2}.get(kind, len(labels))
     dropout = config.get("classifier_dropout")
@@ -63,8 +65,8 @@ def read_head(config: dict[str, Any], kind: str, where: str) -> tuple[HeadSettin
     if kind in ("classification", "token-classification"):
         facts |= {"labels": labels}
     if kind in ("classification", "regression"):
-        is_of_pairs = kind == "regression" or any(word in label.lower() for label in labels for word in OF_PAIRS)
-        facts |= {"texts": 2 if is_of_pairs else 1, "pair_encoding": "cross-encoder"}
+        has_pairs = kind == "regression" or any(word in label.lower() for label in labels for word in PAIR_WORDS)
+        facts |= {"texts": 2 if has_pairs else 1, "pair_encoding": "cross-encoder"}
     if kind == "regression":
         facts |= {"center": 0.0, "spread": 1.0}
     if kind == "extractive-qa":
@@ -73,14 +75,14 @@ def read_head(config: dict[str, Any], kind: str, where: str) -> tuple[HeadSettin
 
 
 def head_to_ours(tensors: Weights, kind: str, where: str) -> Weights:
-    """Return the weights of a head; a bias that all choices or tokens share decides nothing, and is left out."""
+    """Return the weights of a head; a bias that shifts all candidates alike is left out."""
     name = LAYERS.get(kind, "classifier")
     parts = ("weight",) if kind in ("multiple-choice", "extractive-qa") else ("weight", "bias")
     return {f"output.{part}": take(tensors, f"{name}.{part}", where) for part in parts}
 
 
 def head_to_theirs(weights: Weights, bundle: Bundle) -> Weights:
-    """Return their tensors of a head; numbers come out there as they are meant."""
+    """Return Hugging Face's tensors of a head; that of a regression is scaled to its targets' units."""
     assert bundle.head is not None
     name = LAYERS.get(bundle.head.kind, "classifier")
     weight = weights["output.weight"]
@@ -92,26 +94,27 @@ def head_to_theirs(weights: Weights, bundle: Bundle) -> Weights:
 
 
 def headed_form(bundle: Bundle) -> EncoderForm:
-    """Return the form of a model with a head."""
+    """Return the architecture of a model with a task head."""
     assert bundle.head is not None
     head = bundle.head
     if bundle.facts.get("pair_encoding") == "both-orders":
-        raise ConfigError('pair_encoding: "both-orders" fits no Hugging Face form; "cross-encoder" does.')
+        raise ConfigError('pair_encoding: "both-orders" fits no Hugging Face architecture; "cross-encoder" does.')
     if head.pooling != "token":
         raise ConfigError(
-            f'pooling: "{head.pooling}" of all tokens fits no Hugging Face form; "token" does: '
+            f'pooling: "{head.pooling}" of all tokens fits no Hugging Face architecture; "token" does: '
             f"train with pooling=token to write it."
         )
     if head.bilstm_width or head.is_mixed:
         raise ConfigError(
-            f"bilstm_width: {head.bilstm_width} fits no Hugging Face form; train with bilstm_width=0 to write it."
+            f"bilstm_width: {head.bilstm_width} fits no Hugging Face architecture; train with "
+            f"bilstm_width=0 to write it."
         )
     kind = "classification" if bundle.head.kind == "regression" else bundle.head.kind
     return next(form for form in HEADED_FORMS if form.head == kind)
 
 
 def vectors_alone(bundle: Bundle) -> Bundle:
-    """Return a model that says how alike two texts are as what it is: an encoder that gives each text a vector."""
+    """Return a similarity model as a sentence encoder, without its head."""
     assert bundle.head is not None
     embed = {
         "pooling": bundle.head.pooling,
@@ -123,22 +126,22 @@ def vectors_alone(bundle: Bundle) -> Bundle:
 
 
 def head_config(bundle: Bundle) -> dict[str, Any]:
-    """Return what a config.json says about a head."""
+    """Return the keys of config.json that describe a head."""
     assert bundle.head is not None
     kind = bundle.head.kind
-    found: dict[str, Any] = {"classifier_dropout": bundle.head.dropout}
+    config: dict[str, Any] = {"classifier_dropout": bundle.head.dropout}
     if kind == "regression":
-        found |= {"id2label": {"0": "number"}, "label2id": {"number": 0}, "problem_type": "regression"}
+        config |= {"id2label": {"0": "number"}, "label2id": {"number": 0}, "problem_type": "regression"}
     elif kind in ("classification", "token-classification"):
         labels = [str(label) for label in bundle.facts.get("labels", ())]
-        found["id2label"] = {str(number): label for number, label in enumerate(labels)}
-        found["label2id"] = {label: number for number, label in enumerate(labels)}
-        found |= {"problem_type": "single_label_classification"} if kind == "classification" else {}
-    return found
+        config["id2label"] = {str(number): label for number, label in enumerate(labels)}
+        config["label2id"] = {label: number for number, label in enumerate(labels)}
+        config |= {"problem_type": "single_label_classification"} if kind == "classification" else {}
+    return config
 
 
 def remembered(bundle: Bundle) -> dict[str, Any]:
-    """Return what goes along with a model in a file of its own."""
+    """Return the facts that are written to a file of their own."""
     return {
         name: bundle.facts[name]
         for name in STORED_FACTS[bundle.head.kind if bundle.head else None]

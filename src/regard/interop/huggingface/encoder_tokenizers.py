@@ -1,4 +1,4 @@
-"""BERT's tokenizer to and from a Hugging Face folder: tokenizer.json, or vocab.txt, and tokenizer_config.json."""
+"""BERT tokenizers from and to Hugging Face folders: tokenizer.json or vocab.txt, and tokenizer_config.json."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from regard.errors import CheckpointError
 from regard.interop.huggingface.folder import read_object
 from regard.interop.huggingface.merges import FLAGS
 from regard.interop.huggingface.schemas import TokenizerConfig
-from regard.interop.huggingface.tokenizers import FILE, definition_in, numbers_in
+from regard.interop.huggingface.tokenizers import FILE, definition_in, ids_in
 from regard.text.tokenizer import BERT_TOKENS, MASK, Tokenizer
 
 VOCABULARY, SETTINGS = "vocab.txt", "tokenizer_config.json"
@@ -20,7 +20,7 @@ CLEANING = {
     "strip_accents": "strip_accents",
     "tokenize_chinese_chars": "handle_chinese_chars",
 }
-"""Their settings, and what each is called in a tokenizer.json."""
+"""Settings of tokenizer_config.json, and their names in tokenizer.json."""
 
 NORMALIZER = {
     "type": "BertNormalizer",
@@ -32,11 +32,11 @@ NORMALIZER = {
 SPLITTER = {"type": "BertPreTokenizer"}
 WORDPIECE = {"type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
 NAMES = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": MASK}
-"""Special tokens by what they are called in tokenizer_config.json."""
+"""Special tokens by their names in tokenizer_config.json."""
 
 
 def read_encoder_tokenizer(folder: Path) -> Tokenizer:
-    """Return the tokenizer of a BERT folder; what tokenizer_config.json says about cleaning text holds."""
+    """Return the tokenizer of a BERT folder; normalization settings of tokenizer_config.json take precedence."""
     settings = read_object(folder / SETTINGS, TokenizerConfig)
     path = folder / FILE
     if path.exists():
@@ -48,20 +48,18 @@ def read_encoder_tokenizer(folder: Path) -> Tokenizer:
         raise CheckpointError(
             f"{folder}: there is no {FILE} and no {VOCABULARY} here; put the model's tokenizer beside it."
         )
-    numbers = numbers_in(definition)
+    ids = ids_in(definition)
     for name, token in NAMES.items():
-        theirs = _content(settings.get(name)) or token
-        if theirs != token:
+        written = _content(settings.get(name)) or token
+        if written != token:
             raise CheckpointError(
-                f"{folder / SETTINGS}: {name} is {theirs}, and only a tokenizer that calls it {token} is read."
+                f"{folder / SETTINGS}: {name} is {written}, and only a tokenizer with {token} can be read."
             )
-        if token not in numbers and token != MASK:
-            raise CheckpointError(f"{path}: it has no token called {token}; rename the one that does its work.")
+        if token not in ids and token != MASK:
+            raise CheckpointError(f"{path}: it has no token called {token}; rename the one with its role.")
     known = {token["content"] for token in definition["added_tokens"]}
     missing = [
-        {"id": numbers[token], "content": token, **FLAGS}
-        for token in BERT_TOKENS
-        if token in numbers and token not in known
+        {"id": ids[token], "content": token, **FLAGS} for token in BERT_TOKENS if token in ids and token not in known
     ]
     definition["added_tokens"] = sorted([*definition["added_tokens"], *missing], key=lambda token: int(token["id"]))
     _clean(definition, settings)
@@ -70,23 +68,23 @@ def read_encoder_tokenizer(folder: Path) -> Tokenizer:
 
 
 def _content(token: Any) -> str | None:
-    """Return a special token as it is written, which may stand among its properties."""
+    """Return the text of a special token, given as a string or an object."""
     return token.get("content") if isinstance(token, dict) else token
 
 
 def _clean(definition: dict[str, Any], settings: dict[str, Any]) -> None:
-    """Let text be cleaned as the settings of BERT's own tokenizer say, in place; other kinds have none."""
+    """Apply the normalization settings of a BertTokenizer in place; other classes have none."""
     kind = (settings.get("tokenizer_class") or "BertTokenizer").removesuffix("Fast")
     normalizer = definition.get("normalizer") or {}
     if kind == "BertTokenizer" and normalizer.get("type") == "BertNormalizer":
-        said = {ours: settings[theirs] for theirs, ours in CLEANING.items() if theirs in settings}
-        said = {name: value for name, value in said.items() if value is not None or name == "strip_accents"}
-        definition["normalizer"] = normalizer | said
+        changes = {name: settings[key] for key, name in CLEANING.items() if key in settings}
+        changes = {name: value for name, value in changes.items() if value is not None or name == "strip_accents"}
+        definition["normalizer"] = normalizer | changes
 
 
 def _from_vocabulary(path: Path) -> dict[str, Any]:
-    """Return the definition that a vocab.txt stands for: a piece a line, numbered by its line."""
-    # A piece may be what Python takes for the end of a line, so only the real one cuts.
+    """Return the tokenizer.json equivalent of a vocab.txt, which has one token per line, in the order of ids."""
+    # A token may contain what str.splitlines takes for a line break, so only \n splits.
     lines = read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")
     return {
         "version": "1.0",
@@ -97,17 +95,17 @@ def _from_vocabulary(path: Path) -> dict[str, Any]:
         "pre_tokenizer": SPLITTER,
         "post_processor": None,
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
-        "model": {**WORDPIECE, "unk_token": "[UNK]", "vocab": {piece: number for number, piece in enumerate(lines)}},
+        "model": {**WORDPIECE, "unk_token": "[UNK]", "vocab": {token: number for number, token in enumerate(lines)}},
     }
 
 
 def write_encoder_tokenizer(folder: Path, tokenizer: Tokenizer, positions: int) -> None:
-    """Write what `AutoTokenizer.from_pretrained(folder)` needs to encode as regard does, pairs as BERT reads them.
+    """Write the files that `AutoTokenizer.from_pretrained(folder)` needs to encode texts and pairs as regard does.
 
-    There, [MASK] and its like are found in a text; here they never are.
+    `transformers` recognizes [MASK] and other special tokens in a text; regard never does.
     """
     definition = json.loads(tokenizer.to_json())
-    definition["post_processor"] = _around(tokenizer)
+    definition["post_processor"] = _template(tokenizer)
     write_json(folder / FILE, definition)
     specials = tokenizer.pad_id, tokenizer.unk_id, tokenizer.bos_id, tokenizer.eos_id, tokenizer.mask_id
     written = {name: tokenizer.tokens([number])[0] for name, number in zip(NAMES, specials) if number is not None}
@@ -118,17 +116,17 @@ def write_encoder_tokenizer(folder: Path, tokenizer: Tokenizer, positions: int) 
         "padding_side": "right",
         "clean_up_tokenization_spaces": False,
     }
-    if not _is_berts(definition, written):
+    if not _is_bert_tokenizer(definition, written):
         write_json(folder / SETTINGS, {"tokenizer_class": "PreTrainedTokenizerFast", **settings})
         return
     cleaning = {theirs: definition["normalizer"][ours] for theirs, ours in CLEANING.items()}
     write_json(folder / SETTINGS, {"tokenizer_class": "BertTokenizer", **settings, **cleaning})
-    pieces = sorted(definition["model"]["vocab"].items(), key=lambda entry: int(entry[1]))
-    (folder / VOCABULARY).write_text("".join(f"{piece}\n" for piece, _ in pieces), encoding="utf-8", newline="\n")
+    tokens = sorted(definition["model"]["vocab"].items(), key=lambda entry: int(entry[1]))
+    (folder / VOCABULARY).write_text("".join(f"{token}\n" for token, _ in tokens), encoding="utf-8", newline="\n")
 
 
-def _is_berts(definition: dict[str, Any], names: dict[str, str]) -> bool:
-    """Tell whether their BertTokenizer, which takes nothing but the vocabulary and some settings, does the same."""
+def _is_bert_tokenizer(definition: dict[str, Any], names: dict[str, str]) -> bool:
+    """Return whether BertTokenizer, built from the vocabulary and some settings alone, computes the same."""
     normalizer, model = definition["normalizer"] or {}, definition["model"]
     free = dict.fromkeys(CLEANING.values())
     return (
@@ -141,8 +139,8 @@ def _is_berts(definition: dict[str, Any], names: dict[str, str]) -> bool:
     )
 
 
-def _around(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return what puts [CLS] before a text and [SEP] behind it, and behind a second one of the other segment."""
+def _template(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return the template [CLS] A [SEP], or [CLS] A [SEP] B [SEP] with B in segment 1."""
     start, end = tokenizer.tokens((tokenizer.bos_id, tokenizer.eos_id))
 
     def special(name: str, kind: int) -> dict[str, Any]:
@@ -151,10 +149,10 @@ def _around(tokenizer: Tokenizer) -> dict[str, Any]:
     def text(name: str, kind: int) -> list[dict[str, Any]]:
         return [{"Sequence": {"id": name, "type_id": kind}}, special(end, kind)]
 
-    numbers = {start: tokenizer.bos_id, end: tokenizer.eos_id}
+    ids = {start: tokenizer.bos_id, end: tokenizer.eos_id}
     return {
         "type": "TemplateProcessing",
         "single": [special(start, 0), *text("A", 0)],
         "pair": [special(start, 0), *text("A", 0), *text("B", 1)],
-        "special_tokens": {name: {"id": name, "ids": [each], "tokens": [name]} for name, each in numbers.items()},
+        "special_tokens": {name: {"id": name, "ids": [each], "tokens": [name]} for name, each in ids.items()},
     }

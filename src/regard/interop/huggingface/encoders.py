@@ -1,4 +1,4 @@
-"""A text encoder to and from a Hugging Face folder (BERT, with heads or without)."""
+"""Text encoders from and to Hugging Face folders (BERT, with or without heads)."""
 
 from pathlib import Path
 from typing import Any
@@ -53,17 +53,17 @@ from regard.models.heads import HeadSettings
 from regard.progress import Progress
 
 UNTRAINED = "untrained"
-"""The fact that names the parts of a model which its folder did not hold: what they give means nothing."""
+"""Fact with the parts that the folder lacked: initialized at random, so their output is meaningless."""
 
 OWN = "regard.json"
-"""What else a model from here remembers; `transformers` does not look at it."""
+"""File with facts that config.json cannot hold; `transformers` ignores it."""
 
 BODY = "body."
-"""Before the names of a body's weights, where it has a head above it."""
+"""Prefix of regard's encoder weights in a model with a task head."""
 
 
 def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bundle:
-    """Read a BERT; it comes back in eval mode. Parts it does not have are drawn, always the same, and named."""
+    """Read a BERT in eval mode; missing parts are initialized with a fixed seed and named in the facts."""
     where = str(folder / CONFIG)
     tensors = with_new_names(read_tensors(folder))
     parts = parts_in(tensors) | form.parts
@@ -86,8 +86,8 @@ def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bun
     if kind is None:
         facts |= sentence_facts(folder)
     else:
-        head, usual = read_head(config, kind, where)
-        facts |= usual
+        head, defaults = read_head(config, kind, where)
+        facts |= defaults
         weights = {BODY + name: value for name, value in weights.items()} | head_to_ours(tensors, kind, str(folder))
     task = task_of(form, config)
     facts |= _own(folder / OWN, kind, settings.max_positions)
@@ -101,16 +101,16 @@ def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bun
 
 
 def _own(path: Path, head: str | None, positions: int) -> dict[str, Any]:
-    """Return what a model that was written here remembers besides."""
-    found = read_object(path, Own)
+    """Return the facts in the regard.json of a model that was written by regard."""
+    values = read_object(path, Own)
     for name in ("length", "max_length"):
-        if (found.get(name) or 0) > positions:
-            raise CheckpointError(f"{path}: {name} is {found[name]:,}, but the model has {positions:,} positions.")
-    return {name: found[name] for name in STORED_FACTS[head] if found.get(name) is not None}
+        if (values.get(name) or 0) > positions:
+            raise CheckpointError(f"{path}: {name} is {values[name]:,}, but the model has {positions:,} positions.")
+    return {name: values[name] for name in STORED_FACTS[head] if values.get(name) is not None}
 
 
 def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress: Progress) -> EncoderForm:
-    """Write a model with its tokenizer, with the head of its task or those of pretraining, and return its form."""
+    """Write a model with its tokenizer and its task head or pretraining heads; return its architecture."""
     check_encoder(settings)
     gives_vectors = bundle.head is not None and bundle.head.kind == "similarity"
     if gives_vectors:
@@ -127,29 +127,29 @@ def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress
         config |= head_config(bundle)
         tensors = encoder_to_theirs(_body(weights), settings, parts, has_head=True) | head_to_theirs(weights, bundle)
 
-    def write(aside: Path) -> None:
-        write_json(aside / CONFIG, config)
-        write_tensors(aside, tensors)
-        write_encoder_tokenizer(aside, tokenizer, settings.max_positions)
+    def write(temporary: Path) -> None:
+        write_json(temporary / CONFIG, config)
+        write_tensors(temporary, tensors)
+        write_encoder_tokenizer(temporary, tokenizer, settings.max_positions)
         own = remembered(bundle)
         if own:
-            write_json(aside / OWN, own)
+            write_json(temporary / OWN, own)
         if gives_vectors:
-            write_sentence_modules(aside, settings.width, bundle.facts["embed"])
+            write_sentence_modules(temporary, settings.width, bundle.facts["embed"])
 
     write_whole(folder, write)
     return form
 
 
 def _form(bundle: Bundle, settings: BertSettings) -> tuple[EncoderForm, frozenset[str]]:
-    """Return the form of a model, and which of its parts are written: those that have learned something."""
+    """Return the architecture of a model, and its trained parts, which are written."""
     if bundle.head is not None:
         form = headed_form(bundle)
         return form, form.parts
-    had = {POOLER, MASKED_WORDS} - set(bundle.facts.get(UNTRAINED, ()))
-    had |= {NEXT_SENTENCE} if settings.next_sentence_head else set()
-    form = next(form for form in ENCODER_FORMS if form.parts <= had)
-    return form, form.parts or frozenset(had & {POOLER})
+    trained = {POOLER, MASKED_WORDS} - set(bundle.facts.get(UNTRAINED, ()))
+    trained |= {NEXT_SENTENCE} if settings.next_sentence_head else set()
+    form = next(form for form in ENCODER_FORMS if form.parts <= trained)
+    return form, form.parts or frozenset(trained & {POOLER})
 
 
 def _body(weights: Weights) -> Weights:

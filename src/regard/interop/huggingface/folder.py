@@ -1,4 +1,4 @@
-"""The files of a Hugging Face folder: read without executing anything, and written whole or not at all."""
+"""Files of a Hugging Face folder: read without executing code, and written atomically."""
 
 import os
 import stat
@@ -30,32 +30,32 @@ def check_shapes(
     folder: Path,
     head: HeadSettings | None = None,
 ) -> None:
-    """Refuse a config that asks for other shapes than the weights have, before anything of such a size is made."""
+    """Refuse a config whose model has other shapes than the weights, before the model is built."""
     with torch.device("meta"):
-        places = build_model(settings, vocabularies, head).state_dict()
-    for name, place in places.items():
-        if name in weights and weights[name].shape != place.shape:
+        expected = build_model(settings, vocabularies, head).state_dict()
+    for name, tensor in expected.items():
+        if name in weights and weights[name].shape != tensor.shape:
             raise CheckpointError(
                 f"{folder}: what becomes {name} has shape {tuple(weights[name].shape)}, but {CONFIG} asks for "
-                f"{tuple(place.shape)}; copy it again."
+                f"{tuple(tensor.shape)}; copy it again."
             )
 
 
 def fill(model: nn.Module, weights: dict[str, Tensor]) -> None:
-    """Put weights whose shapes are right into a model, each under every name it has there."""
-    places: dict[str, Tensor] = model.state_dict(keep_vars=True)
+    """Copy weights of the right shapes into a model; a tied one is given under each of its names."""
+    targets: dict[str, Tensor] = model.state_dict(keep_vars=True)
     with torch.no_grad():
-        for name, place in places.items():
-            place.copy_(weights[name])
+        for name, target in targets.items():
+            target.copy_(weights[name])
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Return the config.json of a model that is not ours."""
+    """Return the config.json of a Hugging Face model."""
     if not folder.is_dir():
         raise CheckpointError(f"{folder}: there is no such folder; check the path.")
     if not (folder / CONFIG).exists():
         raise CheckpointError(
-            f"{folder}: there is no {CONFIG} here, so this is no Hugging Face model; a run is named without hf:."
+            f"{folder}: there is no {CONFIG} here, so this is no Hugging Face model; give a run without hf:."
         )
     config = read_object(folder / CONFIG, Config)
     if "regard" in config and "model" in config:
@@ -66,20 +66,20 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_object(path: Path, schema: type[Record]) -> dict[str, Any]:
-    """Return the object in a JSON file of a folder, with values that fit a schema; nothing where there is no file."""
+    """Return the object in a JSON file, checked against a schema; empty where there is no file."""
     what = f"a {path.name} that can be read"
     try:
-        found: dict[str, Any] = read_json(path, CheckpointError, what)
+        values: dict[str, Any] = read_json(path, CheckpointError, what)
     except FileNotFoundError:
         if path.is_symlink():
             raise CheckpointError(f"{path}: the file it links to is missing; copy it again.") from None
         return {}
-    check_record(found, path, schema, CheckpointError, what)
-    return found
+    check_record(values, path, schema, CheckpointError, what)
+    return values
 
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:
-    """Return the tensors of model.safetensors, or of the parts that its index names."""
+    """Return the tensors of model.safetensors, or of the shards that its index names."""
     paths, index = [folder / WEIGHTS], folder / f"{WEIGHTS}.index.json"
     if index.exists():
         names = read_object(index, WeightIndex)["weight_map"].values()
@@ -98,22 +98,22 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
 
 
 def read_tensor_file(path: Path) -> dict[str, Tensor]:
-    """Return the tensors of a safetensors file, whatever their types are."""
+    """Return the tensors of a safetensors file, of any dtype."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # to open a pipe would wait for ever
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would block
             raise CheckpointError(f"{path}: this is not a plain file; copy it again.")
         with safetensors.safe_open(path, framework="pt") as file:
             names: list[str] = file.keys()
             return {name: file.get_tensor(name) for name in names}
     except FileNotFoundError:
-        raise CheckpointError(f"{path}: missing, so the model is not whole; copy it again.") from None
+        raise CheckpointError(f"{path}: missing, so the model is incomplete; copy it again.") from None
     except (OSError, safetensors.SafetensorError, RuntimeError, ValueError, TypeError, LookupError) as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{path}: damaged ({reason}); copy it again.") from None
 
 
 def write_whole(folder: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a folder that does not exist yet."""
+    """Create a new folder atomically, filled by `write`."""
     if folder.exists():
         raise CheckpointError(f"{folder}: it exists already; name a folder that does not.")
     try:

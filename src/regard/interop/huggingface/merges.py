@@ -1,4 +1,4 @@
-"""A vocab.json and its merges.txt, as the first GPTs have them, as the tokenizer.json that they stand for."""
+"""Conversion of vocab.json and merges.txt, the tokenizer files of the first GPTs, to a tokenizer.json."""
 
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from regard.interop.huggingface.schemas import TokenizerConfig
 VOCABULARY, MERGES, ADDED, SETTINGS = "vocab.json", "merges.txt", "added_tokens.json", "tokenizer_config.json"
 
 FLAGS = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
-"""How a special token stands in a tokenizer.json."""
+"""Flags of a special token in a tokenizer.json."""
 
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-"""Words by GPT-2's own pattern, spelled in bytes."""
+"""GPT-2's pre-tokenizer: words by its regular expression, as bytes."""
 
-AROUND: dict[str, dict[str, Any]] = {
+PIPELINES: dict[str, dict[str, Any]] = {
     "gpt2": {"normalizer": None, "pre_tokenizer": BYTES, "decoder": BYTES},
     "openai-gpt": {
         "normalizer": {
@@ -32,27 +32,27 @@ AROUND: dict[str, dict[str, Any]] = {
         "decoder": {"type": "BPEDecoder", "suffix": "</w>"},
     },
 }
-"""What is done before and after the merges, by the model they belong to."""
+"""Normalizer, pre-tokenizer and decoder, by model type."""
 
 MODEL: dict[str, dict[str, Any]] = {
     "gpt2": {"unk_token": None, "end_of_word_suffix": ""},
     "openai-gpt": {"unk_token": "<unk>", "end_of_word_suffix": "</w>"},
 }
-ENDS = {"gpt2": ("<|endoftext|>",), "openai-gpt": ("<unk>",)}
-"""The special tokens that the vocabulary itself holds."""
+SPECIAL = {"gpt2": ("<|endoftext|>",), "openai-gpt": ("<unk>",)}
+"""Special tokens in the vocabulary itself, by model type."""
 
 
 def tokenizer_of(folder: Path, model_type: str) -> dict[str, Any] | None:
-    """Return the definition of a folder's tokenizer; None where it has no such files."""
-    if model_type not in AROUND or not all((folder / name).is_file() for name in (VOCABULARY, MERGES)):
+    """Return the tokenizer.json of a folder's vocabulary and merges; None where it has no such files."""
+    if model_type not in PIPELINES or not all((folder / name).is_file() for name in (VOCABULARY, MERGES)):
         return None
-    vocabulary, added = _numbers(folder / VOCABULARY), {}
+    vocabulary, added = _ids(folder / VOCABULARY), {}
     if (folder / ADDED).is_file():
-        added = _numbers(folder / ADDED)
-    special = {token: vocabulary[token] for token in ENDS[model_type] if token in vocabulary} | added
-    around = dict(AROUND[model_type])
+        added = _ids(folder / ADDED)
+    special = {token: vocabulary[token] for token in SPECIAL[model_type] if token in vocabulary} | added
+    pipeline = dict(PIPELINES[model_type])
     if model_type == "gpt2" and read_object(folder / SETTINGS, TokenizerConfig).get("add_prefix_space"):
-        around["pre_tokenizer"] = BYTES | {"add_prefix_space": True}
+        pipeline["pre_tokenizer"] = BYTES | {"add_prefix_space": True}
     return {
         "version": "1.0",
         "truncation": None,
@@ -60,7 +60,7 @@ def tokenizer_of(folder: Path, model_type: str) -> dict[str, Any] | None:
         "added_tokens": [
             {"id": number, "content": token, **FLAGS} for token, number in sorted(special.items(), key=lambda x: x[1])
         ],
-        **around,
+        **pipeline,
         "post_processor": None,
         "model": {
             "type": "BPE",
@@ -75,19 +75,19 @@ def tokenizer_of(folder: Path, model_type: str) -> dict[str, Any] | None:
     }
 
 
-def _numbers(path: Path) -> dict[str, int]:
+def _ids(path: Path) -> dict[str, int]:
     return dict(read_value(path, dict[str, Id], CheckpointError, "an object that gives each token its id"))
 
 
 def _merges(path: Path) -> list[list[str]]:
-    # Pieces may hold what Python takes for the end of a line, so only the real one cuts.
+    # Tokens may contain what str.splitlines takes for a line break, so only \n splits.
     lines = read_text(path).replace("\r\n", "\n").split("\n")
     if lines[0].startswith("#version"):
         lines[0] = ""
-    found = [line.split(" ") for line in lines]
-    for number, pair in enumerate(found, start=1):
+    pairs = [line.split(" ") for line in lines]
+    for number, pair in enumerate(pairs, start=1):
         if len(pair) != 2 and pair != [""]:
             raise CheckpointError(
-                f'{path}: line {number} is "{lines[number - 1][:60]}", not two pieces; copy it again.'
+                f'{path}: line {number} is "{lines[number - 1][:60]}", not two tokens; copy it again.'
             )
-    return [pair for pair in found if len(pair) == 2]
+    return [pair for pair in pairs if len(pair) == 2]

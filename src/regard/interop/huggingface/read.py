@@ -1,4 +1,4 @@
-"""A Hugging Face folder as a model of ours, translators here; nothing in it is executed."""
+"""Reader of Hugging Face folders, translators in this module; no code in them is executed."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from regard.interop.huggingface.generation_config import NO_SEARCH, decoding_of
 from regard.interop.huggingface.schemas import Generation
 from regard.interop.huggingface.seq2seq_configs import Form, checked, form_of, settings_of
 from regard.interop.huggingface.seq2seq_weights import OUTPUT_BIAS, TABLES, Weights, tables_of, take, to_ours
-from regard.interop.huggingface.tokenizers import check_numbers, read_tokenizers
+from regard.interop.huggingface.tokenizers import check_token_ids, read_tokenizers
 from regard.models.base.protocols import Vocabularies
 from regard.models.families import build_model
 from regard.models.transformer.model import TransformerSettings
@@ -44,7 +44,7 @@ def read_task(folder: str | Path) -> str:
 
 
 def read(folder: str | Path) -> Bundle:
-    """Read a model with safetensors and a fast tokenizer; it comes back in eval mode."""
+    """Read a model with safetensors and a fast tokenizer; it is in eval mode."""
     folder = Path(folder)
     config = read_config(folder)
     form = form_of(config, str(folder / CONFIG))
@@ -69,7 +69,7 @@ def read(folder: str | Path) -> Bundle:
 def _translate(
     config: dict[str, Any], form: Form, tensors: Weights, source: Tokenizer, target: Tokenizer, folder: Path
 ) -> tuple[TransformerSettings, Weights]:
-    """Return our settings and weights (a shared table under each of its names) for their config and tensors."""
+    """Return regard's settings and weights (a tied matrix under each of its names) for a config and tensors."""
     where = str(folder / CONFIG)
     values = settings_of(config, form, where)
     settings = checked(TransformerSettings, values, where)
@@ -84,7 +84,7 @@ def _translate(
         )
     if bias is not None and values["has_output_bias"]:
         tables["bias"] = bias.T  # (V, 1)
-    tables = _with_start(tables, config, source, target, where)
+    tables = _with_bos(tables, config, source, target, where)
     if values["has_output_bias"]:
         weights[ours] = tables.pop("bias").squeeze(1)
     values["embeddings"] = _sharing(tables, source is target)
@@ -92,32 +92,32 @@ def _translate(
     return settings, weights | {TABLES[role][0]: table for role, table in tables.items()}
 
 
-def _with_start(tables: Weights, config: dict[str, Any], source: Tokenizer, target: Tokenizer, where: str) -> Weights:
-    """Return the tables with the vector of the decoder's first token at the place of <s>.
+def _with_bos(tables: Weights, config: dict[str, Any], source: Tokenizer, target: Tokenizer, where: str) -> Weights:
+    """Return the embedding matrices with the embedding of the decoder start token in the row of <s>.
 
-    regard starts every output with <s>, and never says it. A model that starts with another token (Marian's own do,
-    with <pad>) gets that token's row there, as a new last one where its vocabulary has no <s>.
+    regard starts every output with <s>, and never generates it. A model that starts with another token (Marian with
+    <pad>) gets that token's row there, as a new last row where its vocabulary has no <s>.
     """
     first, end = config.get("decoder_start_token_id"), config.get("eos_token_id")
     if end != target.eos_id:
         raise CheckpointError(f"{where}: eos_token_id is {end}, but </s> of the tokenizer is {target.eos_id}.")
     if not isinstance(first, int) or not 0 <= first < len(tables["target"]):
-        raise CheckpointError(f"{where}: decoder_start_token_id is {first}, which is no token of the target.")
-    found: Weights = {}
+        raise CheckpointError(f"{where}: decoder_start_token_id is {first}, which is not the id of a target token.")
+    extended: Weights = {}
     for role, table in tables.items():
         tokenizer = source if role == "source" else target
         if len(table) + 1 == tokenizer.size and tokenizer.bos_id == len(table):
             table = torch.cat((table, table.new_zeros(1, table.size(1))))
-        check_numbers(tokenizer, len(table), where, f" for its {role}")
+        check_token_ids(tokenizer, len(table), where, f" for its {role}")
         if tokenizer is target and first != target.bos_id:
             table = table.clone()
             table[target.bos_id] = table[first]
-        found[role] = table
-    return found
+        extended[role] = table
+    return extended
 
 
 def _sharing(tables: Weights, has_one_vocabulary: bool) -> str:
-    """Return which of the tables are one."""
+    """Return the setting `embeddings`: which of the matrices are equal."""
     if not torch.equal(tables["target"], tables["output"]):
         return "separate"
     return "shared" if has_one_vocabulary and torch.equal(tables["source"], tables["target"]) else "target"

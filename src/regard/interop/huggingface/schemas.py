@@ -1,4 +1,4 @@
-"""What the JSON files of a Hugging Face folder may hold, as far as it is read here; other keys are let be."""
+"""Schemas of the JSON files in a Hugging Face folder: the keys that are read; others are ignored."""
 
 from typing import Annotated, Any, Literal
 
@@ -26,7 +26,7 @@ from regard.text.tokenizer import LARGEST_ID
 
 
 class WeightIndex(Record):
-    """model.safetensors.index.json: which file holds each tensor."""
+    """model.safetensors.index.json: the file of each tensor."""
 
     weight_map: dict[str, RelativePath]
 
@@ -57,7 +57,7 @@ class Generation(Record):
 
 
 class TranslatorConfig(Config, Generation):
-    """config.json of an encoder-decoder; an old one holds what stands in generation_config.json today."""
+    """config.json of an encoder-decoder; older ones have the keys of generation_config.json, too."""
 
     d_model: Size | None = None
     encoder_layers: Size | None = None
@@ -133,7 +133,7 @@ CONFIGS: dict[str, type[Config]] = {
     "llama": LlamaConfig,
     "bert": BertConfig,
 }
-"""By their model_type."""
+"""Schemas of config.json by model_type."""
 
 
 class Module(Record):
@@ -171,7 +171,7 @@ class TokenizerConfig(Record):
 
 
 class AddedToken(Record):
-    """A token of tokenizer.json that is found before all others."""
+    """An added token of tokenizer.json."""
 
     id: Id
     content: str
@@ -185,19 +185,19 @@ class HubTokens(Record):
 
 
 class Around(Record):
-    """A token that is put around a text."""
+    """A special token in a template."""
 
     id: str
 
 
 class HubToken(Record):
-    """A text, or a token around it."""
+    """An element of a template: a sequence or a special token."""
 
     SpecialToken: Around | None = None
 
 
 class Processor(Record):
-    """What puts tokens around a text."""
+    """A post-processor, which adds special tokens to a text."""
 
     single: list[HubToken] = Field(default_factory=list)
     processors: list["Processor"] = Field(default_factory=list)
@@ -213,7 +213,7 @@ class TokenizerFile(Record):
 
 
 class Embed(Record):
-    """How vectors of texts are made."""
+    """Defaults of text embeddings."""
 
     pooling: str = "mean"
     is_normalized: bool = False
@@ -221,7 +221,7 @@ class Embed(Record):
 
 
 class HubColumns(Record):
-    """The columns of the table a model has learned from, as settings call them."""
+    """Columns of the training table, by the names of their settings."""
 
     text_column: Column = ""
     second_column: Column = ""
@@ -234,7 +234,7 @@ class HubColumns(Record):
 
 
 class Own(Record):
-    """regard.json: what a model from here remembers besides."""
+    """regard.json: facts of a task that config.json cannot hold."""
 
     length: Length | None = None
     max_length: Length | None = None

@@ -1,4 +1,4 @@
-"""How a `sentence-transformers` folder makes vectors of sentences, where a BERT folder is one."""
+"""`sentence-transformers` modules of a BERT folder: pooling, normalization and maximum length."""
 
 from pathlib import Path
 from typing import Any
@@ -15,32 +15,32 @@ POOLING = {
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
 }
-"""Their ways from the tokens of a sentence to one vector, and ours."""
+"""Switches of `sentence-transformers`, and regard's poolings."""
 KNOWN = ("Transformer", "Pooling", "Normalize")
 
 
 def sentence_facts(folder: Path) -> dict[str, Any]:
-    """Return the defaults of vectors of sentences that a folder brings along, under `embed`, if it does.
+    """Return the embedding defaults of a folder under `embed`; empty where it has no modules.json.
 
-    A way that is not had here is named all the same: whoever wants vectors must then choose another one.
+    An unsupported pooling is named all the same: an embedding then needs another one from the user.
     """
     if not (folder / MODULES).exists():
         return {}
     modules: list[Module] = read_value(folder / MODULES, list[Module], CheckpointError, "a list of modules")
     kinds = [module.type.rpartition(".")[2] for module in modules]
-    odd = [kind for kind in kinds if kind not in KNOWN]
-    if odd or "Pooling" not in kinds:
-        found: dict[str, Any] = {"pooling": odd[0].lower() if odd else "none"}
+    unsupported = [kind for kind in kinds if kind not in KNOWN]
+    if unsupported or "Pooling" not in kinds:
+        embed: dict[str, Any] = {"pooling": unsupported[0].lower() if unsupported else "none"}
     else:
-        place = folder / modules[kinds.index("Pooling")].path / "config.json"
-        found = {"pooling": _pooling(read_object(place, Pooling))}
-    found["is_normalized"] = "Normalize" in kinds
+        path = folder / modules[kinds.index("Pooling")].path / "config.json"
+        embed = {"pooling": _pooling(read_object(path, Pooling))}
+    embed["is_normalized"] = "Normalize" in kinds
     length = read_object(folder / LENGTH, SentenceLength).get("max_seq_length")
-    return {"embed": found | ({"max_length": length} if length else {})}
+    return {"embed": embed | ({"max_length": length} if length else {})}
 
 
 def write_sentence_modules(folder: Path, width: int, embed: dict[str, Any]) -> None:
-    """Write beside a BERT how it makes vectors of sentences, so that `sentence-transformers` makes the same."""
+    """Write the modules with which `sentence-transformers` computes the same sentence embeddings."""
     kinds = KNOWN if embed["is_normalized"] else KNOWN[:2]
     modules = [
         {
@@ -51,16 +51,16 @@ def write_sentence_modules(folder: Path, width: int, embed: dict[str, Any]) -> N
         }
         for number, kind in enumerate(kinds)
     ]
-    pooling = {name: way == embed["pooling"] for name, way in POOLING.items()}
+    switches = {switch: pooling == embed["pooling"] for switch, pooling in POOLING.items()}
     write_json(folder / MODULES, modules)
     for module in modules[1:]:
         (folder / str(module["path"])).mkdir()
-    write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": width} | pooling)
+    write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": width} | switches)
     write_json(folder / LENGTH, {"max_seq_length": embed["max_length"], "do_lower_case": False})
 
 
 def _pooling(config: dict[str, Any]) -> str:
-    """Return the way a config names, today in one word, formerly by the only switch that is on."""
+    """Return the pooling of a config: `pooling_mode`, or the only switch that is on in older versions."""
     if isinstance(config.get("pooling_mode"), str):
         return str(config["pooling_mode"])
     switched = [name for name, is_on in config.items() if name.startswith("pooling_mode_") and is_on is True]

@@ -1,4 +1,4 @@
-"""The Hugging Face architectures that compute what a Transformer here does, and what each can express."""
+"""Hugging Face encoder-decoder architectures that compute the same as regard's Transformer: mapping of settings."""
 
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from regard.models.transformer.model import TransformerSettings
 
 @dataclass(frozen=True)
 class Form:
-    """One architecture of `transformers`: what it is called there, and the choices it is built on."""
+    """An encoder-decoder architecture of `transformers`: its names there, and the settings it implies."""
 
     name: str
     model_type: str
@@ -23,9 +23,9 @@ class Form:
     norm_order: str
     positions: str
     has_two_vocabularies: bool = False
-    """Whether source and target may have vocabularies of their own."""
+    """Source and target may have separate vocabularies."""
     extra: dict[str, Any] = field(default_factory=dict)
-    """What its config needs besides, so that `generate` adds nothing of its own."""
+    """Additional config values that turn off special defaults of `generate`."""
 
     auto = "AutoModelForSeq2SeqLM"
 
@@ -42,10 +42,10 @@ FORMS = (
         extra={"encoder_no_repeat_ngram_size": 0},
     ),
 )
-"""mBART and BART put a norm behind the embeddings, M2M100 counts waves and positions its own way: none fits."""
+"""mBART and BART have a norm after the embeddings, M2M100 other sinusoids and position offsets: none fits."""
 
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "silu": "silu", "swish": "silu"}
-"""Their activation functions and ours."""
+"""Hugging Face activation functions and regard's."""
 
 NUMBERS = {
     "d_model": "width",
@@ -60,56 +60,61 @@ NUMBERS = {
     "activation_dropout": "feed_forward_dropout",
     "scale_embedding": "scales_embeddings",
 }
-"""Their settings and ours that hold the same value."""
+"""Hugging Face settings, and regard's of the same value."""
 
 EPSILON = 1e-5
-"""What all of them add to the variance in a layer norm."""
+"""Epsilon of every layer norm in these architectures."""
 
 TABLE_LENGTH = 1024
-"""How many sinusoidal positions are written: ours go on for ever, theirs stand in a table."""
+"""Minimum number of sinusoidal positions written: unbounded in regard, a matrix in `transformers`."""
 
 
 def form_for(settings: TransformerSettings, vocabularies: Vocabularies) -> Form:
-    """Return the form that computes exactly what a model with these settings does."""
+    """Return the architecture that computes exactly the same as a model with these settings."""
     _check_blocks(settings)
     for form in FORMS:
         if (form.norm_order, form.positions) == (settings.norm_order, settings.positions):
             if not vocabularies.is_shared and not form.has_two_vocabularies:
                 raise ConfigError(
                     f'text.vocabularies: "separate" with model.norm_order "{settings.norm_order}" fits no Hugging '
-                    f'Face form; text.vocabularies="shared" does ({form.name}), or model.norm_order="post" (Marian).'
+                    f'Face architecture; text.vocabularies="shared" does ({form.name}), or model.norm_order="post" '
+                    f"(Marian)."
                 )
             return form
     fitting = ", ".join(f"{form.norm_order} with {form.positions} ({form.name})" for form in FORMS)
     raise ConfigError(
         f'model.norm_order, model.positions: "{settings.norm_order}" with "{settings.positions}" fits no Hugging '
-        f"Face form; these do: {fitting}."
+        f"Face architecture; these do: {fitting}."
     )
 
 
 def _check_blocks(settings: TransformerSettings) -> None:
-    """Refuse what no form has."""
+    """Refuse settings that no architecture has."""
     if settings.norm != "layer":
-        raise ConfigError(f'model.norm: "{settings.norm}" fits no Hugging Face form; "layer" does.')
+        raise ConfigError(f'model.norm: "{settings.norm}" fits no Hugging Face architecture; "layer" does.')
     if settings.activation not in ACTIVATIONS.values():
         known = ", ".join(dict.fromkeys(ACTIVATIONS.values()))
-        raise ConfigError(f'model.activation: "{settings.activation}" fits no Hugging Face form; these do: {known}.')
+        raise ConfigError(
+            f'model.activation: "{settings.activation}" fits no Hugging Face architecture; these do: {known}.'
+        )
     if settings.norm_epsilon != EPSILON:
-        raise ConfigError(f"model.norm_epsilon: {settings.norm_epsilon} fits no Hugging Face form; {EPSILON} does.")
+        raise ConfigError(
+            f"model.norm_epsilon: {settings.norm_epsilon} fits no Hugging Face architecture; {EPSILON} does."
+        )
     if settings.groups != settings.heads:
         raise ConfigError(
-            f"model.key_value_heads: {settings.groups} for {settings.heads} heads fits no Hugging Face form; one for "
-            f"each does."
+            f"model.key_value_heads: {settings.groups} for {settings.heads} heads fits no Hugging Face architecture; "
+            f"one for each does."
         )
     if settings.heads * settings.width_of_head != settings.width:
         raise ConfigError(
             f"model.head_width: {settings.width_of_head} times {settings.heads} heads is not the width "
-            f"{settings.width}, as every Hugging Face form needs; leave head_width out."
+            f"{settings.width}, as every Hugging Face architecture needs; leave head_width out."
         )
 
 
 def config_for(settings: TransformerSettings, vocabularies: Vocabularies, form: Form) -> dict[str, Any]:
-    """Return the config.json of a model in a form, special tokens apart."""
+    """Return the config.json of a model, without special tokens."""
     learned = settings.positions == "learned"
     return {
         "architectures": [form.architecture],
@@ -127,7 +132,7 @@ def config_for(settings: TransformerSettings, vocabularies: Vocabularies, form: 
 
 
 def _tying(settings: TransformerSettings, vocabularies: Vocabularies, form: Form) -> dict[str, Any]:
-    """Say which tables are one: Marian knows two ways to share, the others share all or nothing."""
+    """Return the settings of tied embeddings: Marian has two, the others tie all or none."""
     if not form.has_two_vocabularies:
         return {"tie_word_embeddings": settings.embeddings == "shared"}
     return {
@@ -138,7 +143,7 @@ def _tying(settings: TransformerSettings, vocabularies: Vocabularies, form: Form
 
 
 def form_of(config: dict[str, Any], where: str) -> Form | LanguageForm | EncoderForm:
-    """Return the form a config.json is written in."""
+    """Return the architecture of a config.json."""
     if config.get("model_type") == EncoderForm.model_type:
         return encoder_form(config, where)
     for form in (*FORMS, *LANGUAGE_FORMS):
@@ -149,14 +154,14 @@ def form_of(config: dict[str, Any], where: str) -> Form | LanguageForm | Encoder
 
 
 def settings_of(config: dict[str, Any], form: Form, where: str) -> dict[str, Any]:
-    """Return our settings by name for a config.json, the embeddings apart."""
-    found: dict[str, Any] = {"norm_order": form.norm_order, "positions": form.positions}
+    """Return regard's settings by name for a config.json, without those of embeddings."""
+    values: dict[str, Any] = {"norm_order": form.norm_order, "positions": form.positions}
     for theirs, ours in NUMBERS.items():
         if config.get(theirs) is None:
-            raise CheckpointError(f"{where}: it says no {theirs}, so the model cannot be built.")
-        if found.setdefault(ours, config[theirs]) != config[theirs]:
+            raise CheckpointError(f"{where}: {theirs} is missing, so the model cannot be built.")
+        if values.setdefault(ours, config[theirs]) != config[theirs]:
             raise CheckpointError(
-                f"{where}: {theirs} is {config[theirs]} but {found[ours]} on the other side; a model whose encoder "
+                f"{where}: {theirs} is {config[theirs]} but {values[ours]} on the other side; a model whose encoder "
                 f"and decoder differ in {ours} cannot be read."
             )
     activation = config.get("activation_function", "gelu")
@@ -164,19 +169,19 @@ def settings_of(config: dict[str, Any], form: Form, where: str) -> dict[str, Any
         raise CheckpointError(
             f'{where}: activation_function "{activation}" is not one that can be read ({", ".join(ACTIVATIONS)}).'
         )
-    found |= {"activation": ACTIVATIONS[activation], "embedding_dropout": found["dropout"]}
+    values |= {"activation": ACTIVATIONS[activation], "embedding_dropout": values["dropout"]}
     if form.positions == "learned":
         if config.get("max_position_embeddings") is None:
-            raise CheckpointError(f"{where}: it says no max_position_embeddings, so the model cannot be built.")
-        found["max_positions"] = config["max_position_embeddings"]
-    return found
+            raise CheckpointError(f"{where}: max_position_embeddings is missing, so the model cannot be built.")
+        values["max_positions"] = config["max_position_embeddings"]
+    return values
 
 
 Kind = TypeVar("Kind", bound=Settings)
 
 
 def checked(kind: type[Kind], values: dict[str, Any], where: str, what: str = "no model that can be built") -> Kind:
-    """Return the settings that a file describes, if they are possible."""
+    """Return validated settings of a file; impossible ones are refused."""
     try:
         return kind(**values)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Names and layouts of weights, ours and those of `transformers`: one table, read in both directions."""
+"""Weight names and layouts of encoder-decoders, regard's and those of `transformers`, in one table."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
@@ -15,7 +15,7 @@ Weights = dict[str, Tensor]
 
 
 class WeightNames(NamedTuple):
-    """A layer of ours, those of theirs that it packs, and the side on which it has the model's features."""
+    """A layer of regard, the Hugging Face layers that it packs, and the side with the model's features."""
 
     ours: str
     theirs: tuple[str, ...]
@@ -41,7 +41,7 @@ FEED_FORWARD = (
 BLOCKS = {"encoder": ATTENTION + FEED_FORWARD, "decoder": ATTENTION + CROSS + FEED_FORWARD}
 
 LAST_NORM = WeightNames("norm", ("layer_norm",), "out")
-"""Behind the last block, where norms stand before the sublayers."""
+"""Norm after the last block of a pre-norm model."""
 
 SHARED = "model.shared.weight"
 TABLES = {
@@ -49,12 +49,12 @@ TABLES = {
     "target": ("decoder.embedding.table.weight", "model.decoder.embed_tokens.weight"),
     "output": ("head.weight", "lm_head.weight"),
 }
-"""The three tables of tokens by what they are for: our name and theirs."""
+"""Embedding matrices by role: regard's name and Hugging Face's."""
 
 OUTPUT_BIAS = ("head.bias", "final_logits_bias")
 
 READ = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
-"""Types of weights that mean what they say; others are packed in some way, or are no weights."""
+"""Supported dtypes; others are quantized, or not weights."""
 
 
 def layers(settings: TransformerSettings) -> Iterator[WeightNames]:
@@ -69,40 +69,40 @@ def layers(settings: TransformerSettings) -> Iterator[WeightNames]:
 
 
 def feature_order(settings: TransformerSettings) -> Tensor:
-    """Return which of our features stands at each place of theirs: they keep all sines before all cosines.
+    """Return regard's feature index for each of Hugging Face's (D,): there, all sines precede all cosines.
 
-    Nothing else in a model knows one feature from another, so the whole model may be written in another order.
+    Only sinusoidal positions distinguish features, so the whole model may be written in another order.
     """
-    places = torch.arange(settings.width)
-    return torch.cat((places[::2], places[1::2])) if settings.positions == "sinusoidal" else places
+    indices = torch.arange(settings.width)
+    return torch.cat((indices[::2], indices[1::2])) if settings.positions == "sinusoidal" else indices
 
 
 def to_theirs(weights: Weights, settings: TransformerSettings, form: Form, positions: int) -> Weights:
-    """Return their tensors for the state dict of a model of ours; tables they tie stand there once."""
+    """Return Hugging Face's tensors for the state dict of a model of regard; tied matrices are written once."""
     order = feature_order(settings)
-    found: Weights = {}
+    tensors: Weights = {}
     for layer in layers(settings):
         weight = weights[f"{layer.ours}.weight"]
-        bias = weights.get(f"{layer.ours}.bias", weight.new_zeros(weight.size(0)))  # ours may have none, theirs must
+        bias = weights.get(f"{layer.ours}.bias", weight.new_zeros(weight.size(0)))  # optional in regard only
         if layer.features == "out":
             weight, bias = weight[order], bias[order]
         else:
             weight = weight[:, order]
         parts = len(layer.theirs)
         for name, one, other in zip(layer.theirs, weight.chunk(parts), bias.chunk(parts), strict=True):
-            found |= {f"{name}.weight": one.clone(), f"{name}.bias": other.clone()}
+            tensors |= {f"{name}.weight": one.clone(), f"{name}.bias": other.clone()}
     for stack in BLOCKS:
         table = weights.get(f"{stack}.embedding.positions.table.weight")
         waves = sinusoids(torch.arange(positions), settings.width)[:, order] if table is None else table
-        found[f"model.{stack}.embed_positions.weight"] = waves.clone()
-    return found | _their_tables(weights, settings, form, order)
+        tensors[f"model.{stack}.embed_positions.weight"] = waves.clone()
+    return tensors | _embeddings_to_theirs(weights, settings, form, order)
 
 
-def _their_tables(weights: Weights, settings: TransformerSettings, form: Form, order: Tensor) -> Weights:
+def _embeddings_to_theirs(weights: Weights, settings: TransformerSettings, form: Form, order: Tensor) -> Weights:
     tables = {theirs: weights[ours][:, order] for ours, theirs in TABLES.values()}
     if settings.embeddings == "shared":
         tables = {SHARED: tables["lm_head.weight"]}
-    elif not form.has_two_vocabularies:  # it stands there without a use, and would be missed
+    elif not form.has_two_vocabularies:  # unused there, but its absence is reported
         tables[SHARED] = tables[TABLES["source"][1]].clone()
     elif settings.embeddings == "target":
         del tables[TABLES["output"][1]]
@@ -112,8 +112,8 @@ def _their_tables(weights: Weights, settings: TransformerSettings, form: Form, o
 
 
 def to_ours(tensors: Weights, settings: TransformerSettings, where: str) -> Weights:
-    """Return our weights for their tensors, the tables of tokens apart."""
-    found: Weights = {}
+    """Return regard's weights for Hugging Face's tensors, without embedding matrices."""
+    weights: Weights = {}
     for layer in layers(settings):
         weight, bias = (pack(tensors, layer.theirs, part, where) for part in ("weight", "bias"))
         if layer.features == "out":
@@ -122,18 +122,18 @@ def to_ours(tensors: Weights, settings: TransformerSettings, where: str) -> Weig
             )
         else:
             weight = _in_our_order(weight, 1, settings, f"what becomes {layer.ours}", where)
-        found |= {f"{layer.ours}.weight": weight, f"{layer.ours}.bias": bias}
+        weights |= {f"{layer.ours}.weight": weight, f"{layer.ours}.bias": bias}
     for stack in BLOCKS:
         name = f"model.{stack}.embed_positions.weight"
         if settings.positions == "learned":
-            found[f"{stack}.embedding.positions.table.weight"] = take(tensors, name, where)
+            weights[f"{stack}.embedding.positions.table.weight"] = take(tensors, name, where)
         elif name in tensors:
             _check_waves(_in_our_order(take(tensors, name, where), 1, settings, name, where), name, where)
-    return found
+    return weights
 
 
 def _in_our_order(theirs: Tensor, axis: int, settings: TransformerSettings, name: str, where: str) -> Tensor:
-    """Return a tensor with the model's features, which lie along an axis, in our order."""
+    """Return a tensor with the model's features along an axis in regard's order."""
     if theirs.dim() not in (axis + 1, 2) or theirs.size(axis) != settings.width:
         raise CheckpointError(
             f"{where}: {name} has shape {tuple(theirs.shape)}, but config.json asks for a width (d_model) of "
@@ -143,38 +143,35 @@ def _in_our_order(theirs: Tensor, axis: int, settings: TransformerSettings, name
 
 
 def _check_waves(table: Tensor, name: str, where: str) -> None:
-    """Refuse positions that are not the waves their name promises."""
+    """Refuse position embeddings that are not sinusoidal."""
     if not torch.allclose(table, sinusoids(torch.arange(len(table)), table.size(1)), atol=1e-2):
-        raise CheckpointError(
-            f"{where}: {name} holds no sinusoidal positions, so the model cannot be expressed here."
-        )
+        raise CheckpointError(f"{where}: {name} holds no sinusoidal positions, so the model cannot be read.")
 
 
 def tables_of(tensors: Weights, config: dict[str, Any], settings: TransformerSettings, where: str) -> Weights:
-    """Return the tables of tokens by what they are for (source, target, output), in our order of features."""
+    """Return the embedding matrices by role (source, target, output), with features in regard's order."""
     names = {role: theirs for role, (_, theirs) in TABLES.items()}
     if config.get("tie_word_embeddings", True):
         names["output"] = names["target"]
-        if config.get("share_encoder_decoder_embeddings", True):  # one table, saved under any of its names
-            kept = next((name for name in (SHARED, *names.values(), "lm_head.weight") if name in tensors), SHARED)
-            names = dict.fromkeys(names, kept)
+        if config.get("share_encoder_decoder_embeddings", True):  # one matrix, saved under any of its names
+            saved = next((name for name in (SHARED, *names.values(), "lm_head.weight") if name in tensors), SHARED)
+            names = dict.fromkeys(names, saved)
     return {role: _in_our_order(take(tensors, name, where), 1, settings, name, where) for role, name in names.items()}
 
 
 def take(tensors: Weights, name: str, where: str) -> Tensor:
-    """Return one of their tensors in fp32."""
+    """Return a tensor in fp32; one that is missing, quantized or a scalar is refused."""
     if name not in tensors:
-        raise CheckpointError(f"{where}: {name} is missing, so the model is not whole; copy it again.")
-    found = tensors[name]
-    if found.dtype not in READ:
+        raise CheckpointError(f"{where}: {name} is missing, so the model is incomplete; copy it again.")
+    tensor = tensors[name]
+    if tensor.dtype not in READ:
         known = ", ".join(map(_shown, READ))
         raise CheckpointError(
-            f"{where}: {name} is {_shown(found.dtype)}, and weights are read as {known}; write it again as one of "
-            f"them."
+            f"{where}: {name} is {_shown(tensor.dtype)}, and weights can be {known}; save it as one of them."
         )
-    if found.dim() == 0:
+    if tensor.dim() == 0:
         raise CheckpointError(f"{where}: {name} is a single number, not a tensor of a model; copy it again.")
-    return found.float()
+    return tensor.float()
 
 
 def _shown(dtype: torch.dtype) -> str:
@@ -184,13 +181,13 @@ def _shown(dtype: torch.dtype) -> str:
 def pack(
     tensors: Weights, names: Sequence[str], part: str, where: str, change: Callable[[Tensor], Tensor] | None = None
 ) -> Tensor:
-    """Return the weights (or biases) of several of their layers, changed one by one, as those of a single one."""
-    found = [take(tensors, f"{name}.{part}", where) for name in names]
-    found = found if change is None else list(map(change, found))
-    for name, each in zip(names, found, strict=True):
-        if each.shape[1:] != found[0].shape[1:]:
+    """Return the weights (or biases) of several layers, each after `change`, concatenated."""
+    parts = [take(tensors, f"{name}.{part}", where) for name in names]
+    parts = parts if change is None else list(map(change, parts))
+    for name, each in zip(names, parts, strict=True):
+        if each.shape[1:] != parts[0].shape[1:]:
             raise CheckpointError(
-                f"{where}: {name}.{part} has shape {tuple(each.shape)}, which does not go with "
-                f"{tuple(found[0].shape)} of {names[0]}.{part}; copy it again."
+                f"{where}: {name}.{part} has shape {tuple(each.shape)}, which does not match "
+                f"{tuple(parts[0].shape)} of {names[0]}.{part}; copy it again."
             )
-    return torch.cat(found)
+    return torch.cat(parts)

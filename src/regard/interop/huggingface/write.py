@@ -1,4 +1,4 @@
-"""A model, translators here, as a folder for `from_pretrained`; `transformers` itself need not be installed."""
+"""Writer of folders for `from_pretrained`, translators in this module; works without `transformers`."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from regard.progress import SILENT, Progress
 
 
 def write(bundle: Bundle, folder: str | Path, progress: Progress = SILENT) -> Form | LanguageForm | EncoderForm:
-    """Write a model with its tokenizers in the Hugging Face form that fits, and return that form."""
+    """Write a model with its tokenizers, and return its Hugging Face architecture."""
     folder, settings, vocabularies = Path(folder), bundle.settings, bundle.vocabularies
     if isinstance(settings, GptSettings) and bundle.head is None:
         return write_language_model(bundle, settings, folder, progress)
@@ -29,8 +29,8 @@ def write(bundle: Bundle, folder: str | Path, progress: Progress = SILENT) -> Fo
         return write_encoder(bundle, settings, folder, progress)
     if not isinstance(settings, TransformerSettings):
         raise ConfigError(
-            f'task, model.family: "{bundle.task}" with "{settings.family}" has no Hugging Face architecture; '
-            f"translators of the family transformer, language models of the family gpt and models of the family bert do."
+            f'task, model.family: "{bundle.task}" with "{settings.family}" has no Hugging Face architecture; translators of '
+            f"the family transformer, language models of the family gpt and models of the family bert have one."
         )
     form = form_for(settings, vocabularies)
     target = bundle.tokenizers["tokenizer" if vocabularies.is_shared else "target"]
@@ -40,13 +40,13 @@ def write(bundle: Bundle, folder: str | Path, progress: Progress = SILENT) -> Fo
     weights = {name: tensor.float().cpu() for name, tensor in bundle.model.state_dict().items()}
     tensors = to_theirs(weights, settings, form, positions)
 
-    def fill(aside: Path) -> None:
-        write_json(aside / CONFIG, config)
-        write_json(aside / GENERATION, generation)
-        write_tensors(aside, tensors)
-        write_tokenizer(aside, bundle.tokenizers.get("source", target), positions)
+    def fill(temporary: Path) -> None:
+        write_json(temporary / CONFIG, config)
+        write_json(temporary / GENERATION, generation)
+        write_tensors(temporary, tensors)
+        write_tokenizer(temporary, bundle.tokenizers.get("source", target), positions)
         if not vocabularies.is_shared:
-            write_tokenizer(aside / TARGET_FOLDER, target, positions)
+            write_tokenizer(temporary / TARGET_FOLDER, target, positions)
 
     write_whole(folder, fill)
     return form

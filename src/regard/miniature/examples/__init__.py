@@ -1,4 +1,4 @@
-"""Examples of the miniature world for tasks beyond translation and running text: labels, tags, answers, likeness."""
+"""Examples of the miniature world for further tasks: classification, tagging, question answering, similarity."""
 
 from regard.miniature.examples.drawing import EXAMPLE_SPLITS
 from regard.miniature.examples.entities import (

@@ -1,4 +1,4 @@
-"""How examples are drawn: always the same for a seed, without repetition, and kept apart by split."""
+"""Sampling of examples: reproducible by seed, without repetition, disjoint between splits."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice

@@ -1,4 +1,4 @@
-"""News with the names in it: people, places, companies and works, in words that can also be something else."""
+"""Named-entity examples: news sentences with IOB2 tags, in words that are ambiguous without their context."""
 
 import re
 from collections.abc import Iterable, Iterator

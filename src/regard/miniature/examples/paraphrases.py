@@ -1,4 +1,4 @@
-"""Pairs of sentences, and how far they say the same: in other words, with other details, or the other way round."""
+"""Sentence pairs with graded similarity: paraphrases, other details, swapped roles."""
 
 from collections.abc import Iterator
 from random import Random

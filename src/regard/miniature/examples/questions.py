@@ -1,4 +1,4 @@
-"""Questions about stories, each with the words that answer it, or with none where the story does not tell."""
+"""Questions about stories with their answer spans, or with none where the story does not answer."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

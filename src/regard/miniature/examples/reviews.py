@@ -1,4 +1,4 @@
-"""Reviews that are for or against what they speak of: in words that only together say which, or in plain ones."""
+"""Sentiment examples: reviews whose label depends on word order, and opinions in plainer words."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

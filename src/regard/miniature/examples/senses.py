@@ -1,4 +1,4 @@
-"""Short stories around words with two senses, such as *bank*: what is around a word says which is meant."""
+"""Word-sense examples: short stories around words with two senses, such as *bank*."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple

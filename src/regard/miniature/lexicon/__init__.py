@@ -1,4 +1,4 @@
-"""The words of the miniature world: what each is called in both languages and what it goes with."""
+"""The lexicon of the miniature world: words in both languages, and what they combine with."""
 
 from regard.miniature.lexicon.entries import (
     Adjective,

@@ -1,4 +1,4 @@
-"""What the lexicon knows of a word, by its class."""
+"""Entries of the lexicon, one dataclass per class of words."""
 
 from dataclasses import dataclass
 from typing import Final, Literal

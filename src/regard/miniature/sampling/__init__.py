@@ -1,4 +1,4 @@
-"""Meanings, drawn at random."""
+"""Random sampling of meanings."""
 
 from regard.miniature.sampling.sentences import sample
 

@@ -1,4 +1,4 @@
-"""Weighted choices, and which words of the lexicon can be chosen to go together."""
+"""Weighted random choices, and the words of the lexicon that combine with a word."""
 
 from bisect import bisect
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""When, how, where, with whom and why: what a clause says beyond the roles of its verb, drawn at random."""
+"""Sampling of the adverbials of a clause: time, frequency, manner, company, place and cause."""
 
 from typing import Final
 

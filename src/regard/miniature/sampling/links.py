@@ -1,4 +1,4 @@
-"""Conjunctions with the tenses they join, and which clauses go together under them."""
+"""Conjunctions with the tenses they join, and the clauses that make sense under them."""
 
 from typing import Final, Literal, NamedTuple
 

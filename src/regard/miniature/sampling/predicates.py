@@ -1,4 +1,4 @@
-"""What is said with `be`: qualities, professions and existence, drawn at random."""
+"""Sampling of the predicates of `be`: qualities, professions and existence."""
 
 from dataclasses import replace
 from typing import Final, Literal

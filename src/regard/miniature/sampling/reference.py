@@ -1,4 +1,4 @@
-"""Pronouns that point back, where it is clear to what."""
+"""Anaphora: pronouns whose antecedent is unambiguous."""
 
 from collections.abc import Iterable, Iterator
 

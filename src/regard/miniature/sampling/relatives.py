@@ -1,4 +1,4 @@
-"""Relative clauses, drawn at random where it is clear what they say of what."""
+"""Sampling of relative clauses whose antecedent and gap are unambiguous."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Who or what fills the roles of a verb, drawn at random."""
+"""Sampling of the arguments of a verb."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a clause is given before it is drawn: its surroundings, and perhaps its subject."""
+"""Context of a clause that is sampled: tense, surrounding clauses, and perhaps its subject."""
 
 from dataclasses import replace
 from typing import Any, Final, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""Documents of the miniature world: short stories in which people, things, places and times hang together."""
+"""Documents of the miniature world: short stories with consistent people, things, places and times."""
 
 from regard.miniature.stories.probes import PROBE_KINDS, StoryProbe, probes_of, story_probes
 from regard.miniature.stories.telling import STORY_SPLITS, Story, documents, stories, story

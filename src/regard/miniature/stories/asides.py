@@ -1,4 +1,4 @@
-"""What a story tells besides its plot: who people are, how they feel, what they do meanwhile."""
+"""Story sentences besides the plot: who people are, how they feel, what they do meanwhile."""
 
 from dataclasses import replace
 from typing import Final

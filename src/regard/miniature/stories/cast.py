@@ -1,4 +1,4 @@
-"""What a story is about, drawn before it is told: its people, its things, its places and its times."""
+"""Sampling of a story's cast: its people, things, places and times."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -1,4 +1,4 @@
-"""What people do in a story that changes who is where and who has what."""
+"""Story events that change who is where and who has what."""
 
 from typing import Final, Literal
 

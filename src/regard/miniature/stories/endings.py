@@ -1,4 +1,4 @@
-"""How stories close: with what was lost, lent or wanted where it belongs."""
+"""Story endings: what was lost, lent or wanted is where it belongs."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a story has told, as facts that can be asked for, and where its text names what they are about."""
+"""Facts of a story that can be asked for, and the spans of its text that state them."""
 
 import re
 from dataclasses import dataclass, replace

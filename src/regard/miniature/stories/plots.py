@@ -1,4 +1,4 @@
-"""The plots: each brings a thing, through several hands and places, to a close that answers the beginning."""
+"""Plots: each moves a thing between people and places to an ending that answers the beginning."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple

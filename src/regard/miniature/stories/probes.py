@@ -1,4 +1,4 @@
-"""What a model must remember of a story to know how it goes on: right and wrong continuations."""
+"""Story probes: a right and a wrong continuation that only the context distinguishes."""
 
 from collections.abc import Iterator
 from itertools import cycle, islice

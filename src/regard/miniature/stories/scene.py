@@ -1,4 +1,4 @@
-"""Where a story stands: who is where, who has what, what time it is, and how to refer to all that."""
+"""Story state: who is where, who has what, the time, and referring expressions for them."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Stories of the miniature world, each by its number, and kept apart by split."""
+"""Stories of the miniature world, each determined by its number, disjoint between splits."""
 
 from collections.abc import Iterator
 from itertools import count as numbers

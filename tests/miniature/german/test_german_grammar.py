@@ -1,5 +1,7 @@
 """What German asks of a sentence: agreement, cases, verb order and commas."""
 
+from random import Random
+
 import pytest
 from saying import (
     HE,
@@ -20,8 +22,10 @@ from saying import (
     whither,
 )
 
+from regard.miniature.german.clauses import in_german
 from regard.miniature.german.morphology import forms_of
 from regard.miniature.meaning import Pronoun, Quality
+from regard.miniature.sampling.sentences import sample
 
 
 def quality(word):
@@ -240,3 +244,12 @@ def test_what_a_verb_governs_stands_behind_the_place_and_where_it_leads_stands_l
     assert german(clause("gehen", HE, complement=whither("Park"), company=friend)) == (
         "Er geht mit dem Freund in den Park."
     )
+
+
+def test_every_meaning_becomes_one_sentence_whose_clauses_are_closed_by_commas():
+    for seed in range(300):
+        meaning = sample(Random(seed).random, seed % 4)
+        text = in_german(meaning)
+        assert text == in_german(meaning) and text[0].isupper() and text[-1] == ("?" if meaning.asked else ".")
+        assert "  " not in text and ",," not in text and " ," not in text
+        assert seed % 4 == 0 or "," in text  # every subordinate clause is set off

@@ -12,19 +12,23 @@ from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from regard import miniature
 from regard.errors import DataError
-from regard.miniature import ENTITY_KINDS, EXAMPLE_SPLITS, SENSES, UNSEEN_NAMES
+from regard.miniature.examples.drawing import EXAMPLE_SPLITS, Share, drawn, first, share_of
+from regard.miniature.examples.entities import ENTITY_KINDS, UNSEEN_NAMES, entities
+from regard.miniature.examples.paraphrases import likeness, paraphrases
 from regard.miniature.examples.phrasebook import phrasebook
+from regard.miniature.examples.questions import questions
+from regard.miniature.examples.reviews import opinions, reviews
+from regard.miniature.examples.senses import SENSES, word_senses
 
 MAKERS = {
-    "reviews": miniature.reviews,
-    "opinions": miniature.opinions,
-    "entities": miniature.entities,
-    "questions": miniature.questions,
-    "paraphrases": miniature.paraphrases,
-    "likeness": miniature.likeness,
-    "senses": miniature.word_senses,
+    "reviews": reviews,
+    "opinions": opinions,
+    "entities": entities,
+    "questions": questions,
+    "paraphrases": paraphrases,
+    "likeness": likeness,
+    "senses": word_senses,
 }
 
 
@@ -213,7 +217,7 @@ def test_unseen_names_stand_in_no_other_split(made):
     new = set(phrasebook("news").words("pool.new"))
     seen = {token for split in EXAMPLE_SPLITS for sentence in made["entities", split] for token in sentence.tokens}
     assert not new & seen
-    for sentence in miniature.entities(UNSEEN_NAMES, 300):
+    for sentence in entities(UNSEEN_NAMES, 300):
         for start, end, _ in spans_of(sentence.tags):
             assert new & set(sentence.tokens[start:end]), sentence
 
@@ -267,23 +271,22 @@ def test_words_have_two_senses_and_stand_where_they_are_said_to(made):
     assert min(found.values()) > 80
 
 
-# Places
-def test_texts_of_every_set_can_be_read():
-    for name in miniature.TEXT_SETS:
-        found = list(miniature.texts(f"{name}/valid", 20))
-        assert len(found) == 20 and all(found)
-    assert list(miniature.texts("valid", 3)) == list(miniature.documents("valid", 3))
-    mixed = set(miniature.texts("mixed/train", 300))
-    for name in ("stories", "reviews", "news", "senses", "retellings"):
-        assert mixed & set(miniature.texts(f"{name}/train", 20)), name
+# Drawing
+def test_a_split_is_an_interval_of_the_fractions_of_its_keys():
+    for share in EXAMPLE_SPLITS.values():
+        kept = sum(share.holds(f"key {number}") for number in range(2_000)) / 2_000
+        assert kept == pytest.approx(share.high - share.low, abs=0.03)
+    keys = [f"key {number}" for number in range(200)]
+    assert all(sum(share.holds(key) for share in EXAMPLE_SPLITS.values()) == 1 for key in keys)
 
 
-def test_an_unknown_set_is_refused_with_those_there_are():
-    with pytest.raises(DataError) as raised:
-        miniature.place("poems/train", ("plots", "reviews"))
-    assert str(raised.value) == (
-        'miniature:poems/train: "poems" is not one of plots, reviews, the sets of the miniature world for this task; '
-        "write miniature:SET/SPLIT, or miniature:SPLIT for plots."
-    )
-    assert miniature.place("train", ("plots", "reviews")) == ("plots", "train")
-    assert miniature.place("reviews/test", ("plots", "reviews")) == ("reviews", "test")
+def test_examples_are_drawn_without_repetition_and_only_those_of_the_split():
+    make = lambda draw: int(draw() * 40)
+    values = list(first("valid", 3, drawn("numbers", "valid", 0, make, str)))
+    assert len(set(values)) == 3 and all(EXAMPLE_SPLITS["valid"].holds(str(value)) for value in values)
+    assert values == list(first("valid", 3, drawn("numbers", "valid", 0, make, str)))
+
+
+def test_a_split_has_a_size_by_default():
+    splits = {"few": Share(4, 0.0, 1.0)}
+    assert list(first("few", None, iter(range(9)), splits)) == [0, 1, 2, 3] and share_of("few", splits).size == 4

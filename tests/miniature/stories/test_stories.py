@@ -12,10 +12,11 @@ from reading import Contradiction, Reader
 from saying import WORDS
 
 from regard.errors import DataError
-from regard.miniature import PROBE_KINDS, SPLITS, STORY_SPLITS, documents, in_english, stories, story, story_probes
+from regard.miniature import SPLITS, in_english
 from regard.miniature.english.morphology import forms_of, noun_form
-from regard.miniature.stories import probes_of
 from regard.miniature.stories.cast import THINGS
+from regard.miniature.stories.probes import PROBE_KINDS, probes_of, story_probes
+from regard.miniature.stories.telling import STORY_SPLITS, documents, stories, story
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,10 @@ from itertools import product
 import pytest
 from saying import WORDS, clause, noun, nouns, said
 
-from regard.miniature import held_out_cases, held_out_pairs, lemmas
+from regard.miniature import held_out_cases, held_out_pairs
 from regard.miniature.german.morphology import forms_of, noun_forms
 from regard.miniature.lexicon.entries import VERB_FACTS
+from regard.miniature.lexicon.tables import lemmas, lexicon
 from regard.miniature.measures import NounCase, WordPair
 
 
@@ -131,3 +132,24 @@ def test_sentences_of_that_small_grammar_really_differ():
         for verb, subject, thing in product(("putzen", "aufmachen", "zumachen"), subjects, objects)
     }
     assert len(told) == 3 * 6 * 6
+
+
+def test_the_tables_are_read_once_and_refer_to_their_own_nouns():
+    assert lexicon() is lexicon() is WORDS
+    known = set(WORDS.nouns.values())
+    for verb in WORDS.verbs:
+        assert {*verb.subjects, *verb.objects, *verb.targets} <= known
+        assert (verb.governs is not None) == (verb.frame == "about")
+    assert all(adjective.fits and set(adjective.fits) <= known for adjective in WORDS.adjectives.values())
+
+
+def test_a_noun_has_the_classes_of_its_classes():
+    assert {"person", "living"} <= WORDS.nouns["Frau"].classes
+    assert WORDS.nouns["Frau"].sex == "f" and WORDS.nouns["Mann"].sex == "m" and WORDS.nouns["Hund"].sex is None
+
+
+def test_prepositions_of_two_cases_take_the_dative_for_a_position_and_the_accusative_for_a_goal():
+    for word in WORDS.nouns.values():
+        assert all(each.case == "dative" for each in word.where)
+        if word.whither and word.whither.german in ("in", "auf", "an"):
+            assert word.whither.case == "accusative"

@@ -1,5 +1,7 @@
 """What English asks of a sentence, and that it says what the German says."""
 
+from random import Random
+
 import pytest
 from saying import (
     HE,
@@ -18,9 +20,11 @@ from saying import (
     where,
 )
 
+from regard.miniature.english.clauses import in_english
 from regard.miniature.english.morphology import comparative, forms_of, noun_form
 from regard.miniature.english.phrases import noun_phrase
 from regard.miniature.meaning import GAP
+from regard.miniature.sampling.sentences import sample
 
 
 def english(*arguments, **more):
@@ -189,3 +193,11 @@ def test_recipients_come_first_or_take_to():
     assert english(clause("erklären", HE, object=noun("Regel"), recipient=noun("Kind"), frame="recipient")) == (
         "He explains the rule to the child."
     )
+
+
+def test_every_meaning_becomes_one_sentence_with_a_capital_and_a_stop():
+    for seed in range(300):
+        meaning = sample(Random(seed).random, seed % 4)
+        text = in_english(meaning)
+        assert text == in_english(meaning) and text[0].isupper() and text[-1] == ("?" if meaning.asked else ".")
+        assert "  " not in text and " ," not in text and not set(text) & set("_*")

@@ -8,8 +8,9 @@ import pytest
 from reading import Reader
 from saying import WORDS
 
-from regard import miniature
+from regard.miniature.examples.questions import questions
 from regard.miniature.lexicon import Name
+from regard.miniature.stories.telling import stories
 
 NAMES = {name.english: name for name in WORDS.names.values()}
 NOUNS = {noun.english: noun for noun in WORDS.nouns.values()}
@@ -17,13 +18,13 @@ NOUNS = {noun.english: noun for noun in WORDS.nouns.values()}
 
 @pytest.fixture(scope="module")
 def asked():
-    return list(miniature.questions("train", 4_000))
+    return list(questions("train", 4_000))
 
 
 @pytest.fixture(scope="module")
 def told():
     """The stories by their texts."""
-    return {" ".join(story.sentences): story for story in islice(miniature.stories("train"), 1_300)}
+    return {" ".join(story.sentences): story for story in islice(stories("train"), 1_300)}
 
 
 def test_every_answer_stands_where_it_is_said_to(asked):
