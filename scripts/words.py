@@ -1,6 +1,7 @@
 """Words that are ours instead of the field's: `python scripts/words.py [FOLDER or FILE ...]` prints where they stand.
 
-Read are all strings of the source (help, errors, pictures, reports, cards, docstrings) and the pages of the documentation.
+All strings of the source (help, errors, plots, reports, cards, docstrings) and all pages of the documentation are
+searched, code in a line of a page left out.
 """
 
 import ast
@@ -11,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "regard"
-PAGES = ("README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "docs")
+PAGES = ("README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs")
 """Prose that is read as the source is."""
 
 MADE_UP = ("miniature",)
@@ -21,7 +22,7 @@ BANNED = {
     r"\b(say|says|said|saying)\b": "generate, predict, output, report, state",
     r"\bcarv(e|es|ed|ing)\b|\bset apart\b": "hold out",
     r"\bsurpris": "negative log-likelihood",
-    r"\bodd\b(?! number| width| kernel| length)|\boddit": "suspicious, unusual",
+    r"\bodd\b(?! number| width| kernel| length|-one-out)|\boddit": "suspicious, unusual",
     r"\bsure(st|ness)?\b": "confident",
     r"\bhow alike\b": "similarity",
     r"\bletters?\b": "characters",
@@ -36,7 +37,7 @@ BANNED = {
     r"\bwhole or absent\b": "atomic",
     r"\bknows?\b": "has, contains, supports",
     r"\bremembers?\b": "stores, keeps",
-    r"(?<!in )(?<!take )(?<!takes )(?<!decimal )(?<!in the )(?<!in its )\bplaces?\b(?! of)": "position, source, file, location",
+    r"(?<!in )(?<!take )(?<!takes )(?<!decimal )(?<!in the )(?<!in its )\bplaces?\b(?! of)": "position, source, file",
     r"\bshares? of\b|\b(what|which|larger|largest|smaller) share\b": "fraction",
     r"\bchance\b": "majority baseline, random",
     r"^(Whether|What|How|Which|Who)\b": "a verb or a noun phrase",
@@ -45,7 +46,7 @@ BANNED = {
     r"\blook(s|ed|ing)? back\b|\bmay look\b": "attend",
     r"\b(the|an) end tokens?\b": "EOS",
     r"\bmodels? that (answers?|chooses?|gives?|finds?|begins?)\b": "question-answering model, multiple-choice model",
-    r"\b\w*(normalis|tokenis|initialis|optimis|summaris|labell|colour|behaviour|neighbour|favour|grey)\w*": "American spelling",
+    r"\b\w*(normalis|tokenis|initialis|optimis|summaris|labell|colour|behaviour|neighbour|favour|grey)\w*": "American",
     r"\b(the books|ledgers?|neighbourhoods?)\b": "the thing itself, without a metaphor",
 }
 """Patterns, and what the field calls the thing."""
@@ -68,7 +69,8 @@ def strings(path: Path) -> Iterator[tuple[int, str]]:
     """Yield what a file shows people, with its line: strings of several words, or the lines of a page."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
-        yield from ((number, line) for number, line in enumerate(text.splitlines(), 1) if " " in line)
+        lines = enumerate(text.splitlines(), 1)
+        yield from ((number, re.sub(r"`[^`]*`", "``", line)) for number, line in lines if " " in line)
         return
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
