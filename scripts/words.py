@@ -46,7 +46,7 @@ BANNED = {
     r"\blook(s|ed|ing)? back\b|\bmay look\b": "attend",
     r"\b(the|an) end tokens?\b": "EOS",
     r"\bmodels? that (answers?|chooses?|gives?|finds?|begins?)\b": "question-answering model, multiple-choice model",
-    r"\b\w*(normalis|tokenis|initialis|optimis|summaris|labell|colour|behaviour|neighbour|favour|grey)\w*": "American",
+    r"\b\w*(normalis|tokenis|initialis|optimis|summaris|labell|colour|behaviour|neighbour|favour|grey)\w*": "US",
     r"\b(the books|ledgers?|neighbourhoods?)\b": "the thing itself, without a metaphor",
 }
 """Patterns, and what the field calls the thing."""
