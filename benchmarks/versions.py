@@ -1,0 +1,83 @@
+"""Speed of this tree against an earlier commit: the same recipes trained and scored by both, taking turns.
+
+    OMP_WAIT_POLICY=PASSIVE python benchmarks/versions.py --base 94ba8d7 --rounds 5
+
+The earlier commit is checked out beside this tree and runs with the same Python. Each round trains every recipe for a
+few updates with one version, then with the other, in processes of their own; a ratio is that of medians over rounds.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+RECIPES = {
+    "translate-miniature": ["train.steps=60"],
+    "language-miniature": ["train.steps=40"],
+    "masked-miniature": ["train.steps=60"],
+    "elmo-miniature": ["train.steps=30"],
+    "reviews-miniature": ["train.steps=60"],
+    "vectors-miniature": ["train.epochs=2"],
+}
+"""Recipes of the embedded world, and how short they are made."""
+SHORT = ["train.validate_every=1000000", "train.log_every=5", "train.tensorboard=false", "preflight=false"]
+NO_LOOP = ("vectors",)
+"""Recipes whose trainer has fewer settings."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--base", required=True, help="the earlier commit")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--recipes", default=",".join(RECIPES), help="names, with commas between them")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="regard-versions-") as folder:
+        base = Path(folder) / "base"
+        subprocess.run(["git", "-C", str(ROOT), "worktree", "add", "--detach", str(base), options.base], check=True)
+        try:
+            result = compare({"base": base, "now": ROOT}, options.recipes.split(","), options.rounds, Path(folder))
+        finally:
+            subprocess.run(["git", "-C", str(ROOT), "worktree", "remove", "--force", str(base)], check=True)
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    print(json.dumps({"base": options.base, "rounds": options.rounds, "machine": machine, **result}, indent=2))
+
+
+def compare(sides: dict[str, Path], recipes: list[str], rounds: int, folder: Path) -> dict[str, object]:
+    """Return medians of both versions and their ratios, by recipe and quantity."""
+    values: dict[str, dict[str, list[float]]] = {}
+    for number in range(rounds):
+        for recipe in recipes:
+            for side in sides if number % 2 else reversed(sides):
+                for name, value in measure(sides[side], recipe, folder / f"{side}-{recipe}-{number}").items():
+                    values.setdefault(f"{recipe}: {name}", {}).setdefault(side, []).append(value)
+        print(f"round {number + 1} of {rounds}", file=sys.stderr)
+    medians = {
+        name: {side: round(statistics.median(each), 1) for side, each in by_side.items()}
+        for name, by_side in values.items()
+    }
+    ratios = {name: round(each["now"] / each["base"], 3) for name, each in medians.items()}
+    return {"medians": medians, "ratios": ratios, "geometric_mean": round(statistics.geometric_mean(ratios.values()), 3)}
+
+
+def measure(tree: Path, recipe: str, run: Path) -> dict[str, float]:
+    """Train and score a recipe with the source of a tree; return its speeds."""
+    settings = RECIPES[recipe] + ([] if recipe.startswith(NO_LOOP) else SHORT)
+    command = [sys.executable, "-m", "regard", "train", recipe, *settings, "--out", str(run), "--quiet"]
+    environment = os.environ | {"PYTHONPATH": str(tree / "src"), "OMP_WAIT_POLICY": "PASSIVE"}
+    subprocess.run(command, check=True, env=environment, cwd=run.parent, stdout=subprocess.DEVNULL)
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    speeds = [line["tokens_per_second"] for line in lines if "tokens_per_second" in line][1:]
+    scores = json.loads((run / "run.json").read_text(encoding="utf-8"))["scores"]
+    decoding = [each["sentences_per_second"] for each in scores.values() if "sentences_per_second" in each]
+    speed = {"training, tokens/s": statistics.median(speeds)} if speeds else {}
+    return speed | ({"beam search, sentences/s": decoding[0]} if decoding else {})
+
+
+if __name__ == "__main__":
+    main()
