@@ -26,7 +26,7 @@ RECIPES = {
     "vectors-miniature": ["train.epochs=2"],
 }
 """Recipes of the embedded world, and how short they are made."""
-SHORT = ["train.validate_every=1000000", "train.log_every=5", "train.tensorboard=false", "preflight=false"]
+SHORT = ["train.warmup=5", "train.validate_every=1000000", "train.log_every=5", "train.tensorboard=false", "preflight=false"]
 NO_LOOP = ("vectors",)
 """Recipes whose trainer has fewer settings."""
 
