@@ -37,6 +37,6 @@ def row_results(pipeline: Callable[..., list[Any]], table: TextTable, progress: 
     results = pipeline(given, progress=progress)
     truncated = sum(getattr(each, "is_truncated", False) for each in results)
     if truncated:
-        progress.warn(f"{truncated:,} of the texts are longer than this model takes, and their ends were left out.")
+        progress.warn(f"{truncated:,} of the texts are longer than the model's maximum length and were truncated.")
     remaining = iter(results)
     return [next(remaining) if all(texts) else None for texts in table.texts]

@@ -6,7 +6,7 @@ import pytest
 from regard.data.encoding.question_windows import encode_questions
 from regard.data.encoding.templates import SequenceTemplate
 from regard.data.sources.squad import QuestionRow
-from regard.tasks.answer.pipeline import reply
+from regard.tasks.answer.pipeline import build_answer
 from regard.tasks.answer.span_search import Found, SpanCandidate, best_spans, find_answers
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
@@ -56,21 +56,21 @@ SPANS = Found((SpanCandidate(0, 1, 5.0), SpanCandidate(2, 3, 4.0), SpanCandidate
 
 
 def test_an_answer_is_always_given_by_a_model_that_knows_no_silence():
-    found = reply("q", "a b c", SPANS, None, count=2)
+    found = build_answer("q", "a b c", SPANS, None, count=2)
     assert found.text == "a" and [each.text for each in found.others] == ["b"]
     assert sum(each.probability for each in (found.answer, *found.others)) < 1.0
 
 
 def test_no_answer_is_given_where_its_margin_is_above_the_threshold():
     assert SPANS.null_score_gap == -0.5
-    assert reply("q", "a b c", SPANS, 0.0).text == "a"
-    silent = reply("q", "a b c", SPANS, -1.0, count=4)
+    assert build_answer("q", "a b c", SPANS, 0.0).text == "a"
+    silent = build_answer("q", "a b c", SPANS, -1.0, count=4)
     assert silent.text == "" and [each.text for each in silent.others] == ["a", "b", "c"]
-    ranked = reply("q", "a b c", SPANS, 0.0, count=4)
+    ranked = build_answer("q", "a b c", SPANS, 0.0, count=4)
     assert [each.text for each in (ranked.answer, *ranked.others)] == ["a", "", "b", "c"]
     total = sum(each.probability for each in (ranked.answer, *ranked.others))
     assert total == pytest.approx(1.0)
 
 
 def test_a_text_without_any_span_is_no_answer():
-    assert reply("q", "", Found((), 1.0), None).text == ""
+    assert build_answer("q", "", Found((), 1.0), None).text == ""

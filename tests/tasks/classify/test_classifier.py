@@ -10,7 +10,8 @@ from regard.models.base.protocols import Vocabularies
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
 from regard.models.heads import HeadSettings
-from regard.tasks.classify.pipeline import Classifier, MultipleChoice
+from regard.tasks.choose.pipeline import MultipleChoice
+from regard.tasks.classify.pipeline import Classifier
 from regard.tasks.load import load, load_chooser, load_classifier
 
 TEXTS = [text for text, _ in reviews(30)]
@@ -92,20 +93,20 @@ def test_the_order_of_choices_makes_no_difference():
     ("given", "sentence"),
     [
         (["a", " "], "line 2 is empty; give it words."),
-        (["a", None], "line 2 is no text but None; leave it out, or give it as text."),
-        (["a", float("nan")], "line 2 is no text but nan; leave it out, or give it as text."),
+        (["a", None], "line 2 is None and not text; leave it out, or give it as text."),
+        (["a", float("nan")], "line 2 is nan and not text; leave it out, or give it as text."),
         ("\ud800", "line 1 is not UTF-8 text; convert it first."),
-        (("a", "b"), "line 1: this model labels one text, and here are 2."),
+        (("a", "b"), "line 1: this model takes one text, and here are 2."),
     ],
 )
-def test_texts_that_cannot_be_labelled_are_named(given, sentence):
+def test_texts_that_cannot_be_labeled_are_named(given, sentence):
     with pytest.raises(DataError) as error:
         Classifier(bundle("classify"))(given)
     assert str(error.value) == sentence
 
 
 def test_other_mistakes_are_named_too():
-    with pytest.raises(DataError, match="line 7: this model labels pairs of texts, and here are 1."):
+    with pytest.raises(DataError, match="line 7: this model takes pairs of texts, and here are 1."):
         Classifier(bundle("classify", texts=2))(["a"], lines=[7])
     with pytest.raises(DataError, match="example 1: it has 1 choices; give two or more."):
         MultipleChoice(bundle("choose"))("a", ["b"])
@@ -133,10 +134,10 @@ def test_a_model_of_another_task_is_refused(tmp_path):
     with pytest.raises(ConfigError) as error:
         load_classifier(tmp_path / "choices")
     assert str(error.value) == (
-        f"{tmp_path / 'choices'}: this is a model that chooses, not a classifier; use it with regard choose and "
-        "evaluate."
+        f"{tmp_path / 'choices'}: this is a multiple-choice model, not a classifier; use it with regard choose or "
+        "regard evaluate."
     )
-    with pytest.raises(ConfigError, match="this is a classifier, not a model that chooses"):
+    with pytest.raises(ConfigError, match="this is a classifier, not a multiple-choice model"):
         load_chooser(tmp_path / "labels")
 
 
