@@ -283,8 +283,8 @@ def test_models_of_other_families_and_tasks_are_refused(encoder, tmp_path):
     with pytest.raises(ConfigError) as error:
         load_encoder(tmp_path / "gpt")
     assert str(error.value) == (
-        f"{tmp_path / 'gpt'}: this is a language model of the family gpt, and only a text encoder such as BERT embeds "
-        f"texts; use it with regard generate, score or regard evaluate."
+        f"{tmp_path / 'gpt'}: this is a language model of the family gpt, and only a text encoder such as BERT "
+        f"embeds texts; use it with regard generate, score or regard evaluate."
     )
     with pytest.raises(ConfigError) as error:
         load_masked(tmp_path / "gpt")

@@ -141,8 +141,8 @@ def test_runs_are_evaluated(runs):
 
 def test_columns_of_labels_are_for_models_that_label(quick_run):
     assert bad("evaluate", quick_run.path, "--label-column", "x") == (
-        f"--label-column x: {quick_run.path} is a translator, whose data is given with --source FILE --target FILE, or "
-        "--data FILE; leave it out."
+        f"--label-column x: {quick_run.path} is a translator, whose data is given with --source FILE --target FILE, "
+        "or --data FILE; leave it out."
     )
 
 
@@ -191,7 +191,7 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
         "--text-column c: an example has one or two texts; leave this one out."
     )
     assert bad("train", "classify") == (
-        "task classify: it does not say what to learn from; give --data FILE (data.train in a recipe)."
+        "task classify: it names no training data; give --data FILE (data.train in a recipe)."
     )
     assert bad("train", "classify", "--data", table, "--init-from", tmp_path / "none") == (
         f"{tmp_path / 'none'}: there is no run or checkpoint here; check the path."

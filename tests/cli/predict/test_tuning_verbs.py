@@ -126,7 +126,7 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
     assert bad("answer", runs / "answer", "a") == (
         "Give one question and one context, or questions and --context FILE; got 1 arguments."
     )
-    assert bad("answer", runs / "answer", "a", " ") == "question 1 is empty; give it words."
+    assert bad("answer", runs / "answer", "a", " ") == "question 1 is empty; give some text."
     assert bad("answer", runs / "answer", "a", "--out", tmp_path / "x.csv", "-c", tmp_path / "y") == (
         "--out is for tables; give one with --file."
     )

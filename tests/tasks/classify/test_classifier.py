@@ -92,11 +92,11 @@ def test_the_order_of_choices_makes_no_difference():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (["a", " "], "line 2 is empty; give it words."),
+        (["a", " "], "line 2 is empty; give some text."),
         (["a", None], "line 2 is None and not text; leave it out, or give it as text."),
         (["a", float("nan")], "line 2 is nan and not text; leave it out, or give it as text."),
         ("\ud800", "line 1 is not UTF-8 text; convert it first."),
-        (("a", "b"), "line 1: this model takes one text, and here are 2."),
+        (("a", "b"), "line 1: this model takes one text, but 2 were given."),
     ],
 )
 def test_texts_that_cannot_be_labeled_are_named(given, sentence):
@@ -106,11 +106,11 @@ def test_texts_that_cannot_be_labeled_are_named(given, sentence):
 
 
 def test_other_mistakes_are_named_too():
-    with pytest.raises(DataError, match="line 7: this model takes pairs of texts, and here are 1."):
+    with pytest.raises(DataError, match="line 7: this model takes text pairs, but 1 were given."):
         Classifier(bundle("classify", texts=2))(["a"], lines=[7])
     with pytest.raises(DataError, match="example 1: it has 1 choices; give two or more."):
         MultipleChoice(bundle("choose"))("a", ["b"])
-    with pytest.raises(DataError, match="example 1 is empty; give it words."):
+    with pytest.raises(DataError, match="example 1 is empty; give some text."):
         MultipleChoice(bundle("choose"))("a", ["b", ""])
 
 

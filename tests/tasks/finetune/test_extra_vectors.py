@@ -95,7 +95,7 @@ def test_a_transfer_compares_them(desk):
     found = transfer(question, out=desk / "transfer")
     alone, both = found.results["table"]
     assert f"given: {desk / 'elmo'}; given: {desk / 'glove.txt'}" in found.report.read_text(encoding="utf-8")
-    # Three numbers a word, for 7 words and those without a vector; and three more inputs of the BiLSTM in each direction.
+    # Three numbers a word, for 7 words and those without a vector; three more inputs of the BiLSTM each way.
     assert both["learned_parameters"] - alone["learned_parameters"] == 8 * 3 + 2 * 4 * 64 * 3
     assert both["by_size"][0]["mix"]
 
@@ -126,8 +126,8 @@ def test_rows_of_a_file_that_are_left_out_are_reported_even_the_first(desk, use)
 @pytest.mark.parametrize(
     "more, words",
     [
-        ({"init_from": "bert"}, "extra_vectors: .*glove.txt goes with an ELMo alone"),
-        ({"init_from": None, "model.preset": "words"}, "extra_vectors: .*glove.txt goes with an ELMo alone"),
+        ({"init_from": "bert"}, "extra_vectors: .*glove.txt is for a pretrained ELMo only"),
+        ({"init_from": None, "model.preset": "words"}, "extra_vectors: .*glove.txt is for a pretrained ELMo only"),
         (
             {"extra_vectors": None, "freeze_extra_vectors": True},
             "freeze_extra_vectors: there are no extra word vectors",

@@ -13,9 +13,9 @@ from regard.errors import ConfigError, DataError, RunError
 from regard.runs.planning.plan import plan_run
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.run import Run
+from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.train import train
 from regard.runs.verify import verify_resume
-from regard.runs.scores.evaluate import evaluate_sets
 
 LANGUAGE = {
     "task": "language-model",
@@ -275,7 +275,7 @@ def test_sets_that_do_not_fit_together_are_refused(tmp_path, files):
             'valid: the label "odd" (once) does not occur in the training set (kind, unkind); add examples of it '
             "there, or leave these out.",
         ),
-        (pair, "valid: it has 2 texts an example, but the training set has 1; name the columns of both."),
+        (pair, "valid: it has 2 texts per example, but the training set has 1; name the columns of both."),
         (blank, f"{blank}: no example has both a text and a label."),
     ):
         with pytest.raises(DataError) as error:
@@ -308,7 +308,7 @@ def test_settings_that_contradict_the_pretrained_model_are_refused(language_mode
         ),
         (
             {"pair_encoding": "both-orders"},
-            'pair_encoding: "both-orders" is for two texts an example, and these have one; leave it out.',
+            'pair_encoding: "both-orders" is for two texts per example, and these have one; leave it out.',
         ),
     ):
         with pytest.raises(ConfigError) as error:

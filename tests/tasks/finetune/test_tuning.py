@@ -14,9 +14,9 @@ from regard.data.settings.examples import LabelSource, TagSource
 from regard.errors import ConfigError, DataError
 from regard.runs.planning.plan import plan_run
 from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.train import train
 from regard.runs.verify import verify_resume
-from regard.runs.scores.evaluate import evaluate_sets
 from tuning import BERT, asked, write_choices, write_questions, write_rated, write_tagged
 
 MORE = {"train.steps": 200, "train.validate_every": 100}
@@ -261,7 +261,7 @@ def test_other_sets_must_fit(tagging, rated, tmp_path):
         evaluate_sets(tagging.path, TagSource(path=str(tmp_path / "a.conll")))
     with (tmp_path / "a.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("text", "score"), ("a", "1"), ("b", "2")])
-    with pytest.raises(DataError, match="it has 1 texts an example, but the training set has 2"):
+    with pytest.raises(DataError, match="it has 1 texts per example, but the training set has 2"):
         evaluate_sets(rated.path, LabelSource(path=str(tmp_path / "a.csv")))
 
 
@@ -287,7 +287,7 @@ def test_pair_encoding_and_pooling_must_fit(folder, tmp_path):
     source = {"data.train.path": str(write_reviews(tmp_path / "a.csv", 30))}
     (tmp_path / "b.csv").write_text("text,score\n" + "".join(f"word {n},{n % 5}\n" for n in range(60)))
     with pytest.raises(
-        ConfigError, match='pair_encoding: "bi-encoder" is for two texts an example, and these have one'
+        ConfigError, match='pair_encoding: "bi-encoder" is for two texts per example, and these have one'
     ):
         changes = BERT | {"data.train.path": str(tmp_path / "b.csv"), "pair_encoding": "bi-encoder"}
         train("regress", changes, out=tmp_path / "run")
