@@ -11,9 +11,11 @@ from encoder_folders import bert_tokenizer, small_encoder_bundle
 from labeled import Telling
 from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.errors import RegardError
-from regard.runs.planning.recipes import find_recipe
+from regard.nn.layers.hashed_embedding import HashedEmbedding
+from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.verify import verify_resume
 from regard.studies.transfer.transfer import TransferStudy, transfer
+from regard.tasks.finetune.extra_vectors import read_extra_vectors
 from tuning import write_tagged
 
 QUICK = {"train": {"steps": 6, "warmup": 1, "validate_every": 3, "examples_per_update": 8, "learning_rate": 1e-2}}
@@ -121,6 +123,21 @@ def test_rows_of_a_file_that_are_left_out_are_reported_even_the_first(desk, use)
     )
     regard.train("classify", changes(desk) | more, out=desk / "run", progress=progress)
     assert any("broken.txt: 1 row is left out" in each for each in progress.warned)
+
+
+def test_vectors_are_looked_up_by_the_characters_of_a_word(desk):
+    settings = resolve_run(find_recipe("classify"), changes(desk)).settings
+    pretrained = read_bundle(desk / "elmo")
+    texts = ["A splendid film.", "An awful film."]
+    extra = read_extra_vectors(settings, str(desk / "glove.txt"), pretrained, texts, texts, Telling())
+    table = HashedEmbedding(extra.settings.words, extra.settings.width)
+    extra.fill(table)
+    words = [*(word for word in VECTORS if word != "don't"), "unheard"]
+    ids = pretrained.tokenizers["tokenizer"].encode_batch(words)
+    word = torch.repeat_interleave(torch.arange(len(ids)), torch.tensor([len(each) for each in ids]))
+    vectors = table(torch.tensor([token for each in ids for token in each]), word, len(ids))
+    expected = [[VECTORS[word], -2.0 * VECTORS[word], 0.5] for word in words[:-1]] + [[0.0] * 3]
+    assert vectors.tolist() == expected and extra.facts["words"] == 7
 
 
 @pytest.mark.parametrize(
