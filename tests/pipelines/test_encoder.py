@@ -283,14 +283,14 @@ def test_models_of_other_families_and_tasks_are_refused(encoder, tmp_path):
     with pytest.raises(ConfigError) as error:
         load_encoder(tmp_path / "gpt")
     assert str(error.value) == (
-        f"{tmp_path / 'gpt'}: this is a language model of the family gpt, and only a text encoder such as BERT gives "
-        f"vectors; use it with regard generate and score."
+        f"{tmp_path / 'gpt'}: this is a language model of the family gpt, and only a text encoder such as BERT "
+        f"embeds texts; use it with regard generate, score or regard evaluate."
     )
     with pytest.raises(ConfigError) as error:
         load_masked(tmp_path / "gpt")
     assert str(error.value) == (
-        f"{tmp_path / 'gpt'}: this is a language model, not a masked language model; use it with regard generate and "
-        f"score."
+        f"{tmp_path / 'gpt'}: this is a language model, not a masked language model; use it with regard generate, "
+        f"score or regard evaluate."
     )
     write_bundle(tmp_path / "bert", encoder.bundle)
     assert isinstance(load_masked(tmp_path / "bert"), Encoder)

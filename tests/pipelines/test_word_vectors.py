@@ -4,7 +4,8 @@ import pytest
 from golden_vectors import GOLDEN
 from regard.errors import ConfigError, DataError
 from regard.pipelines.word_vectors import WordVectors
-from regard.tasks.word_vectors.evaluate import rating_rows, read_rated_pairs, score_analogies, score_similarities
+from regard.tasks.word_vectors.evaluate import read_rated_pairs, score_analogies, score_similarities, similarity_table
+from regard.tasks.word_vectors.records import SimilarityRecord
 
 
 @pytest.fixture
@@ -114,4 +115,5 @@ def test_rated_pairs_are_compared(golden, tmp_path, comma):
     path.write_text("a\tb\t1\n")
     found = score_similarities(golden, path)  # other files are scored all the same
     assert (found.pairs, found.covered, found.spearman, found.pearson) == (1, 0, None, None)
-    assert rating_rows([vars(found)]) == [(path.name, "1", "0", "-", "-")]
+    (table,) = similarity_table([SimilarityRecord(**vars(found))])
+    assert table.rows == [(path.name, "1", "0", "-", "-")]

@@ -220,7 +220,7 @@ def test_labels_of_a_folder_may_be_said_by_their_numbers_and_pairs_be_pairs(toke
     rows = ["the dog\tshe\t0", "the cat\the\t1"] * 4
     (tmp_path / "data.tsv").write_text("\n".join(["text_a\ttext_b\tlabel", *rows]))
     said = call("evaluate", f"hf:{tmp_path / 'hf'}", "--data", tmp_path / "data.tsv").output
-    assert "0 is negative, 1 is positive." in said and "it has 2 texts an example" in said and "accuracy" in said
+    assert "0 is negative, 1 is positive." in said and "it has 2 texts per example" in said and "accuracy" in said
     (tmp_path / "data.tsv").write_text("text\tlabel\nthe dog\t2\nthe cat\t0\n")
     said = refused("evaluate", f"hf:{tmp_path / 'hf'}", "--data", tmp_path / "data.tsv")
     assert 'the label "2" (once) does not occur' in said

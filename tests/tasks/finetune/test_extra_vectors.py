@@ -1,4 +1,4 @@
-"""Word vectors beside an ELMo."""
+"""Extra word vectors concatenated to an ELMo's states."""
 
 import csv
 
@@ -11,9 +11,11 @@ from encoder_folders import bert_tokenizer, small_encoder_bundle
 from labeled import Telling
 from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.errors import RegardError
-from regard.runs.planning.recipes import find_recipe
+from regard.nn.layers.hashed_embedding import HashedEmbedding
+from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.verify import verify_resume
 from regard.studies.transfer.transfer import TransferStudy, transfer
+from regard.tasks.finetune.extra_vectors import read_extra_vectors
 from tuning import write_tagged
 
 QUICK = {"train": {"steps": 6, "warmup": 1, "validate_every": 3, "examples_per_update": 8, "learning_rate": 1e-2}}
@@ -40,28 +42,27 @@ def changes(desk, **more):
 
 
 @pytest.mark.parametrize("frozen", [True, False])
-def test_vectors_are_taken_over_and_are_tuned_unless_told(desk, frozen):
-    heard = Telling()
-    run = regard.train("classify", changes(desk, freeze_extra_vectors=frozen), out=desk / "run", progress=heard)
+def test_vectors_are_copied_and_trained_unless_frozen(desk, frozen):
+    progress = Telling()
+    run = regard.train("classify", changes(desk, freeze_extra_vectors=frozen), out=desk / "run", progress=progress)
     bundle = read_bundle(run.best)
     table = bundle.model.beside.table.weight
-    assert bundle.head.extra_vectors.words == 7 and table.shape == (8, 3)  # "don't" is read as three words
+    assert bundle.head.extra_vectors.words == 7 and table.shape == (8, 3)  # "don't" is split into three words
     given = torch.tensor([[value, -2.0 * value, 0.5] for word, value in VECTORS.items() if word != "don't"])
     taken = sorted(table[1:].tolist()) == sorted(given.tolist())
     assert taken == frozen and not table[0].any()
-    assert run.record.report.model_dump()["extra_vectors"]["words"] == 7
-    assert f"Beside it, vectors of 7 words of `{desk / 'glove.txt'}`." in (run.path / "README.md").read_text()
-    how = "stay as they are" if frozen else "are tuned"
-    told = next(said for said in heard.said if "words of the training set have a vector (" in said)
-    assert "beside what the ELMo knows of them" in told and how in told
+    assert run.record.report.extra_vectors.words == 7
+    assert f"Extra word vectors of 7 words from `{desk / 'glove.txt'}`." in (run.path / "README.md").read_text()
+    message = next(each for each in progress.said if "words of the training set have a vector (" in each)
+    assert f"extra word vectors {'are frozen' if frozen else 'are trained'}." in message
 
 
-def test_words_that_only_the_vectors_know_are_understood(desk):
+def test_words_that_only_the_vectors_cover_are_classified(desk):
     more = {"train": QUICK["train"] | {"steps": 60, "validate_every": 60}}
     run = regard.train("classify", changes(desk, freeze_extra_vectors=True) | more, out=desk / "run")
     classifier = regard.load(run.path)
     assert [each.label for each in classifier([f"A {word} film." for word in UNSEEN])] == ["good", "bad"]
-    # This ELMo knows capital letters, the vectors do not.
+    # This ELMo distinguishes capital letters, the vectors do not.
     assert [each.label for each in classifier([f"A {word} film." for word in KNOWN])] == ["good"] * 2 + ["bad"] * 2
 
 
@@ -96,42 +97,57 @@ def test_a_transfer_compares_them(desk):
     found = transfer(question, out=desk / "transfer")
     alone, both = found.results["table"]
     assert f"given: {desk / 'elmo'}; given: {desk / 'glove.txt'}" in found.report.read_text(encoding="utf-8")
-    # Three numbers a word, for 7 words and those that have no vector; and the reader reads three more each way.
+    # Three numbers a word, for 7 words and those without a vector; three more inputs of the BiLSTM each way.
     assert both["learned_parameters"] - alone["learned_parameters"] == 8 * 3 + 2 * 4 * 64 * 3
     assert both["by_size"][0]["mix"]
 
 
-def test_a_start_that_had_some_says_that_they_stay_behind(desk):
-    run, heard = regard.train("classify", changes(desk), out=desk / "run"), Telling()
+def test_extra_vectors_of_a_pretrained_model_are_reported_as_left_out(desk):
+    run, progress = regard.train("classify", changes(desk), out=desk / "run"), Telling()
     again = regard.train(
-        "classify", changes(desk, init_from=str(run.path), extra_vectors=None), out=desk / "again", progress=heard
+        "classify", changes(desk, init_from=str(run.path), extra_vectors=None), out=desk / "again", progress=progress
     )
     assert read_bundle(again.best).model.beside is None
-    assert any("the word vectors beside it stay behind with its head" in said for said in heard.said)
+    assert any("its extra word vectors are left out with its head" in each for each in progress.said)
 
 
-@pytest.mark.parametrize("use", ["start", "beside"])
-def test_rows_of_a_file_that_are_left_out_are_told_even_the_first(desk, use):
+@pytest.mark.parametrize("use", ["init_from", "extra_vectors"])
+def test_rows_of_a_file_that_are_left_out_are_reported_even_the_first(desk, use):
     given = (desk / "glove.txt").read_bytes()
-    (desk / "odd.txt").write_bytes("café 1 2 3\n".encode("latin-1") + given)
-    heard = Telling()
+    (desk / "broken.txt").write_bytes("café 1 2 3\n".encode("latin-1") + given)
+    progress = Telling()
     more = (
-        {"extra_vectors": None, "init_from": str(desk / "odd.txt")}
-        if use == "start"
-        else {"extra_vectors": str(desk / "odd.txt")}
+        {"extra_vectors": None, "init_from": str(desk / "broken.txt")}
+        if use == "init_from"
+        else {"extra_vectors": str(desk / "broken.txt")}
     )
-    regard.train("classify", changes(desk) | more, out=desk / "run", progress=heard)
-    assert any("odd.txt: 1 row is left out" in said for said in heard.warned)
+    regard.train("classify", changes(desk) | more, out=desk / "run", progress=progress)
+    assert any("broken.txt: 1 row is left out" in each for each in progress.warned)
+
+
+def test_vectors_are_looked_up_by_the_characters_of_a_word(desk):
+    settings = resolve_run(find_recipe("classify"), changes(desk)).settings
+    pretrained = read_bundle(desk / "elmo")
+    texts = ["A splendid film.", "An awful film."]
+    extra = read_extra_vectors(settings, str(desk / "glove.txt"), pretrained, texts, texts, Telling())
+    table = HashedEmbedding(extra.settings.words, extra.settings.width)
+    extra.fill(table)
+    words = [*(word for word in VECTORS if word != "don't"), "unheard"]
+    ids = pretrained.tokenizers["tokenizer"].encode_batch(words)
+    word = torch.repeat_interleave(torch.arange(len(ids)), torch.tensor([len(each) for each in ids]))
+    vectors = table(torch.tensor([token for each in ids for token in each]), word, len(ids))
+    expected = [[VECTORS[word], -2.0 * VECTORS[word], 0.5] for word in words[:-1]] + [[0.0] * 3]
+    assert vectors.tolist() == expected and extra.facts["words"] == 7
 
 
 @pytest.mark.parametrize(
     "more, words",
     [
-        ({"init_from": "bert"}, "extra_vectors: .*glove.txt can stand beside an ELMo alone"),
-        ({"init_from": None, "model.preset": "words"}, "extra_vectors: .*glove.txt can stand beside an ELMo alone"),
+        ({"init_from": "bert"}, "extra_vectors: .*glove.txt is for a pretrained ELMo only"),
+        ({"init_from": None, "model.preset": "words"}, "extra_vectors: .*glove.txt is for a pretrained ELMo only"),
         (
             {"extra_vectors": None, "freeze_extra_vectors": True},
-            "freeze_extra_vectors: there are no vectors beside the model",
+            "freeze_extra_vectors: there are no extra word vectors",
         ),
         ({"extra_vectors": "foreign.txt"}, "extra_vectors: .*foreign.txt has no word of the texts"),
         ({"extra_vectors": "nowhere.txt"}, "nowhere.txt"),

@@ -13,9 +13,9 @@ from regard.errors import ConfigError, DataError, RunError
 from regard.runs.planning.plan import plan_run
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.run import Run
+from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.train import train
 from regard.runs.verify import verify_resume
-from regard.tasks.finetune.evaluate import measure_labels
 
 LANGUAGE = {
     "task": "language-model",
@@ -28,11 +28,11 @@ FINE = {name: value for name, value in QUICK.items() if name.startswith("train."
 
 @pytest.fixture(scope="module")
 def language_model(tmp_path_factory) -> Run:
-    """A language model that has read some reviews, without their labels."""
+    """A language model pretrained on reviews, without their labels."""
     folder = tmp_path_factory.mktemp("language")
     (folder / "text.txt").write_text("\n\n".join(text for text, _ in reviews(400, seed=9)))
-    place = {"paths": [str(folder / "text.txt")], "documents": "blank-lines"}
-    settings = LANGUAGE | {"data": {"train": place, "folder": str(folder / "corpus")}}
+    source = {"paths": [str(folder / "text.txt")], "documents": "blank-lines"}
+    settings = LANGUAGE | {"data": {"train": source, "folder": str(folder / "corpus")}}
     return train(settings, out=folder / "run")
 
 
@@ -44,7 +44,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def fine_tuned(language_model, files, tmp_path_factory) -> Run:
-    """A classifier that began with the language model."""
+    """A classifier fine-tuned from the language model."""
     data = {"data.train.path": str(files[0]), "data.test.test.path": str(files[1])}
     out = tmp_path_factory.mktemp("runs") / "fine"
     return train("classify", FINE | data | {"init_from": str(language_model.path)}, out=out)
@@ -58,23 +58,26 @@ def written(folder, rows, name="a.csv"):
 
 def test_a_language_model_is_fine_tuned_to_label(fine_tuned, language_model):
     record = fine_tuned.record
-    found = record.scores["test"]
+    scores = record.scores["test"]
     assert (
-        found["accuracy"] > 0.9 > found["majority_baseline"] + 0.3 and found["macro_f1"] > 0.9 and found["loss"] < 0.5
+        scores["accuracy"] > 0.9 > scores["majority_baseline"] + 0.3
+        and scores["macro_f1"] > 0.9
+        and scores["loss"] < 0.5
     )
-    assert [each["label"] for each in found["classes"]] == ["kind", "unkind"]
-    assert sum(map(sum, found["confusion"])) == found["examples"] == 100
-    assert record.settings.plain["model"]["width"] == 32 and record.sources["model.width"].startswith("start ")
-    assert (
-        record.report.model_dump()["init_from"]["path"] == str(language_model.path)
-        and len(record.report.model_dump()["init_from"]["sha256"]) == 64
+    assert [each["label"] for each in scores["classes"]] == ["kind", "unkind"]
+    assert sum(map(sum, scores["confusion"])) == scores["examples"] == 100
+    assert record.settings.plain["model"]["width"] == 32 and record.sources["model.width"].startswith(
+        "pretrained model "
     )
+    assert record.report.init_from.path == str(language_model.path) and len(record.report.init_from.sha256) == 64
     lines = [json.loads(line) for line in (fine_tuned.path / "metrics.jsonl").read_text().splitlines()]
     assert {"valid_loss", "valid_accuracy", "valid_macro_f1"} <= set(lines[-1])
     assert {"label", "lm"} <= set(lines[0])
 
 
-def test_tokens_of_the_start_keep_their_numbers_and_the_checkpoint_holds_the_new_ones(fine_tuned, language_model):
+def test_tokens_of_the_pretrained_model_keep_their_ids_and_the_checkpoint_holds_the_new_ones(
+    fine_tuned, language_model
+):
     before, after = read_bundle(language_model.best), read_bundle(fine_tuned.best)
     old, new = before.tokenizers["tokenizer"], after.tokenizers["tokenizer"]
     assert after.vocabularies.target == before.vocabularies.target + 3 == new.size
@@ -85,7 +88,7 @@ def test_tokens_of_the_start_keep_their_numbers_and_the_checkpoint_holds_the_new
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
 def test_a_model_of_hugging_face_is_fine_tuned(kind, files, tmp_path):
-    theirs = their_folder(tmp_path / "theirs", kind)
+    reference = their_folder(tmp_path / "theirs", kind)
     start = f"hf:{tmp_path / 'theirs'}"
     changes = FINE | {"data.train.path": str(files[0]), "init_from": start, "train.steps": 3, "train.warmup": 1}
     run = train("classify", changes, out=tmp_path / "run")
@@ -93,17 +96,17 @@ def test_a_model_of_hugging_face_is_fine_tuned(kind, files, tmp_path):
     assert bundle.settings.width == 16 and bundle.facts["init_from"]["path"] == start
     assert bundle.facts["init_from"]["sha256"] == model_hash(start)
     new = bundle.tokenizers["tokenizer"].token_id("<|extract|>")
-    assert new + 1 == bundle.vocabularies.target >= theirs.config.vocab_size
+    assert new + 1 == bundle.vocabularies.target >= reference.config.vocab_size
     with pytest.raises(ConfigError, match=f"model.layers: 9 contradicts {start}, where it is 2; leave it out."):
         resolve_run(find_recipe("classify"), changes | {"model.layers": 9})
 
 
-def test_a_classifier_learns_from_nothing_too(files, tmp_path):
+def test_a_classifier_is_trained_from_scratch_too(files, tmp_path):
     run = train("classify", QUICK | {"data.train.path": str(files[0])}, out=tmp_path / "run")
-    assert run.record.scores["valid"]["accuracy"] > 0.9 and "init_from" not in run.record.report.model_dump()
+    assert run.record.scores["valid"]["accuracy"] > 0.9 and run.record.report.init_from is None
 
 
-def test_pairs_read_in_both_orders_have_the_same_label_either_way(tmp_path):
+def test_pairs_encoded_in_both_orders_have_the_same_label_either_way(tmp_path):
     texts = reviews(240)
     rows = [
         (one, other, "same" if label == wanted else "other")
@@ -114,12 +117,12 @@ def test_pairs_read_in_both_orders_have_the_same_label_either_way(tmp_path):
     run = train("classify", QUICK | changes, out=tmp_path / "run")
     classifier = regard.load(run.path)
     one, other, _ = rows[0]
-    found, swapped = classifier((one, other)), classifier((other, one))
-    assert found.probabilities == pytest.approx(swapped.probabilities, abs=1e-6) and found.texts == (one, other)
+    result, swapped = classifier((one, other)), classifier((other, one))
+    assert result.probabilities == pytest.approx(swapped.probabilities, abs=1e-6) and result.texts == (one, other)
     assert 'classifier(("your text", "and another")).label' in (run.path / "README.md").read_text()
 
 
-def test_a_model_learns_to_choose(language_model, tmp_path):
+def test_a_language_model_learns_multiple_choice(language_model, tmp_path):
     rows = []
     for number, (text, _) in enumerate(reviews(300)):
         begun, _, rest = text.partition(" , ")
@@ -129,11 +132,11 @@ def test_a_model_learns_to_choose(language_model, tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     changes = {"data.train.path": str(path), "init_from": str(language_model.path), "train.steps": 60}
     run = train("choose", FINE | changes, out=tmp_path / "run")
-    found = run.record.scores["valid"]
-    assert found["accuracy"] > 0.9 and found["majority_baseline"] == 0.5 and "macro_f1" not in found
+    scores = run.record.scores["valid"]
+    assert scores["accuracy"] > 0.9 and scores["majority_baseline"] == 0.5 and "macro_f1" not in scores
     card = (run.path / "README.md").read_text()
-    assert "what any of the choices would get right" in card and "chooser(" in card
-    assert measure_labels(run.path)["valid"].figures["accuracy"] == found["accuracy"]
+    assert "The majority baseline is the accuracy of guessing" in card and "chooser(" in card
+    assert evaluate_sets(run.path)["valid"].evaluation.metrics["accuracy"] == scores["accuracy"]
 
 
 def test_resuming_changes_nothing(files, language_model):
@@ -141,7 +144,7 @@ def test_resuming_changes_nothing(files, language_model):
     assert verify_resume(find_recipe("classify"), changes, 6).is_exact
 
 
-def test_a_run_goes_on_without_its_start(files, language_model, tmp_path):
+def test_a_run_resumes_without_its_pretrained_model(files, language_model, tmp_path):
     import shutil
 
     shutil.copytree(language_model.path, tmp_path / "start")
@@ -167,37 +170,37 @@ def test_the_best_checkpoint_may_be_chosen_by_accuracy(files, tmp_path):
     lines = [json.loads(line) for line in (run.path / "metrics.jsonl").read_text().splitlines()]
     best = max((line for line in lines if "valid_accuracy" in line), key=lambda line: line["valid_accuracy"])
     assert run.record.best_step == best["step"]
-    for recipe, sentence in (
-        ("language-miniature", 'train.select_by: "accuracy" is for models that label, tag or choose; leave it out.'),
-        ("translate-miniature", 'train.select_by: "accuracy" is for models that label, tag or choose; leave it out.'),
-    ):
+    for recipe, allowed in (("language-miniature", "loss"), ("translate-miniature", "loss, bleu")):
         with pytest.raises(ConfigError) as error:
             resolve_run(find_recipe(recipe), {"train.select_by": "accuracy"})
-        assert str(error.value) == sentence
-    with pytest.raises(ConfigError, match='"bleu" is for translators; leave it out.'):
+        assert str(error.value) == (
+            'train.select_by: "accuracy" is for classifiers and taggers and multiple-choice models; choose one of '
+            f"{allowed}."
+        )
+    with pytest.raises(ConfigError, match='"bleu" is for translators; choose one of loss, accuracy, macro_f1'):
         resolve_run(find_recipe("classify"), {"data.train.path": "a.csv", "train.select_by": "bleu"})
 
 
-def test_what_is_odd_about_the_examples_is_counted_and_said_once(tmp_path):
+def test_suspicious_examples_are_counted_and_reported_once(tmp_path):
     long = " ".join(["and the play"] * 60)
     rows = [(f"well , {text} indeed it was as I say", "kind") for text, _ in reviews(200)]
     rows += [("a bad film", "unkind"), ("a dull book", "unkind"), (rows[0][0], "unkind"), (long, "kind")]
     rows += [("", "kind"), ("the room", "")]
     path = written(tmp_path, [("text", "label"), *rows])
     valid = written(tmp_path, [("text", "label"), *reviews(20, seed=2)], "valid.csv")
-    telling = Telling()
+    progress = Telling()
     changes = {"data.train.path": path, "data.valid.path": valid, "train.steps": 2, "train.warmup": 1}
-    run = train("classify", QUICK | changes, out=tmp_path / "run", progress=telling)
-    facts = run.record.report.model_dump()["train"]
-    assert facts["dropped"] == {"empty": 1, "without a label": 1} and facts["kept"] == 204 and facts["read"] == 206
-    assert facts["labels"] == {"kind": 201, "unkind": 3} and facts["contradictory"] == facts["cut"] == 1
-    assert "train: 204 of 206 examples kept; dropped: 1 empty, 1 without a label." in telling.said
-    assert telling.warned == [
-        'train: 201 examples are "kind" and only 3 "unkind", so accuracy hides how well that one is told; look at '
-        "macro F1, and add examples of it.",
+    run = train("classify", QUICK | changes, out=tmp_path / "run", progress=progress)
+    counts = run.record.report.train
+    assert counts.dropped == {"empty": 1, "without a label": 1} and counts.kept == 204 and counts.read == 206
+    assert counts.labels == {"kind": 201, "unkind": 3} and counts.contradictory == counts.truncated == 1
+    assert "train: 204 of 206 examples kept; dropped: 1 empty, 1 without a label." in progress.said
+    assert progress.warned == [
+        'train: 201 examples are "kind" and only 3 "unkind", so accuracy hides how well that one is predicted; '
+        "look at macro F1, and add examples of it.",
         "train: 1 texts occur with different labels, such as "
         f'"{rows[0][0][:60]}…" as kind and as unkind; no model can learn both.',
-        "train: 1 of 204 examples are longer than 64 tokens (max_length), and the end of each is not read.",
+        "train: 1 of 204 examples are longer than 64 tokens (max_length), and the end of each is left out.",
     ]
     card = (run.path / "README.md").read_text()
     assert "| 1 empty, 1 without a label | kind 201, unkind 3 | 1 | " in card
@@ -206,38 +209,37 @@ def test_what_is_odd_about_the_examples_is_counted_and_said_once(tmp_path):
     assert silent.warned == []
 
 
-def test_the_card_names_labels_and_the_surest_mistakes(fine_tuned):
+def test_the_card_lists_labels_and_the_most_confident_errors(fine_tuned):
     card = (fine_tuned.path / "README.md").read_text()
-    found = fine_tuned.record.scores["test"]
-    assert f"| test | 100 | {found['loss']:.4f} | {found['accuracy']:.4f} |" in card
-    assert "### test, by label" in card and "| called kind | called unkind |" in card
+    scores = fine_tuned.record.scores["test"]
+    assert f"| test | 100 | {scores['loss']:.4f} | {scores['accuracy']:.4f} |" in card
+    assert "### test, by label" in card and "| predicted kind | predicted unkind |" in card
     assert f"regard classify {fine_tuned.path}" in card
-    for mistake in found["mistakes"]:
-        assert mistake["label"] != mistake["said"] and f"{mistake['probability']:.4f}" in card
-    values = [mistake["probability"] for mistake in found["mistakes"]]
+    for error in scores["errors"]:
+        assert error["label"] != error["predicted"] and f"{error['probability']:.4f}" in card
+    values = [error["probability"] for error in scores["errors"]]
     assert values == sorted(values, reverse=True)
 
 
-def test_other_examples_are_measured(fine_tuned, files, tmp_path):
-    own = measure_labels(fine_tuned.path)
-    assert own["test"].figures["accuracy"] == fine_tuned.record.scores["test"]["accuracy"]
-    other = measure_labels(fine_tuned.best, LabelSource(path=str(files[1])))
-    assert other[str(files[1])].figures["loss"] == pytest.approx(own["test"].figures["loss"], abs=1e-6)
+def test_other_examples_are_evaluated(fine_tuned, files, tmp_path):
+    own = evaluate_sets(fine_tuned.path)
+    assert own["test"].evaluation.metrics["accuracy"] == fine_tuned.record.scores["test"]["accuracy"]
+    other = evaluate_sets(fine_tuned.best, LabelSource(path=str(files[1])))
+    assert other[str(files[1])].evaluation.metrics["loss"] == pytest.approx(
+        own["test"].evaluation.metrics["loss"], abs=1e-6
+    )
     with pytest.raises(RunError, match="a checkpoint alone has no test sets; give --data FILE."):
-        measure_labels(fine_tuned.best)
+        evaluate_sets(fine_tuned.best)
     empty = written(tmp_path, [("text", "label"), ("", "kind")])
     with pytest.raises(DataError, match="no example has both a text and a label."):
-        measure_labels(fine_tuned.best, LabelSource(path=empty))
+        evaluate_sets(fine_tuned.best, LabelSource(path=empty))
 
 
 def test_a_run_is_planned(files, language_model):
     changes = FINE | {"data.train.path": str(files[0]), "init_from": str(language_model.path)}
-    plan = plan_run(resolve_run(find_recipe("classify"), changes).settings)
-    assert (
-        plan.labels == 2
-        and plan.train_examples + plan.valid_examples == 300
-        and plan.init_from == changes["init_from"]
-    )
+    plan, prepared = plan_run(resolve_run(find_recipe("classify"), changes).settings)
+    assert plan.data["labels"] == 2 == len(prepared.data.labels) and plan.data["init_from"] == changes["init_from"]
+    assert plan.data["train_examples"] + plan.data["valid_examples"] == 300
 
 
 @pytest.mark.parametrize(
@@ -247,12 +249,12 @@ def test_a_run_is_planned(files, language_model):
         (
             [("a", "x"), ("b", "x")],
             {},
-            'every example has the label "x", so there is nothing to tell apart; give some of another.',
+            'every example has the label "x", so there is nothing to distinguish; give some of another.',
         ),
         (
             [(str(n), str(n)) for n in range(60)],
             {},
-            "60 labels for 60 examples are no labels; name the right column with label_column.",
+            "60 labels for 60 examples are too many; name the right column with label_column.",
         ),
     ],
 )
@@ -273,7 +275,7 @@ def test_sets_that_do_not_fit_together_are_refused(tmp_path, files):
             'valid: the label "odd" (once) does not occur in the training set (kind, unkind); add examples of it '
             "there, or leave these out.",
         ),
-        (pair, "valid: it has 2 texts an example, but the training set has 1; name the columns of both."),
+        (pair, "valid: it has 2 texts per example, but the training set has 1; name the columns of both."),
         (blank, f"{blank}: no example has both a text and a label."),
     ):
         with pytest.raises(DataError) as error:
@@ -283,7 +285,7 @@ def test_sets_that_do_not_fit_together_are_refused(tmp_path, files):
         assert str(error.value) == sentence
 
 
-def test_settings_that_contradict_the_start_are_refused(language_model, files, quick_run, tmp_path):
+def test_settings_that_contradict_the_pretrained_model_are_refused(language_model, files, quick_run, tmp_path):
     start, data = str(language_model.path), {"data.train.path": str(files[0])}
     for changes, sentence in (
         ({"model.width": 64}, f"model.width: 64 contradicts {start}, where it is 32; leave it out."),
@@ -291,19 +293,22 @@ def test_settings_that_contradict_the_start_are_refused(language_model, files, q
             {"model.preset": "gpt2"},
             f'model.preset: "gpt2" cannot be chosen, the model comes from {start}; leave it out.',
         ),
-        ({"text.size": 900}, f'text: the tokenizer comes from the start "{start}"; leave these settings out.'),
+        (
+            {"text.size": 900},
+            f'text: the tokenizer comes from the pretrained model "{start}"; leave these settings out.',
+        ),
         (
             {"init_from": str(quick_run.path)},
-            f"init_from: {quick_run.path} is a sequence-to-sequence model, but the task classify begins with a "
+            f"init_from: {quick_run.path} is a sequence-to-sequence model, but the task classify starts from a "
             "language model or a text encoder or a bidirectional language model or a word embedding model; name one.",
         ),
         (
             {"max_length": 65},
-            "max_length: 65 tokens are more than the 64 places the model has; lower it.",
+            "max_length: 65 tokens are more than the 64 positions of the model; lower it.",
         ),
         (
             {"pair_encoding": "both-orders"},
-            'pair_encoding: "both-orders" is for two texts an example, and these have one; leave it out.',
+            'pair_encoding: "both-orders" is for two texts per example, and these have one; leave it out.',
         ),
     ):
         with pytest.raises(ConfigError) as error:
@@ -314,17 +319,15 @@ def test_settings_that_contradict_the_start_are_refused(language_model, files, q
     assert settings.model.dropout == 0.3 and settings.train.learning_rate == 0.0015  # 768 / 32 times that of GPT
 
 
-def test_a_start_takes_the_place_of_a_recipes_model(language_model, files, tmp_path):
+def test_a_pretrained_model_replaces_a_recipes_model(language_model, files, tmp_path):
     recipe = tmp_path / "mine.toml"
     recipe.write_text(f'task = "classify"\ndata.train.path = "{files[0]}"\ntext.size = 99\nmodel.preset = "gpt2"\n')
     settings = resolve_run(find_recipe(str(recipe)), {"init_from": str(language_model.path)}).settings
     assert settings.model.width == 32 and settings.text.size == 16_000
 
 
-def test_pairs_of_sentences_are_for_translators(tmp_path):
-    from regard.tasks.finetune.prepare import prepare_labels
-    from regard.training.device.machine import prepare_machine
-
-    settings = resolve_run(find_recipe("classify"), {"data.train.path": "a.csv"}).settings
-    with pytest.raises(ConfigError, match="Sentence pairs are for the task translate; classify learns from a file"):
-        prepare_labels(settings, prepare_machine(settings.machine), given=[])
+def test_rows_from_memory_are_refused(tmp_path):
+    with pytest.raises(ConfigError) as error:
+        train("classify", data=[("a house", "ein Haus")], out=tmp_path / "run")
+    assert str(error.value) == "data: the task classify reads files (--data FILE); name them instead."
+    assert not (tmp_path / "run").exists()

@@ -55,11 +55,11 @@ def test_one_example_is_refused(tmp_path, task):
 
 @pytest.mark.parametrize("task", TINY)
 def test_a_model_without_room_for_a_text_is_refused(tmp_path, task):
-    for places in (1, 3, 7):
+    for positions in (1, 3, 7):
         with pytest.raises(
-            ConfigError, match=rf"^model\.max_positions: {places} places leave no room for a text betw"
+            ConfigError, match=rf"^model\.max_positions: {positions} positions leave no room for a text betw"
         ):
-            train(task, SMALL | {"model.max_positions": places} | written(tmp_path, task, TINY[task][0]))
+            train(task, SMALL | {"model.max_positions": positions} | written(tmp_path, task, TINY[task][0]))
 
 
 def test_labels_of_thousands_of_digits_are_texts(tmp_path):

@@ -19,5 +19,5 @@ def test_every_span_begins_with_a_tag_that_says_so(known, chosen, tags):
     known, chosen = known.split(), chosen.split()
     words = tuple("abcdef"[: len(chosen)])
     probabilities = np.stack([np.eye(len(known))[known.index(tag)] for tag in chosen])
-    found = Tagger._answer(SimpleNamespace(tags=tuple(known)), " ".join(words), words, probabilities)
+    found = Tagger._tagging(SimpleNamespace(tags=tuple(known)), " ".join(words), words, probabilities)
     assert found.tags == tuple(tags.split())

@@ -39,10 +39,10 @@ def classify(
     classifier = load_classifier(run, device or "auto", precision=precision)
     reporter = progress(quiet)
     if is_table(file):
-        from regard.tasks.classify.table import label_table
+        from regard.tasks.classify.table import classify_table
 
         columns = [column(word) for word in text_column or []]
-        write_table(label_table(classifier, str(file), columns, reporter), out, json)
+        write_table(classify_table(classifier, str(file), columns, reporter), out, json)
         return
 
     def show(result: Any) -> None:

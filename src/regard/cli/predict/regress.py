@@ -36,10 +36,10 @@ def regress(
     regressor = load_regressor(run, device or "auto", precision=precision)
     reporter = progress(quiet)
     if is_table(file):
-        from regard.tasks.regress.table import rate_table
+        from regard.tasks.regress.table import regress_table
 
         columns = [column(word) for word in text_column or []]
-        write_table(rate_table(regressor, str(file), columns, reporter), out, json)
+        write_table(regress_table(regressor, str(file), columns, reporter), out, json)
         return
 
     def show(result: Any) -> None:

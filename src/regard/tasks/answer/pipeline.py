@@ -1,4 +1,4 @@
-"""Extractive question answering: a question and a text in, a span of the text out."""
+"""Question-answering pipeline: the span of a text that answers a question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from regard.errors import ConfigError
 from regard.pipelines.head_scores import softmax
 from regard.progress import SILENT, Progress
 from regard.tasks.answer.records import AnswerFacts
-from regard.tasks.answer.span_search import CANDIDATES, Found, find_answers
+from regard.tasks.answer.span_search import CANDIDATES, SpanCandidates, search_answers
 from regard.tasks.finetune.pipeline import HeadPipeline, check_texts
 
 
 @dataclass(frozen=True)
 class AnswerSpan:
-    """A span of a text (empty: no answer), its start and end, and its probability among the candidates."""
+    """A span of a text (empty: no answer), its character offsets, and its probability among the candidates."""
 
     text: str
     begin: int
@@ -28,17 +28,17 @@ class AnswerSpan:
 
 @dataclass(frozen=True)
 class Answer:
-    """The best answer to a question, and further ones."""
+    """The best answer to a question, and the next best."""
 
     question: str
     answer: AnswerSpan
     others: tuple[AnswerSpan, ...]
     null_score_gap: float
-    """Score of no answer minus that of the best span."""
+    """Score of no answer minus score of the best span."""
 
     @property
     def text(self) -> str:
-        """The answer itself; empty where there is none."""
+        """The text of the best answer; empty: no answer."""
         return self.answer.text
 
 
@@ -47,12 +47,12 @@ class QuestionAnswerer(HeadPipeline):
 
     @property
     def has_unanswerable(self) -> bool:
-        """Whether it was trained on questions without an answer."""
+        """True if the training set has unanswerable questions."""
         return AnswerFacts.read(self.bundle).has_unanswerable
 
     @property
     def threshold(self) -> float:
-        """The null_score_gap up to which it gives an answer."""
+        """The largest null_score_gap with which an answer is given."""
         return AnswerFacts.read(self.bundle).threshold
 
     @overload
@@ -84,10 +84,10 @@ class QuestionAnswerer(HeadPipeline):
         threshold: float | None = None,
         progress: Progress = SILENT,
     ) -> Answer | list[Answer]:
-        """Answer one question about a text, or each of many (question, text), in their order.
+        """Answer one question about a text, or each of a list of (question, text), in order.
 
-        `count` answers are returned; a model trained with unanswerable questions gives none where its null_score_gap is
-        above the `threshold` (default: the best on its validation set).
+        `count` answers are returned. A model trained with unanswerable questions gives no answer if the
+        null_score_gap exceeds the `threshold` (default: the best on the validation set).
         """
         if threshold is not None and not self.has_unanswerable:
             raise ConfigError("threshold: this model was trained without unanswerable questions; leave it out.")
@@ -101,31 +101,33 @@ class QuestionAnswerer(HeadPipeline):
     ) -> list[Answer]:
         for line, texts in enumerate(given, start=1):
             check_texts(texts, f"question {line:,}")
-        asked = [QuestionRow(str(line), question, context, ()) for line, (question, context) in enumerate(given)]
+        rows = [QuestionRow(str(line), question, context, ()) for line, (question, context) in enumerate(given)]
         facts = AnswerFacts.read(self.bundle)
-        encoded = encode_questions(asked, self.tokenizer, self.frame, self.max_length, facts.stride, progress)
+        encoded = encode_questions(rows, self.tokenizer, self.template, self.max_length, facts.stride, progress)
         scores = self._scores(encoded, progress)
-        spans = find_answers(encoded, scores, len(asked), facts.max_answer_tokens, max(count, CANDIDATES))
+        candidates = search_answers(encoded, scores, len(rows), facts.max_answer_tokens, max(count, CANDIDATES))
         limit = threshold if facts.has_unanswerable else None
         return [
             build_answer(each.question, each.context, one, limit, count)
-            for each, one in zip(asked, spans, strict=True)
+            for each, one in zip(rows, candidates, strict=True)
         ]
 
 
-def build_answer(question: str, context: str, found: Found, threshold: float | None, count: int = 1) -> Answer:
-    """Return the best of candidate spans; without a threshold, there always is an answer."""
-    scores = [each.score for each in found.spans] + ([] if threshold is None else [found.nothing])
+def build_answer(
+    question: str, context: str, candidates: SpanCandidates, threshold: float | None, count: int = 1
+) -> Answer:
+    """Return the best of candidate spans, or no answer above the threshold; None: always an answer."""
+    scores = [each.score for each in candidates.spans] + ([] if threshold is None else [candidates.null_score])
     probabilities = softmax(np.array(scores)).tolist() if scores else []
     answers = [
         AnswerSpan(context[each.begin : each.end], each.begin, each.end, probability)
-        for each, probability in zip(found.spans, probabilities)
+        for each, probability in zip(candidates.spans, probabilities)
     ]
     if threshold is not None or not answers:
         no_answer = AnswerSpan("", 0, 0, probabilities[-1] if probabilities else 1.0)
-        has_none = not answers or found.null_score_gap > (threshold or 0.0)
+        has_none = not answers or candidates.null_score_gap > (threshold or 0.0)
         answers.insert(0 if has_none else _rank(answers, no_answer), no_answer)
-    return Answer(question, answers[0], tuple(answers[1:count]), found.null_score_gap)
+    return Answer(question, answers[0], tuple(answers[1:count]), candidates.null_score_gap)
 
 
 def _rank(answers: Sequence[AnswerSpan], other: AnswerSpan) -> int:

@@ -6,7 +6,7 @@ from regard.tasks.finetune.records import HeadFacts
 
 
 class AnswerFacts(HeadFacts):
-    """What a question-answering model's checkpoint stores beside the model."""
+    """Facts of a question-answering model: windows, span search and the threshold of no answer."""
 
     stride: Size
     max_answer_tokens: Size

@@ -1,4 +1,4 @@
-"""A run of a question-answering model as one frozen value."""
+"""Settings of the task `answer`."""
 
 from typing import Generic, Literal
 
@@ -10,7 +10,7 @@ from regard.tasks.settings import M
 
 
 class AnswerSettings(FineTuneSettings[M], Generic[M]):
-    """Everything about the run of a question-answering model."""
+    """The settings of a run of a question-answering model."""
 
     task: Literal["answer"] = "answer"
     data: ExampleData[QuestionSource]

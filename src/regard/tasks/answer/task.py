@@ -1,4 +1,4 @@
-"""The task `answer`: questions whose answers are spans of a text."""
+"""The task `answer`: extractive question answering."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ from regard.progress import SILENT, Progress
 from regard.tasks.answer.pipeline import QuestionAnswerer, build_answer
 from regard.tasks.answer.records import AnswerFacts
 from regard.tasks.answer.settings import AnswerSettings
-from regard.tasks.answer.span_search import Found, find_answers
+from regard.tasks.answer.span_search import SpanCandidates, search_answers
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
 from regard.tasks.finetune.base import Columns, HeadTask, Settings
-from regard.tasks.finetune.pipeline import frame_of
+from regard.tasks.finetune.pipeline import template_of
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.init_from import FINE_TUNING_RATES
 
@@ -58,7 +58,7 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
     )
     init_from = InitFrom({"encoder": FINE_TUNING_RATES["encoder"]}, has_new_head=True)
     unit = "question"
-    needs = "no question has its answer in its text; correct the answers, or name another file."
+    no_examples = "no question has its answer in its text; correct the answers, or name another file."
     truncation = "each of these texts is split into windows"
 
     def read(
@@ -72,12 +72,12 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         return None
 
     def reason_not_to_train(self, example: QuestionRow) -> str | None:
-        """Return why a question can only be evaluated on: its answer is not in the text."""
+        """Return why a question can only be evaluated on: its answer does not occur in the text."""
         is_lost = bool(example.answers) and usual_answer(example) is None
         return "with an answer that is not in the text" if is_lost else None
 
     def texts(self, example: QuestionRow) -> tuple[str, ...]:
-        """Return the text and the question: those of one text stay together."""
+        """Return the text and the question; the text is first, so that its questions stay in one split."""
         return example.context, example.question
 
     def target(self, example: QuestionRow) -> str:
@@ -85,13 +85,13 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         return " | ".join(sorted({" ".join(each.text.split()) for each in example.answers})) or NO_ANSWER
 
     def label_counts(self, examples: Sequence[QuestionRow]) -> Counter[str]:
-        """Return how many questions have an answer."""
+        """Return the number of answerable and of unanswerable questions."""
         return Counter("answered" if each.answers else "without an answer" for each in examples)
 
     def learn(
         self, settings: Settings, train: Sequence[QuestionRow], labels: Sequence[str], pretrained: Bundle | None
     ) -> dict[str, Any]:
-        """Return how texts are split into windows, and whether questions may be unanswerable."""
+        """Return the settings of windows and span search, and whether questions may be unanswerable."""
         assert isinstance(settings, AnswerSettings)
         return {
             "stride": settings.stride,
@@ -101,21 +101,21 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         }
 
     def outputs(self, facts: AnswerFacts) -> int:
-        """Return 2: for the start and the end of an answer."""
+        """Return 2: start and end scores."""
         return 2
 
     def encode(
         self, examples: Sequence[QuestionRow], bundle: Bundle, progress: Progress = SILENT
     ) -> EncodedQuestions:
-        """Return windows of texts as ids."""
+        """Return the windows of questions and texts as ids."""
         facts, tokenizer = self.read_facts(bundle), bundle.tokenizers["tokenizer"]
-        return encode_questions(examples, tokenizer, frame_of(bundle), facts.max_length, facts.stride, progress)
+        return encode_questions(examples, tokenizer, template_of(bundle), facts.max_length, facts.stride, progress)
 
     def predictions(
         self, examples: Sequence[QuestionRow], encoded: EncodedQuestions, outputs: list[Scores], facts: AnswerFacts
     ) -> Predictions:
         """Return the best span for each question, or no answer where that is allowed."""
-        spans = find_answers(encoded, outputs, len(examples), facts.max_answer_tokens)
+        spans = search_answers(encoded, outputs, len(examples), facts.max_answer_tokens)
         losses = [_span_nll(each, label) for each, label in zip(outputs, encoded.labels, strict=True)]
         return _build(examples, spans, facts, float(np.mean(losses)))
 
@@ -125,14 +125,14 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         if not facts.has_unanswerable:
             return predictions
         threshold = find_threshold(examples, predictions.details)
-        bundle.facts["threshold"] = threshold
+        bundle.facts.update(threshold=threshold)
         fitted = facts.model_copy(update={"threshold": threshold})
         return _build(examples, predictions.details, fitted, predictions.loss)
 
     def compute_metrics(
         self, examples: Sequence[QuestionRow], predictions: Predictions, facts: AnswerFacts
     ) -> dict[str, Any]:
-        """Return exact match and F1, and the threshold that would be best here."""
+        """Return exact match and F1, and the best threshold on this set."""
         answers = [[each.text for each in example.answers] for example in examples]
         scores = asdict(answer_scores(predictions.lines, answers))
         if not facts.has_unanswerable:
@@ -155,7 +155,7 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         return bool(exact_match(line, [each.text for each in example.answers]))
 
     def error(self, example: QuestionRow, line: str, confidence: float) -> ErrorExample:
-        """Return a wrong answer after its question."""
+        """Return a wrong answer with its question."""
         return ErrorExample([example.question], self.target(example), line or NO_ANSWER, confidence)
 
     def pipeline(self, bundle: Bundle, options: LoadOptions) -> QuestionAnswerer:
@@ -163,8 +163,10 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         return QuestionAnswerer(bundle)
 
 
-def _build(examples: Sequence[QuestionRow], spans: Sequence[Found], facts: AnswerFacts, loss: float) -> Predictions:
-    """Return the answers that candidate spans and the threshold amount to."""
+def _build(
+    examples: Sequence[QuestionRow], spans: Sequence[SpanCandidates], facts: AnswerFacts, loss: float
+) -> Predictions:
+    """Return the predictions for candidate spans with the threshold."""
     threshold = facts.threshold if facts.has_unanswerable else None
     answers = [
         build_answer(each.question, each.context, one, threshold) for each, one in zip(examples, spans, strict=True)
@@ -173,18 +175,18 @@ def _build(examples: Sequence[QuestionRow], spans: Sequence[Found], facts: Answe
     return Predictions(lines, [each.answer.probability for each in answers], loss, spans)
 
 
-def find_threshold(examples: Sequence[QuestionRow], spans: Sequence[Found]) -> float:
-    """Return the null_score_gap up to which it is best to give an answer."""
+def find_threshold(examples: Sequence[QuestionRow], spans: Sequence[SpanCandidates]) -> float:
+    """Return the threshold of the null_score_gap with the highest F1."""
     texts = [
         each.context[one.spans[0].begin : one.spans[0].end] if one.spans else ""
         for each, one in zip(examples, spans, strict=True)
     ]
-    margins = [one.null_score_gap if one.spans else 1e9 for one in spans]
-    return best_threshold(texts, [[each.text for each in example.answers] for example in examples], margins)
+    gaps = [one.null_score_gap if one.spans else 1e9 for one in spans]
+    return best_threshold(texts, [[each.text for each in example.answers] for example in examples], gaps)
 
 
-def _span_nll(scores: Scores, label: Any) -> float:
-    """Return the mean negative log probability of both ends in a window."""
+def _span_nll(scores: Scores, label: Sequence[int]) -> float:
+    """Return the mean negative log-likelihood of the first and last token in a window."""
     tiny = np.finfo(np.float64).tiny
     ends = [softmax(scores[:, side])[label[side]] for side in (0, 1)]
     return float(-np.log(np.maximum(ends, tiny)).mean())

@@ -1,20 +1,22 @@
-"""Multiple choice: a context and choices in, the most probable of them out."""
+"""Multiple-choice pipeline: the most probable of several choices for a context."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
-from regard.data.encoding.labeled import encode_choices
+from regard.checkpoint.bundle import Bundle
+from regard.data.encoding.labeled import EncodedExamples, encode_choices
 from regard.data.sources.multiple_choice import MultipleChoiceRow
 from regard.errors import DataError
 from regard.pipelines.head_scores import softmax
 from regard.progress import SILENT, Progress
-from regard.tasks.finetune.pipeline import HeadPipeline, check_texts
+from regard.tasks.finetune.pipeline import HeadPipeline, check_texts, template_of
+from regard.tasks.finetune.records import HeadFacts
 
 
 @dataclass(frozen=True)
 class ChoiceResult:
-    """The most probable of some choices, by its number from 0, and the probability of each."""
+    """The most probable of several choices, by its index, and the probability of each."""
 
     context: str
     choices: tuple[str, ...]
@@ -23,7 +25,7 @@ class ChoiceResult:
 
     @property
     def choice(self) -> str:
-        """The choice itself."""
+        """The text of the choice."""
         return self.choices[self.number]
 
     @property
@@ -32,8 +34,17 @@ class ChoiceResult:
         return self.probabilities[self.number]
 
 
+def encode_choice_rows(
+    bundle: Bundle, rows: Sequence[MultipleChoiceRow], progress: Progress = SILENT
+) -> EncodedExamples:
+    """Return contexts with their choices as ids of a model."""
+    limit = HeadFacts.read(bundle).max_length
+    encoded = encode_choices(rows, bundle.tokenizers["tokenizer"], template_of(bundle), limit, progress)
+    return replace(encoded, looks_at_all=bundle.head is not None and bundle.head.pooling != "token")
+
+
 class MultipleChoice(HeadPipeline):
-    """Chooses the continuation of a context."""
+    """Chooses among continuations of a context."""
 
     @overload
     def __call__(self, context: str, choices: Sequence[str], *, progress: Progress = SILENT) -> ChoiceResult: ...
@@ -48,7 +59,7 @@ class MultipleChoice(HeadPipeline):
         *,
         progress: Progress = SILENT,
     ) -> ChoiceResult | list[ChoiceResult]:
-        """Choose among the choices for one context, or for each of many (context, choices), in their order."""
+        """Choose for one context, or for each of a list of (context, choices), in order."""
         if isinstance(context, str):
             return self._choose([(context, choices or ())], progress)[0]
         return self._choose(context, progress)
@@ -63,9 +74,7 @@ class MultipleChoice(HeadPipeline):
             MultipleChoiceRow(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1)
             for each in examples
         ]
-        is_mean = self.bundle.head is not None and self.bundle.head.pooling != "token"
-        encoded = encode_choices(stripped, self.tokenizer, self.frame, self.max_length)
-        encoded = replace(encoded, looks_at_all=is_mean)
+        encoded = encode_choice_rows(self.bundle, stripped)
         probabilities = [softmax(each) for each in self._scores(encoded, progress)]
         return [
             ChoiceResult(example.context, example.choices, int(each.argmax()), tuple(each.tolist()))

@@ -1,4 +1,4 @@
-"""A run of a multiple-choice model as one frozen value."""
+"""Settings of the task `choose`."""
 
 from typing import Generic, Literal
 
@@ -8,7 +8,7 @@ from regard.tasks.settings import M
 
 
 class ChooseSettings(FineTuneSettings[M], Generic[M]):
-    """Everything about the run of a multiple-choice model."""
+    """The settings of a run of a multiple-choice model."""
 
     task: Literal["choose"] = "choose"
     data: ExampleData[ChoiceSource]

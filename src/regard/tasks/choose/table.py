@@ -10,7 +10,7 @@ from regard.tasks.choose.pipeline import MultipleChoice
 
 
 def choose_table(chooser: MultipleChoice, path: str, progress: Progress = SILENT) -> ResultTable:
-    """Choose among the choices of each row: its number (from 0), its text, and how likely each one is."""
+    """Choose among the choices of each row: added are index and text of the best, and the probability of each."""
     table = read_rows(path, None, "train", lambda row: True)
     examples = choices_in(table, ChoiceSource(path=path), chooser.columns, progress)
     chosen = iter(chooser([(each.context, each.choices) for each in examples if each], progress=progress))

@@ -1,26 +1,24 @@
-"""The task `choose`: a context and several continuations, one of them correct."""
+"""The task `choose`: multiple choice among continuations of a context."""
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFiles
-from regard.data.encoding.labeled import EncodedExamples, encode_choices
+from regard.data.encoding.labeled import EncodedExamples
 from regard.data.settings.examples import ChoiceSource
 from regard.data.sources.multiple_choice import MultipleChoiceRow, read_choices_with_columns
 from regard.metrics.bootstrap import Statistic
 from regard.models.families import Kind
 from regard.pipelines.head_scores import Scores, mean_nll, softmax
 from regard.progress import SILENT, Progress
-from regard.tasks.choose.pipeline import MultipleChoice
+from regard.tasks.choose.pipeline import MultipleChoice, encode_choice_rows
 from regard.tasks.choose.settings import ChooseSettings
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
 from regard.tasks.finetune.base import Columns, HeadTask, Settings
-from regard.tasks.finetune.pipeline import frame_of
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.finetune.records import HeadFacts
 from regard.tasks.init_from import FINE_TUNING_RATES
@@ -29,7 +27,7 @@ KINDS: tuple[Kind, ...] = ("causal-lm", "encoder")
 
 
 class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
-    """Multiple choice: each example brings its own choices."""
+    """Multiple choice: each example has its own choices."""
 
     name, preset, head = "choose", "gpt-tiny", "multiple-choice"
     wording = Wording("a multiple-choice model", "multiple-choice models", "--data FILE")
@@ -64,11 +62,11 @@ class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
         return None if example.context else "empty"
 
     def texts(self, example: MultipleChoiceRow) -> tuple[str, ...]:
-        """Return the context and the choices; their order makes no difference."""
+        """Return the context and the choices, sorted: their order does not matter."""
         return (example.context, *sorted(example.choices))
 
     def label_counts(self, examples: Sequence[MultipleChoiceRow]) -> Counter[str]:
-        """Return how often the correct choice is the first, the second and so on."""
+        """Return how often the correct choice has each index."""
         return Counter(str(each.label) for each in examples)
 
     def vocabulary(self, example: MultipleChoiceRow) -> tuple[str, ...]:
@@ -86,16 +84,14 @@ class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
         labels: Sequence[str],
         pretrained: Bundle | None,
     ) -> dict[str, Any]:
-        """Return nothing: every example brings its own choices."""
+        """Return no facts: every example has its own choices."""
         return {}
 
     def encode(
         self, examples: Sequence[MultipleChoiceRow], bundle: Bundle, progress: Progress = SILENT
     ) -> EncodedExamples:
         """Return examples as ids."""
-        limit = self.read_facts(bundle).max_length
-        encoded = encode_choices(examples, bundle.tokenizers["tokenizer"], frame_of(bundle), limit, progress)
-        return replace(encoded, looks_at_all=bundle.head is not None and bundle.head.pooling != "token")
+        return encode_choice_rows(bundle, examples, progress)
 
     def predictions(
         self,
@@ -114,7 +110,7 @@ class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
     def compute_metrics(
         self, examples: Sequence[MultipleChoiceRow], predictions: Predictions, facts: HeadFacts
     ) -> dict[str, Any]:
-        """Return the accuracy, and that of guessing among the choices."""
+        """Return the accuracy, and that of random guessing."""
         correct = [self.is_correct(*each) for each in zip(examples, predictions.lines, strict=True)]
         return {
             "accuracy": sum(correct) / len(correct),

@@ -1,4 +1,4 @@
-"""Classification: text in, a label out."""
+"""Classification pipeline: the label of a text or text pair."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,26 +7,18 @@ from typing import overload
 from regard.pipelines.head_scores import softmax
 from regard.progress import SILENT, Progress
 from regard.tasks.classify.records import ClassifyFacts
-from regard.tasks.finetune.pipeline import (
-    HeadPipeline,
-    Lines,
-    Texts,
-    as_texts,
-    check_count,
-    check_texts,
-    encode_pairs,
-)
+from regard.tasks.finetune.pipeline import Lines, TextPipeline, Texts
 
 
 @dataclass(frozen=True)
 class Classification:
-    """The most probable label of a text, or of a pair, and the probability of every label."""
+    """The most probable label of a text or text pair, and the probability of every label."""
 
     texts: tuple[str, ...]
     label: str
     probabilities: dict[str, float]
     is_truncated: bool
-    """Whether the text was longer than the model takes, and lost its end."""
+    """The text was longer than the maximum length, and its end was left out."""
 
     @property
     def probability(self) -> float:
@@ -34,18 +26,13 @@ class Classification:
         return self.probabilities[self.label]
 
 
-class Classifier(HeadPipeline):
-    """Labels texts, or pairs of texts."""
+class Classifier(TextPipeline):
+    """Predicts the label of texts or text pairs."""
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels, in the order of the outputs."""
         return tuple(ClassifyFacts.read(self.bundle).labels)
-
-    @property
-    def texts(self) -> int:
-        """The number of texts of an example: one, or two."""
-        return ClassifyFacts.read(self.bundle).texts
 
     @overload
     def __call__(self, text: Texts, *, lines: Lines = None, progress: Progress = SILENT) -> Classification: ...
@@ -64,7 +51,7 @@ class Classifier(HeadPipeline):
         lines: Lines = None,
         progress: Progress = SILENT,
     ) -> Classification | list[Classification]:
-        """Label one text (or pair, as a tuple), or many of them, in a list, in their order.
+        """Classify one text (or pair, as a tuple), or a list of them, in order.
 
         `lines` are their line numbers, for messages.
         """
@@ -73,15 +60,10 @@ class Classifier(HeadPipeline):
         return self._classify(text, lines or range(1, len(text) + 1), progress)
 
     def _classify(self, given: Sequence[Texts], lines: Sequence[int], progress: Progress) -> list[Classification]:
-        rows = [as_texts(each, f"line {line:,}") for line, each in zip(lines, given, strict=True)]
-        for line, texts in zip(lines, rows, strict=True):
-            check_count(texts, self.texts, f"line {line:,}")
-            check_texts(texts, f"line {line:,}")
-        stripped = [tuple(text.strip() for text in texts) for texts in rows]  # as in training
-        encoded = encode_pairs(self.bundle, stripped, [0] * len(rows))
         labels = self.labels
-        probabilities = [softmax(each) for each in self._scores(encoded, progress)]
-        return [
-            Classification(texts, labels[int(each.argmax())], dict(zip(labels, each.tolist())), is_truncated)
-            for texts, each, is_truncated in zip(rows, probabilities, encoded.is_truncated.tolist(), strict=True)
-        ]
+        results = []
+        for texts, scores, is_truncated in self._predict(given, lines, progress):
+            probabilities = softmax(scores)
+            label = labels[int(probabilities.argmax())]
+            results.append(Classification(texts, label, dict(zip(labels, probabilities.tolist())), is_truncated))
+        return results

@@ -4,4 +4,4 @@ from regard.tasks.finetune.records import LabelFacts, TextFacts
 
 
 class ClassifyFacts(TextFacts, LabelFacts):
-    """What a classifier's checkpoint stores beside the model."""
+    """Facts of a classifier: its labels, and its texts per example."""

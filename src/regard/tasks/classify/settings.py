@@ -1,4 +1,4 @@
-"""A run of a classifier as one frozen value."""
+"""Settings of the task `classify`."""
 
 from typing import Generic, Literal
 
@@ -8,7 +8,7 @@ from regard.tasks.settings import M
 
 
 class ClassifySettings(FineTuneSettings[M], Generic[M]):
-    """Everything about the run of a classifier."""
+    """The settings of a run of a classifier."""
 
     task: Literal["classify"] = "classify"
     data: ExampleData[LabelSource]

@@ -8,10 +8,10 @@ from regard.progress import SILENT, Progress
 from regard.tasks.classify.pipeline import Classifier
 
 
-def label_table(
+def classify_table(
     classifier: Classifier, path: str, columns: Sequence[str | int] = (), progress: Progress = SILENT
 ) -> ResultTable:
-    """Label the rows of a .csv, .tsv or .jsonl file (.gz too); `columns` name the texts if they cannot be guessed."""
+    """Classify the rows of a table; `columns` name the texts if they cannot be guessed."""
     table = read_text_table(path, columns, classifier.texts, classifier.columns, progress)
     return ResultTable(
         table,

@@ -1,4 +1,4 @@
-"""The task `classify`: texts or pairs of texts with one of several labels."""
+"""The task `classify`: one of several labels for a text or text pair."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ from regard.tasks.classify.settings import ClassifySettings
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
 from regard.tasks.finetune.base import Settings
 from regard.tasks.finetune.labels import check_labels, label_at
-from regard.tasks.finetune.pipeline import encode_pairs
+from regard.tasks.finetune.pipeline import encode_rows
 from regard.tasks.finetune.predictions import Predictions, ScoreName
 from regard.tasks.finetune.texts import TextHeadTask
 from regard.tasks.init_from import FINE_TUNING_RATES
 
 FEW_LABELS = 20
-"""Number of labels that is never suspicious."""
+"""Number of labels up to which a column is always taken for labels."""
 KINDS: tuple[Kind, ...] = ("causal-lm", "encoder", "bidirectional-lm", "embeddings")
 
 
@@ -59,7 +59,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
     shows_imbalance = True
 
     def labels(self, train: Sequence[LabeledRow], name: str) -> list[str]:
-        """Return the labels that occur, by number or alphabetically; values that cannot be labels are refused."""
+        """Return the labels, in numerical or alphabetical order; too many of them are refused."""
         labels = {each.label for each in train}
         if len(labels) == 1:
             raise DataError(
@@ -79,7 +79,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
     def learn(
         self, settings: Settings, train: Sequence[LabeledRow], labels: Sequence[str], pretrained: Bundle | None
     ) -> dict[str, Any]:
-        """Return the labels, and how pairs are encoded."""
+        """Return the labels and the encoding of pairs."""
         assert isinstance(settings, ClassifySettings)
         return {"labels": list(labels)} | self.pair_facts(settings.pair_encoding, train)
 
@@ -91,12 +91,12 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
     def adapt(
         self, name: str, examples: Sequence[LabeledRow], bundle: Bundle, progress: Progress
     ) -> list[LabeledRow]:
-        """Return examples with the model's own labels where theirs are label ids."""
+        """Return examples with the model's labels in place of label ids."""
         rows, known = super().adapt(name, examples, bundle, progress), self.read_facts(bundle).labels
-        names = {label: label_at(label, known) for label in sorted({each.label for each in rows})}
-        if any(label in known or meant is None for label, meant in names.items()):
+        names = {index: label_at(index, known) for index in sorted({each.label for each in rows})}
+        if any(index in known or label is None for index, label in names.items()):
             return rows
-        progress.say(f"{name}: {', '.join(f'{label} is {meant}' for label, meant in names.items())}.")
+        progress.say(f"{name}: {', '.join(f'{index} is {label}' for index, label in names.items())}.")
         return [each._replace(label=str(names[each.label])) for each in rows]
 
     def outputs(self, facts: ClassifyFacts) -> int:
@@ -107,7 +107,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
         """Return examples as ids."""
         ids = self.read_facts(bundle).label_ids
         labels = [ids[each.label] for each in examples]
-        return encode_pairs(bundle, [each.texts for each in examples], labels, progress)
+        return encode_rows(bundle, [each.texts for each in examples], labels, progress)
 
     def predictions(
         self, examples: Sequence[LabeledRow], encoded: EncodedExamples, outputs: list[Scores], facts: ClassifyFacts

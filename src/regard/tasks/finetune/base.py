@@ -1,4 +1,4 @@
-"""Fine-tuning: a task that puts a head on a model, by how its examples are read, encoded, predicted and scored."""
+"""The base of fine-tuning tasks: reading, encoding, prediction and scoring of examples for a model with a head."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -20,9 +20,9 @@ from regard.tasks.data import EvalSet, Prepared
 from regard.tasks.declarations import Context, EvaluateOptions, LoadOptions, LossCurve, ScoreTable
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.finetune.pipeline import HeadPipeline
-from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
+from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName, describe_mix
 from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores, HeadTaskPassport
-from regard.tasks.finetune.settings import FineTuneSettings, settings_of
+from regard.tasks.finetune.settings import FineTuneSettings, Pooling, settings_of
 from regard.tasks.record import RunRecord
 
 if TYPE_CHECKING:
@@ -61,16 +61,16 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         Literal["classification", "regression", "multiple-choice", "token-classification", "extractive-qa"]
     ]
     score_names: ClassVar[tuple[ScoreName, ...]]
-    """The scores a set is known by, the first first."""
+    """The main scores of a set, the most important first."""
     unit: ClassVar[str] = "example"
-    needs: ClassVar[str] = "no example has both a text and a label."
-    """The message for a set of which nothing is left."""
+    no_examples: ClassVar[str] = "no example has both a text and a label."
+    """The error message for a set without any usable example."""
     truncation: ClassVar[str] = "the end of each is left out"
-    """What becomes of an example that is too long."""
+    """The treatment of an example that is too long, for the warning."""
     run_settings: ClassVar[Any]
     """The schema of a run, generic in the model's settings."""
     shows_imbalance: ClassVar[bool] = False
-    """A frequent label beside a rare one is worth a warning."""
+    """Warn of a label that is much more frequent than another."""
 
     report = ExampleReportRecord
     scores = HeadScores
@@ -82,7 +82,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
     def read(self, source: Any, progress: Progress, columns: Columns) -> tuple[list[E], dict[str, Any]]:
         """Return the examples of a source, in order, and the columns of its table.
 
-        `columns` are those of the training set, which are taken where another set has them.
+        `columns` are those of the training set: they are preferred where the source has them.
         """
 
     @abstractmethod
@@ -95,7 +95,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
     @abstractmethod
     def texts(self, example: E) -> tuple[str, ...]:
-        """Return the texts of an example; two with the same ones are the same example."""
+        """Return the texts of an example, which identify it."""
 
     @abstractmethod
     def target(self, example: E) -> str:
@@ -110,17 +110,17 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         return []
 
     def label_counts(self, examples: Sequence[E]) -> Counter[str]:
-        """Return how often each label is the true one, where that is worth counting."""
+        """Return how often each label is the true one; empty where targets are not counted."""
         return Counter(self.target(each) for each in examples)
 
     @abstractmethod
     def learn(
         self, settings: Settings, train: Sequence[E], labels: Sequence[str], pretrained: Bundle | None
     ) -> dict[str, Any]:
-        """Return the facts that a new model stores: what follows from the training set and the settings."""
+        """Return the facts that a new model stores, learned from the training set and the settings."""
 
     def adapt(self, name: str, examples: Sequence[E], bundle: Bundle, progress: Progress) -> list[E]:
-        """Return examples as a model of another library takes them, whose config holds few facts."""
+        """Return examples adapted to a model of another library, whose config holds few facts."""
         return list(examples)
 
     def check_rows(self, name: str, examples: Sequence[E], facts: F) -> None:
@@ -130,8 +130,8 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         """Return the number of outputs of the head."""
         return 1
 
-    def head_settings(self, facts: F, dropout: float, pooling: Any) -> HeadSettings:
-        """Return the shape of the head."""
+    def head_settings(self, facts: F, dropout: float, pooling: Pooling) -> HeadSettings:
+        """Return the settings of the head."""
         return HeadSettings(kind=self.head, outputs=self.outputs(facts), dropout=dropout, pooling=pooling)
 
     @abstractmethod
@@ -140,7 +140,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
     @abstractmethod
     def predictions(self, examples: Sequence[E], encoded: Any, outputs: list[Scores], facts: F) -> Predictions:
-        """Return the predictions that the outputs of the head amount to."""
+        """Return the predictions decoded from the outputs of the head."""
 
     @abstractmethod
     def compute_metrics(self, examples: Sequence[E], predictions: Predictions, facts: F) -> dict[str, Any]:
@@ -155,11 +155,11 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         return line == self.target(example)
 
     def error(self, example: E, line: str, confidence: float) -> ErrorExample:
-        """Return a wrong prediction as it is shown."""
+        """Return a wrong prediction for cards and reports."""
         return ErrorExample(list(self.texts(example)), self.target(example), line, confidence)
 
     def calibrate(self, examples: Sequence[E], predictions: Predictions, bundle: Bundle) -> Predictions:
-        """Fit on the validation set what is not a weight, where a task has such; return the new predictions."""
+        """Fit decoding parameters (a threshold) on the validation set, if any; return the updated predictions."""
         return predictions
 
     def errors(self, examples: Sequence[E], predictions: Predictions, count: int) -> list[ErrorExample]:
@@ -202,7 +202,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         return settings_of(self.run_settings, model)
 
     def defaults(self) -> dict[str, Any]:
-        """Return the settings of the plain command."""
+        """Return the default settings of the task."""
         return {"model": {"preset": self.preset}, "train": TRAIN | {"select_by": self.selection_metrics[0]}}
 
     def prepare(self, settings: Settings, context: Context) -> "Prepared[ExampleSets]":
@@ -234,12 +234,12 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         else:
             assert record is not None
             data = record.data_settings(ExampleData[self.source])  # type: ignore[name-defined]
-            gathered = gather_examples(self, data, progress, getattr(facts, "labels", None))
+            gathered = gather_examples(self, data, progress, facts.known_labels)
             sets = gathered.tests or {"valid": gathered.valid}
         return {name: EvalSet(name, rows) for name, rows in sets.items()}
 
     def adapted(self, pipeline: P, chosen: EvalSet, progress: Progress) -> EvalSet:
-        """Return a set as a model of another library takes it."""
+        """Return a set adapted to a model of another library."""
         return EvalSet(chosen.name, self.adapt(chosen.name, chosen.rows, pipeline.bundle, progress))
 
     def evaluate(
@@ -262,8 +262,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         """Return how the intervals are computed, and the weights of an ELMo's layers."""
         lines = ["In brackets: 95 % intervals by bootstrap over the set."]
         if mix := next(iter(scores.values())).get("mix"):
-            weights = ", ".join(f"{name} {value:.3f}" for name, value in mix.items())
-            lines.append(f"learned weights of the layers: {weights}")
+            lines.append(f"learned weights of the layers: {describe_mix(mix)}")
         return lines
 
     def score_tables(self, scores: Mapping[str, Mapping[str, Any]]) -> list[ScoreTable]:
@@ -284,7 +283,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         return [scores_section(self, card), data_section(card)]
 
     def plan(self, prepared: "Prepared[ExampleSets]") -> dict[str, Any]:
-        """Return how many labels and examples there are."""
+        """Return the number of labels and of examples."""
         report = prepared.report
         assert isinstance(report, ExampleReportRecord)
         return {

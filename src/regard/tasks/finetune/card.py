@@ -1,20 +1,17 @@
 """The sections of a fine-tuned model's card on scores and data."""
 
-from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from regard.escaping import in_markdown
 from regard.reporting.markdown import code, table
 from regard.tasks.card import CardInput, no_scores, pretrained, source_of
+from regard.tasks.finetune.data import AnyHeadTask
 from regard.tasks.finetune.pictures import draw_confusion
+from regard.tasks.finetune.predictions import describe_mix
 from regard.tasks.finetune.records import ExampleReportRecord, HeadScores
 
-if TYPE_CHECKING:
-    from regard.tasks.finetune.base import HeadTask
-
-
 SHOWN = 200
-"""Characters of a text that an error is shown with."""
+"""Maximum characters of a text in the table of errors."""
 
 LABELS = {
     "precision": "precision",
@@ -26,10 +23,10 @@ LABELS = {
     "threshold": "threshold",
     "majority_baseline": "majority baseline",
 }
-"""Labels of metrics that a card shows beside those of the task."""
+"""Labels of further metrics, shown after those of the task."""
 
 
-def scores_section(task: "HeadTask[Any, Any, Any]", card: CardInput) -> list[str]:
+def scores_section(task: AnyHeadTask, card: CardInput) -> list[str]:
     """Return the metrics on every set with their intervals, by label, and the most confident errors."""
     scores = {name: HeadScores.model_validate(each) for name, each in card.record.scores.items()}
     if not scores:
@@ -50,18 +47,13 @@ def scores_section(task: "HeadTask[Any, Any, Any]", card: CardInput) -> list[str
     lines = ["## Scores", "", *table(header, rows), "", *_intervals(scores, labels), _note(scores)]
     mix = next(iter(scores.values())).mix
     if mix:
-        lines += ["", f"Learned weights of the layers for this task: {mix_words(mix)}."]
+        lines += ["", f"Learned weights of the layers for this task: {describe_mix(mix)}."]
     for name, each in scores.items():
         lines += _by_label(card, name, each) + _errors(name, each)
     return lines
 
 
-def mix_words(mix: dict[str, float]) -> str:
-    """Return the weight of each layer, and the scale of all, in words."""
-    return ", ".join(f"{name} {value:.3f}" for name, value in mix.items())
-
-
-def _number(value: Any) -> str:
+def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
 
 
@@ -139,7 +131,7 @@ def _short(text: str) -> str:
 
 
 def data_section(card: CardInput) -> list[str]:
-    """Return the source of every set, its counts, and what is suspicious about it."""
+    """Return the source of every set, its counts, and how many of its examples are suspicious."""
     report = card.record.report
     assert isinstance(report, ExampleReportRecord)
     rows = []

@@ -1,4 +1,4 @@
-"""The examples of a fine-tuning run: read, cleaned, split, and checked for what is suspicious."""
+"""The examples of a fine-tuning run: reading, cleaning, splitting, and warnings about suspicious ones."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 AnyHeadTask: TypeAlias = "HeadTask[Any, Any, Any]"
 
 IMBALANCE = 10
-"""Ratio of the most frequent label to the rarest from which on a warning is given."""
+"""Ratio of the most frequent label to the rarest at which a warning is given."""
 SHOWN = 60
-"""Characters of a text that a warning shows."""
+"""Maximum characters of a text in a warning."""
 
 
 @dataclass
 class ExampleReport:
-    """How many examples were read, dropped and held out, which labels they have, and what is suspicious."""
+    """Counts of one set: examples read, dropped and held out, labels, and suspicious examples."""
 
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     held_out: int = 0
     labels: Counter[str] = field(default_factory=Counter)
     contradictory: int = 0
-    """Texts that occur with different labels."""
+    """Number of texts that occur with different labels."""
     duplicates: int = 0
-    """Examples that occur before, text and label."""
+    """Number of repetitions of an earlier example, text and label."""
     truncated: int = 0
-    """Examples too long to be encoded whole."""
+    """Number of examples longer than the maximum length."""
     columns: dict[str, Any] = field(default_factory=dict)
     """The columns of their table, as settings name them."""
 
     @property
     def kept(self) -> int:
-        """How many examples remain."""
+        """The number of remaining examples."""
         return self.read - self.dropped.total() - self.held_out
 
     def plain(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the counts as plain values."""
         return vars(self) | {"kept": self.kept, "dropped": dict(self.dropped), "labels": dict(self.labels)}
 
 
@@ -60,7 +60,7 @@ class ExampleSets:
     tests: dict[str, list[Any]]
     reports: dict[str, ExampleReport]
     labels: list[str]
-    """All labels, in order; none where each example has choices of its own."""
+    """All labels, in order; empty where targets are not labels."""
 
     @property
     def sets(self) -> dict[str, list[Any]]:
@@ -116,7 +116,7 @@ def read_set(
         else:
             kept.append(each)
     if not kept:
-        raise DataError(f"{source.name}: {task.needs}")
+        raise DataError(f"{source.name}: {task.no_examples}")
     return kept
 
 
@@ -127,7 +127,7 @@ def check_sets(task: AnyHeadTask, sets: ExampleSets, facts: Any) -> None:
 
 
 def report_counts(task: AnyHeadTask, sets: ExampleSets, progress: Progress) -> None:
-    """Report how many examples there are, and what was dropped."""
+    """Report the number of examples of each set, and of those dropped, with the reasons."""
     for name, report in sets.reports.items():
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.dropped.most_common())
         held_out = f"; {report.held_out:,} held out for validation" if report.held_out else ""
@@ -137,7 +137,7 @@ def report_counts(task: AnyHeadTask, sets: ExampleSets, progress: Progress) -> N
 
 
 def warn_of_labels(task: AnyHeadTask, sets: ExampleSets, progress: Progress) -> None:
-    """Warn of labels that keep a model from learning, or a metric from meaning much."""
+    """Warn of imbalanced labels, which make accuracy misleading, and of contradictory ones."""
     labels = sets.reports["train"].labels
     counts = Counter({label: labels[label] for label in sets.labels}).most_common() if task.shows_imbalance else []
     if counts and counts[0][1] >= IMBALANCE * max(1, counts[-1][1]):
@@ -159,7 +159,7 @@ def _short(text: str) -> str:
 
 
 def warn_of_truncation(task: AnyHeadTask, sets: ExampleSets, limit: int, progress: Progress) -> None:
-    """Warn of examples that are too long."""
+    """Warn of examples longer than `limit` tokens."""
     for name, report in sets.reports.items():
         if report.truncated:
             progress.warn(
@@ -169,7 +169,7 @@ def warn_of_truncation(task: AnyHeadTask, sets: ExampleSets, limit: int, progres
 
 
 def example_files(data: ExampleData[Any]) -> dict[str, str]:
-    """Return the SHA-256 of every file the examples come from."""
+    """Return the SHA-256 of every file of examples, by its path."""
     sources = [data.train, *([data.valid] if data.valid else []), *data.test.values()]
     return {each.path: fingerprint(Path(each.path))["sha256"] for each in sources if Path(each.path).is_file()}
 

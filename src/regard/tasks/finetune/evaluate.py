@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from regard.checkpoint.bundle import Bundle
 from regard.errors import DataError
@@ -11,19 +11,16 @@ from regard.metrics.significance import Difference, paired
 from regard.progress import SILENT, Progress
 from regard.tasks.data import EvalSet
 from regard.tasks.evaluation import Evaluation
+from regard.tasks.finetune.data import AnyHeadTask
 from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.predictions import Predictions
 
-if TYPE_CHECKING:
-    from regard.tasks.finetune.base import HeadTask
-
-
 ERRORS = 10
-"""Errors that are kept of each set."""
+"""Number of errors kept of each set."""
 
 
 def evaluate_examples(
-    task: "HeadTask[Any, Any, Any]", pipeline: HeadPipeline, chosen: EvalSet, progress: Progress = SILENT
+    task: AnyHeadTask, pipeline: HeadPipeline, chosen: EvalSet, progress: Progress = SILENT
 ) -> Evaluation:
     """Return the metrics of a pipeline on a set."""
     bundle, facts = pipeline.bundle, task.read_facts(pipeline.bundle)
@@ -40,9 +37,7 @@ def evaluate_examples(
     return Evaluation(chosen.name, metrics, tuple(predictions.lines), decode, decode)
 
 
-def all_metrics(
-    task: "HeadTask[Any, Any, Any]", chosen: EvalSet, predictions: Predictions, facts: Any
-) -> dict[str, Any]:
+def all_metrics(task: AnyHeadTask, chosen: EvalSet, predictions: Predictions, facts: Any) -> dict[str, Any]:
     """Return all metrics of a set as plain values, each score with its interval by bootstrap."""
     examples = chosen.rows
     metrics = task.compute_metrics(examples, predictions, facts)
@@ -67,9 +62,9 @@ def all_metrics(
 
 
 def compare_predictions(
-    task: "HeadTask[Any, Any, Any]", bundle: Bundle, chosen: EvalSet, outputs: Sequence[Sequence[str]]
+    task: AnyHeadTask, bundle: Bundle, chosen: EvalSet, outputs: Sequence[Sequence[str]]
 ) -> tuple[Difference, ...]:
-    """Return paired bootstrap tests of two lists of predictions, a score each."""
+    """Return a paired bootstrap test for each main score of two lists of predictions."""
     facts, examples = task.read_facts(bundle), chosen.rows
     first, second = outputs
     if len(first) != len(second):

@@ -8,21 +8,21 @@ from typing import Any
 from regard.escaping import in_picture
 from regard.reporting.drawing import new_figure, words_as_they_are
 
-MOST_LABELS = 20
+MAX_LABELS_WITH_COUNTS = 20
 """Number of labels up to which the counts are written into the cells."""
-LONGEST_STEM = 60
-"""Characters of a set's name in the name of its file."""
+MAX_STEM = 60
+"""Maximum characters of a set's name in the name of its file."""
 
 
 def draw_confusion(folder: Path, name: str, confusion: Sequence[Sequence[int]], labels: Sequence[str]) -> str:
     """Plot the confusion matrix of a set into a folder, a row for each true label; return the file's name.
 
-    Cells are shaded by their fraction of the row, so that rare labels show as well as frequent ones.
+    Cells are shaded by their fraction of the row, so that rare labels are as visible as frequent ones.
     """
     side = min(14.0, 2.6 + 0.45 * len(labels))
     fractions = [[count / max(1, sum(row)) for count in row] for row in confusion]
     names = [*map(in_picture, labels)]
-    stem = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:LONGEST_STEM] or "set"
+    stem = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:MAX_STEM] or "set"
     path = folder / f"confusion-{stem}.png"
     with words_as_they_are():
         figure = new_figure(side, side, layout="constrained")
@@ -44,7 +44,7 @@ def _draw(
     panel.set_xlabel("predicted label", fontsize=9)
     panel.set_ylabel("true label", fontsize=9)
     panel.set_title(f"Confusion matrix ({name})", fontsize=10, loc="left")
-    for row, counts in enumerate(confusion if len(labels) <= MOST_LABELS else []):
+    for row, counts in enumerate(confusion if len(labels) <= MAX_LABELS_WITH_COUNTS else []):
         for column, count in enumerate(counts):
             color = "white" if fractions[row][column] > 0.5 else "black"
             panel.text(column, row, f"{count:,}", ha="center", va="center", fontsize=8, color=color)

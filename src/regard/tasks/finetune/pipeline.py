@@ -1,6 +1,6 @@
-"""The base of all pipelines of models with a head."""
+"""The base of the pipelines of models with a head."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,21 +19,23 @@ Texts = str | tuple[str, str]
 """One text, or the two of a pair."""
 
 BATCH_TOKENS = {"cpu": 8192, "cuda": 65536}
+"""Padded tokens of a batch, by device."""
 
 Lines = Sequence[int] | None
+"""Line numbers of texts, for messages."""
 
 
-def frame_of(bundle: Bundle) -> SequenceTemplate:
-    """Return the special tokens around the texts of a model."""
+def template_of(bundle: Bundle) -> SequenceTemplate:
+    """Return the template of a model's sequences: the special tokens around texts."""
     return SequenceTemplate.of(bundle.tokenizers["tokenizer"], is_bidirectional(bundle.settings.family))
 
 
-def encode_pairs(
+def encode_rows(
     bundle: Bundle, texts: Sequence[Sequence[str]], labels: Sequence[Any], progress: Progress = SILENT
 ) -> EncodedExamples:
-    """Return texts, or pairs of them, as ids of a model with a head over whole texts."""
+    """Return texts or text pairs as ids, with their labels, for a model with a head over whole texts."""
     facts = TextFacts.read(bundle)
-    template, tokenizer = frame_of(bundle), bundle.tokenizers["tokenizer"]
+    template, tokenizer = template_of(bundle), bundle.tokenizers["tokenizer"]
     encoded = encode_texts(texts, labels, tokenizer, template, facts.max_length, facts.pair_encoding, progress)
     return replace(encoded, looks_at_all=bundle.head is not None and bundle.head.pooling != "token")
 
@@ -45,7 +47,7 @@ class HeadPipeline:
         self.bundle = bundle
         self.model: Any = bundle.model
         self.tokenizer = bundle.tokenizers["tokenizer"]
-        self.frame = frame_of(bundle)
+        self.template = template_of(bundle)
         self.device = next(bundle.model.parameters()).device
         self.max_length = HeadFacts.read(bundle).max_length
         """Maximum length of a sequence in tokens, special tokens included."""
@@ -57,18 +59,18 @@ class HeadPipeline:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns of the table it was trained on, as settings name them; none where there was no table."""
+        """The columns of the training table, by their setting; empty where there was no table."""
         return dict(HeadFacts.read(self.bundle).columns)
 
     @property
     def mix(self) -> dict[str, float] | None:
-        """The weight of each layer of an ELMo for this task, and the scale of all; None for other models."""
+        """The learned weight of each layer of an ELMo, and their common scale; None for other models."""
         weights: dict[str, float] | None = self.model.layer_shares
         return weights
 
     @property
     def batch_tokens(self) -> int:
-        """Padded tokens that are computed together."""
+        """Padded tokens of a batch."""
         return BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
 
     def _scores(self, examples: Encoded, progress: Progress) -> list[Scores]:
@@ -76,8 +78,29 @@ class HeadPipeline:
             return head_outputs(self.model, examples, self.device, self.batch_tokens, progress)
 
 
+class TextPipeline(HeadPipeline):
+    """A model of single texts or of text pairs."""
+
+    @property
+    def texts(self) -> int:
+        """The number of texts of an example: one, or two."""
+        return TextFacts.read(self.bundle).texts
+
+    def _predict(
+        self, given: Sequence[Texts], lines: Sequence[int], progress: Progress
+    ) -> Iterator[tuple[tuple[str, ...], Scores, bool]]:
+        """Yield the texts of each example, the outputs of the head, and whether it was truncated."""
+        rows = [as_texts(each, f"line {line:,}") for line, each in zip(lines, given, strict=True)]
+        for line, texts in zip(lines, rows, strict=True):
+            check_count(texts, self.texts, f"line {line:,}")
+            check_texts(texts, f"line {line:,}")
+        stripped = [tuple(text.strip() for text in texts) for texts in rows]  # as in training
+        encoded = encode_rows(self.bundle, stripped, [0] * len(rows))
+        return zip(rows, self._scores(encoded, progress), encoded.is_truncated.tolist(), strict=True)
+
+
 def as_texts(given: Any, where: str) -> tuple[str, ...]:
-    """Return one text, or those of a pair; anything else (an empty cell of a data frame, a number) is refused."""
+    """Return one text or those of a pair as a tuple; anything else (NaN of a data frame, a number) is refused."""
     texts = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, tuple | list) else (None,)
     if not all(isinstance(text, str) for text in texts):
         raise DataError(f"{where} is {given!r} and not text; leave it out, or give it as text.")
@@ -85,16 +108,16 @@ def as_texts(given: Any, where: str) -> tuple[str, ...]:
 
 
 def check_texts(texts: Sequence[str], where: str) -> None:
-    """Refuse what holds no words."""
+    """Refuse empty texts and invalid Unicode."""
     for text in texts:
         if not text.strip():
-            raise DataError(f"{where} is empty; give it words.")
+            raise DataError(f"{where} is empty; give some text.")
         if not is_text(text):
             raise DataError(f"{where} is not UTF-8 text; convert it first.")
 
 
 def check_count(texts: Sequence[str], wanted: int, where: str) -> None:
-    """Refuse a text where a pair belongs, and the reverse."""
+    """Refuse another number of texts than the model takes."""
     if len(texts) != wanted:
-        what = "one text" if wanted == 1 else "pairs of texts"
-        raise DataError(f"{where}: this model takes {what}, and here are {len(texts)}.")
+        what = "one text" if wanted == 1 else "text pairs"
+        raise DataError(f"{where}: this model takes {what}, but {len(texts)} were given.")

@@ -1,5 +1,6 @@
 """Predictions of a fine-tuned model, and its errors, as metrics and cards take them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,7 +12,7 @@ class EncodedRows(Encoded, Protocol):
 
     @property
     def is_truncated(self) -> Any:
-        """Which examples were too long to be encoded whole."""
+        """A boolean array (N,): the examples that were truncated."""
 
     def fingerprint(self) -> str:
         """Return a hash of all ids and labels."""
@@ -29,19 +30,24 @@ class ErrorExample:
 
 @dataclass(frozen=True)
 class Predictions:
-    """The predictions for some examples: a line each, as a passport keeps it, their probabilities, and the loss."""
+    """The predictions for some examples: a line each (as in a passport), their probabilities, and the mean loss."""
 
     lines: list[str]
     confidence: list[float]
     loss: float
     details: Any = None
-    """What the metrics of one task need beside them."""
+    """Further outputs that the metrics of one task need."""
 
 
 @dataclass(frozen=True)
 class ScoreName:
-    """A metric that a set is known by: its key, its label, and the rule it is computed by."""
+    """One of the main scores of a set: the key of its metric, its label, and the rule it is computed by."""
 
     metric: str
     label: str
     rule: str = ""
+
+
+def describe_mix(mix: Mapping[str, float]) -> str:
+    """Return the weight of each layer of an ELMo, and their common scale, as text."""
+    return ", ".join(f"{name} {value:.3f}" for name, value in mix.items())

@@ -1,13 +1,12 @@
-"""Preparation of a fine-tuning run: examples encoded, a head on a pretrained or a new model."""
+"""Preparation of a fine-tuning run: encoded examples, and a pretrained or new model with a head."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any
 
 import torch
 
 from regard.checkpoint.bundle import Bundle
-from regard.checkpoint.facts import TaskFacts
 from regard.data.encoding.templates import FRAME_TOKENS
 from regard.data.feeds.feed import PairFeed
 from regard.errors import ConfigError
@@ -19,6 +18,7 @@ from regard.progress import Progress
 from regard.tasks.data import EvalSet, Prepared
 from regard.tasks.declarations import Context
 from regard.tasks.finetune.data import (
+    AnyHeadTask,
     ExampleSets,
     check_sets,
     example_files,
@@ -27,10 +27,11 @@ from regard.tasks.finetune.data import (
     warn_of_labels,
     warn_of_truncation,
 )
-from regard.tasks.finetune.extra_vectors import ExtraVectors, find_extra_vectors
+from regard.tasks.finetune.extra_vectors import ExtraVectors, read_extra_vectors
 from regard.tasks.finetune.predictions import EncodedRows
 from regard.tasks.finetune.records import ExampleReportRecord
-from regard.tasks.finetune.settings import FineTuneSettings
+from regard.tasks.finetune.settings import FineTuneSettings, Pooling
+from regard.tasks.finetune.texts import pretrained_embeds
 from regard.tasks.finetune.word_body import word_body
 from regard.tasks.init_from import body_weights, origin_facts, origin_hash, read_pretrained
 from regard.tasks.model_size import check_size
@@ -38,15 +39,10 @@ from regard.text.tokenizer import Tokenizer
 from regard.text.training import train_tokenizer
 from regard.training.device.machine import Machine
 
-if TYPE_CHECKING:
-    from regard.tasks.finetune.base import HeadTask
-
-
-AnyHeadTask: TypeAlias = "HeadTask[Any, Any, Any]"
 Settings = FineTuneSettings[ModelSettings]
 
-SHORTEST = 8
-"""Tokens of a sequence at least."""
+MIN_LENGTH = 8
+"""Minimum maximum length of a sequence in tokens."""
 DEFAULT_LENGTH, DEFAULT_CHARACTERS = 512, 4096
 """Maximum tokens of a sequence for a model without a bound, and characters for an ELMo."""
 BILSTM_WIDTH = 64
@@ -54,14 +50,14 @@ BILSTM_WIDTH = 64
 LM_WEIGHT = 0.5
 """Default weight of a language model's next-token loss beside the label's (Radford et al., 2018, §4.1)."""
 POOL = 4
-"""Updates' worth of examples that are sorted by length together: few, because lengths may correlate with labels, and
-an update should hold a mixture of them. Where there is no padding, none are."""
+"""Updates whose examples are sorted by length together: few, because lengths may correlate with labels, and an update
+should mix them. Encoders have no padding, so theirs are not sorted."""
 
 
 def prepare_examples(task: AnyHeadTask, settings: Settings, context: Context) -> Prepared[ExampleSets]:
-    """Read the examples, take or train a tokenizer, and put a head on a pretrained or a new model."""
+    """Return encoded examples, a pretrained or a new tokenizer, and a pretrained or new model with a head."""
     machine, progress, resumed = context.machine, context.progress, context.resumed
-    known = getattr(task.read_facts(resumed), "labels", None) if resumed else None
+    known = task.read_facts(resumed).known_labels if resumed else None
     sets = gather_examples(task, settings.data, progress, known)
     bundle = resumed or new_head_bundle(task, settings, sets, machine, progress)
     facts = task.read_facts(bundle)
@@ -101,7 +97,7 @@ def _is_encoder(settings: Settings) -> bool:
 
 
 def _feed(settings: Settings, rows: EncodedRows, machine: Machine) -> PairFeed:
-    """Return the updates: a number of examples each, or a number of tokens."""
+    """Return the feed of updates, whose size is in examples or in tokens."""
     train = settings.train
     micro_batch = train.micro_batch_tokens or machine.micro_batch_tokens
     pool = 1 if _is_encoder(settings) else POOL
@@ -126,27 +122,14 @@ def _lm_weight(settings: Settings) -> float:
 def new_head_bundle(
     task: AnyHeadTask, settings: Settings, sets: ExampleSets, machine: Machine, progress: Progress
 ) -> Bundle:
-    """Return a pretrained or a new model under a head, with the special tokens that frame texts."""
+    """Return a pretrained or new model with a head, and its tokenizer with the special tokens around texts."""
     kind = family(settings.model.family).kind
     if kind == "bidirectional-lm" and settings.init_from is None:
         raise ConfigError(
-            f"init_from: {settings.task} starts from a pretrained ELMo; give --init-from RUN (regard train elmo makes "
-            f"one)."
+            f"init_from: {settings.task} starts from a pretrained ELMo; give --init-from RUN (regard train elmo "
+            f"makes one)."
         )
-    texts = lambda *given: [text for examples in given for each in examples for text in task.vocabulary(each)]
-    if kind == "embeddings":
-        pretrained: Bundle | None = word_body(settings, texts(sets.train), texts(*sets.sets.values()), progress)
-    else:
-        pretrained = None if settings.init_from is None else read_pretrained(settings.init_from)
-    if pretrained and pretrained.head and pretrained.head.extra_vectors and settings.extra_vectors is None:
-        progress.say(
-            f"{settings.init_from}: its extra word vectors are left out with its head; extra_vectors=FILE gives some."
-        )
-    extra: ExtraVectors | None = None
-    if settings.extra_vectors is not None:
-        extra = find_extra_vectors(
-            settings, settings.extra_vectors, pretrained, texts(sets.train), texts(*sets.sets.values()), progress
-        )
+    pretrained, extra = _pretrained_parts(task, settings, sets, progress)
     facts: dict[str, Any] = {"seed": settings.seed}
     facts |= task.learn(settings, sets.train, sets.labels, pretrained)
     base = pretrained.tokenizers["tokenizer"] if pretrained else _new_tokenizer(task, settings, sets, progress)
@@ -164,15 +147,36 @@ def new_head_bundle(
         load_matching_weights(model.body, body_weights(pretrained), new)
     if extra:
         extra.fill(model.beside)
-        facts["extra_vectors"] = extra.facts
+        facts |= {"extra_vectors": extra.facts}
     if settings.init_from is not None:
-        facts["init_from"] = {"path": settings.init_from, "sha256": origin_hash(settings.init_from)}
+        facts |= {"init_from": {"path": settings.init_from, "sha256": origin_hash(settings.init_from)}}
     if sets.reports["train"].columns:
-        facts["columns"] = sets.reports["train"].columns
+        facts |= {"columns": sets.reports["train"].columns}
     trained = pretrained.facts.get("length") if pretrained else None
-    facts["max_length"] = _max_length(settings, model.max_positions, trained)
+    facts |= {"max_length": _max_length(settings, model.max_positions, trained)}
     words = {"words": pretrained.tokenizers["words"]} if is_elmo and pretrained else {}
     return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer, **words}, facts, head)
+
+
+def _pretrained_parts(
+    task: AnyHeadTask, settings: Settings, sets: ExampleSets, progress: Progress
+) -> tuple[Bundle | None, ExtraVectors | None]:
+    """Return the pretrained model and the extra word vectors, None where there are none."""
+    train, texts = (
+        [text for examples in given for each in examples for text in task.vocabulary(each)]
+        for given in ([sets.train], sets.sets.values())
+    )
+    if family(settings.model.family).kind == "embeddings":
+        pretrained: Bundle | None = word_body(settings, train, texts, progress)
+    else:
+        pretrained = None if settings.init_from is None else read_pretrained(settings.init_from)
+    if settings.extra_vectors is not None:
+        return pretrained, read_extra_vectors(settings, settings.extra_vectors, pretrained, train, texts, progress)
+    if pretrained and pretrained.head and pretrained.head.extra_vectors:
+        progress.say(
+            f"{settings.init_from}: its extra word vectors are left out with its head; extra_vectors=FILE gives some."
+        )
+    return pretrained, None
 
 
 def _head(
@@ -182,8 +186,8 @@ def _head(
     pretrained: Bundle | None,
     extra: ExtraVectors | None,
 ) -> HeadSettings:
-    """Return what is above the model: its head, and perhaps a scalar mix of layers and a BiLSTM."""
-    facts = task.facts.model_validate({"max_length": SHORTEST, **learned})
+    """Return the settings of the head, with the scalar mix of layers and the BiLSTM below it, if any."""
+    facts = task.facts.model_validate({"max_length": MIN_LENGTH, **learned})
     kind = family(settings.model.family).kind
     if settings.freeze_body and settings.init_from is None:
         raise ConfigError("freeze_body: there is no pretrained model to freeze; give --init-from, or leave it out.")
@@ -204,18 +208,17 @@ def _head(
     return head.model_copy(update=more)
 
 
-def _pooling(task: AnyHeadTask, settings: Settings, pretrained: Bundle | None) -> Literal["token", "mean", "max"]:
-    """Return the pooling of a text's states: the user's, or else the one the pretrained model was made for."""
+def _pooling(task: AnyHeadTask, settings: Settings, pretrained: Bundle | None) -> Pooling:
+    """Return the pooling of a text's states: the user's, or else the pretrained model's."""
     if not _is_encoder(settings):
         if settings.pooling in ("mean", "max"):
             raise ConfigError(
-                f'pooling: "{settings.pooling}" is for text encoders; only the last token of a causal model attends to '
-                f"all others, so leave it out."
+                f'pooling: "{settings.pooling}" is for text encoders; only the last token of a causal model attends '
+                f"to all others, so leave it out."
             )
         return "token"
-    default: Literal["token", "mean", "max"] = "token"
-    embed = TaskFacts.read(pretrained).embed if pretrained is not None else None
-    if embed is not None and embed.pooling == "mean":
+    default: Pooling = "token"
+    if pretrained_embeds(pretrained):
         default = "mean"
     if family(settings.model.family).kind in ("bidirectional-lm", "embeddings") or settings.bilstm_width:
         default = "mean" if settings.bilstm_width == 0 else "max"
@@ -232,16 +235,16 @@ def _new_tokenizer(task: AnyHeadTask, settings: Settings, sets: ExampleSets, pro
 def _max_length(settings: Settings, bound: int | None, trained: int | None) -> int:
     """Return the maximum length of a sequence: the user's, or else the length the model was `trained` on."""
     wanted = settings.max_length
-    if bound is not None and bound < SHORTEST:
+    if bound is not None and bound < MIN_LENGTH:
         raise ConfigError(
-            f"model.max_positions: {bound} positions leave no room for a text between special tokens; {SHORTEST} are "
-            f"needed."
+            f"model.max_positions: {bound} positions leave no room for a text between special tokens; {MIN_LENGTH} "
+            f"are needed."
         )
     limits = [each for each in (bound, trained) if each is not None]
     if wanted is None:
         is_elmo = family(settings.model.family).kind == "bidirectional-lm"
         return min(limits, default=DEFAULT_CHARACTERS if is_elmo else DEFAULT_LENGTH)
-    if wanted == type(settings).model_fields["max_length"].default:  # a task's default, not a user's wish
+    if wanted == type(settings).model_fields["max_length"].default:  # the task's default
         return min([wanted, *limits])
     if bound is not None and wanted > bound:
         raise ConfigError(
@@ -253,7 +256,7 @@ def _max_length(settings: Settings, bound: int | None, trained: int | None) -> i
 def _validation(
     task: AnyHeadTask, bundle: Bundle, valid: EvalSet, machine: Machine
 ) -> Callable[[Any], dict[str, float]]:
-    """Return the function the loop validates with: the loss, and the metrics of the task."""
+    """Return the validation function of the training loop: it computes the loss and the metrics of the task."""
     limit = machine.micro_batch_tokens
     keys = [metric.key for metric in task.metrics if metric.is_validated]
 

@@ -7,40 +7,51 @@ from pydantic import Field, ValidationError, model_validator
 from regard.checkpoint.facts import Length, TaskFacts
 from regard.config.records import Count, Record, first_problem
 from regard.data.encoding.labeled import Pairs
+from regard.models.heads import HeadSettings
 from regard.tasks.record import DataReport, HashesRecord, PassportRecord, ScoresRecord
 
 
 class HeadFacts(TaskFacts):
-    """What the checkpoint of any fine-tuned model stores beside the model."""
+    """Facts in the checkpoint of every fine-tuned model."""
 
     max_length: Length
 
+    @property
+    def known_labels(self) -> list[str] | None:
+        """The labels of the head; None where it has none."""
+        return None
+
 
 class LabelFacts(HeadFacts):
-    """What a model with one of several labels stores."""
+    """Facts of a model that predicts one of several labels."""
 
     labels: list[str] = Field(min_length=1)
+
+    @property
+    def known_labels(self) -> list[str] | None:
+        """The labels, in the order of the outputs."""
+        return self.labels
 
     @property
     def label_ids(self) -> dict[str, int]:
         """The id of each label."""
         return {label: number for number, label in enumerate(self.labels)}
 
-    def conflict(self, head: Any) -> str:
-        """Return in words where labels and head disagree."""
+    def conflict(self, head: HeadSettings | None) -> str:
+        """Return a contradiction between labels and head as text; empty: none."""
         if head is not None and len(self.labels) != head.outputs:
             return f"labels: there are {len(self.labels):,}, but head.outputs is {head.outputs:,}"
         return super().conflict(head)
 
 
 class TextFacts(HeadFacts):
-    """What a model of single texts or pairs stores."""
+    """Facts of a model of single texts or of text pairs."""
 
     texts: Literal[1, 2]
     pair_encoding: Pairs
 
-    def conflict(self, head: Any) -> str:
-        """Return in words where the encoding of pairs and the head disagree."""
+    def conflict(self, head: HeadSettings | None) -> str:
+        """Return a contradiction between pair encoding and head as text; empty: none."""
         kind = head.kind if head is not None else None
         if (self.pair_encoding == "bi-encoder") != (kind == "similarity"):
             return f"pair_encoding: {self.pair_encoding} does not go with head.kind {kind}"
@@ -64,7 +75,7 @@ class ExampleSources(Record):
 
 
 class ExampleCounts(Record):
-    """How many examples were read and dropped, and what is suspicious about them."""
+    """Counts of one set: examples read, kept and dropped, labels, and suspicious examples."""
 
     read: Count
     kept: Count
@@ -77,7 +88,7 @@ class ExampleCounts(Record):
 
 
 class ExampleReportRecord(DataReport):
-    """The data of a fine-tuning run; test sets stand beside train and valid as `test NAME`."""
+    """The data of a fine-tuning run; each test set is a further field `test NAME`."""
 
     sources: ClassVar[type[Record]] = ExampleSources
 

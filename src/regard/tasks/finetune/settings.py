@@ -1,7 +1,7 @@
-"""Settings of fine-tuning: a model, perhaps a pretrained one, under a small head."""
+"""Settings of fine-tuning: a pretrained or new model with a task head."""
 
 from functools import cache
-from typing import Any, Generic, Literal, cast
+from typing import Any, Generic, Literal
 
 from pydantic import Field, create_model, model_validator
 
@@ -12,12 +12,14 @@ from regard.tasks.settings import M, RunSettings
 from regard.text.settings import CorpusTextSettings, MaskedTextSettings, WordTextSettings
 from regard.training.settings import TrainSettings
 
+Pooling = Literal["token", "mean", "max"]
+
 
 class TuningTrainSettings(TrainSettings):
-    """How a model is trained on examples."""
+    """Training settings with a batch size in examples."""
 
     examples_per_update: int | None = Field(None, ge=1)
-    """Examples (windows, for questions) of an update (default: tokens_per_update decides)."""
+    """Examples (windows, for questions) per update (default: tokens_per_update sets the size)."""
 
 
 class FineTuneSettings(RunSettings[M], Generic[M]):
@@ -26,12 +28,12 @@ class FineTuneSettings(RunSettings[M], Generic[M]):
     text: CorpusTextSettings = CorpusTextSettings()
     """The tokenizer, where no pretrained model brings its own."""
     max_length: int | None = Field(None, ge=8)
-    """Maximum length of a sequence in tokens (default: the pretrained model's, or the number of positions, or 512)."""
-    pooling: Literal["token", "mean", "max"] | None = None
-    """Pooling of an encoder's states into one vector. token: the first token, by the pooling layer; mean, max: over all
-    tokens (default: the pretrained model's; max after a BiLSTM; token otherwise)."""
+    """Maximum length of a sequence in tokens (default: the pretrained model's, the number of positions, or 512)."""
+    pooling: Pooling | None = None
+    """Pooling of an encoder's states into one vector. token: the first token, by the pooling layer; mean, max: over
+    all tokens (default: the pretrained model's; max after a BiLSTM; token otherwise)."""
     freeze_body: bool | None = None
-    """Train only what is above the pretrained model (default: true for an ELMo, false for others)."""
+    """Train only the layers above the pretrained model (default: true for an ELMo, false for others)."""
     bilstm_width: int | None = Field(None, ge=0)
     """Width, in each direction, of a BiLSTM over the model's states; 0: none (default: 64 over an ELMo and over word
     vectors, none over others)."""
@@ -58,10 +60,10 @@ class FineTuneSettings(RunSettings[M], Generic[M]):
 @cache
 def settings_of(schema: Any, model: type[ModelSettings]) -> type[FineTuneSettings[ModelSettings]]:
     """Return a schema for a model of some family; an encoder's tokenizer is BERT's by default."""
-    settings: Any = schema[model]
+    run: type[FineTuneSettings[ModelSettings]] = schema[model]
     kind = next(each.kind for each in FAMILIES.values() if each.settings is model)
     if kind == "embeddings":
-        return create_model(settings.__name__, __base__=settings, text=(WordTextSettings, WordTextSettings()))
+        return create_model(run.__name__, __base__=run, text=(WordTextSettings, WordTextSettings()))
     if kind not in READ_BOTH_WAYS:
-        return cast(type[FineTuneSettings[ModelSettings]], settings)
-    return create_model(settings.__name__, __base__=settings, text=(MaskedTextSettings, MaskedTextSettings()))
+        return run
+    return create_model(run.__name__, __base__=run, text=(MaskedTextSettings, MaskedTextSettings()))

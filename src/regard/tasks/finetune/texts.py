@@ -1,15 +1,17 @@
 """Fine-tuning on single texts or pairs of texts, with a label or a number."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 from regard.checkpoint.bundle import Bundle
+from regard.checkpoint.facts import TaskFacts
 from regard.data.settings.examples import LabelSource
 from regard.data.sources.labeled import LabeledRow, read_labeled_with_columns
 from regard.errors import ConfigError, DataError
 from regard.progress import Progress
 from regard.tasks.declarations import Operation
-from regard.tasks.finetune.base import Columns, HeadTask, P, Settings
+from regard.tasks.finetune.base import Columns, HeadTask, P
 from regard.tasks.finetune.records import TextFacts
 from regard.tasks.record import RunRecord
 
@@ -17,7 +19,7 @@ F = TypeVar("F", bound=TextFacts)
 
 
 class TextHeadTask(HeadTask[LabeledRow, F, P]):
-    """Texts, or pairs of them."""
+    """A task whose examples are single texts or text pairs."""
 
     source = LabelSource
     is_number: ClassVar[bool] = False
@@ -41,22 +43,22 @@ class TextHeadTask(HeadTask[LabeledRow, F, P]):
         return example.label
 
     def pair_facts(self, pair_encoding: str, train: Sequence[LabeledRow]) -> dict[str, Any]:
-        """Return how many texts an example has, and how pairs are encoded."""
+        """Return the number of texts of an example and the encoding of pairs."""
         texts = len(train[0].texts)
         if pair_encoding != "cross-encoder" and texts == 1:
             raise ConfigError(
-                f'pair_encoding: "{pair_encoding}" is for two texts an example, and these have one; leave it out.'
+                f'pair_encoding: "{pair_encoding}" is for two texts per example, and these have one; leave it out.'
             )
         return {"texts": texts, "pair_encoding": pair_encoding}
 
     def adapt(
         self, name: str, examples: Sequence[LabeledRow], bundle: Bundle, progress: Progress
     ) -> list[LabeledRow]:
-        """Return the same examples; a model of another library takes one text or two as they come."""
+        """Return the same examples; the config of another library does not fix the number of texts."""
         count = len(examples[0].texts)
         if count != self.read_facts(bundle).texts:
-            progress.warn(f"{name}: it has {count} texts an example; the model is given them so.")
-            bundle.facts["texts"] = count
+            progress.warn(f"{name}: it has {count} texts per example; the model is given all of them.")
+            bundle.facts.update(texts=count)
         return list(examples)
 
     def check_rows(self, name: str, examples: Sequence[LabeledRow], facts: F) -> None:
@@ -64,7 +66,7 @@ class TextHeadTask(HeadTask[LabeledRow, F, P]):
         for each in examples:
             if len(each.texts) != facts.texts:
                 raise DataError(
-                    f"{name}: it has {len(each.texts)} texts an example, but the training set has {facts.texts}; "
+                    f"{name}: it has {len(each.texts)} texts per example, but the training set has {facts.texts}; "
                     f"name the columns of both."
                 )
 
@@ -76,8 +78,6 @@ class TextHeadTask(HeadTask[LabeledRow, F, P]):
 
 
 def _of_pairs(operation: Operation) -> Operation:
-    from dataclasses import replace
-
     return replace(
         operation,
         usage="TEXT TEXT",
@@ -87,11 +87,6 @@ def _of_pairs(operation: Operation) -> Operation:
 
 
 def pretrained_embeds(pretrained: Bundle | None) -> bool:
-    """Return whether a pretrained model was made to embed texts (mean pooling)."""
-    from regard.checkpoint.facts import TaskFacts
-
+    """Return whether a pretrained model embeds texts (mean pooling)."""
     embed = TaskFacts.read(pretrained).embed if pretrained is not None else None
     return embed is not None and embed.pooling == "mean"
-
-
-__all__ = ["F", "P", "Settings", "TextHeadTask", "pretrained_embeds"]

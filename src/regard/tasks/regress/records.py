@@ -5,7 +5,7 @@ from regard.tasks.finetune.records import TextFacts
 
 
 class RegressFacts(TextFacts):
-    """What a regression model's checkpoint stores beside the model: the units of its output too."""
+    """Facts of a regression model: a prediction is center + spread · output."""
 
     center: Number
     spread: Positive

@@ -1,4 +1,4 @@
-"""A run of a regression model as one frozen value."""
+"""Settings of the task `regress`."""
 
 from typing import Generic, Literal
 
@@ -8,11 +8,11 @@ from regard.tasks.settings import M
 
 
 class RegressSettings(FineTuneSettings[M], Generic[M]):
-    """Everything about the run of a regression model."""
+    """The settings of a run of a regression model."""
 
     task: Literal["regress"] = "regress"
     data: ExampleData[LabelSource]
     pair_encoding: Literal["cross-encoder", "both-orders", "bi-encoder"] | None = None
-    """Encoding of text pairs. cross-encoder: as one sequence; both-orders: in both orders; bi-encoder: each text alone,
-    the prediction follows from their cosine (default: bi-encoder where the pretrained model embeds texts,
+    """Encoding of text pairs. cross-encoder: as one sequence; both-orders: in both orders; bi-encoder: each text
+    alone; the prediction follows from their cosine (default: bi-encoder where the pretrained model embeds texts,
     cross-encoder otherwise)."""

@@ -8,10 +8,10 @@ from regard.progress import SILENT, Progress
 from regard.tasks.regress.pipeline import Regressor
 
 
-def rate_table(
+def regress_table(
     regressor: Regressor, path: str, columns: Sequence[str | int] = (), progress: Progress = SILENT
 ) -> ResultTable:
-    """Predict a number for each row of a table."""
+    """Predict a number for each row of a table; `columns` name the texts if they cannot be guessed."""
     table = read_text_table(path, columns, regressor.texts, regressor.columns, progress)
     return ResultTable(
         table,

@@ -1,4 +1,4 @@
-"""The task `regress`: texts or pairs of texts with a number."""
+"""The task `regress`: a number for a text or text pair."""
 
 import statistics
 from collections import Counter
@@ -21,8 +21,9 @@ from regard.pipelines.head_scores import Scores
 from regard.progress import SILENT, Progress
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
 from regard.tasks.finetune.base import Settings
-from regard.tasks.finetune.pipeline import encode_pairs
+from regard.tasks.finetune.pipeline import encode_rows
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
+from regard.tasks.finetune.settings import Pooling
 from regard.tasks.finetune.texts import TextHeadTask, pretrained_embeds
 from regard.tasks.init_from import FINE_TUNING_RATES
 from regard.tasks.regress.pipeline import Regressor
@@ -57,19 +58,20 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
     is_number = True
 
     def label_counts(self, examples: Sequence[LabeledRow]) -> Counter[str]:
-        """Return nothing: numbers are not counted."""
+        """Return no counts: numbers are not labels."""
         return Counter()
 
     def learn(
         self, settings: Settings, train: Sequence[LabeledRow], labels: Sequence[str], pretrained: Bundle | None
     ) -> dict[str, Any]:
-        """Return the units of the head's output: standard deviations from the mean, or from the lowest to the highest.
+        """Return the encoding of pairs, center and spread of the numbers: mean and deviation, or minimum and range.
 
-        Pairs go to a bi-encoder where the pretrained model was made to embed texts.
+        The cosine of a bi-encoder, the default for a pretrained text embedder, covers the range.
         """
         assert isinstance(settings, RegressSettings)
         default = "bi-encoder" if len(train[0].texts) == 2 and pretrained_embeds(pretrained) else "cross-encoder"
-        facts = self.pair_facts(settings.pair_encoding or default, train)
+        pair_encoding = settings.pair_encoding or default
+        facts = self.pair_facts(pair_encoding, train)
         numbers = [float(each.label) for each in train]
         low, high = min(numbers), max(numbers)
         if low == high or not statistics.pstdev(numbers):
@@ -77,12 +79,12 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
                 f"{settings.data.train.name}: every example has the number {low:g}, so there is nothing to predict; "
                 f"give others."
             )
-        if facts["pair_encoding"] == "bi-encoder":
+        if pair_encoding == "bi-encoder":
             return facts | {"center": low, "spread": high - low}
         return facts | {"center": statistics.fmean(numbers), "spread": statistics.pstdev(numbers)}
 
-    def head_settings(self, facts: RegressFacts, dropout: float, pooling: Any) -> HeadSettings:
-        """Return the shape of the head; the cosine of a bi-encoder needs no weights."""
+    def head_settings(self, facts: RegressFacts, dropout: float, pooling: Pooling) -> HeadSettings:
+        """Return the settings of the head; the cosine of a bi-encoder has no weights."""
         if facts.pair_encoding == "bi-encoder":
             return HeadSettings(kind="similarity", outputs=1, dropout=dropout, pooling="mean")
         return super().head_settings(facts, dropout, pooling)
@@ -91,7 +93,7 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
         """Return examples as ids, their numbers in the units of the head."""
         facts = self.read_facts(bundle)
         labels = [(float(each.label) - facts.center) / facts.spread for each in examples]
-        return encode_pairs(bundle, [each.texts for each in examples], labels, progress)
+        return encode_rows(bundle, [each.texts for each in examples], labels, progress)
 
     def predictions(
         self, examples: Sequence[LabeledRow], encoded: EncodedExamples, outputs: list[Scores], facts: RegressFacts

@@ -1,4 +1,4 @@
-"""Tagging: text in, its words with a tag each, and the spans they mark, out."""
+"""Tagging pipeline: a tag for each word of a text, and the spans that the tags mark."""
 
 import re
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from regard.tasks.finetune.pipeline import HeadPipeline, Lines, as_texts, check_
 from regard.tasks.finetune.records import LabelFacts
 
 WORD = re.compile(r"https?://\S+|[@#]?\w+(?:[-'’.&/_]\w+)*|[^\w\s]")
-"""Words of running text: addresses, names with @ or #, characters and digits with punctuation inside, and punctuation by itself."""
+"""Words of running text: URLs, @names and #tags, words with inner punctuation, and single punctuation marks."""
 
 
 @dataclass(frozen=True)
 class TaggedSpan:
-    """A predicted span: its text, its kind, its words (from, to before), and the probability of all its tags."""
+    """A predicted span: text, kind, words (begin to end, exclusive), and the joint probability of its tags."""
 
     text: str
     kind: str
@@ -67,7 +67,7 @@ class Tagger(HeadPipeline):
         lines: Lines = None,
         progress: Progress = SILENT,
     ) -> Tagging | list[Tagging]:
-        """Tag one text, or many of them, in a list, in their order; a tuple is a text that is split into words.
+        """Tag one text, or a list of them, in order; a tuple holds the words of a text.
 
         `lines` are their line numbers, for messages.
         """
@@ -80,7 +80,7 @@ class Tagger(HeadPipeline):
         rows = [split_words(each) if isinstance(each, str) else words for each, words in zip(given, texts)]
         for line, words in zip(lines, rows, strict=True):
             check_texts(words or [""], f"line {line:,}")
-        encoded = encode_tagged(rows, None, self.tokenizer, self.frame, self.max_length)
+        encoded = encode_tagged(rows, None, self.tokenizer, self.template, self.max_length)
         scores = sentence_scores(encoded, self._scores(encoded, progress), len(rows))
         probabilities = [softmax(each) for each in scores]
         return [
@@ -104,7 +104,7 @@ class Tagger(HeadPipeline):
 
 
 def split_words(text: str) -> tuple[str, ...]:
-    """Return the words and marks of a text."""
+    """Return the words and punctuation marks of a text."""
     return tuple(WORD.findall(text))
 
 

@@ -1,4 +1,4 @@
-"""A run of a tagger as one frozen value."""
+"""Settings of the task `tag`."""
 
 from typing import Generic, Literal
 
@@ -8,7 +8,7 @@ from regard.tasks.settings import M
 
 
 class TagSettings(FineTuneSettings[M], Generic[M]):
-    """Everything about the run of a tagger."""
+    """The settings of a run of a tagger."""
 
     task: Literal["tag"] = "tag"
     data: ExampleData[TagSource]

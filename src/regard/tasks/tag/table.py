@@ -21,9 +21,9 @@ def tag_table(
     progress: Progress = SILENT,
     word_column: str | int | None = None,
 ) -> ResultTable:
-    """Tag the text of each row: its words, their tags, and the spans (as JSON in a cell).
+    """Tag the text of each row: added are its words, their tags, and the spans (as JSON in a cell).
 
-    A table whose words are split already is taken so: with a word a row, each row gets its tag.
+    Words that are already split are kept; in a table with one word per row, each row gets a tag.
     """
     if not columns:
         source = TagSource(path=path, word_column=word_column)
@@ -47,7 +47,7 @@ def _tagged(table: TextTable, results: list[Any]) -> ResultTable:
 
 
 def _tagged_words(tagger: Tagger, table: Table, columns: TagColumns, progress: Progress) -> ResultTable:
-    """Tag words that are split already: each row gets the tag of its word, or those of all of its words."""
+    """Tag words that are already split: each row gets the tag of its word, or the tags of all its words."""
     results: list[Any] = [None] * len(table.rows)
     groups = list(sentences_in(table, columns))
     sentences = [each.words for each in tagged_in(table, columns, keeps_empty=True)]
@@ -61,11 +61,11 @@ def _tagged_words(tagger: Tagger, table: Table, columns: TagColumns, progress: P
                 results[row] = (tag, probability)
         else:
             results[rows[0]] = tagging
-    rows_of = TextTable(table.names, [row for _, row in table.rows], [], [])
+    text_table = TextTable(table.names, [row for _, row in table.rows], [], [])
     if not columns.has_word_a_row:
-        return _tagged(rows_of, results)
+        return _tagged(text_table, results)
     return ResultTable(
-        rows_of,
+        text_table,
         results,
         ["tag", "probability"],
         lambda each: [each[0], f"{each[1]:.6f}"],

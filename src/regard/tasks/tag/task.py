@@ -1,4 +1,4 @@
-"""The task `tag`: sentences of words with a tag each."""
+"""The task `tag`: a tag for each word of a sentence."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from regard.progress import SILENT, Progress
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
 from regard.tasks.finetune.base import Columns, HeadTask, Settings
 from regard.tasks.finetune.labels import check_labels
-from regard.tasks.finetune.pipeline import frame_of
+from regard.tasks.finetune.pipeline import template_of
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.finetune.records import LabelFacts
 from regard.tasks.init_from import FINE_TUNING_RATES
@@ -52,7 +52,7 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
     operations = (Operation("tag", "Tag words.", "TEXT", '"Your text."', 'tagger("Your text.").spans', "tagger"),)
     init_from = InitFrom({kind: FINE_TUNING_RATES[kind] for kind in KINDS}, has_new_head=True)
     unit = "sentence"
-    needs = "no sentence has words and tags."
+    no_examples = "no sentence has words and tags."
     truncation = "each is split into chunks without context from each other"
 
     def read(self, source: TagSource, progress: Progress, columns: Columns) -> tuple[list[TaggedRow], dict[str, Any]]:
@@ -72,13 +72,13 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
         return " ".join(example.tags)
 
     def label_counts(self, examples: Sequence[TaggedRow]) -> Counter[str]:
-        """Return how many spans of each kind there are, or else how often each tag is the true one."""
+        """Return the number of spans of each kind; of words with each tag where tags mark no spans."""
         if marks_spans(tag for each in examples for tag in each.tags):
             return Counter(span.kind for each in examples for span in entities(each.tags))
         return Counter(tag for each in examples for tag in each.tags)
 
     def labels(self, train: Sequence[TaggedRow], name: str) -> list[str]:
-        """Return the tags that occur, in order; a kind of span has both its tags."""
+        """Return the tags, in order: B- and I- of every kind of span, even if only one occurs."""
         tags = {tag for each in train for tag in each.tags}
         if len(tags) == 1:
             raise DataError(
@@ -111,7 +111,7 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
             [each.words for each in examples],
             [[ids[tag] for tag in each.tags] for each in examples],
             bundle.tokenizers["tokenizer"],
-            frame_of(bundle),
+            template_of(bundle),
             facts.max_length,
             progress,
         )
@@ -119,7 +119,7 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
     def predictions(
         self, examples: Sequence[TaggedRow], encoded: EncodedTags, outputs: list[Scores], facts: LabelFacts
     ) -> Predictions:
-        """Return the most probable tags of each sentence; its confidence is that of the least probable of them."""
+        """Return the most probable tags of each sentence; its confidence is the lowest probability among them."""
         probabilities = [softmax(each) for each in sentence_scores(encoded, outputs, len(examples))]
         lines = [" ".join(facts.labels[number] for number in each.argmax(1)) for each in probabilities]
         confidence = [float(each.max(1).min()) for each in probabilities]
@@ -159,14 +159,14 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
         return {**spans, "accuracy": accuracy}
 
     def error(self, example: TaggedRow, line: str, confidence: float) -> ErrorExample:
-        """Return a sentence with a wrong tag, its spans named."""
+        """Return a sentence with a wrong tag; true and predicted are listed as spans."""
         if not marks_spans([*example.tags, *line.split(" ")]):
             return super().error(example, line, confidence)
-        named = lambda tags: "; ".join(
+        listed = lambda tags: "; ".join(
             f"{' '.join(example.words[begin:end])} ({kind})" for kind, begin, end in entities(tags)
         )
         return ErrorExample(
-            [" ".join(example.words)], named(example.tags) or "-", named(line.split(" ")) or "-", confidence
+            [" ".join(example.words)], listed(example.tags) or "-", listed(line.split(" ")) or "-", confidence
         )
 
     def pipeline(self, bundle: Bundle, options: LoadOptions) -> Tagger:
