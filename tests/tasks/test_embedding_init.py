@@ -122,7 +122,7 @@ def test_a_classifier_begins_with_a_run_of_vectors(glove):
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"model.width": 16}, "model.width: 16 is not the 12 numbers that a word of"),
+        ({"model.width": 16}, "model.width: 16 is not the dimension 12 of the vectors in"),
         ({"init_from": "other.txt"}, "none of the words in other.txt is a token of this model"),
     ],
 )

@@ -47,7 +47,7 @@ def test_weights_tokenizers_and_sizes_come_along(recipe):
         assert_close(after.model.state_dict()[name], weight, atol=1e-6, rtol=0)
     assert after.facts["init_from"]["path"] == "first" and len(after.facts["init_from"]["sha256"]) == 64
     assert second.record.report.model_dump()["init_from"] == after.facts["init_from"]
-    assert "Began with `first`" in (second.path / "README.md").read_text(encoding="utf-8")
+    assert "Initialized from `first`" in (second.path / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("recipe, base", [(RECIPES[0], 5e-5), (RECIPES[1], 1e-4)])
@@ -95,10 +95,15 @@ def test_a_gpt_of_hugging_face_goes_on(tmp_path):
     "recipe, changes, kind, sentence",
     [
         (RECIPES[0], {"model.layers": 3}, ConfigError, "model.layers: 3 contradicts first, where it is 1"),
-        (RECIPES[0], {"text.size": 300}, ConfigError, 'text.size: the tokenizer comes from the start "first"'),
+        (
+            RECIPES[0],
+            {"text.size": 300},
+            ConfigError,
+            'text.size: the tokenizer comes from the pretrained model "first"',
+        ),
         (RECIPES[0], {"init_from": "nowhere"}, CheckpointError, "nowhere: there is no run or checkpoint here"),
-        (RECIPES[0], {"vectors.path": "first.txt"}, ConfigError, "vectors.path: the table of tokens comes from"),
-        (RECIPES[1], {}, ConfigError, "init_from: first is a language model, but the task translate begins with a"),
+        (RECIPES[0], {"vectors.path": "first.txt"}, ConfigError, "vectors.path: the embedding matrix comes from"),
+        (RECIPES[1], {}, ConfigError, "init_from: first is a language model, but the task translate starts from a"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path, recipe, changes, kind, sentence):

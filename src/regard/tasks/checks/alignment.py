@@ -186,7 +186,11 @@ def _dropped(data: TranslationData) -> list[Finding]:
     findings = []
     for reason, remedy, settings in (
         ("empty", "check the file for missing lines", {}),
-        ("absurd length ratio", "raise the limit if these pairs are correct", {"data.cleaning.max_ratio": cleaning.max_ratio * 2}),
+        (
+            "absurd length ratio",
+            "raise the limit if these pairs are correct",
+            {"data.cleaning.max_ratio": cleaning.max_ratio * 2},
+        ),
     ):
         count = report.dropped[reason]
         severity = graded(count / report.read, note=0.001, warning=0.05, problem=0.5)
@@ -200,7 +204,14 @@ def _dropped(data: TranslationData) -> list[Finding]:
             name = "dropped-" + reason.replace(" ", "-")
             findings.append(
                 Finding(
-                    "alignment", name, severity, sentence, examples, remedy, settings, {"fraction": count / report.read}
+                    "alignment",
+                    name,
+                    severity,
+                    sentence,
+                    examples,
+                    remedy,
+                    settings,
+                    {"fraction": count / report.read},
                 )
             )
     return findings

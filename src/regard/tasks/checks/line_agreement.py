@@ -150,7 +150,9 @@ def misaligned_spans(evidence: Floats) -> list[AgreementSpan]:
     """Return the lines whose translation seems to be elsewhere: the most probable path of lags (Viterbi)."""
     nowhere = len(LAGS)
     starts = np.arange(0, len(evidence), BLOCK)
-    blocks = np.add.reduceat(np.pad(evidence, ((0, 0), (0, 1))), starts)  # (block, state); the state "nowhere" scores 0
+    blocks = np.add.reduceat(
+        np.pad(evidence, ((0, 0), (0, 1))), starts
+    )  # (block, state); the state "nowhere" scores 0
     states = np.arange(len(LAGS) + 1)
     best = blocks[0] - SWITCH * (states != LAGS.index(0))
     origins: list[Whole] = []

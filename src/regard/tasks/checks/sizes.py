@@ -127,9 +127,7 @@ def step_findings(settings: TrainSettings, per_epoch: int, tokens: int | None) -
     if per_epoch < 10 and tokens is not None:
         sentence = f"An update takes {percent(1, per_epoch)} of the training set: an epoch has only {per_epoch}."
         smaller = {"train.tokens_per_update": max(256, tokens // 50)}
-        findings.append(
-            Finding("sizes", "update", "note", sentence, (), "make updates smaller", smaller, metrics)
-        )
+        findings.append(Finding("sizes", "update", "note", sentence, (), "make updates smaller", smaller, metrics))
     if train.schedule != "constant" and train.warmup >= 0.5 * train.steps:
         findings.append(
             Finding(
@@ -166,9 +164,7 @@ def _epochs(epochs: float, patience: int, metrics: dict[str, float]) -> Finding:
         return Finding("sizes", "epochs", "note", sentence, (), "train for one epoch", whole, metrics)
     if epochs > 300 and not patience:
         sentence = f"{length} and will overfit."
-        return Finding(
-            "sizes", "epochs", "warning", sentence, (), "stop early", {"train.patience": 8}, metrics
-        )
+        return Finding("sizes", "epochs", "warning", sentence, (), "stop early", {"train.patience": 8}, metrics)
     until = ", or fewer when validation no longer improves" if patience else ""
     return Finding("sizes", "epochs", "ok", f"{length}{until}.", metrics=metrics)
 
@@ -179,7 +175,12 @@ def _validation(data: TranslationData) -> Finding:
 
 
 def validation_finding(
-    data: PairData | TextData, validated: int, everything: int, what: str, bounds: tuple[int, int], more: str | None = None
+    data: PairData | TextData,
+    validated: int,
+    everything: int,
+    what: str,
+    bounds: tuple[int, int],
+    more: str | None = None,
 ) -> Finding:
     """Return the finding on the size of the validation set; `bounds`: below them it is very small, or rather small."""
     few, enough = bounds

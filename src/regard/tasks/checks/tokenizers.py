@@ -149,9 +149,7 @@ def _tokens_per_word(data: TranslationData, side: int, name: str) -> Finding:
     return tokens_per_word_finding(f"{name} ", tokens, words, (characters, "character"), data.settings.text)
 
 
-def tokens_per_word_finding(
-    name: str, tokens: int, words: int, extent: tuple[int, str], text: AnyText
-) -> Finding:
+def tokens_per_word_finding(name: str, tokens: int, words: int, extent: tuple[int, str], text: AnyText) -> Finding:
     """Return the finding on tokens per word; `extent` is the length of the text and its unit."""
     size, unit = extent
     metrics = {"tokens_per_word": tokens / max(1, words), f"{unit}s_per_token": size / tokens}
