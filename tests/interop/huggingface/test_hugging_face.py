@@ -205,8 +205,8 @@ def test_other_refusals_of_writing(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
         write(Bundle("translate", model, settings, bundle.vocabularies, bundle.tokenizers), tmp_path / "hf")
     assert str(error.value) == (
-        'task, model.family: "translate" with "recurrent" has no Hugging Face architecture; translators of the family '
-        "transformer, language models of the family gpt and models of the family bert have one."
+        'task, model.family: "translate" with "recurrent" has no Hugging Face architecture; translators of the '
+        "family transformer, language models of the family gpt and models of the family bert have one."
     )
 
 

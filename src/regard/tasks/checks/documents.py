@@ -51,8 +51,8 @@ def _leaked(known: Keys, title: str, corpus: Corpus, tokenizer: Tokenizer) -> li
             "splits",
             "leaked-documents",
             graded(fraction, note=0.0, warning=0.005, problem=0.05),
-            f"{len(same):,} of the {len(documents):,} documents of the {title} ({percent(fraction, 1)} of its text) are also "
-            f"in the training set, so metrics on it reward memorization.",
+            f"{len(same):,} of the {len(documents):,} documents of the {title} ({percent(fraction, 1)} of its text) "
+            f"are also in the training set, so metrics on it reward memorization.",
             some(_beginning(corpus, begin, end, tokenizer) for begin, end, _ in same.tolist()),
             "take them out of one of the sets",
             metrics={"count": len(same), "fraction": fraction},
@@ -72,8 +72,8 @@ def _duplicates(train: Ids, keys: Keys, data: TextTaskData) -> list[Finding]:
             "splits",
             "duplicates",
             graded(fraction, note=0.001, warning=0.1),
-            f"{len(copies):,} of the {len(train):,} training documents ({percent(fraction, 1)} of the text) duplicate "
-            f"another one and are trained on once more.",
+            f"{len(copies):,} of the {len(train):,} training documents ({percent(fraction, 1)} of the text) "
+            f"duplicate another one and are trained on once more.",
             some(_beginning(corpus, begin, end, data.tokenizer) for begin, end, _ in copies.tolist()),
             "remove the copies" if fraction >= 0.001 else "",
             metrics={"count": len(copies), "fraction": fraction},

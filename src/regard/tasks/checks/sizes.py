@@ -182,7 +182,7 @@ def validation_finding(
     bounds: tuple[int, int],
     more: str | None = None,
 ) -> Finding:
-    """Return the finding on the size of the validation set; `bounds`: below them it is very small, or rather small."""
+    """Return the finding on the size of the validation set; `bounds`: very small, rather small."""
     few, enough = bounds
     severity: Severity = "ok" if validated >= enough else "note" if validated >= few else "warning"
     metrics = {what: validated}

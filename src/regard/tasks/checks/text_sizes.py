@@ -1,6 +1,6 @@
 """Checks of the sizes of text, model, vocabulary and training against each other, for models of running text."""
 
-from regard.tasks.checks.sizes import parameter_finding, step_findings, vocabulary_findings, validation_finding
+from regard.tasks.checks.sizes import parameter_finding, step_findings, validation_finding, vocabulary_findings
 from regard.tasks.data import TextTaskData
 from regard.tasks.findings import Finding
 

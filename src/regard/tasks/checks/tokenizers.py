@@ -92,8 +92,8 @@ def _new_characters(data: TranslationData, side: int, name: str) -> list[Finding
         new = set().union(*new_in.values())
         sentence = (
             f"{len(new):,} character{'s' if len(new) > 1 else ''} in the {name} of the {title} never "
-            f"occur{'' if len(new) > 1 else 's'} in training: {few(sorted(new))} (in {len(affected):,} of {len(texts):,} "
-            f"sentences)."
+            f"occur{'' if len(new) > 1 else 's'} in training: {few(sorted(new))} (in {len(affected):,} of "
+            f"{len(texts):,} sentences)."
         )
         findings.append(
             Finding(
@@ -132,8 +132,8 @@ def _residues(data: TranslationData, side: int, name: str) -> list[Finding]:
             "text",
             "residues",
             graded(fraction, note=0.0, warning=0.01),
-            f"{len(texts):,} {name} texts of the training set ({percent(fraction, 1)}) have residues of another format: "
-            f"{few(kinds)}.",
+            f"{len(texts):,} {name} texts of the training set ({percent(fraction, 1)}) have residues of another "
+            f"format: {few(kinds)}.",
             some(map(shown, texts)),
             "convert the file again, or replace them",
             metrics={"count": len(texts), "fraction": fraction},

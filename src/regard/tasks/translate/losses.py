@@ -21,8 +21,8 @@ def mean_nll(
 ) -> dict[str, float]:
     """Return the mean negative log probability of a target token as `loss`, and its exponential as `perplexity`.
 
-    For a conditional masked model they are those of the masked tokens, with masks that never change, and `length_loss`
-    is the loss of the length prediction. Batches shrink where memory runs out.
+    For a conditional masked model they are those of the masked tokens, with constant masks, and `length_loss` is the
+    loss of the length prediction. Batches shrink where memory runs out.
     """
     if not len(pairs):
         return {"loss": math.nan, "perplexity": math.nan}  # nothing fits the model

@@ -37,8 +37,8 @@ class MaskPredictTranslator(Translator):
         others = DecodeSettings.model_fields.keys() - MaskPredictDecodeSettings.model_fields.keys()
         if name := next((each for each in changes if each in others), None):
             raise ConfigError(
-                f"{name}: {changes[name]} is for autoregressive models, and this is a mask-predict model; leave it out, and "
-                f"see iterations and length_candidates."
+                f"{name}: {changes[name]} is for autoregressive models, and this is a mask-predict model; leave it "
+                f"out, and see iterations and length_candidates."
             )
         layers = [Layer("the checkpoint", self.bundle.facts.get("decode", {})), Layer("the call", changes)]
         return resolve(MaskPredictDecodeSettings, layers).settings
@@ -53,8 +53,8 @@ class MaskPredictTranslator(Translator):
     def alternatives(self, source: str, prefix: str = "", count: int = 5, **decoding: Any) -> list[Alternative]:
         """Refuse: a parallel decoder has no next token."""
         raise ConfigError(
-            "alternatives: a mask-predict model predicts all tokens in parallel, so there is no next token; other lengths "
-            "are among the candidates."
+            "alternatives: a mask-predict model predicts all tokens in parallel, so there is no next token; other "
+            "lengths are among the candidates."
         )
 
     def score(
@@ -62,8 +62,8 @@ class MaskPredictTranslator(Translator):
     ) -> list[PairScore]:
         """Refuse: probabilities of masked tokens, each given all others, do not make one of a text."""
         raise ConfigError(
-            "score: a conditional masked model predicts masked tokens, which gives no probability of a translation; score "
-            "with an autoregressive model."
+            "score: a conditional masked model predicts masked tokens, which gives no probability of a translation; "
+            "score with an autoregressive model."
         )
 
     def inspect(
@@ -106,7 +106,7 @@ class MaskPredictTranslator(Translator):
         """Return the probes and tokens of every iteration, for the length of the best translation."""
         settings = self._settings(iterations=iterations, collapse_repeats=False)
         token_mask = torch.ones_like(source, dtype=torch.bool)
-        inputs = self.model, source, token_mask, self._ends, settings
+        inputs = self.model, source, token_mask, self._special_tokens, settings
         with self._alone():
             best = mask_predict(*inputs)[0][0]
             lengths = _lengths(self.model, source, token_mask)
@@ -137,7 +137,7 @@ def build_translator(bundle: Bundle, others: Sequence[Bundle] = ()) -> Translato
         return Translator(bundle, others)
     if others:
         raise ConfigError(
-            "ensemble: only autoregressive models form an ensemble, and one of these is a mask-predict model; leave it "
-            "out."
+            "ensemble: only autoregressive models form an ensemble, and one of these is a mask-predict model; leave "
+            "it out."
         )
     return MaskPredictTranslator(bundle)

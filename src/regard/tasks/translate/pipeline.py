@@ -59,7 +59,7 @@ class Translator:
     def decoding(self, **overrides: Any) -> AnyDecodeSettings:
         """Return the checkpoint's decoding settings with some of them changed.
 
-        With another method than the checkpoint's, the settings of that method alone are left out.
+        A call with another method drops the checkpoint's settings that are specific to a method.
         """
         changes = {name: value for name, value in overrides.items() if value is not None}
         if name := next((each for each in changes if each in MASKED_ONLY), None):
@@ -149,7 +149,7 @@ class Translator:
         return BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
 
     @property
-    def _ends(self) -> SpecialTokens:
+    def _special_tokens(self) -> SpecialTokens:
         tokenizer = self.target_tokenizer
         return SpecialTokens(tokenizer.bos_id, tokenizer.eos_id, tokenizer.suppressed_ids)
 
@@ -178,7 +178,9 @@ class Translator:
                 forced = [prefixes[position] for position in positions[rows]]
                 numbers = [lines[row] for row in rows]
                 with self._locked():
-                    hypotheses = decode(self.models, source, token_mask, self._ends, settings, forced, numbers)
+                    hypotheses = decode(
+                        self.models, source, token_mask, self._special_tokens, settings, forced, numbers
+                    )
                 sources = [texts[position] for position in positions[rows]]
                 batch = self._translations(sources, hypotheses)
                 for position, translation in zip(positions[rows], batch, strict=True):
@@ -210,7 +212,7 @@ class Translator:
 
     def _translations(self, sources: Sequence[str], hypotheses: Sequence[list[Hypothesis]]) -> Iterator[Translation]:
         if not all(hypotheses):
-            raise CheckpointError("The model predicts no probabilities: its weights are not finite; use another one.")
+            raise CheckpointError("The model gives no probabilities: its weights are not numbers; use another one.")
         tokenizer = self.target_tokenizer
         texts = tokenizer.decode_batch(each[0].ids for each in hypotheses)
         for source, text, candidates in zip(sources, texts, hypotheses, strict=True):
@@ -228,7 +230,7 @@ class Translator:
         sequence = self._encode(self.source_tokenizer, [source], [1], settings).ids
         row = torch.from_numpy(sequence.astype(np.int64)).to(self.device)
         decoded = torch.tensor([tokenizer.bos_id, *ids], device=self.device)
-        allowed = followers or [token for token in range(tokenizer.size) if token not in self._ends.never]
+        allowed = followers or [token for token in range(tokenizer.size) if token not in self._special_tokens.never]
         with self._locked():
             log_p = next_log_probabilities(self.models, row, decoded)[torch.tensor(allowed, device=self.device)]
         values, order = log_p.topk(min(count, len(allowed)))
@@ -241,7 +243,9 @@ class Translator:
             rows = row.expand(len(part), -1)
             token_mask = torch.ones_like(rows, dtype=torch.bool)
             with self._locked():
-                hypotheses += decode(self.models, rows, token_mask, self._ends, settings, part, [1] * len(part))
+                hypotheses += decode(
+                    self.models, rows, token_mask, self._special_tokens, settings, part, [1] * len(part)
+                )
         translations = self._translations([source] * len(hypotheses), hypotheses)
         return [
             Alternative(

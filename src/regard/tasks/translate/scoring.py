@@ -19,7 +19,7 @@ def pair_log_probabilities(
     limit: int,
     progress: Progress = SILENT,
 ) -> list[tuple[float, ...]]:
-    """Return the log probability of each target token of each pair, in their order; a batch has about `limit` padded tokens."""
+    """Return the log probabilities of each pair's target tokens; a batch has about `limit` padded tokens."""
     lengths = pairs.target.lengths
     values: list[tuple[float, ...]] = [()] * len(pairs)
     with progress.bar("score", len(pairs)) as bar:
