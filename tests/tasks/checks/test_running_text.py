@@ -161,8 +161,8 @@ def test_examples_are_looked_over_by_their_task_and_tried_out(tmp_path, monkeypa
     with path.open("a") as file:
         file.write("it was odd,kind\nit was odd,unkind\n")
     report = doctor("classify", QUICK | {"data.train.path": str(path)}, lr_finder=True)
-    odd = one(report, "odd")
-    assert odd.severity == "warning" and "texts occur with different labels" in odd.sentence
+    suspicious = one(report, "suspicious")
+    assert suspicious.severity == "warning" and "texts occur with different labels" in suspicious.sentence
     assert [each.check for each in report.findings[1:]] == ["machine", "machine", "machine", "rate"]
     assert " examples of up to " in one(report, "memory").sentence
     assert one(report, "learning-rate").metrics["suggested"] > 0

@@ -150,7 +150,7 @@ def test_prefixes_that_cannot_be_are_told(translator):
         translator("Ja.", prefix="The small dog", max_length=3)
     count = len(translator.target_tokenizer.encode("The small dog").ids)
     assert str(error.value) == (
-        f'prefix: "The small dog" has {count} tokens, but the output may have 3 at most with its end; shorten it.'
+        f'prefix: "The small dog" has {count} tokens, but the output may have 3 at most, EOS included; shorten it.'
     )
 
 

@@ -107,7 +107,7 @@ class MaskPredictTranslator(Translator):
         settings = self._settings(iterations=iterations, collapse_repeats=False)
         token_mask = torch.ones_like(source, dtype=torch.bool)
         inputs = self.model, source, token_mask, self._special_tokens, settings
-        with self._alone():
+        with self._locked():
             best = mask_predict(*inputs)[0][0]
             lengths = _lengths(self.model, source, token_mask)
         steps: list[MaskPredictStep] = []
