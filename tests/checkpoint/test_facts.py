@@ -83,7 +83,9 @@ def test_a_tokenizer_of_another_size_is_refused():
     fitting = Vocabularies(tokenizer.size, tokenizer.size, True)
     check_tokenizer(FOLDER, "tokenizer", tokenizer, "translate", Parts(small_settings(), fitting, None, set()))
     text = message(lambda: check_tokenizer(FOLDER, "tokenizer", tokenizer, "translate", TRANSLATOR))
-    assert text.startswith(f"{FOLDER}: this tokenizer has {tokenizer.size} tokens, but the model 40; put the tokenizer")
+    assert text.startswith(
+        f"{FOLDER}: this tokenizer has {tokenizer.size} tokens, but the model 40; put the tokenizer"
+    )
 
 
 def test_the_target_tokenizer_is_compared_with_the_target_vocabulary():

@@ -13,14 +13,14 @@ from regard.training.settings import TrainSettings
 
 def data(tokens=200_000, valid=20_000, window=32, weights=1000, size=8000, validated=10**9, has_valid=True):
     """Everything the check looks at; a corpus is anything with a length."""
-    source = TextSource(paths=["a.txt"])
+    train_source, valid_source = (TextSource(paths=[name]) for name in ("a.txt", "b.txt"))
     return SimpleNamespace(
         corpora=SimpleNamespace(train=range(tokens), valid=range(valid)),
         settings=SimpleNamespace(
             text=CorpusTextSettings(size=8000),
             train=TrainSettings(steps=400, warmup=10, validate_every=100),
             validation=SimpleNamespace(tokens=validated),
-            data=TextData(train=source, valid=source if has_valid else None),
+            data=TextData(train=train_source, valid=valid_source if has_valid else None),
         ),
         bundle=SimpleNamespace(model=torch.nn.Linear(weights, 1, bias=False)),
         tokenizer=SimpleNamespace(size=size),

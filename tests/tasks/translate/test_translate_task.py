@@ -41,7 +41,7 @@ def test_equal_outputs_differ_in_no_metric():
     lines = [target for _, target in PAIRS]
     differences = TASK.differences(None, chosen, [lines, lines])
     assert [each.name for each in differences] == ["BLEU", "chrF", "TER"]
-    assert all(each.difference == 0 for each in differences)
+    assert all(each.value == 0 and each.p == 1 for each in differences)
 
 
 def test_signatures_papers_and_decoding_stand_under_the_scores():
