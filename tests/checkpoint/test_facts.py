@@ -1,6 +1,7 @@
 """Task facts: wrong ones, and those that contradict the model, are refused in one sentence."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,12 +26,9 @@ def message(call) -> str:
     return str(error.value)
 
 
-class Bundle:
-    facts = {"seed": 3, "averaged": ["a"], "init_from": {"path": "x", "sha256": "y"}, "unknown": 1}
-
-
 def test_facts_come_back_typed_and_unknown_ones_are_kept():
-    facts = TaskFacts.read(Bundle())
+    stored = {"seed": 3, "averaged": ["a"], "init_from": {"path": "x", "sha256": "y"}, "unknown": 1}
+    facts = TaskFacts.read(SimpleNamespace(facts=stored))
     assert (facts.seed, facts.averaged, facts.untrained) == (3, ["a"], [])
     assert facts.init_from is not None and facts.init_from.path == "x" and facts.extra_vectors is None
     assert facts.model_extra == {"unknown": 1} and facts.conflict(None) == ""

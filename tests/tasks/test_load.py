@@ -103,8 +103,8 @@ def test_members_of_an_ensemble_have_one_tokenizer(folder):
     one, two = folder / "translator", folder / "two"
     assert len(load(one, ensemble=[one]).models) == 2
     assert refusal(CheckpointError, lambda: load(one, ensemble=[two])) == (
-        f"{two}: its source tokenizer is not that of {one}, so they do not predict the same tokens; train one of them "
-        f"with the other's (text.tokenizer)."
+        f"{two}: its source tokenizer is not that of {one}, so they do not predict the same tokens; train one of "
+        f"them with the other's (text.tokenizer)."
     )
 
 
