@@ -8,6 +8,7 @@ from regard import miniature
 from regard.data.sources.pair import Pair
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.studies.doctor.trial import TrialSetup
+from regard.tasks.declarations import Context
 from regard.tasks.translate.prepare import load_data, prepare_pairs
 from regard.training.device.machine import prepare_machine
 
@@ -57,7 +58,7 @@ def material(write):
 
     def material(sets, **changes):
         settings = resolve_run(find_recipe("translate"), write(sets, **changes)).settings
-        return load_data(settings, prepare_machine(settings.machine))
+        return load_data(settings, Context(prepare_machine(settings.machine)))
 
     return material
 
@@ -69,7 +70,7 @@ def bench(material):
     def bench(sets, **changes):
         found = material(sets, **changes)
         machine = prepare_machine(found.settings.machine)
-        return TrialSetup(found, prepare_pairs(found, machine), machine)
+        return TrialSetup(found.settings, prepare_pairs(found, machine), machine)
 
     return bench
 

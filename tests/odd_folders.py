@@ -17,7 +17,8 @@ from regard.checkpoint.bundle import Bundle
 from regard.interop.huggingface.write import write
 from regard.models.families import build_model
 from regard.models.heads import HeadSettings
-from regard.tasks.load import PIPELINES
+from regard.tasks.contract import find_task
+from regard.tasks.declarations import LoadOptions
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
 from spelling import save_pieces, trained_bytes
@@ -125,7 +126,7 @@ def with_odd(value: Any, place: tuple[str | int, ...], odd: Any) -> Any:
 
 def use(bundle: Bundle) -> None:
     """Ask a model for something of its task."""
-    pipeline: Any = PIPELINES[bundle.task](bundle)
+    pipeline: Any = find_task(bundle.task).pipeline(bundle, LoadOptions())
     with torch.inference_mode():
         if bundle.task == "translate":
             pipeline("the dog", max_length=3)

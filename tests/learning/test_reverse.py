@@ -53,7 +53,7 @@ def trained(preset, sizes, steps, longest, folder):
         "train.patience": 0,
         "validation.bleu_sentences": 0,
     }
-    run = regard.train(strings(6000, seed=1, longest=longest), settings, out=folder)
+    run = regard.train("translate", settings, data=strings(6000, seed=1, longest=longest), out=folder)
     return regard.load(run.best)
 
 

@@ -10,11 +10,18 @@ from regard import miniature
 from regard.checkpoint.bundle import read_weights
 from regard.errors import ConfigError
 from regard.interop.word_vector_files import VectorTable, write_word_vectors
+from regard.models.base.protocols import Vocabularies
+from regard.models.families import build_model
+from regard.models.gpt.model import GptSettings
 from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.resume import resume
 from regard.runs.run import Run
 from regard.runs.train import train
+from regard.tasks.embedding_init import embedding_layer, fill_embeddings, freeze_embeddings
+from regard.tasks.settings import EmbeddingInitSettings
+from regard.text.settings import TokenizerSettings
+from regard.text.training import train_tokenizer
 from regard.text.word_vocabulary import WordSettings, splitter
 
 TEXT = {
@@ -122,7 +129,7 @@ def test_a_classifier_begins_with_a_run_of_vectors(glove):
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"model.width": 16}, "model.width: 16 is not the 12 numbers that a word of"),
+        ({"model.width": 16}, "model.width: 16 is not the dimension 12 of the vectors in"),
         ({"init_from": "other.txt"}, "none of the words in other.txt is a token of this model"),
     ],
 )
@@ -131,3 +138,41 @@ def test_mistakes_are_one_sentence(glove, changes, words):
     with pytest.raises(ConfigError) as found:
         train("language-miniature", {**TEXT, **BRIEF, "init_from": str(glove), **changes})
     assert words in str(found.value) and "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "base", "sizes"),
+    [
+        ({"embedding_width": None, "width": None}, {}, {"embedding_width": 12}),
+        (GptSettings.model_fields, {"heads": 8}, {"width": 12, "heads": 6, "feed_forward_width": 48}),
+        (GptSettings.model_fields, {"heads": 1}, {"width": 12, "heads": 1, "feed_forward_width": 48}),
+    ],
+)
+def test_word_vectors_imply_words_as_tokens_and_a_width(glove, schema, base, sizes):
+    changes = {"init_from": str(glove)}
+    values = {"text": {"kind": "bpe"}, "init_from": "other"}
+    layer = embedding_layer(schema, base, values, changes)
+    assert layer.values == {
+        "text": {"kind": "word", "size": 30_000, "min_frequency": 2, "lowercase": True},
+        "model": sizes,
+    }
+    assert changes == {"vectors": {"path": str(glove)}} and values == {}
+    assert embedding_layer(schema, base, {}, {}) is None
+
+
+def test_rows_of_known_words_are_scaled_to_the_model_s_own_initialization(glove):
+    tokenizer = train_tokenizer(list(miniature.texts("train", 40)), TokenizerSettings(kind="word", lowercase=True))
+    model = build_model(GptSettings(width=12, heads=2, layers=1), Vocabularies(tokenizer.size, tokenizer.size, True))
+    table = model.embedding.table.weight
+    spread, settings = float(table.detach().std()), EmbeddingInitSettings(path=str(glove), freeze=True)
+    facts = fill_embeddings(model, {"tokenizer": tokenizer}, settings)
+    assert float(table.detach().std()) == pytest.approx(spread, rel=0.3)
+    vectors = regard.load(glove)
+    word = next(word for word in vectors.words if f"▁{word}" in tokenizer.vocabulary.values())
+    row = next(number for number, token in tokenizer.vocabulary.items() if token == f"▁{word}")
+    ratio = table.detach()[row] / torch.from_numpy(vectors.vectors[vectors.find(word)])
+    torch.testing.assert_close(ratio, ratio[:1].expand(12), atol=1e-5, rtol=0)
+    assert facts["vectors"]["tokens"] == len(tokenizer.vocabulary) and facts["vectors"]["freeze"]
+    freeze_embeddings(model, {"tokenizer": tokenizer}, settings)
+    assert not table.requires_grad and model.head.weight.requires_grad == (model.head.weight is not table)
+    assert fill_embeddings(model, {"tokenizer": tokenizer}, EmbeddingInitSettings()) == {}

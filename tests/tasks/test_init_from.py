@@ -1,15 +1,21 @@
-"""Language models and translators that go on with what they have learned before, on other text."""
+"""Runs that start from a pretrained model: its weights, tokenizers, sizes and learning rate."""
+
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from torch.testing import assert_close
 
 import regard
+from encoder_folders import bert_tokenizer, small_encoder_bundle
 from language_folders import their_folder
-from regard.checkpoint.bundle import read_bundle
+from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.errors import CheckpointError, ConfigError
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.resume import resume
 from regard.runs.verify import verify_resume
+from regard.tasks.declarations import InitFrom
+from regard.tasks.init_from import body_weights, default_length, init_layer, is_word_file, pretrained_settings
 
 SMALL = {"model.width": 16, "model.heads": 2, "model.feed_forward_width": 32}
 LAYERS = {"language-miniature": {"model.layers": 1}, "translate-miniature": {"model.encoder_layers": 1}}
@@ -47,7 +53,7 @@ def test_weights_tokenizers_and_sizes_come_along(recipe):
         assert_close(after.model.state_dict()[name], weight, atol=1e-6, rtol=0)
     assert after.facts["init_from"]["path"] == "first" and len(after.facts["init_from"]["sha256"]) == 64
     assert second.record.report.model_dump()["init_from"] == after.facts["init_from"]
-    assert "Began with `first`" in (second.path / "README.md").read_text(encoding="utf-8")
+    assert "Initialized from `first`" in (second.path / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("recipe, base", [(RECIPES[0], 5e-5), (RECIPES[1], 1e-4)])
@@ -95,10 +101,15 @@ def test_a_gpt_of_hugging_face_goes_on(tmp_path):
     "recipe, changes, kind, sentence",
     [
         (RECIPES[0], {"model.layers": 3}, ConfigError, "model.layers: 3 contradicts first, where it is 1"),
-        (RECIPES[0], {"text.size": 300}, ConfigError, 'text.size: the tokenizer comes from the start "first"'),
+        (
+            RECIPES[0],
+            {"text.size": 300},
+            ConfigError,
+            'text.size: the tokenizer comes from the pretrained model "first"',
+        ),
         (RECIPES[0], {"init_from": "nowhere"}, CheckpointError, "nowhere: there is no run or checkpoint here"),
-        (RECIPES[0], {"vectors.path": "first.txt"}, ConfigError, "vectors.path: the table of tokens comes from"),
-        (RECIPES[1], {}, ConfigError, "init_from: first is a language model, but the task translate begins with a"),
+        (RECIPES[0], {"vectors.path": "first.txt"}, ConfigError, "vectors.path: the embedding matrix comes from"),
+        (RECIPES[1], {}, ConfigError, "init_from: first is a language model, but the task translate starts from a"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path, recipe, changes, kind, sentence):
@@ -113,3 +124,72 @@ def test_words_may_still_be_split_anew():
     first("translate-miniature")
     settings = resolve_run(find_recipe("translate-miniature"), {"init_from": "first", "text.dropout": 0.2}).settings
     assert settings.text.dropout == 0.2
+
+
+RULES = InitFrom({"encoder": 3e-5, "causal-lm": 6e-5}, has_new_head=True, may_change=("max_positions",))
+
+
+@pytest.fixture
+def encoder():
+    """A checkpoint of an encoder of width 16 in the folder `pretrained`."""
+    write_bundle(Path("pretrained"), small_encoder_bundle(bert_tokenizer(size=300), {"length": 32}))
+
+
+def test_a_pretrained_model_implies_its_sizes_and_a_rate_for_its_width(encoder):
+    values = {"init_from": "pretrained", "text": {"size": 5, "dropout": 0.1}, "model": {"dropout": 0.3}}
+    layer = init_layer("classify", RULES, values, {})
+    assert layer.name == "pretrained model pretrained"
+    assert layer.values["model"] == pretrained_settings("pretrained")
+    width = layer.values["model"]["width"]
+    assert layer.values["train"]["learning_rate"] == pytest.approx(3e-5 * 768 / width, rel=1e-2)
+    frozen = init_layer("classify", RULES, values | {"freeze_body": True}, {})
+    assert frozen.values["train"]["learning_rate"] == 1e-3
+    assert init_layer("classify", RULES, {}, {}) is None
+
+
+def test_a_model_named_on_the_command_line_replaces_that_of_the_recipe(encoder):
+    values = {"text": {"size": 5, "dropout": 0.1}, "model": {"width": 9, "dropout": 0.3}}
+    init_layer("classify", RULES, values, {"init_from": "pretrained"})
+    assert values["text"] == {"dropout": 0.1} and values["model"] == {"dropout": 0.3}
+    with pytest.raises(ConfigError) as error:
+        init_layer("classify", RULES, {"init_from": "pretrained", "model": {"preset": "bert-tiny"}}, {})
+    assert str(error.value) == (
+        'model.preset: "bert-tiny" cannot be chosen, the model comes from pretrained; leave it out.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "implied"),
+    [
+        ({}, {"steps": 10**7, "epochs": 3}),
+        ({"epochs": 5}, {"steps": 10**7}),
+        ({"steps": 40}, {}),
+    ],
+)
+def test_fine_tuning_has_three_epochs_unless_a_length_is_given(given, implied):
+    assert default_length("task", True, {}, {"train": given}).values == ({"train": implied} if implied else {})
+    assert default_length("task", True, {"train": dict(given)}, {}).values == ({"train": implied} if implied else {})
+    assert default_length("task", False, {}, {}).values["train"]["epochs"] == 10
+
+
+def test_tokens_per_update_replace_the_recipe_s_examples():
+    values = {"train": {"examples_per_update": 16}}
+    default_length("task", True, values, {"train": {"tokens_per_update": 500}})
+    assert values["train"] == {}
+
+
+def test_the_body_of_a_model_with_a_head_has_the_names_of_the_body():
+    from labeled import small_headed
+
+    model = small_headed()
+    bundle = SimpleNamespace(model=model, head=object())
+    weights = body_weights(bundle)
+    assert weights.keys() <= model.body.state_dict().keys() and weights
+    assert body_weights(SimpleNamespace(model=model.body, head=None)).keys() == weights.keys()
+
+
+def test_a_table_of_examples_is_no_model(tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\n")
+    with pytest.raises(ConfigError, match="a.csv is a table of examples, not a model; name a run"):
+        is_word_file(str(tmp_path / "a.csv"))
+    assert not is_word_file("nowhere")

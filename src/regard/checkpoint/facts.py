@@ -1,4 +1,4 @@
-"""Task facts: what a checkpoint stores beside its model, checked when it is read."""
+"""Task facts: the task's part of a checkpoint's config, validated when it is read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,24 +20,24 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Column = str | int | None
 Length = Annotated[int, Field(ge=8, lt=2**31)]
-"""How many tokens of a text are read at most; the tokens around it need room too."""
+"""Maximum number of tokens of a text, special tokens included."""
 
 
 class OriginRecord(Record):
-    """A model that another one has begun with."""
+    """A pretrained model that another model was initialized from."""
 
     path: str
     sha256: str
 
 
 class ExtraVectorsRecord(OriginRecord):
-    """Word vectors that a head has in addition to its body."""
+    """Word vectors that a head takes in addition to its body's states."""
 
     words: Count
 
 
 class EmbedRecord(Record):
-    """How texts become vectors unless told."""
+    """Defaults of text embeddings: pooling, normalization, maximum length in tokens."""
 
     pooling: str = "mean"
     is_normalized: bool = False
@@ -45,7 +45,7 @@ class EmbedRecord(Record):
 
 
 class TaskFacts(Record):
-    """What a checkpoint stores beside its model, flat in config.json; each task has a class of its own below this one."""
+    """The facts of a checkpoint, flat in config.json, as far as tasks have them in common; each task extends them."""
 
     seed: int | None = None
     averaged: list[str] = Field(default_factory=list)
@@ -61,12 +61,12 @@ class TaskFacts(Record):
         return cls.model_validate(bundle.facts)
 
     def conflict(self, head: HeadSettings | None) -> str:
-        """Return in words what contradicts the model's head; empty: nothing does."""
+        """Return the contradiction to the model's head in words; empty: there is none."""
         return ""
 
 
 class HasFacts(Protocol):
-    """A bundle, as far as its facts go."""
+    """Anything with facts: a bundle."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -89,11 +89,11 @@ class TaskFiles:
 
 
 BOUNDED = ("max_length", "length", "window")
-"""Facts that no model with fewer places can keep."""
+"""Facts that the model's maximum number of positions bounds."""
 
 
 def check_facts(folder: Path, task: str, facts: Mapping[str, Any], parts: "Parts") -> None:
-    """Refuse facts that the pipelines of a task cannot use; those of an unknown task are checked in common."""
+    """Refuse facts that contradict the task's schema; of an unknown task the common facts are checked."""
     path = folder / CONFIG
     what = "the config of a regard checkpoint"
     if not registry.has_task(task):
@@ -115,7 +115,7 @@ def check_facts(folder: Path, task: str, facts: Mapping[str, Any], parts: "Parts
 
 @dataclass(frozen=True)
 class Parts:
-    """What facts must agree with."""
+    """The parts of a checkpoint that facts must agree with."""
 
     settings: ModelSettings
     vocabularies: Vocabularies
@@ -123,17 +123,18 @@ class Parts:
     roles: set[str]
 
 
-def check_bounds(folder: Path, facts: Mapping[str, Any], places: int | None) -> None:
-    """Refuse lengths that go past the last place of a model."""
+def check_bounds(folder: Path, facts: Mapping[str, Any], positions: int | None) -> None:
+    """Refuse lengths beyond a model's maximum number of positions."""
     for name in BOUNDED:
-        if places is not None and facts.get(name) is not None and facts[name] > places:
+        if positions is not None and facts.get(name) is not None and facts[name] > positions:
             raise CheckpointError(
-                f"{folder / CONFIG}: {name} is {facts[name]:,}, but the model has {places:,} places; copy it again."
+                f"{folder / CONFIG}: {name} is {facts[name]:,}, but the model has {positions:,} positions; copy it "
+                f"again."
             )
 
 
 def check_tokenizer(path: Path, role: str, tokenizer: Tokenizer, task: str, parts: Parts) -> None:
-    """Refuse a tokenizer that is not the one the model was trained with, as far as its size tells."""
+    """Refuse a tokenizer whose size does not fit the model."""
     size = parts.vocabularies.source if role in ("tokenizer", "source") else parts.vocabularies.target
     files: TaskFiles | None = registry.task(task).files if registry.has_task(task) else None
     has = tokenizer.size - (files is not None and not files.has_unknown_row)

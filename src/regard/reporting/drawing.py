@@ -1,4 +1,4 @@
-"""Plots with matplotlib: names stay as they are, never formulas, whatever characters the font lacks."""
+"""Plots with matplotlib, with tokens as literal text: no formulas, no warnings of missing glyphs."""
 
 import warnings
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 
 @contextmanager
-def words_as_they_are(settings: dict[str, Any] | None = None) -> Iterator[None]:
+def literal_text(settings: dict[str, Any] | None = None) -> Iterator[None]:
     """Render tokens as text: no formulas between dollar signs, no warnings of characters that the font lacks.
 
     Plotting and saving both belong inside: axes create the labels of their ticks while they are rendered.
@@ -23,7 +23,7 @@ def words_as_they_are(settings: dict[str, Any] | None = None) -> Iterator[None]:
 
 
 def new_figure(width: float, height: float, **options: Any) -> Any:
-    """Return an empty matplotlib figure of that size in inches; fill and save it inside `words_as_they_are`."""
+    """Return an empty matplotlib figure of that size in inches; fill and save it inside `literal_text`."""
     # matplotlib takes most of a second to load, and only a plot needs it.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -20,7 +20,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
 
 
 def cell(value: Any) -> str:
-    """Return a value as it stands in a cell."""
+    """Return a value as the text of a table cell."""
     # In a cell even code may hold no pipe of its own.
     return value.replace("|", "\\|") if isinstance(value, Markdown) else in_markdown(str(value))
 
@@ -37,7 +37,7 @@ def codes(values: Iterable[Any], between: str = ", ") -> Markdown:
 
 
 def fenced(language: str, *lines: str) -> list[str]:
-    """Return lines of code in a block that none of them can end."""
+    """Return a fenced code block, its fence longer than any in the lines."""
     fence = "```"
     while any(fence in line for line in lines):
         fence += "`"

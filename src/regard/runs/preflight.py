@@ -8,7 +8,7 @@ from regard.tasks.data import Prepared
 from regard.tasks.findings import Finding, Report
 from regard.tasks.settings import RunSettings
 
-OF_PRETRAINED = ("rare-pieces", "vocabulary", "parameters")
+OF_PRETRAINED = ("rare-tokens", "vocabulary", "parameters")
 """Findings that nobody can act on who starts from a pretrained model: its tokenizer and its size are given."""
 
 

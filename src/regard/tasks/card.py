@@ -1,4 +1,4 @@
-"""The parts of a run's card that tasks have in common: how to use the model, sources and counts of its data."""
+"""Sections of a run's card that tasks have in common: usage, missing scores, pretrained model, data sources."""
 
 import json
 import shlex
@@ -14,7 +14,7 @@ from regard.tasks.record import DataReport, PassportRecord, RunRecord
 
 @dataclass(frozen=True)
 class CardInput:
-    """What a card is written from."""
+    """A run as a card shows it: its record, passports and best checkpoint."""
 
     path: Path
     record: RunRecord
@@ -25,25 +25,25 @@ class CardInput:
 
 
 def usage(path: Path, operations: Sequence[Operation]) -> list[str]:
-    """Return the section on how to use a model: its operations in a shell, the first of them with a call in Python."""
-    words, name = shlex.quote(str(path)), json.dumps(str(path), ensure_ascii=False)
+    """Return the section on usage: the operations in a shell, and the first one with a call in Python."""
+    argument, name = shlex.quote(str(path)), json.dumps(str(path), ensure_ascii=False)
     calling = next(operation for operation in operations if operation.call)
     return [
         "## Use it",
         "",
-        *fenced("sh", *(f"regard {each.name} {words} {each.example}" for each in operations if each.example)),
+        *fenced("sh", *(f"regard {each.name} {argument} {each.example}" for each in operations if each.example)),
         "",
         *fenced("python", "import regard", "", f"{calling.variable} = regard.load({name})", calling.call),
     ]
 
 
 def no_scores(path: Path) -> list[str]:
-    """Return the section on scores of a run that has none."""
+    """Return the section on scores for a run without any."""
     return ["## Scores", "", f"None yet; {code(f'regard evaluate {shlex.quote(str(path))}')} computes them."]
 
 
 def pretrained(report: DataReport) -> list[str]:
-    """Return the lines on the pretrained model a run started from; none where there was none."""
+    """Return the lines on the pretrained model of a run; none for random initialization."""
     origin = report.init_from
     return (
         ["", f"Initialized from {code(origin.path)}, SHA-256 {code(origin.sha256 or 'unknown')}."] if origin else []

@@ -1,4 +1,4 @@
-"""The task contract: what a task is, for everyone who trains, scores, describes or serves its models."""
+"""The task contract: everything that training, evaluation, reports and pipelines need of a task."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -49,26 +49,26 @@ class Task(ABC, Generic[S, D, P]):
     source: ClassVar[type[Settings]]
     """Settings of one data set."""
     row_fields: ClassVar[tuple[str, ...]] = ()
-    """Fields of a training row that comes from memory; none: the task reads files alone."""
+    """Fields of a training row from memory; none: the task reads files only."""
     report: "ClassVar[type[DataReport]]"
-    """What run.json keeps of its data."""
+    """Schema of the data in run.json."""
     scores: "ClassVar[type[ScoresRecord]]"
-    """What run.json keeps of an evaluation."""
+    """Schema of an evaluation in run.json."""
     passport: "ClassVar[type[PassportRecord] | None]" = None
-    """What a score passport holds; None: the task writes none."""
+    """Schema of its score passports; None: the task writes none."""
     metrics: ClassVar[tuple[Metric, ...]]
     counted: ClassVar[tuple[str, str]]
-    """Key and label of how much was scored: ("sentences", "sentences")."""
+    """Key and label of the number of examples scored: ("sentences", "sentences")."""
     loss_curve: ClassVar[LossCurve]
     operations: ClassVar[tuple[Operation, ...]]
-    """The first is what calling the pipeline does."""
+    """The first one is the call of the pipeline."""
     evaluation: ClassVar[type[EvaluateOptions]] = EvaluateOptions
     init_from: ClassVar[InitFrom | None] = None
     """Pretrained models it may start from, and their learning rates; None: none."""
     loads: ClassVar[frozenset[str]] = frozenset()
     """Fields of `LoadOptions` that its pipeline honors."""
     has_trials: ClassVar[bool] = True
-    """The training loop can be tried out on micro-batches (doctor, races)."""
+    """The training loop supports trials on micro-batches (doctor, races)."""
 
     @property
     def selection_metrics(self) -> list[str]:
@@ -77,7 +77,7 @@ class Task(ABC, Generic[S, D, P]):
 
     @property
     def verbs(self) -> str:
-        """The commands that such a model is used with, in words."""
+        """The commands for such a model, in words."""
         names = [operation.name for operation in self.operations]
         return f"{', '.join(names)} or regard evaluate"
 
@@ -87,33 +87,33 @@ class Task(ABC, Generic[S, D, P]):
 
     @abstractmethod
     def defaults(self) -> dict[str, Any]:
-        """Return the settings of the task named without a recipe, over the defaults of its schema."""
+        """Return the settings of a run without a recipe, where they differ from the defaults of the schema."""
 
     @abstractmethod
     def prepare(self, settings: S, context: Context) -> "Prepared[D]":
-        """Read, clean, split and tokenize the data, build or take the model, and return what the loop needs."""
+        """Read, clean, split and tokenize the data, build or load the model, and return the prepared run."""
 
     def prepare_from(self, settings: S, data: D, context: Context) -> "Prepared[D]":
         """Prepare a run on the data, and with the tokenizers, that another run was prepared with (races)."""
         return self.prepare(settings, replace(context, progress=SILENT))
 
     def train_tokens(self, prepared: "Prepared[D]") -> int:
-        """Return how many tokens an epoch trains on."""
+        """Return the number of training tokens per epoch."""
         train = prepared.report.model_dump().get("train", {})
         return int(train.get("tokens") or train.get("words") or train.get("kept") or 0)
 
     def file_hashes(self, settings: S) -> dict[str, str]:
-        """Return the SHA-256 of the data files; none where a manifest of the tokenized text has them."""
+        """Return the SHA-256 of the data files; empty where the manifest of the tokenized text has them."""
         return {}
 
     def trainer(self, settings: S, prepared: "Prepared[D]", *parts: Any, **named: Any) -> Any:
-        """Return the trainer of a run; `parts` and `named` are the further arguments of the training loop."""
+        """Return the trainer of a run; `parts` and `named` are further arguments of the training loop."""
         from regard.training.loop import Trainer
 
         return Trainer(prepared.bundle.model, prepared.feed, prepared.objective, *parts, **named)
 
     def checks(self) -> Sequence[Check]:
-        """Return the checks of the data; none where examples are checked while they are read."""
+        """Return the checks of the data; empty where examples are checked while they are read."""
         return ()
 
     @abstractmethod
@@ -167,18 +167,18 @@ class Task(ABC, Generic[S, D, P]):
         return {each.name: each.to_dict() for each in evaluations}
 
     def split_scores(self, scores: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what run.json keeps as scores in the parts that `scores` is the schema of, by name."""
+        """Return the scores of run.json by set, each of the schema `scores`."""
         return scores
 
     def best_score(self, scores: Mapping[str, Any]) -> tuple[str, float, str] | None:
-        """Return the score that a run is known by: metric, value and set; None where there is none."""
+        """Return the score that ranks a run, as metric, value and set; None: it has none."""
         for name, metrics in scores.items():
             score = metrics["scores"][0]
             return score["name"], round(score["value"], 2), name
         return None
 
     def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
-        """Return the lines under a table of scores: how they were computed."""
+        """Return the lines under a table of scores: signatures and decoding settings."""
         return []
 
     def score_tables(self, scores: Mapping[str, Mapping[str, Any]]) -> "list[ScoreTable]":
@@ -194,15 +194,15 @@ class Task(ABC, Generic[S, D, P]):
         return self.operations
 
     def repeatability(self, record: "RunRecord") -> str:
-        """Return how exactly training the same again gives the same weights, in a sentence."""
+        """Return one sentence on how reproducible the weights are."""
         return "On a CPU with the same data, version and number of threads the weights are the same to the bit."
 
     def plan(self, prepared: "Prepared[D]") -> dict[str, Any]:
-        """Return the sizes of the data that a dry run prints."""
+        """Return the data sizes of a dry run."""
         return {}
 
     def shared_limit(self, members: Sequence[S]) -> dict[str, int]:
-        """Return the settings that let all members of a race learn from the same sequences."""
+        """Return the settings with which all members of a race train on the same sequences."""
         return {}
 
     def suggested(self, bundle: "Bundle") -> Operation:

@@ -1,4 +1,4 @@
-"""What a task hands to the loop once its data is prepared, and the prepared data of each kind."""
+"""Prepared runs: model, feed, objective, validation and test sets, with the data of translation and text tasks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,12 +31,12 @@ class EvalSet:
     references: Sequence[Sequence[str]] = ()
     """All references of each row, where there may be several."""
     encoded: Any = None
-    """The rows as ids, where they are encoded already."""
+    """The rows as token ids, where they are already encoded."""
 
 
 @dataclass(frozen=True)
 class Prepared(Generic[D]):
-    """A model with its tokenizers, the updates it is trained on, and how it is validated."""
+    """Everything the training loop needs: model, feed, objective, validation and test sets."""
 
     bundle: Bundle
     feed: Feed
@@ -44,9 +44,9 @@ class Prepared(Generic[D]):
     width: int
     validate: Callable[[Any], dict[str, float]]
     tests: Mapping[str, EvalSet]
-    """The sets that are scored at the end, by name."""
+    """The sets that are evaluated after training, by name."""
     report: DataReport
-    """What run.json keeps of the data: counts, what was dropped and why, hashes of files."""
+    """The data in run.json: counts, dropped rows by reason, hashes of files."""
     data: D
     """The data itself, for checks."""
 
@@ -60,7 +60,7 @@ def translation_tokenizers(tokenizers: Mapping[str, Tokenizer]) -> tuple[Tokeniz
 
 @dataclass(frozen=True)
 class RawPairs:
-    """Every set as its file has it, before cleaning."""
+    """Every set as it was read, before cleaning."""
 
     train: list[Pair]
     valid: list[Pair] | None
@@ -74,7 +74,7 @@ class RawPairs:
 
     @property
     def sets(self) -> dict[str, list[Pair]]:
-        """Every set under the name that users see."""
+        """Every set by its name in messages."""
         valid = {} if self.valid is None else {"validation set": self.valid}
         tests = {f"test set {name}": pairs for name, pairs in self.tests.items()}
         return {"training set": self.train} | valid | tests
@@ -93,9 +93,9 @@ class TranslationData:
     valid_encoded: EncodedPairs
     bundle: Bundle
     reports: dict[str, CleaningReport]
-    """Counts of what cleaning dropped from `train` and `valid`."""
+    """Numbers of pairs that cleaning read, kept and dropped, for `train` and `valid`."""
     max_tokens: int
-    """The most tokens a side may have."""
+    """Maximum number of tokens of a side."""
 
     @property
     def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
@@ -122,6 +122,6 @@ class TextTaskData:
 
     @property
     def held_out(self) -> dict[str, Corpus]:
-        """Every set that is not trained on, under the name that users see."""
+        """The validation and test sets by their names in messages."""
         tests = {f"test set {name}": corpus for name, corpus in self.corpora.test.items()}
         return {"validation set": self.corpora.valid} | tests

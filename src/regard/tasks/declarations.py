@@ -1,4 +1,4 @@
-"""What a task declares of itself: wording, metrics, operations, checks, options."""
+"""Declarations of a task: wording, metrics, operations, checks, options."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,16 +24,16 @@ class Wording:
     data_flags: str
     """The flags that name the training data: "--source FILE --target FILE, or --data FILE"."""
     tokens: str = "tokens"
-    """What an update is counted in: "target tokens"."""
+    """The unit of an update: "target tokens"."""
     shorten: str = "shorter examples (max_length)"
     """The remedy where not even one example fits in memory."""
     examples: str = "examples"
-    """What one micro-batch holds: "pairs"."""
+    """The rows of a micro-batch: "pairs"."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A number that models of the task are scored by; the first of a task ranks runs and races."""
+    """A metric of a task's models; the first one ranks runs and races."""
 
     key: str
     """Its key in an evaluation, or the lower-case name of a score there."""
@@ -41,14 +41,14 @@ class Metric:
     format: str = ".4f"
     best: Literal["max", "min"] = "max"
     is_validated: bool = False
-    """It stands in metrics.jsonl as valid_<key>."""
+    """Computed at every validation: valid_<key> in metrics.jsonl."""
     is_raced: bool = False
-    """It has a column in the table of a race."""
+    """A column in the table of a race."""
 
 
 @dataclass(frozen=True)
 class LossCurve:
-    """The loss of a run's curves: per what it is a mean, the part shown for training, and the key for validation."""
+    """The loss of a run's curves: its unit, the loss part for training, and the key for validation."""
 
     unit: str
     part: str = "nll"
@@ -57,7 +57,7 @@ class LossCurve:
 
 @dataclass(frozen=True)
 class Operation:
-    """What a trained model can be asked: one verb of the command line, one call in Python."""
+    """A use of a trained model: one verb of the command line, one call in Python."""
 
     name: str
     """The verb: "translate"."""
@@ -67,13 +67,13 @@ class Operation:
     example: str
     """Arguments that work in a shell."""
     call: str = ""
-    """The same in Python; the variable is called as in `variable`."""
+    """The same in Python, on a variable of the name `variable`."""
     variable: str = "model"
 
 
 @dataclass(frozen=True)
 class Check:
-    """A check of the data before training: all of it, and the part that takes no time."""
+    """A check of the data before training: in full (doctor), and its quick form (before every run)."""
 
     name: str
     run: "Callable[[Any], list[Finding]]"
@@ -82,12 +82,12 @@ class Check:
 
 @dataclass(frozen=True)
 class InitFrom:
-    """How a task starts from a pretrained model."""
+    """Rules of starting from a pretrained model."""
 
     rates: "Mapping[Kind, float]"
     """The default peak learning rate for each kind of pretrained model, at a width of 768."""
     has_new_head: bool = False
-    """The model gets a new head; otherwise its own training continues."""
+    """The model gets a new head; otherwise its training continues."""
     may_change: tuple[str, ...] = ()
     """Model settings that may differ from the pretrained model's, beside dropout."""
     takes_word_vectors: bool = False
@@ -96,12 +96,12 @@ class InitFrom:
 
 @dataclass(frozen=True)
 class Context:
-    """Where and for whom data is prepared."""
+    """The circumstances of preparing data: machine, progress, and the checkpoint of a resumed run."""
 
     machine: "Machine"
     progress: Progress = SILENT
     resumed: "Bundle | None" = None
-    """The model of the checkpoint that a run is resumed from."""
+    """The checkpoint that a run is resumed from."""
 
 
 class EvaluateOptions(Settings):
@@ -110,7 +110,7 @@ class EvaluateOptions(Settings):
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """Options of loading a model that only some tasks have a use for."""
+    """Options of loading a model that only some tasks honor."""
 
     quantize: str = "none"
     ensemble: tuple["Bundle", ...] = ()

@@ -15,9 +15,9 @@ from regard.tasks.settings import EmbeddingInitSettings
 from regard.text.tokenizer import Tokenizer
 
 GROUP = "vectors"
-"""The settings that name word vectors."""
+"""The group of settings on word vectors."""
 SAMPLE_ROWS = 1000
-"""Rows of word vectors that show whether they are cased."""
+"""Rows of word vectors that are read to detect lowercase and width."""
 MARKS = ("▁", "Ġ")
 """Prefixes of a word's first token."""
 TEXT = {"kind": "word", "size": 30_000, "min_frequency": 2}
@@ -33,23 +33,23 @@ def embedding_layer(
     """
     origin = changes.get("init_from", values.get("init_from"))
     if origin is not None and names_word_vectors(str(origin)):
-        for named in (changes, values):
-            named.pop("init_from", None)
+        for table in (changes, values):
+            table.pop("init_from", None)
         changes[GROUP] = {**_table(changes, GROUP), "path": str(origin)}
     path = {**_table(values, GROUP), **_table(changes, GROUP)}.get("path")
     if not isinstance(path, str):  # anything else is refused as a setting
         return None
     values.pop("text", None)
-    some = load_word_vectors(path, SAMPLE_ROWS)
-    is_low = all(word == word.lower() for word in some.words)
-    sizes = _sizes(some.width, schema, base)
+    sample = load_word_vectors(path, SAMPLE_ROWS)
+    is_lowercase = all(word == word.lower() for word in sample.words)
+    sizes = _sizes(sample.width, schema, base)
     for name in ("width", "embedding_width"):
         given = _table(changes, "model").get(name)
-        if name in sizes and given not in (None, some.width):
+        if name in sizes and given not in (None, sample.width):
             raise ConfigError(
-                f"model.{name}: {given} is not the dimension {some.width} of the vectors in {path}; leave it out."
+                f"model.{name}: {given} is not the dimension {sample.width} of the vectors in {path}; leave it out."
             )
-    return Layer(f"pretrained model {path}", {"text": TEXT | {"lowercase": is_low}, "model": sizes})
+    return Layer(f"pretrained model {path}", {"text": TEXT | {"lowercase": is_lowercase}, "model": sizes})
 
 
 def _table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -63,9 +63,9 @@ def _sizes(width: int, schema: Mapping[str, Any], base: Mapping[str, Any]) -> di
         return {"embedding_width": width}
     sizes = {"width": width}
     if "heads" in schema:
-        wanted = int(base.get("heads", schema["heads"].default))
+        most = int(base.get("heads", schema["heads"].default))
         # Rotary positions rotate pairs of features, so a head's width is even where possible.
-        fits = [heads for heads in range(1, wanted + 1) if width % (heads * (2 - width % 2)) == 0]
+        fits = [heads for heads in range(1, most + 1) if width % (heads * (2 - width % 2)) == 0]
         sizes["heads"] = max(fits)
     if "feed_forward_width" in schema:
         sizes["feed_forward_width"] = 4 * width
@@ -80,7 +80,8 @@ def fill_embeddings(
 ) -> dict[str, Any]:
     """Copy the vectors of the tokenizer's words into a model's embedding matrix, and return the facts.
 
-    They are scaled to the standard deviation of the model's own initialization; the other rows are sampled alike.
+    They are scaled to the standard deviation of the model's own initialization; the other rows are sampled with the
+    same mean and standard deviation.
     """
     if settings.path is None:
         return {}
@@ -122,11 +123,11 @@ def _tables(model: nn.Module, role: str) -> list[nn.Embedding]:
 def _rows(tokenizer: Tokenizer, vectors: WordVectors) -> dict[int, int]:
     """Return the row of word vectors for each token that is a word with a vector."""
     rows = {}
-    for number, token in tokenizer.vocabulary.items():
+    for token_id, token in tokenizer.vocabulary.items():
         word = token.lstrip("".join(MARKS))
         row = vectors.find(word) if word else None
         if row is not None:
-            rows[number] = row
+            rows[token_id] = row
     return rows
 
 

@@ -16,13 +16,13 @@ class Evaluation:
     name: str
     """The name of the set."""
     metrics: dict[str, Any]
-    """All metrics as plain JSON; `scores` lists those that a run is known by, with their signatures."""
+    """All metrics as plain JSON; `scores` lists the main ones with their signatures."""
     outputs: tuple[str, ...] = field(default=(), repr=False)
-    """A line an example: a hypothesis, a label; none where the task has no output per example."""
+    """One output per example, such as a hypothesis or a label; empty where the task has none."""
     decode: dict[str, Any] = field(default_factory=dict)
-    """Settings that the outputs depend on."""
+    """The decoding settings of the outputs."""
     decode_defaults: dict[str, Any] = field(default_factory=dict)
-    """The same as the checkpoint has them."""
+    """The decoding defaults of the checkpoint."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the outputs as plain values."""
@@ -40,7 +40,7 @@ def metric_value(metrics: Mapping[str, Any], key: str) -> Any:
 
 
 def finite(value: Any) -> Any:
-    """Return a number, None where it is not finite: JSON has no NaN."""
+    """Return a value, or None for a number that is not finite: JSON has no NaN."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

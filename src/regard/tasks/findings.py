@@ -1,4 +1,4 @@
-"""What a check gives back: findings, each with its weight, a sentence, examples and a remedy."""
+"""Findings of the checks: each has a severity, a sentence, examples and a remedy."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,26 +10,26 @@ Severity = Literal["ok", "note", "warning", "problem"]
 SEVERITIES: tuple[Severity, ...] = ("ok", "note", "warning", "problem")
 
 SHOWN = 70
-"""Characters of a text that an example shows."""
+"""Maximum number of characters of a text in an example."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a check saw."""
+    """One result of a check."""
 
     check: str
-    """The kind of check that saw it, such as `splits`."""
+    """The kind of check, such as `splits`."""
     name: str
-    """What it is about, the same in every report: `splits.leaked-pairs`."""
+    """Its subject, the same in every report: `leaked-pairs`."""
     severity: Severity
     sentence: str
     examples: tuple[str, ...] = ()
     remedy: str = ""
-    """What to do about it, in words; with `settings` where settings can do it."""
+    """The remedy in words; with `settings` where settings are the remedy."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings that remedy it, by dotted name."""
-    figures: Mapping[str, float] = field(default_factory=dict)
-    """The measured numbers, for machines."""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """The measured numbers, for programs."""
 
     @property
     def way_out(self) -> str:
@@ -46,12 +46,12 @@ class Report:
 
     @property
     def severity(self) -> Severity:
-        """The worst of them."""
+        """The worst severity of all findings."""
         return max((finding.severity for finding in self.findings), key=SEVERITIES.index, default="ok")
 
     @property
     def has_problem(self) -> bool:
-        """Whether the run should not begin like this."""
+        """True where a finding is a problem, and the run should not start as it is."""
         return self.severity == "problem"
 
     def of(self, *severities: Severity) -> list[Finding]:
@@ -64,7 +64,7 @@ class Report:
 
 
 def graded(value: float, note: float, warning: float, problem: float = float("inf")) -> Severity:
-    """Return how serious a value is: each bound is the smallest value of its severity."""
+    """Return the severity of a value: each bound is the smallest value of its severity."""
     if value >= problem:
         return "problem"
     if value >= warning:
@@ -73,25 +73,25 @@ def graded(value: float, note: float, warning: float, problem: float = float("in
 
 
 def shown(text: str) -> str:
-    """Return a text in quotation marks, cut where it is long."""
+    """Return a text in quotation marks, truncated to `SHOWN` characters."""
     return f'"{text}"' if len(text) <= SHOWN else f'"{text[: SHOWN - 1]}…"'
 
 
 def shown_pair(pair: Pair, row: int | None = None) -> str:
-    """Return a pair as an example; `row` counts from 0 and is said from 1."""
-    place = "" if row is None else f"pair {row + 1:,}: "
-    return f"{place}{shown(pair.source)} / {shown(pair.target)}"
+    """Return a pair as an example; `row` counts from 0 and is printed from 1."""
+    position = "" if row is None else f"pair {row + 1:,}: "
+    return f"{position}{shown(pair.source)} / {shown(pair.target)}"
 
 
 def some(examples: Iterable[str], most: int = 3) -> tuple[str, ...]:
-    """Return the first few examples."""
+    """Return at most `most` examples."""
     return tuple(example for example, _ in zip(examples, range(most)))
 
 
 def percent(part: float, whole: float) -> str:
-    """Return a share as people write it."""
-    share = 100 * part / whole if whole else 0.0
-    return f"{share:.1f} %" if share >= 0.1 or part == 0 else "under 0.1 %"
+    """Return a fraction in percent, in words where it is tiny."""
+    value = 100 * part / whole if whole else 0.0
+    return f"{value:.1f} %" if value >= 0.1 or part == 0 else "under 0.1 %"
 
 
 def _spelled(value: Any) -> str:

@@ -24,15 +24,15 @@ BODY = "body."
 """Prefix of the weights of a model with a head, the head's own left out."""
 
 FEATURE_RATE = 1e-3
-"""Peak rate of what is new above a frozen body or word vectors, whatever their width."""
+"""Peak learning rate of new layers over a frozen body or word vectors, for any width."""
 FINE_TUNING_RATES: dict[Kind, float] = {
     "causal-lm": 6.25e-5,
     "encoder": 3e-5,
     "bidirectional-lm": FEATURE_RATE,
     "embeddings": FEATURE_RATE,
 }
-"""Peak rates of fine-tuning GPT (Radford et al., 2018, §4.1) and BERT (Devlin et al., 2019, A.3) at a width of 768:
-half as wide, twice the rate."""
+"""Peak learning rates of fine-tuning GPT (Radford et al., 2018, §4.1) and BERT (Devlin et al., 2019, A.3) at a width
+of 768; they scale with the inverse of the width."""
 REFERENCE_WIDTH = 768
 EPOCHS, EPOCHS_FROM_SCRATCH = 3, 10
 """Default epochs of fine-tuning (both papers), and of training from scratch."""
@@ -41,7 +41,7 @@ NO_BOUND = 10**7
 
 
 def is_word_file(init_from: str) -> bool:
-    """Return whether a pretrained model is word vectors: a file of them, or a run that trained some."""
+    """Return True for word vectors: a file of them, or a run of the task vectors."""
     if Path(init_from).is_file() and Path(init_from.removesuffix(".gz")).suffix.lower() in TABLES:
         raise ConfigError(
             f"init_from: {init_from} is a table of examples, not a model; name a run, a checkpoint, hf:DIR or a file "
@@ -58,12 +58,12 @@ def read_pretrained(init_from: str) -> Bundle:
 
 
 def pretrained_bundle(init_from: str | None, resumed: Bundle | None) -> Bundle | None:
-    """Return the pretrained model of a new run; None without one, and for a resumed run, which has it already."""
+    """Return the pretrained model of a new run; None without one, and for a resumed run."""
     return None if init_from is None or resumed else read_pretrained(init_from)
 
 
 def body_weights(pretrained: Bundle) -> dict[str, Tensor]:
-    """Return the weights of a model by name, without those of its head."""
+    """Return the weights of a model without its head, by name."""
     weights = weights_of(pretrained.model)
     if pretrained.head is None:
         return weights
@@ -71,10 +71,7 @@ def body_weights(pretrained: Bundle) -> dict[str, Tensor]:
 
 
 def load_pretrained(model: Any, pretrained: Bundle, init_from: str | None) -> dict[str, Any]:
-    """Copy the weights of a pretrained model into a new one, and return the facts of their origin.
-
-    Weights that only one of both has are left as they are.
-    """
+    """Copy the weights that both models have from a pretrained one; return the facts of their origin."""
     assert init_from is not None
     names = model.state_dict().keys()
     load_matching_weights(model, {name: each for name, each in body_weights(pretrained).items() if name in names})
@@ -82,7 +79,7 @@ def load_pretrained(model: Any, pretrained: Bundle, init_from: str | None) -> di
 
 
 def origin_facts(bundle: Bundle) -> dict[str, Any]:
-    """Return the origin of a model's weights, if it was pretrained, and of its extra word vectors."""
+    """Return the facts on a model's pretrained weights and extra word vectors, where it has them."""
     return {name: bundle.facts[name] for name in ("init_from", "extra_vectors") if name in bundle.facts}
 
 
@@ -134,15 +131,15 @@ def init_layer(task: str, rules: InitFrom, values: dict[str, Any], changes: Mapp
                 f"model.{name}: {value} contradicts {init_from}, where it is {pretrained[name]}; leave it out."
             )
     is_tuned = rules.rates[kind] != FEATURE_RATE and not changes.get("freeze_body", values.get("freeze_body"))
-    scaled = float(f"{rules.rates[kind] * REFERENCE_WIDTH / pretrained['width']:.3g}")
-    rate = scaled if is_tuned else FEATURE_RATE
+    scaled_rate = float(f"{rules.rates[kind] * REFERENCE_WIDTH / pretrained['width']:.3g}")
+    rate = scaled_rate if is_tuned else FEATURE_RATE
     return Layer(f"pretrained model {init_from}", {"model": pretrained, "train": {"learning_rate": rate}})
 
 
 def default_length(origin: str, is_tuned: bool, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer:
-    """Return the weakest layer of a fine-tuning run: the number of epochs where nobody sets one.
+    """Return the weakest layer of settings of a fine-tuning run: the default number of epochs.
 
-    A user's tokens_per_update replaces a task's own examples_per_update.
+    A user's tokens_per_update replaces the recipe's examples_per_update.
     """
     recipe, given = _table(values, "train"), _table(changes, "train")
     if "tokens_per_update" in given and "examples_per_update" not in given:

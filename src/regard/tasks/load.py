@@ -1,4 +1,4 @@
-"""From a path to a pipeline."""
+"""Loading of pipelines from runs, checkpoints, Hugging Face folders and files of word vectors."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,9 +45,9 @@ def load(
 ) -> Any:
     """Return the pipeline of a run (its best checkpoint), a checkpoint folder, or hf: and a Hugging Face folder.
 
-    `ensemble` adds translators whose probabilities are averaged. In precision bf16 weights and sums have three
-    digits: twice as fast where the model is large, almost always the same text. A language model on a CPU is faster
-    with int8 weights, for a little more perplexity. A file is a table of word vectors (word2vec or GloVe).
+    `ensemble` adds translators whose probabilities are averaged. Precision bf16 has three decimal digits: twice as
+    fast for a large model, with almost always the same text. `quantize` speeds up a language model on a CPU with int8
+    weights, for slightly higher perplexity. A file is a table of word vectors (word2vec or GloVe).
     """
     if Path(path).is_file():
         return WordVectors.of_file(Path(path))
@@ -105,8 +105,8 @@ def load_encoder(path: str | Path, device: str = "auto", *, precision: str = "fp
     if kind not in ("encoder", "bidirectional-lm"):
         task = find_task(bundle.task)
         raise ConfigError(
-            f"{path}: this is {task.wording.noun} of the family {bundle.settings.family}, and only a text encoder such "
-            f"as BERT embeds texts; use it with regard {task.verbs}."
+            f"{path}: this is {task.wording.noun} of the family {bundle.settings.family}, and only a text encoder "
+            f"such as BERT embeds texts; use it with regard {task.verbs}."
         )
     return ElmoEncoder(bundle) if kind == "bidirectional-lm" else Encoder(bundle)
 
@@ -170,12 +170,12 @@ def _load(
         _check_same_tokenizers(str(path), first, str(name), other)
     pipeline = task.pipeline(first, LoadOptions(quantize, tuple(others)))
     if isinstance(pipeline, WordVectors):
-        pipeline.name = str(path)  # the beginning of its sentences about unknown words
+        pipeline.name = str(path)  # shown in messages about unknown words
     return pipeline
 
 
 def _bundle(path: str | Path, device: str, precision: str, wanted: str | None = None) -> Bundle:
-    """Return a model with all it needs, of the wanted task."""
+    """Return the bundle of a model; one of another task than the wanted is refused."""
     if precision not in DTYPES:
         raise ConfigError(f'precision: "{precision}" is not one of {", ".join(DTYPES)}.')
     keep_freed_memory()
@@ -193,7 +193,7 @@ def _bundle(path: str | Path, device: str, precision: str, wanted: str | None = 
 
 
 def _find_task(path: str | Path, name: str, wanted: str | None = None) -> AnyTask:
-    """Return a model's task; one that this version does not have, or that is not wanted, is refused."""
+    """Return a model's task; an unknown one, or another than the wanted, is refused."""
     if not registry.has_task(name):
         raise CheckpointError(f'{path}: its task "{name}" is unknown to this version of regard; upgrade it.')
     task = find_task(name)
@@ -206,7 +206,7 @@ def _find_task(path: str | Path, name: str, wanted: str | None = None) -> AnyTas
 
 
 def _check_same_tokenizers(path: str, bundle: Bundle, other_path: str, other: Bundle) -> None:
-    """Refuse an ensemble whose members' probabilities are not of the same tokens."""
+    """Refuse an ensemble whose members have different tokenizers."""
     sides = [translation_tokenizers(each.tokenizers) for each in (bundle, other)]
     for side, first, second in zip(("source", "target"), *sides, strict=True):
         if first.to_json() != second.to_json():

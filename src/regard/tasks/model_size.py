@@ -1,4 +1,4 @@
-"""Whether a model can be trained on a machine at all."""
+"""The memory of a model in training, checked before it is allocated."""
 
 from regard.errors import ConfigError
 from regard.training.device.machine import Machine
@@ -8,7 +8,7 @@ BYTES_PER_PARAMETER = 16
 
 
 def check_size(parameters: int, machine: Machine) -> None:
-    """Refuse a model that cannot be trained here before its memory is asked for."""
+    """Refuse a model whose weights, gradients and optimizer state exceed the memory of the machine."""
     needed = parameters * BYTES_PER_PARAMETER
     if needed > machine.memory:
         raise ConfigError(

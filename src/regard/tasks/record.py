@@ -1,4 +1,4 @@
-"""The record of a run (run.json) and of a score passport, typed: whatever callers look up is there and of its type."""
+"""Schemas of a run's record (run.json) and of score passports."""
 
 import json
 from datetime import datetime
@@ -17,12 +17,12 @@ from regard.errors import RunError
 RECORD = "run.json"
 WHAT = "the record of a run that this version of regard can read"
 HAS_STOPPED = ("finished", "no improvement", "interrupted")
-"""States that are noted with the step that was reached."""
+"""States of a run that has stopped; its record has the last step."""
 
 S = TypeVar("S", bound=Settings)
 
 
-def _moment(text: str) -> str:
+def _timestamp(text: str) -> str:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -33,14 +33,14 @@ def _moment(text: str) -> str:
 
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Moment = Annotated[str, AfterValidator(_moment)]
+Moment = Annotated[str, AfterValidator(_timestamp)]
 
 
 class DataReport(Record):
-    """What is kept of any run's data; each task has a report of its own below this one."""
+    """The data of a run, as far as tasks have it in common; each task extends it."""
 
     sources: ClassVar[type[Record]] = Record
-    """What is looked up in the settings of the data."""
+    """Schema of `settings.data`."""
 
     hash: str
     files: dict[str, str] = Field(default_factory=dict)
@@ -57,7 +57,7 @@ class ScoreRecord(Record):
 
 
 class ScoresRecord(Record):
-    """The metrics of one set; the first of its scores is what a run is known by."""
+    """The metrics of one set; the first of its scores ranks runs."""
 
     scores: list[ScoreRecord] = Field(min_length=1)
 
@@ -96,7 +96,7 @@ class ModelChoice(Record):
 
 
 class SettingsRecord(Record):
-    """What is looked up in a run's settings; all of them are checked when it is resumed."""
+    """The settings of a run, as far as tasks have them in common; resuming checks all of them."""
 
     task: str
     about: str | None = None
@@ -131,7 +131,7 @@ class MachineRecord(Record):
 
 
 class RunRecord(Record):
-    """The record of a run; `data`, `machine` and `parameters` are there as soon as its data is prepared."""
+    """The record of a run; `data`, `machine` and `parameters` are set once its data is prepared."""
 
     path: Path = Field(exclude=True)
     """The run's folder."""
@@ -159,22 +159,22 @@ class RunRecord(Record):
         if self.task != self.settings.task:
             raise ValueError(f"task is {self.task}, but settings.task {self.settings.task}")
         given = self.model_fields_set
-        needed = ["steps", "best_step", "seconds"] if self.state in HAS_STOPPED or "steps" in given else []
+        required = ["steps", "best_step", "seconds"] if self.state in HAS_STOPPED or "steps" in given else []
         if self.state != "preparing":
-            needed += ["started", "regard", "machine", "parameters", "data"]
-        for name in needed:
+            required += ["started", "regard", "machine", "parameters", "data"]
+        for name in required:
             if name not in given or getattr(self, name) is None:
                 raise ValueError(f"{name} is missing")
         return self
 
     @property
     def is_prepared(self) -> bool:
-        """Whether its data was prepared, so that training could begin."""
+        """True where the data is prepared, and training could start."""
         return self.data is not None and self.machine is not None and self.parameters is not None
 
     @property
     def report(self) -> Any:
-        """The data report; refused for a run that has not begun to train."""
+        """The data report; a run without one is refused."""
         if self.data is None:
             raise RunError(f"{self.path}: this run has not begun to train ({self.state}); resume it with --resume.")
         return self.data
@@ -190,7 +190,7 @@ class RunRecord(Record):
 
 
 def read_run_record(folder: Path, version: int) -> RunRecord:
-    """Return the record in a run's folder, all of it checked; a missing file is left to the caller."""
+    """Return the record in a run's folder, validated; a missing file raises FileNotFoundError."""
     path = folder / RECORD
     value = read_json(path, RunError, WHAT)
     values = dict(value) | {"path": folder} if isinstance(value, dict) else value

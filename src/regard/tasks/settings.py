@@ -1,4 +1,4 @@
-"""A run as one frozen value: the settings that the runs of all tasks have in common."""
+"""Settings that the runs of all tasks have in common."""
 
 from typing import Any, Generic, Literal, TypeVar
 
@@ -14,7 +14,7 @@ M = TypeVar("M", bound=ModelSettings)
 
 
 class RunSettings(Settings, Generic[M]):
-    """Everything about one run; `model` takes the settings of the model's family."""
+    """All settings of a run; `model` takes the settings of the model's family."""
 
     task: str
     """The task: translate, language-model, classify, ..."""
@@ -30,7 +30,7 @@ class RunSettings(Settings, Generic[M]):
     train: LoopSettings = TrainSettings()
     machine: MachineSettings = MachineSettings()
     preflight: bool = True
-    """Check the data before training and report what is suspicious."""
+    """Check the data before training and report suspicious findings."""
 
     @model_validator(mode="after")
     def _selects_by_a_metric_of_its_task(self) -> "RunSettings[M]":
@@ -78,7 +78,7 @@ class EmbeddingInitSettings(Settings):
     """Word vectors that initialize a model's embedding matrix; `--init-from FILE` names them too."""
 
     path: str | None = None
-    """Word vectors: a file of word2vec or GloVe (.gz too), or a run of the task vectors (default: random)."""
+    """Word vectors: a word2vec or GloVe file (.gz too), or a run of the task vectors (default: random)."""
     freeze: bool = False
     """Keep the embedding matrix fixed during training."""
     side: Literal["source", "target"] = "source"
@@ -89,5 +89,6 @@ def check_embedding_init(init_from: str | None, vectors: EmbeddingInitSettings) 
     """Refuse word vectors where the pretrained model brings its own embedding matrix."""
     if init_from is not None and vectors.path is not None:
         raise ValueError(
-            f'vectors.path: the embedding matrix comes from the pretrained model "{init_from}"; leave one of both out.'
+            f'vectors.path: the embedding matrix comes from the pretrained model "{init_from}"; leave out one of '
+            f"both."
         )

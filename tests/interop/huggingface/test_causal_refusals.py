@@ -72,8 +72,8 @@ def test_other_refusals_of_writing(tokenizer, tmp_path):
     with pytest.raises(ConfigError) as error:
         write(Bundle("language-model", model, settings, vocabularies, bundle.tokenizers), tmp_path / "hf")
     assert str(error.value) == (
-        'task, model.family: "language-model" with "recurrent-lm" fits no Hugging Face architecture; "translate" '
-        'with "transformer", "language-model" with "gpt" and the tasks of "bert" do.'
+        'task, model.family: "language-model" with "recurrent-lm" has no Hugging Face architecture; translators of '
+        "the family transformer, language models of the family gpt and models of the family bert have one."
     )
 
 

@@ -1,9 +1,9 @@
 """Decoding defaults are the same after a generation_config.json, and what it cannot express is reported."""
 
 import pytest
-from regard.decoding.text_settings import GenerateSettings
 
 from language_folders import TEXTS
+from regard.decoding.settings import GenerateSettings
 from regard.interop.huggingface.generation_config import (
     decoding_of,
     generating_of,

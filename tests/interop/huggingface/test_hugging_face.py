@@ -14,6 +14,8 @@ from regard.checkpoint.bundle import Bundle, read_bundle
 from regard.errors import CheckpointError, ConfigError
 from regard.interop.huggingface.read import read
 from regard.interop.huggingface.write import write
+from regard.models.families import build_model
+from regard.models.recurrent.seq2seq import RecurrentSettings
 from regard.progress import Progress
 from regard.tasks.translate.pipeline import Translator
 from regard.text.settings import TokenizerSettings
@@ -85,7 +87,9 @@ def test_generate_and_a_round_trip_give_the_same_translations(form, tmp_path):
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
     pairs = [pair for pair in miniature.pairs("train", 2000) if len(pair.source) < 45]
-    run = regard.train(pairs, TRAINED | {"model": TRAINED["model"] | FORMS[form]}, out=tmp_path / "run")
+    run = regard.train(
+        "translate", TRAINED | {"model": TRAINED["model"] | FORMS[form]}, data=pairs, out=tmp_path / "run"
+    )
     bundle = read_bundle(run.best)
     assert write(bundle, tmp_path / "hf").name == form
     texts = [pair.source for pair in pairs[:24]]
@@ -196,11 +200,13 @@ def test_other_refusals_of_writing(tokenizer, tmp_path):
     with pytest.raises(CheckpointError) as error:
         write(bundle, tmp_path)
     assert str(error.value) == f"{tmp_path}: it exists already; name a folder that does not."
+    settings = RecurrentSettings(width=8)
+    model = build_model(settings, bundle.vocabularies)
     with pytest.raises(ConfigError) as error:
-        write(Bundle("tag", bundle.model, bundle.settings, bundle.vocabularies, bundle.tokenizers), tmp_path / "hf")
+        write(Bundle("translate", model, settings, bundle.vocabularies, bundle.tokenizers), tmp_path / "hf")
     assert str(error.value) == (
-        'task, model.family: "tag" with "transformer" fits no Hugging Face architecture; "translate" with '
-        '"transformer", "language-model" with "gpt" and the tasks of "bert" do.'
+        'task, model.family: "translate" with "recurrent" has no Hugging Face architecture; translators of the '
+        "family transformer, language models of the family gpt and models of the family bert have one."
     )
 
 

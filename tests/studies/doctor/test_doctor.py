@@ -3,7 +3,6 @@ from regard.progress import Progress
 from regard.runs import preflight
 from regard.studies.doctor import speed
 from regard.studies.doctor.examine import doctor
-from regard.tasks.findings import Finding, Report
 
 
 class Telling(Progress):
@@ -78,15 +77,3 @@ def test_nothing_is_checked_when_nobody_listens_or_a_run_goes_on(write, sound, t
     monkeypatch.setattr(preflight, "run_checks", lambda *_, **__: 1 / 0)
     run = regard.train("translate", changes, out=tmp_path / "run")
     assert regard.resume(run.path, {"train.steps": 3}, progress=Telling()).record.steps == 3
-
-
-def test_a_remedy_is_spelled_as_on_the_command_line():
-    settings = {"a.b": True, "c": 0.01, "d": 5, "e": "bpe"}
-    assert Finding("x", "y", "note", "z", (), "do", settings).way_out == "do: a.b=true c=0.01 d=5 e=bpe"
-    assert Finding("x", "y", "note", "z", (), "do").way_out == "do"
-    assert Finding("x", "y", "ok", "z").way_out == ""
-
-
-def test_a_report_is_as_bad_as_its_worst_finding():
-    findings = [Finding("x", "y", severity, "z") for severity in ("ok", "warning", "note")]
-    assert Report(tuple(findings)).severity == "warning" and Report(()).severity == "ok"

@@ -24,8 +24,8 @@ def ready(bench, sound):
 
 def test_the_memory_of_the_largest_batch_is_measured(ready):
     (finding,) = memory_findings(ready)
-    assert finding.severity == "ok" and finding.figures["peak_bytes"] > 2**24
-    assert finding.figures["available_bytes"] > finding.figures["peak_bytes"]
+    assert finding.severity == "ok" and finding.metrics["peak_bytes"] > 2**24
+    assert finding.metrics["available_bytes"] > finding.metrics["peak_bytes"]
     assert finding.sentence.startswith("Learning from the largest micro-batch (")
 
 
@@ -119,9 +119,9 @@ def test_memory_that_cannot_be_measured_is_said(ready, monkeypatch):
 def test_speed_and_time_are_measured(ready, monkeypatch):
     monkeypatch.setattr(speed, "SECONDS", 0.3)
     finding, waiting = speed_findings(ready)
-    assert 0 < waiting.figures["share"] < 1 and "of that time goes by waiting for data." in waiting.sentence
+    assert 0 < waiting.metrics["share"] < 1 and "of that time goes by waiting for data." in waiting.sentence
     assert finding.severity == "ok" and "500 updates take about " in finding.sentence
-    assert math.isclose(finding.figures["seconds"], 500 / finding.figures["updates_per_second"])
+    assert math.isclose(finding.metrics["seconds"], 500 / finding.metrics["updates_per_second"])
     monkeypatch.setattr(speed, "pace", lambda *_: speed.Pace(3600.0, waiting=0.2))
     finding, waiting = speed_findings(ready)
     assert (waiting.severity, waiting.sentence) == ("warning", "20.0 % of that time goes by waiting for data.")

@@ -17,7 +17,7 @@ def test_pairs_that_leak_into_a_test_are_found_and_kept_out(material, sound):
     assert (finding.name, finding.severity) == ("leaked-pairs", "problem")
     assert finding.sentence == (
         "15 of the 150 pairs of the test set test (10.0 %) are also in the training set, so scores on it reward "
-        "memory."
+        "memorization."
     )
     first = sound["test"][0]
     assert finding.examples[0] == f'pair 1: "{first.source}" / "{first.target}"' and len(finding.examples) == 3
@@ -33,11 +33,11 @@ def test_a_source_alone_leaks_less(material, sound):
     assert (finding.name, finding.severity) == ("leaked-sources", "warning")
     assert finding.sentence == (
         "6 of the 250 pairs of the validation set (2.4 %) have their source, with another translation, in the "
-        "training set, so scores on it reward memory."
+        "training set, so scores on it reward memorization."
     )
 
 
-def test_a_validation_set_that_is_also_a_test_is_told(material, sound):
+def test_a_validation_set_that_is_also_a_test_is_reported(material, sound):
     (finding,) = split_findings(material(sound | {"test": sound["valid"]}))
     assert finding.severity == "problem" and "in the validation set, so it is no independent test" in finding.sentence
     assert finding.way_out == "take them out of one of the sets"
@@ -53,7 +53,7 @@ def test_duplicates_are_counted(material, sound):
     found = {finding.sentence: finding.severity for finding in named(split_findings(material(twice)), "duplicates")}
     assert found == {
         "100 exact duplicates (4.8 %) were dropped from the training set.": "note",
-        "30 pairs of the test set test (16.7 %) repeat another one and count again.": "warning",
+        "30 pairs of the test set test (16.7 %) duplicate another one and count twice.": "warning",
     }
     kept = split_findings(material(twice | {"test": sound["test"]}, data__cleaning__drop_duplicates=False))
     (finding,) = named(kept, "duplicates")
@@ -61,7 +61,7 @@ def test_duplicates_are_counted(material, sound):
     assert finding.examples[0].startswith("2 times: ")
 
 
-def test_one_target_for_many_sources_and_many_for_one_are_told(material, sound):
+def test_one_target_for_many_sources_and_many_for_one_are_reported(material, sound):
     same = [Pair(pair.source, "Text is missing here.") for pair in sound["train"][:80]]
     spoilt = sound | {"train": sound["train"][80:] + same}
     findings = split_findings(material(spoilt, data__cleaning__max_ratio=9.0))
@@ -75,5 +75,5 @@ def test_one_target_for_many_sources_and_many_for_one_are_told(material, sound):
     assert finding.severity == "note" and finding.sentence.startswith("18.2 % of the training pairs")
 
 
-def test_a_carved_validation_set_leaks_nothing(material, sound):
+def test_a_held_out_validation_set_leaks_nothing(material, sound):
     assert [finding.severity for finding in split_findings(material({"train": sound["train"]}))] == ["ok"]

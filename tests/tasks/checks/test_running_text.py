@@ -51,14 +51,14 @@ def test_sound_text_has_no_warning(look, monkeypatch):
     report = look(STORIES[:300], is_quick=False, train__patience=2)
     assert {each.name for each in report.of("problem", "warning")} <= {"waiting"}
     assert [*dict.fromkeys(finding.check for finding in report.findings)] == ["text", "splits", "sizes", "machine"]
-    pieces = one(report, "pieces-per-word")
-    assert 1 < pieces.figures["pieces_per_word"] < 2.5 and 2 < pieces.figures["bytes_per_piece"] < 6
-    assert one(report, "leaked-documents").sentence == "No document stands in two of the 2 sets."
-    assert one(report, "unknown-pieces").severity == "ok" and one(report, "leaked-passages").figures["share"] < 0.1
+    per_word = one(report, "tokens-per-word")
+    assert 1 < per_word.metrics["tokens_per_word"] < 2.5 and 2 < per_word.metrics["bytes_per_token"] < 6
+    assert one(report, "leaked-documents").sentence == "No document occurs in two of the 2 sets."
+    assert one(report, "unknown-tokens").severity == "ok" and one(report, "leaked-passages").metrics["fraction"] < 0.1
     memory = one(report, "memory")
     assert memory.sentence.startswith("Learning from the largest micro-batch (512 tokens) takes ")
-    assert one(report, "speed").figures["tokens_per_second"] > 0 and "tokens) on cpu" in one(report, "speed").sentence
-    assert 0 <= one(report, "waiting").figures["share"] <= 1
+    assert one(report, "speed").metrics["tokens_per_second"] > 0 and "tokens) on cpu" in one(report, "speed").sentence
+    assert 0 <= one(report, "waiting").metrics["share"] <= 1
 
 
 def test_a_recurrent_model_is_tried_out_too(look, monkeypatch):
@@ -73,14 +73,14 @@ def test_documents_that_leak_are_found_and_shown(look):
     report = look([*STORIES[:300], *STORIES[300:310]])
     leak = one(report, "leaked-documents")
     assert leak.severity == "problem" and "10 of the 100 documents of the validation set" in leak.sentence
-    assert leak.figures["count"] == 10 and len(leak.examples) == 3
+    assert leak.metrics["count"] == 10 and len(leak.examples) == 3
     assert " ".join(STORIES[300].split())[:30] in leak.examples[0]
 
 
 def test_documents_that_stand_twice_are_found(look):
     report = look([*STORIES[:200], *STORIES[:50]])
     found = one(report, "duplicates")
-    assert found.severity == "warning" and found.figures["count"] == 50 and found.remedy == "leave the copies out"
+    assert found.severity == "warning" and found.metrics["count"] == 50 and found.remedy == "remove the copies"
     assert not look(STORIES[:200]).find("duplicates")
 
 
@@ -90,7 +90,7 @@ def test_passages_that_leak_are_found_wherever_documents_begin(look, monkeypatch
     report = look(STORIES[:300], valid, is_quick=False)
     assert one(report, "leaked-documents").severity == "ok"
     leak = one(report, "leaked-passages")
-    assert leak.severity == "problem" and leak.figures["share"] > 0.5 and leak.examples
+    assert leak.severity == "problem" and leak.metrics["fraction"] > 0.5 and leak.examples
     assert not look(STORIES[:300], valid).find("leaked-passages")  # it takes a while
 
 
@@ -125,7 +125,7 @@ def test_stretches_come_from_all_over_a_long_text(monkeypatch):
 def test_text_that_cannot_be_spelled_is_shown(look):
     valid = [*STORIES[300:], *("Żółw idzie. " * 40 for _ in range(40))]
     report = look(STORIES[:300], valid, text__kind="word")
-    unknown = one(report, "unknown-pieces")
+    unknown = one(report, "unknown-tokens")
     assert unknown.severity == "problem" and "of the tokens of the validation set are unknown" in unknown.sentence
     assert unknown.settings == {"text.kind": "bpe", "text.pretokenizer": "byte-level"} and unknown.examples
 
@@ -137,21 +137,21 @@ def test_remains_of_another_format_are_counted(look):
     assert not look([text.replace(" and ", " <unk> ") for text in STORIES[:300]]).find("residues")
 
 
-def test_sizes_that_do_not_fit_are_told(look):
+def test_sizes_that_do_not_fit_are_reported(look):
     report = look(STORIES[:3], STORIES[300:302], model__max_positions=5000, train__steps=4000, train__warmup=3000)
     few = one(report, "few-tokens")
     assert few.severity == "warning" and "tokens, less than a window of 5,000." in few.sentence
-    watched = one(report, "validation")
-    assert watched.severity == "warning" and watched.remedy == "watch more text"
+    validation = one(report, "validation")
+    assert validation.severity == "warning" and validation.remedy == "validate on more text"
     assert one(report, "epochs").severity == "ok" and one(report, "warmup").severity == "warning"
     assert one(look(STORIES[:30]), "few-tokens").severity == "note"
 
 
 def test_a_vocabulary_of_bytes_is_not_to_become_smaller_than_its_bytes(look):
-    rare = one(look(STORIES[:8], STORIES[300:302], text__size=420), "rare-pieces")
-    assert rare.severity == "warning" and rare.way_out == "have fewer pieces: text.size=300"
-    rare = one(look(STORIES[:8], STORIES[300:302], text__size=300), "rare-pieces")  # no error, and nothing smaller
-    assert rare.figures["size"] == 300 and rare.way_out == ""
+    rare = one(look(STORIES[:8], STORIES[300:302], text__size=420), "rare-tokens")
+    assert rare.severity == "warning" and rare.way_out == "shrink the vocabulary: text.size=300"
+    rare = one(look(STORIES[:8], STORIES[300:302], text__size=300), "rare-tokens")  # no error, and nothing smaller
+    assert rare.metrics["size"] == 300 and rare.way_out == ""
 
 
 def test_examples_are_looked_over_by_their_task_and_tried_out(tmp_path, monkeypatch):
@@ -161,11 +161,11 @@ def test_examples_are_looked_over_by_their_task_and_tried_out(tmp_path, monkeypa
     with path.open("a") as file:
         file.write("it was odd,kind\nit was odd,unkind\n")
     report = doctor("classify", QUICK | {"data.train.path": str(path)}, lr_finder=True)
-    odd = one(report, "odd")
-    assert odd.severity == "warning" and "texts occur with different labels" in odd.sentence
+    suspicious = one(report, "suspicious")
+    assert suspicious.severity == "warning" and "texts occur with different labels" in suspicious.sentence
     assert [each.check for each in report.findings[1:]] == ["machine", "machine", "machine", "rate"]
     assert " examples of up to " in one(report, "memory").sentence
-    assert one(report, "learning-rate").figures["suggested"] > 0
+    assert one(report, "learning-rate").metrics["suggested"] > 0
 
 
 class Telling(Progress):
@@ -186,5 +186,5 @@ def test_training_begins_with_the_quick_part(tmp_path, monkeypatch):
     regard.train("language-model", SMALL | place, out=tmp_path / "one", progress=told)
     regard.train("language-model", SMALL | place | {"preflight": False}, out=tmp_path / "two", progress=silent)
     (warning,) = told.warned
-    assert warning.startswith("splits: ") and "repeat another one" in warning
+    assert warning.startswith("splits: ") and "duplicate another one" in warning
     assert silent.warned == []

@@ -11,49 +11,49 @@ def one(findings, name):
 def test_sound_sizes_are_found_sound(material, sound):
     findings = size_findings(material(sound))
     assert {finding.severity for finding in findings} == {"ok"}
-    assert one(findings, "validation").sentence == "250 pairs are watched while training."
+    assert one(findings, "validation").sentence == "250 pairs are used for validation."
 
 
 @pytest.mark.parametrize(("warmup", "how"), [(300, "is hardly ever at"), (900, "never reaches")])
-def test_a_warm_up_that_is_too_long_is_told(material, sound, warmup, how):
+def test_a_warm_up_that_is_too_long_is_reported(material, sound, warmup, how):
     finding = one(size_findings(material(sound, train__warmup=warmup)), "warmup")
-    assert finding.severity == "warning" and finding.way_out == "climb faster: train.warmup=50"
-    assert finding.sentence == f"The warm-up takes {warmup} of 500 updates, so the rate {how} its peak."
+    assert finding.severity == "warning" and finding.way_out == "shorten the warm-up: train.warmup=50"
+    assert finding.sentence == f"The warm-up takes {warmup} of 500 updates, so the learning rate {how} its peak."
 
 
-def test_runs_that_are_too_short_or_too_long_are_told(material, sound):
+def test_runs_that_are_too_short_or_too_long_are_reported(material, sound):
     brief = one(size_findings(material(sound, train__steps=20, train__warmup=2)), "epochs")
-    assert brief.severity == "note" and brief.sentence.endswith("epochs and never sees most of the text.")
-    assert brief.settings["train.steps"] == brief.figures["updates_per_epoch"]
+    assert brief.severity == "note" and brief.sentence.endswith("epochs and leaves out most of the text.")
+    assert brief.settings["train.steps"] == brief.metrics["updates_per_epoch"]
     endless = {"train__steps": 90_000, "train__patience": 0}
     finding = one(size_findings(material(sound, **endless)), "epochs")
-    assert finding.severity == "warning" and finding.way_out == "stop when it is enough: train.patience=8"
+    assert finding.severity == "warning" and finding.way_out == "stop early: train.patience=8"
     assert one(size_findings(material(sound, **endless | {"train__patience": 8})), "epochs").severity == "ok"
 
 
-def test_updates_as_large_as_the_data_are_told(material, sound):
+def test_updates_as_large_as_the_data_are_reported(material, sound):
     finding = one(size_findings(material(sound, train__tokens_per_update=60_000)), "update")
     assert finding.severity == "note" and "of the training set: an epoch has only 1." in finding.sentence
     assert finding.settings["train.tokens_per_update"] < 2000
 
 
-def test_a_single_validation_is_told(material, sound):
+def test_a_single_validation_is_reported(material, sound):
     finding = one(size_findings(material(sound, train__validate_every=600)), "validations")
-    assert finding.way_out == "look more often: train.validate_every=50"
+    assert finding.way_out == "validate more often: train.validate_every=50"
 
 
-def test_a_small_validation_set_is_told_and_can_be_made_larger(material, sound):
-    carved = {"train": sound["train"]}
-    finding = one(size_findings(material(carved)), "validation")
-    assert finding.severity == "warning" and finding.remedy == "set more apart"
-    remedied = material(carved, data__valid_fraction=finding.settings["data.valid_fraction"])
+def test_a_small_validation_set_is_reported_and_can_be_made_larger(material, sound):
+    train_only = {"train": sound["train"]}
+    finding = one(size_findings(material(train_only)), "validation")
+    assert finding.severity == "warning" and finding.remedy == "hold out more"
+    remedied = material(train_only, data__valid_fraction=finding.settings["data.valid_fraction"])
     assert 150 < len(remedied.valid) < 250
     given = one(size_findings(material(sound | {"valid": sound["valid"][:40]})), "validation")
-    assert (given.severity, given.way_out) == ("warning", "watch more pairs")
-    assert given.sentence == "Only 40 pairs are watched while training: which checkpoint is best is partly chance."
+    assert (given.severity, given.way_out) == ("warning", "validate on more pairs")
+    assert given.sentence == "Only 40 pairs are used for validation: the choice of the best checkpoint is noisy."
 
 
-def test_pairs_that_are_too_long_are_told_with_a_limit_that_spares_most(material, sound):
+def test_pairs_that_are_too_long_are_reported_with_a_limit_that_spares_most(material, sound):
     found = material(sound, data__cleaning__max_tokens=20)
     finding = one(size_findings(found), "too-long")
     assert finding.severity == "problem" and "are longer than 20 tokens and were dropped." in finding.sentence
@@ -68,15 +68,17 @@ def test_a_bound_of_the_model_is_raised_with_that_of_the_cleaning(material, soun
     assert set(one(size_findings(found), "too-long").settings) == {"data.cleaning.max_tokens", "model.max_positions"}
 
 
-def test_models_too_large_for_their_text_are_told(material, sound):
+def test_models_too_large_for_their_text_are_reported(material, sound):
     finding = one(size_findings(material(sound, model__width=512, model__feed_forward_width=4096)), "parameters")
     assert finding.severity == "warning" and finding.settings == {"model.preset": "transformer-tiny"}
-    assert finding.sentence.endswith("for each: such a model learns its text by heart.")
+    assert finding.sentence.endswith("per token: such a model overfits.")
 
 
-def test_too_little_text_is_told(material, sound):
+def test_too_little_text_is_reported(material, sound):
     findings = size_findings(material({"train": sound["train"][:300], "valid": sound["valid"]}, text__size=5000))
     assert one(findings, "few-pairs").sentence == (
-        "There are only 300 training pairs, too few to learn to translate from."
+        "There are only 300 training pairs, too few to train a translator."
     )
-    assert one(findings, "vocabulary").sentence.startswith("text.size asks for 5,000 tokens, but this text has only ")
+    assert one(findings, "vocabulary").sentence.startswith(
+        "text.size asks for 5,000 tokens, but a vocabulary trained on this text has only "
+    )

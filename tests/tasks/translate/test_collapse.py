@@ -2,15 +2,15 @@
 
 import regard
 from regard.progress import Progress
-from regard.tasks.translate.prepare import share_of_commonest
+from regard.tasks.translate.prepare import duplicate_fraction
 
 
 def test_most_outputs_are_one_and_the_same():
     references = [f"sentence {number}" for number in range(10)]
-    assert share_of_commonest(references, references) == 0.1
-    assert share_of_commonest(["a man"] * 8 + ["x", "y"], references) == 0.8
-    assert share_of_commonest(["yes"] * 10, ["yes"] * 10) == 0.0  # what ought to be the same may be
-    assert share_of_commonest(["a"] * 4, references[:4]) == 0.0  # too few to tell
+    assert duplicate_fraction(references, references) == 0.1
+    assert duplicate_fraction(["a man"] * 8 + ["x", "y"], references) == 0.8
+    assert duplicate_fraction(["yes"] * 10, ["yes"] * 10) == 0.0  # what ought to be the same may be
+    assert duplicate_fraction(["a"] * 4, references[:4]) == 0.0  # too few to tell
 
 
 def test_a_run_that_says_the_same_whatever_it_is_told_is_named(tmp_path, pairs):
@@ -28,7 +28,7 @@ def test_a_run_that_says_the_same_whatever_it_is_told_is_named(tmp_path, pairs):
         "data.valid_fraction": 0.2,
     }
     unrelated = [(pair.source, f"so it goes on {number}") for number, pair in enumerate(pairs)]
-    run = regard.train(unrelated, settings, out=tmp_path / "run", progress=telling)
+    run = regard.train("translate", settings, data=unrelated, out=tmp_path / "run", progress=telling)
     (words,) = [words for words in warned if "so the model may have collapsed" in words]
     assert words.startswith("step 40: ") and "% of the outputs on validation sentences are identical" in words
     assert '"valid_attention_focus"' in (run.path / "metrics.jsonl").read_text()

@@ -19,6 +19,7 @@ from regard.studies.doctor.examine import doctor
 from regard.studies.race.entrants import Lineup
 from regard.studies.race.figures import timing
 from regard.studies.race.race import race
+from regard.tasks.declarations import Context
 from regard.tasks.translate.evaluate import encode_pairs
 from regard.tasks.translate.losses import mean_nll
 from regard.tasks.translate.prepare import prepare_translation
@@ -67,17 +68,23 @@ def test_resuming_changes_nothing(tmp_path):
     assert verify_resume(find_recipe("translate"), changes, steps=6).is_exact
 
 
-def test_dropout_of_the_source_leaves_the_target_alone(pairs):
-    settings = {"text.kind": "bpe", "text.dropout": 0.5, "text.target_dropout": 0.0, "data.train.path": "x.tsv"}
+def test_dropout_of_the_source_leaves_the_target_alone(pairs, tmp_path):
+    settings = {
+        "text.kind": "bpe",
+        "text.dropout": 0.5,
+        "text.target_dropout": 0.0,
+        "data.train.path": str(tmp_path / "x.tsv"),
+    }
+    (tmp_path / "x.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
     settings = resolve_run(find_recipe("translate"), SMALL | settings).settings
-    prepared = prepare_translation(settings, prepare_machine(settings.machine), given=pairs)
+    prepared = prepare_translation(settings, Context(prepare_machine(settings.machine)))
     first, second = (prepared.feed.corpus(epoch).pairs for epoch in (0, 1))
     assert (first.target.ids == second.target.ids).all() and not np.array_equal(first.source.ids, second.source.ids)
 
 
 def test_masks_change_from_epoch_to_epoch_but_not_from_run_to_run(tmp_path, pairs):
     one, same, other = (
-        regard.train(pairs, SMALL | {"seed": seed, "train.steps": 6}, out=tmp_path / name)
+        regard.train("translate", SMALL | {"seed": seed, "train.steps": 6}, data=pairs, out=tmp_path / name)
         for name, seed in (("one", 1), ("same", 1), ("other", 2))
     )
     losses = [
@@ -127,12 +134,12 @@ def test_a_student_learns_from_what_its_teacher_says(quick_run, tmp_path):
         "--n-best 4 is more than the 3 length candidates; raise --length-candidates."
     )
     assert bad("translate", run, "Ja.", "--method", "sample").startswith(
-        "method: sample is for models that say one word"
+        "method: sample is for autoregressive models"
     )
-    assert bad("evaluate", run, "--beam-size", 5).startswith(
-        "beam_size: 5 is for models that say one word after the other"
+    assert bad("evaluate", run, "--beam-size", 5).startswith("beam_size: 5 is for autoregressive models")
+    assert bad("score", run, files[1], files[3]).startswith(
+        "score: a conditional masked model predicts masked tokens"
     )
-    assert bad("score", run, files[1], files[3]).startswith("score: this model gives probabilities of masked words")
 
 
 def test_a_race_of_both_ways(tmp_path, monkeypatch):

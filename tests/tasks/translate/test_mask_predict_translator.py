@@ -77,22 +77,21 @@ def test_what_has_no_meaning_is_refused_in_words(translator, quick_run, masked_r
     with pytest.raises(ConfigError) as error:
         translator("Ja.", beam_size=5)
     assert str(error.value) == (
-        "beam_size: 5 is for models that say one word after the other, and this one fills in all at once; leave it "
-        "out, and see iterations and length_candidates."
+        "beam_size: 5 is for autoregressive models, and this is a mask-predict model; leave it out, and see iterations and "
+        "length_candidates."
     )
     with pytest.raises(ConfigError) as error:
         regard.load(quick_run.best, device="cpu")("Ja.", iterations=5)
     assert str(error.value) == (
-        "iterations: 5 is for models that fill in masked words (mask-predict), and this one says one word after the "
-        "other; leave it out."
+        "iterations: 5 is for mask-predict models, and this is an autoregressive one; leave it out."
     )
     with pytest.raises(ConfigError, match="iteratons: unknown setting, given as 5 .*; did you mean iterations?"):
         translator("Ja.", iteratons=5)
-    with pytest.raises(ConfigError, match="^prefix: this model fills in all words at once"):
+    with pytest.raises(ConfigError, match="^prefix: a mask-predict model predicts all tokens in parallel"):
         translator("Ja.", prefix="Yes")
-    with pytest.raises(ConfigError, match="^alternatives: this model fills in all words at once"):
+    with pytest.raises(ConfigError, match="^alternatives: a mask-predict model predicts all tokens in parallel"):
         translator.alternatives("Ja.")
-    with pytest.raises(ConfigError, match="^score: this model gives probabilities of masked words"):
+    with pytest.raises(ConfigError, match="^score: a conditional masked model predicts masked tokens"):
         translator.score([("Ja.", "Yes.")])
-    with pytest.raises(ConfigError, match="^ensemble: only models that say one word after the other decide together"):
+    with pytest.raises(ConfigError, match="^ensemble: only autoregressive models form an ensemble"):
         regard.load(masked_run.best, device="cpu", ensemble=[masked_run.best])

@@ -10,10 +10,10 @@ from regard.models.base.protocols import Vocabularies
 from regard.models.families import build_model, family
 from regard.runs.average import average
 from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.verify import verify_resume
 from regard.studies.doctor import speed
 from regard.studies.doctor.examine import doctor
-from regard.tasks.translate.evaluate import evaluate_run
 
 SMALL = {
     "data.train.max_rows": 300,
@@ -43,7 +43,7 @@ def test_a_run_is_trained_averaged_scored_and_looked_into(preset, tmp_path):
         run.record.state == "finished" and run.record.sources["model.cell" if preset != "convs2s" else "model.kernel"]
     )
     assert set(run.scores) == {"test", "unseen-pairs", "unseen-cases", "unseen-depth"}
-    assert evaluate_run(run.path)
+    assert evaluate_sets(run.path).keys() == run.scores.keys()
     assert average([run.path], out=tmp_path / "mean").path.is_dir()
     translator = regard.load(run.best)
     text = "Der kleine Hund schläft."

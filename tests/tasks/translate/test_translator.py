@@ -114,7 +114,7 @@ def test_text_longer_than_the_model_takes_is_told_by_its_line(tmp_path, pairs):
         "train": {"steps": 2, "warmup": 1, "validate_every": 2},
         "validation.bleu_sentences": 0,
     }
-    run = regard.train(pairs, settings, out=tmp_path / "short")
+    run = regard.train("translate", settings, data=pairs, out=tmp_path / "short")
     short = regard.load(run.best)
     with pytest.raises(DataError) as error:
         short(["Ja.", "sehr " * 200])
@@ -150,7 +150,7 @@ def test_prefixes_that_cannot_be_are_told(translator):
         translator("Ja.", prefix="The small dog", max_length=3)
     count = len(translator.target_tokenizer.encode("The small dog").ids)
     assert str(error.value) == (
-        f'prefix: "The small dog" has {count} tokens, but the output may have 3 at most with its end; shorten it.'
+        f'prefix: "The small dog" has {count} tokens, but the output may have 3 at most, EOS included; shorten it.'
     )
 
 
@@ -204,10 +204,9 @@ def test_scores_are_the_search_s_own(translator):
 def test_perplexity_is_that_of_evaluation(translator):
     from regard import miniature
     from regard.metrics.perplexity import perplexity
-    from regard.tasks.translate.evaluate import evaluate
 
     pairs = miniature.pairs("test", 12)
-    expected = evaluate(translator, pairs, beam_size=1).perplexity
+    expected = regard.evaluate(translator, pairs, beam_size=1)["data"].metrics["perplexity"]
     assert abs(perplexity(translator.score(pairs)) / expected - 1) < 1e-4
 
 
@@ -224,11 +223,11 @@ def test_an_ensemble_needs_one_tokenizer(quick_run, pairs, tmp_path):
         "train": {"steps": 1, "warmup": 1, "validate_every": 1},
         "validation.bleu_sentences": 0,
     }
-    run = regard.train(pairs, settings, out=tmp_path / "other")
+    run = regard.train("translate", settings, data=pairs, out=tmp_path / "other")
     with pytest.raises(CheckpointError) as error:
         regard.load(quick_run.best, ensemble=[run.path])
     assert str(error.value) == (
-        f"{run.path}: its source tokenizer is not that of {quick_run.best}, so they do not say the same tokens; "
+        f"{run.path}: its source tokenizer is not that of {quick_run.best}, so they do not predict the same tokens; "
         f"train one of them with the other's (text.tokenizer)."
     )
 

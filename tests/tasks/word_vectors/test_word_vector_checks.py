@@ -24,7 +24,7 @@ def test_too_few_words_and_words_without_vectors_are_found_with_a_way_out(look):
     (few,), (rare,) = report.find("few-words"), report.find("left-out-words")
     assert few.severity == "warning" and "too few for neighbors that are more than chance" in few.sentence
     assert rare.severity == "warning" and rare.way_out == "take rarer words too: text.minimum_count=20"
-    assert rare.figures["share"] > 0.1
+    assert rare.metrics["share"] > 0.1
     (kept,) = look("vectors", {"text.minimum_count": 1}).find("left-out-words")
     assert kept.severity == "ok" and kept.sentence == "100.0 % of the text's words have vectors."
 

@@ -29,8 +29,9 @@ def write(bundle: Bundle, folder: str | Path, progress: Progress = SILENT) -> Fo
         return write_encoder(bundle, settings, folder, progress)
     if not isinstance(settings, TransformerSettings):
         raise ConfigError(
-            f'task, model.family: "{bundle.task}" with "{settings.family}" has no Hugging Face architecture; translators of '
-            f"the family transformer, language models of the family gpt and models of the family bert have one."
+            f'task, model.family: "{bundle.task}" with "{settings.family}" has no Hugging Face architecture; '
+            f"translators of the family transformer, language models of the family gpt and models of the family bert "
+            f"have one."
         )
     form = form_for(settings, vocabularies)
     target = bundle.tokenizers["tokenizer" if vocabularies.is_shared else "target"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from regard.errors import ConfigError, DataError
 from regard.escaping import in_picture
 from regard.nn.probes.trace import Trace
-from regard.reporting.drawing import new_figure, words_as_they_are
+from regard.reporting.drawing import literal_text, new_figure
 
 KINDS = {
     "cross": ("decoder", "cross"),
@@ -81,7 +81,7 @@ def draw_looks(found: Looks, heads: Sequence[int | None], path: Path) -> None:
     rows = -(-len(heads) // columns)
     wide, high = 1.5 + 0.3 * len(found.keys), 1.5 + 0.27 * len(found.queries)
     keys, queries = ([*map(in_picture, tokens)] for tokens in (found.keys, found.queries))
-    with words_as_they_are():
+    with literal_text():
         figure = new_figure(min(40.0, columns * wide), min(40.0, rows * high), layout="constrained")
         panels = figure.subplots(rows, columns, squeeze=False).flatten()
         for panel in panels[len(heads) :]:

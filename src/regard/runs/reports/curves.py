@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.reporting.drawing import new_figure, words_as_they_are
+from regard.reporting.drawing import new_figure, literal_text
 from regard.tasks.contract import AnyTask
 
 CURVES = "curves.png"
@@ -15,7 +15,7 @@ COLORS = {"train": "#4477aa", "valid": "#cc6677"}
 
 def draw_curves(metrics: Sequence[dict[str, float]], path: Path, task: AnyTask) -> None:
     """Plot loss, a validation metric, learning rate and speed over the steps; an empty panel is labeled so."""
-    with words_as_they_are():
+    with literal_text():
         figure = new_figure(10, 6.4)
         panels = figure.subplots(2, 2).flat
         for panel, (title, lines) in zip(panels, panel_lines(metrics, task).items(), strict=True):

@@ -85,15 +85,15 @@ def _verdict(bench: TrialSetup, heavy: Heaviest, limit: int, needed: int, fixed:
         f"Learning from the largest micro-batch ({heavy.words}) takes {gigabytes(needed)} of the {gigabytes(reach)} "
         f"that {bench.machine.device} has."
     )
-    figures = {"peak_bytes": needed, "available_bytes": reach}
+    metrics = {"peak_bytes": needed, "available_bytes": reach}
     if severity in ("ok", "note"):
-        return Finding("machine", "memory", "ok", sentence, figures=figures)
+        return Finding("machine", "memory", "ok", sentence, metrics=metrics)
     fits = limit * (ROOM * reach - fixed) / max(1, needed - fixed)
     tokens = int(max(fits, 0) // 256) * 256
     if tokens < heavy.longest:
-        return Finding("machine", "memory", severity, sentence, (), _smaller(bench), figures=figures)
+        return Finding("machine", "memory", severity, sentence, (), _smaller(bench), metrics=metrics)
     settings = {"train.micro_batch_tokens": tokens}
-    return Finding("machine", "memory", severity, sentence, (), "compute less at once", settings, figures)
+    return Finding("machine", "memory", severity, sentence, (), "compute less at once", settings, metrics)
 
 
 def _smaller(bench: TrialSetup) -> str:

@@ -101,7 +101,7 @@ def speed_findings(bench: TrialSetup, progress: Progress = SILENT) -> list[Findi
     updates = train.planned(bench.prepared.feed.updates_in(0)).steps if train.depends_on_data else train.steps
     seconds, whole = found.seconds, found.seconds * updates + found.once
     per_update = found.tokens
-    figures = {
+    metrics = {
         "updates_per_second": 1 / seconds,
         "tokens_per_second": per_update / seconds,
         "seconds": whole,
@@ -116,10 +116,10 @@ def speed_findings(bench: TrialSetup, progress: Progress = SILENT) -> list[Findi
     severity = graded(whole, note=DAY / 4, warning=DAY)
     waiting = _waiting(found.waiting)
     if severity == "ok":
-        return [Finding("machine", "speed", "ok", sentence, figures=figures), waiting]
+        return [Finding("machine", "speed", "ok", sentence, metrics=metrics), waiting]
     smaller = "take a smaller model (regard presets), or fewer updates"
     steps = {"train.steps": int(0.25 * DAY / seconds)} if severity == "warning" else {}
-    return [Finding("machine", "speed", severity, sentence, (), smaller, steps, figures), waiting]
+    return [Finding("machine", "speed", severity, sentence, (), smaller, steps, metrics), waiting]
 
 
 def _waiting(share: float) -> Finding:
@@ -127,7 +127,7 @@ def _waiting(share: float) -> Finding:
     severity = graded(share, note=MUCH, warning=TOO_MUCH)
     sentence = f"{percent(share, 1)} of that time goes by waiting for data."
     remedy = "" if severity == "ok" else "keep the data on a faster disk, or leave other programs fewer cores"
-    return Finding("machine", "waiting", severity, sentence, (), remedy, figures={"share": share})
+    return Finding("machine", "waiting", severity, sentence, (), remedy, metrics={"share": share})
 
 
 def pace(bench: TrialSetup, progress: Progress = SILENT) -> Pace:

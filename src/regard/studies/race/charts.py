@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.escaping import in_html, in_picture
-from regard.reporting.drawing import new_figure, words_as_they_are
+from regard.reporting.drawing import literal_text, new_figure
 
 COLOURS = ("#3b82c4", "#d9770b", "#1f9d6b", "#c2519b", "#8b6fd6", "#0e9aa7", "#d04a4a", "#8a8f2d")
 FAINTEST = 1e-3
@@ -44,14 +44,14 @@ class Picture:
     def png(self, folder: Path) -> Path:
         """Write it as a file for people to use elsewhere."""
         path = folder / f"{self.name}.png"
-        with words_as_they_are():
+        with literal_text():
             self._figure(PAPER).savefig(path, dpi=150, facecolor=PAPER.paper)
         return path
 
     def svg(self) -> str:
         """Return it as an element for a page, in the page's own colors."""
         written = io.StringIO()
-        with words_as_they_are({"svg.fonttype": "none", "svg.hashsalt": self.name}):
+        with literal_text({"svg.fonttype": "none", "svg.hashsalt": self.name}):
             self._figure(PAGE).savefig(written, format="svg", transparent=True, metadata={"Date": None})
         text = written.getvalue()
         text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)

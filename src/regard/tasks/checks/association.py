@@ -1,4 +1,4 @@
-"""Whether pieces of one side go with pieces of the other at all: learned on half of the pairs, tried on the rest."""
+"""Token association between source and target: co-occurrence learned on half of the pairs, tested on the rest."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,31 +7,33 @@ from regard.data.encoding.batches import EncodedPairs
 from regard.data.encoding.sequences import Sequences
 
 PAIRS = 4000
-PIECES = 800
-"""The most frequent pieces of each side; rarer ones seldom meet twice."""
+"""Maximum number of pairs in the sample."""
+TOKENS = 800
+"""The most frequent tokens of each side; rarer ones seldom occur together twice."""
 
 
 def association(pairs: EncodedPairs) -> float:
-    """Return by how many standard errors the pieces of pairs fit each other better than those of shuffled ones."""
+    """Return how much better the tokens of pairs fit than those of shuffled pairs, in standard errors."""
     rows = np.random.default_rng(0).permutation(len(pairs))[:PAIRS]
     source, target = (_presence(side.select(rows)) for side in (pairs.source, pairs.target))
     half = len(rows) // 2
-    together = source[:half].T @ target[:half]  # (piece, piece): in how many pairs both occur
-    chance = np.outer(source[:half].sum(0), target[:half].sum(0)) / half
-    worth = np.log((together + 1.0) / (chance + 1.0))
-    expected = source[half:] @ worth  # (pair, target piece)
-    gains = (expected * (target[half:] - np.roll(target[half:], 1, axis=0))).sum(1)
+    together = source[:half].T @ target[:half]  # (token, token): number of pairs with both
+    expected = np.outer(source[:half].sum(0), target[:half].sum(0)) / half
+    weights = np.log((together + 1.0) / (expected + 1.0))
+    scores = source[half:] @ weights  # (pair, target token)
+    gains = (scores * (target[half:] - np.roll(target[half:], 1, axis=0))).sum(1)
     return float(gains.mean() / max(gains.std() / np.sqrt(len(gains)), 1e-9))
 
 
 def _presence(side: Sequences) -> NDArray[np.float32]:
-    """Return (pair, piece): 1 where a piece occurs."""
+    """Return (pair, token): 1 where the token occurs."""
     counts = np.bincount(side.ids)
-    chosen = np.argsort(-counts, kind="stable")[:PIECES]
+    chosen = np.argsort(-counts, kind="stable")[:TOKENS]
     columns = np.full(len(counts), -1)
     columns[chosen] = np.arange(len(chosen))
-    found = np.zeros((len(side), len(chosen)), np.float32)
-    places = columns[side.ids]
+    presence = np.zeros((len(side), len(chosen)), np.float32)
+    token_columns = columns[side.ids]
     rows = np.repeat(np.arange(len(side)), side.lengths)
-    found[rows[places >= 0], places[places >= 0]] = 1.0
-    return found
+    is_frequent = token_columns >= 0
+    presence[rows[is_frequent], token_columns[is_frequent]] = 1.0
+    return presence

@@ -1,39 +1,45 @@
-"""Checks of sizes against each other: data, model, vocabulary, steps, validation."""
+"""Checks of the sizes of data, model, vocabulary, training and validation set against each other."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from regard.data.cleaning import reason_to_drop
 from regard.data.feeds.sampler import plan_updates
+from regard.data.settings.pairs import PairData
+from regard.data.settings.text import TextData
 from regard.data.sources.pair import Pair
 from regard.tasks.data import TranslationData
-from regard.tasks.findings import Finding, graded, percent, shown_pair, some
+from regard.tasks.findings import Finding, Severity, graded, percent, shown_pair, some
 from regard.text.settings import CorpusTextSettings, TextSettings
 from regard.training.settings import TrainSettings
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
 FEW_PAIRS = 1000
-FEW_WATCHED = 50
-SOME_WATCHED = 200
-"""Sentences under which a score on a validation set moves by chance alone."""
+FEW_VALID, SOME_VALID = 50, 200
+"""Validation pairs below which scores are very noisy, and rather noisy."""
 
 
 def size_findings(data: TranslationData) -> list[Finding]:
-    """Return which sizes do not fit each other."""
+    """Return the findings on sizes."""
     size = max(tokenizer.size for tokenizer in data.tokenizers)
-    found = [*_few(data), *_too_long(data), *vocabulary_findings(data.settings.text, size)]
-    return [*found, _parameters(data), *_steps(data), _validation(data)]
+    return [
+        *_few(data),
+        *_too_long(data),
+        *vocabulary_findings(data.settings.text, size),
+        _parameters(data),
+        *_steps(data),
+        _validation(data),
+    ]
 
 
 def _few(data: TranslationData) -> list[Finding]:
     count = len(data.train)
     if count >= FEW_PAIRS:
         return []
-    sentence = f"There are only {count:,} training pairs, too few to learn to translate from."
-    return [Finding("sizes", "few-pairs", "warning", sentence, (), "add text", figures={"pairs": count})]
+    sentence = f"There are only {count:,} training pairs, too few to train a translator."
+    return [Finding("sizes", "few-pairs", "warning", sentence, (), "add text", metrics={"pairs": count})]
 
 
 def _too_long(data: TranslationData) -> list[Finding]:
@@ -58,19 +64,19 @@ def _too_long(data: TranslationData) -> list[Finding]:
             f"{count:,} training pairs ({percent(count, report.read)}) are longer than {data.max_tokens} tokens and "
             f"were dropped.",
             some(f"{lengths[row]} tokens: {shown_pair(long[row])}" for row in np.argsort(lengths)),
-            "split them into sentences, or allow nine tenths of them",
+            "split them into sentences, or raise the limit to keep 90 % of them",
             settings,
-            {"share": count / report.read},
+            {"fraction": count / report.read},
         )
     ]
 
 
 def vocabulary_findings(text: TextSettings | CorpusTextSettings, size: int) -> list[Finding]:
-    """Return whether a vocabulary is much smaller than was asked for."""
+    """Return a note where a vocabulary is much smaller than text.size."""
     if text.tokenizer or text.kind == "char" or size > 0.7 * text.size:
         return []
-    sentence = f"text.size asks for {text.size:,} tokens, but this text has only {size:,}."
-    return [Finding("sizes", "vocabulary", "note", sentence, figures={"size": size})]
+    sentence = f"text.size asks for {text.size:,} tokens, but a vocabulary trained on this text has only {size:,}."
+    return [Finding("sizes", "vocabulary", "note", sentence, metrics={"size": size})]
 
 
 def _parameters(data: TranslationData) -> Finding:
@@ -82,22 +88,22 @@ def _parameters(data: TranslationData) -> Finding:
 
 
 def parameter_finding(parameters: int, tokens: int, unit: str, smaller: Mapping[str, str] = EMPTY) -> Finding:
-    """Return how many parameters a model has for each token it learns from; `smaller` chooses a smaller one."""
+    """Return the ratio of parameters to training tokens; `smaller` has the settings of a smaller model."""
     ratio = parameters / tokens
     severity = graded(ratio, note=60, warning=250)
-    facts = f"{parameters:,} parameters learn from {tokens:,} {unit}"
-    figures = {"parameters": parameters, "tokens": tokens}
+    sizes = f"{parameters:,} parameters are trained on {tokens:,} {unit}"
+    metrics = {"parameters": parameters, "tokens": tokens}
     if severity == "ok":
-        return Finding("sizes", "parameters", "ok", f"{facts}.", figures=figures)
+        return Finding("sizes", "parameters", "ok", f"{sizes}.", metrics=metrics)
     return Finding(
         "sizes",
         "parameters",
         severity,
-        f"{facts}, {ratio:,.0f} for each: such a model learns its text by heart.",
+        f"{sizes}, {ratio:,.0f} per token: such a model overfits.",
         (),
-        "take a smaller model, or more dropout",
+        "choose a smaller model, or raise dropout",
         smaller if severity == "warning" else {},
-        figures,
+        metrics,
     )
 
 
@@ -109,85 +115,89 @@ def _steps(data: TranslationData) -> list[Finding]:
     return step_findings(data.settings.train, per_epoch, tokens)
 
 
-def step_findings(given: TrainSettings, per_epoch: int, tokens: int | None) -> list[Finding]:
-    """Return how steps, epochs, warm-up and validations fit; `tokens` make an epoch (None: too few to speak of)."""
-    train = given.planned(per_epoch)
+def step_findings(settings: TrainSettings, per_epoch: int, tokens: int | None) -> list[Finding]:
+    """Return the findings on steps, epochs, warm-up and validations.
+
+    `tokens` are those of an epoch; None: there are too few for advice on the size of updates.
+    """
+    train = settings.planned(per_epoch)
     epochs = train.steps / per_epoch
-    figures = {"updates_per_epoch": per_epoch, "epochs": epochs}
-    found = [_epochs(epochs, train.patience, figures)]
+    metrics = {"updates_per_epoch": per_epoch, "epochs": epochs}
+    findings = [_epochs(epochs, train.patience, metrics)]
     if per_epoch < 10 and tokens is not None:
         sentence = f"An update takes {percent(1, per_epoch)} of the training set: an epoch has only {per_epoch}."
         smaller = {"train.tokens_per_update": max(256, tokens // 50)}
-        found.append(
-            Finding("sizes", "update", "note", sentence, (), "have more and smaller updates", smaller, figures)
-        )
+        findings.append(Finding("sizes", "update", "note", sentence, (), "make updates smaller", smaller, metrics))
     if train.schedule != "constant" and train.warmup >= 0.5 * train.steps:
-        found.append(
+        findings.append(
             Finding(
                 "sizes",
                 "warmup",
                 "warning",
-                f"The warm-up takes {train.warmup:,} of {train.steps:,} updates, so the rate "
+                f"The warm-up takes {train.warmup:,} of {train.steps:,} updates, so the learning rate "
                 f"{'never reaches' if train.warmup >= train.steps else 'is hardly ever at'} its peak.",
                 (),
-                "climb faster",
+                "shorten the warm-up",
                 {"train.warmup": max(1, train.steps // 10)},
             )
         )
     if train.validate_every > train.steps:
-        found.append(
+        findings.append(
             Finding(
                 "sizes",
                 "validations",
                 "note",
-                f"Only the last of {train.steps:,} updates is validated, so no better checkpoint can be chosen.",
+                f"Only the last of {train.steps:,} updates is validated, so there is no choice of checkpoints.",
                 (),
-                "look more often",
+                "validate more often",
                 {"train.validate_every": max(1, train.steps // 10)},
             )
         )
-    return found
+    return findings
 
 
-def _epochs(epochs: float, patience: int, figures: dict[str, float]) -> Finding:
-    facts = f"{figures['updates_per_epoch']:,} updates make an epoch; the run has {epochs:,.1f} epochs"
+def _epochs(epochs: float, patience: int, metrics: dict[str, float]) -> Finding:
+    length = f"{metrics['updates_per_epoch']:,} updates make an epoch; the run has {epochs:,.1f} epochs"
     if epochs < 0.5:
-        whole = {"train.steps": int(figures["updates_per_epoch"])}
-        sentence = f"{facts} and never sees most of the text."
-        return Finding("sizes", "epochs", "note", sentence, (), "see everything once", whole, figures)
+        whole = {"train.steps": int(metrics["updates_per_epoch"])}
+        sentence = f"{length} and leaves out most of the text."
+        return Finding("sizes", "epochs", "note", sentence, (), "train for one epoch", whole, metrics)
     if epochs > 300 and not patience:
-        sentence = f"{facts} and will learn its text by heart."
-        return Finding(
-            "sizes", "epochs", "warning", sentence, (), "stop when it is enough", {"train.patience": 8}, figures
-        )
+        sentence = f"{length} and will overfit."
+        return Finding("sizes", "epochs", "warning", sentence, (), "stop early", {"train.patience": 8}, metrics)
     until = ", or fewer when validation no longer improves" if patience else ""
-    return Finding("sizes", "epochs", "ok", f"{facts}{until}.", figures=figures)
+    return Finding("sizes", "epochs", "ok", f"{length}{until}.", metrics=metrics)
 
 
 def _validation(data: TranslationData) -> Finding:
     count = len(data.valid)
-    return watched_finding(data.settings.data, count, len(data.train) + count, "pairs", (FEW_WATCHED, SOME_WATCHED))
+    return validation_finding(data.settings.data, count, len(data.train) + count, "pairs", (FEW_VALID, SOME_VALID))
 
 
-def watched_finding(
-    data: Any, watched: int, everything: int, what: str, bounds: tuple[int, int], more: str | None = None
+def validation_finding(
+    data: PairData | TextData,
+    validated: int,
+    everything: int,
+    what: str,
+    bounds: tuple[int, int],
+    more: str | None = None,
 ) -> Finding:
-    """Return whether enough is watched while training; below the bounds it is too little, or rather little."""
+    """Return the finding on the size of the validation set; `bounds`: very small, rather small."""
     few, enough = bounds
-    severity = "ok" if watched >= enough else "note" if watched >= few else "warning"
-    figures = {what: watched}
+    severity: Severity = "ok" if validated >= enough else "note" if validated >= few else "warning"
+    metrics = {what: validated}
     if severity == "ok":
-        sentence = f"{watched:,} {what} are watched while training."
-        return Finding("sizes", "validation", "ok", sentence, figures=figures)
-    share = round(min(0.2, enough / everything), 3)
-    can_carve = data.valid is None and share > data.valid_fraction
+        sentence = f"{validated:,} {what} are used for validation."
+        return Finding("sizes", "validation", "ok", sentence, metrics=metrics)
+    fraction = round(min(0.2, enough / everything), 3)
+    can_hold_out = data.valid is None and fraction > data.valid_fraction
     return Finding(
         "sizes",
         "validation",
-        severity,  # type: ignore[arg-type]
-        f"Only {watched:,} {what} are watched while training: which checkpoint is best is partly chance.",
+        severity,
+        f"Only {validated:,} {what} are used for validation: the choice of the best checkpoint is noisy.",
         (),
-        "set more apart" if can_carve else f"watch more {more or what}",
-        {"data.valid_fraction": share} if can_carve else {},
-        figures,
+        "hold out more" if can_hold_out else f"validate on more {more or what}",
+        {"data.valid_fraction": fraction} if can_hold_out else {},
+        metrics,
     )

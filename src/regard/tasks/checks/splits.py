@@ -1,4 +1,4 @@
-"""Checks between and inside the sets: sentences that leak into a test, and sentences that occur twice."""
+"""Checks of sets of pairs for leaks (a test pair in the training set) and duplicates."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from regard.tasks.data import TranslationData
 from regard.tasks.findings import Finding, graded, percent, shown, shown_pair, some
 
 BOILERPLATE = 50
-"""Times a target must occur before it can be called boilerplate."""
+"""Distinct sources from which on their common target is boilerplate."""
 
 
 def split_findings(data: TranslationData) -> list[Finding]:
-    """Return what the sets have in common, and what they hold more than once."""
+    """Return the pairs that several sets have in common, and those that one has twice."""
     train, valid = data.train, data.valid
-    tests = {f"test set {name}": [_stripped(pair) for pair in it] for name, it in data.raw.tests.items()}
+    tests = {f"test set {name}": [_stripped(pair) for pair in rows] for name, rows in data.raw.tests.items()}
     leaks = []
     for title, pairs in {"validation set": valid, **tests}.items():
         leaks += _leak("training set", train, title, pairs)
@@ -36,35 +36,35 @@ def _stripped(pair: Pair) -> Pair:
 
 
 def _leak(origin: str, known: Sequence[Pair], title: str, pairs: Sequence[Pair]) -> list[Finding]:
-    """Look for pairs of a set that the other set has, too, whole or by their source alone."""
-    whole, sources = set(known), {pair.source for pair in known}
-    same = [(row, pair) for row, pair in enumerate(pairs) if pair in whole]
-    half = [(row, pair) for row, pair in enumerate(pairs) if pair.source in sources and pair not in whole]
+    """Return the pairs of a set that another set has too, with the same target or another one."""
+    all_known, sources = set(known), {pair.source for pair in known}
+    same = [(row, pair) for row, pair in enumerate(pairs) if pair in all_known]
+    same_source = [(row, pair) for row, pair in enumerate(pairs) if pair.source in sources and pair not in all_known]
     is_training = origin == "training set"
-    effect = "so scores on it reward memory" if is_training else "so it is no independent test"
+    effect = "so scores on it reward memorization" if is_training else "so it is no independent test"
     remedy = "keep them out of training" if is_training else "take them out of one of the sets"
     settings = {"data.cleaning.drop_held_out": True} if is_training else {}
-    found = []
+    findings = []
     for name, leaked, how, bounds in (
         ("leaked-pairs", same, "are also in", (0.005, 0.05)),
-        ("leaked-sources", half, "have their source, with another translation, in", (0.02, 0.2)),
+        ("leaked-sources", same_source, "have their source, with another translation, in", (0.02, 0.2)),
     ):
         if leaked:
-            share = len(leaked) / len(pairs)
-            found.append(
+            fraction = len(leaked) / len(pairs)
+            findings.append(
                 Finding(
                     "splits",
                     name,
-                    graded(share, 0.0, *bounds),
-                    f"{len(leaked):,} of the {len(pairs):,} pairs of the {title} ({percent(share, 1)}) {how} the "
+                    graded(fraction, 0.0, *bounds),
+                    f"{len(leaked):,} of the {len(pairs):,} pairs of the {title} ({percent(fraction, 1)}) {how} the "
                     f"{origin}, {effect}.",
                     some(shown_pair(pair, row) for row, pair in leaked),
                     remedy,
                     settings,
-                    {"count": len(leaked), "share": share},
+                    {"count": len(leaked), "fraction": fraction},
                 )
             )
-    return found
+    return findings
 
 
 def _dropped_duplicates(data: TranslationData) -> list[Finding]:
@@ -74,7 +74,7 @@ def _dropped_duplicates(data: TranslationData) -> list[Finding]:
         return []
     sentence = f"{count:,} exact duplicates ({percent(count, report.read)}) were dropped from the training set."
     severity = graded(count / report.read, note=0.0, warning=0.5)
-    return [Finding("splits", "duplicates", severity, sentence, figures={"count": count})]
+    return [Finding("splits", "duplicates", severity, sentence, metrics={"count": count})]
 
 
 def _duplicates(title: str, pairs: Sequence[Pair], settings: dict[str, bool]) -> list[Finding]:
@@ -87,7 +87,7 @@ def _duplicates(title: str, pairs: Sequence[Pair], settings: dict[str, bool]) ->
             "splits",
             "duplicates",
             graded(extra / len(pairs), note=0.0, warning=0.1),
-            f"{extra:,} pairs of the {title} ({percent(extra, len(pairs))}) repeat another one and count again.",
+            f"{extra:,} pairs of the {title} ({percent(extra, len(pairs))}) duplicate another one and count twice.",
             some(f"{count:,} times: {shown_pair(pair)}" for pair, count in counts.most_common(3) if count > 1),
             "drop them" if settings else "take them out of the file",
             settings,
@@ -109,16 +109,16 @@ def _several_translations(pairs: Sequence[Pair]) -> list[Finding]:
             "splits",
             "several-translations",
             severity,
-            f"{percent(affected, len(pairs))} of the training pairs have a source with several translations, which a "
-            f"model can only average.",
+            f"{percent(affected, len(pairs))} of the training pairs have a source with several translations, which "
+            f"makes training ambiguous.",
             some(shown_pair(pair) for pair in pairs if pair.source == most),
-            figures={"share": affected / len(pairs)},
+            metrics={"fraction": affected / len(pairs)},
         )
     ]
 
 
 def _boilerplate(pairs: Sequence[Pair]) -> list[Finding]:
-    """Look for one target that stands beside many sources: a placeholder, or a file that went wrong."""
+    """Return the target of many sources: a placeholder, or a damaged file."""
     target, count = Counter(pair.target for pair in pairs).most_common(1)[0]
     sources = len({pair.source for pair in pairs if pair.target == target})
     severity = graded(sources / len(pairs), note=0.002, warning=0.01)
@@ -133,6 +133,6 @@ def _boilerplate(pairs: Sequence[Pair]) -> list[Finding]:
             f"({percent(sources, len(pairs))}).",
             some(shown_pair(pair) for pair in pairs if pair.target == target),
             "take these pairs out if the text is a placeholder",
-            figures={"count": count, "sources": sources},
+            metrics={"count": count, "sources": sources},
         )
     ]

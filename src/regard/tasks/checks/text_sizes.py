@@ -1,16 +1,16 @@
-"""Checks of sizes against each other, for models of running text."""
+"""Checks of the sizes of text, model, vocabulary and training against each other, for models of running text."""
 
-from regard.tasks.checks.sizes import parameter_finding, step_findings, vocabulary_findings, watched_finding
+from regard.tasks.checks.sizes import parameter_finding, step_findings, validation_finding, vocabulary_findings
 from regard.tasks.data import TextTaskData
 from regard.tasks.findings import Finding
 
 FEW_TOKENS = 100_000
-FEW_WATCHED, SOME_WATCHED = 2_000, 10_000
-"""Tokens under which the loss of a validation text is partly chance."""
+FEW_VALID, SOME_VALID = 2_000, 10_000
+"""Validation tokens below which the loss is very noisy, and rather noisy."""
 
 
 def text_size_findings(data: TextTaskData) -> list[Finding]:
-    """Return which sizes do not fit each other."""
+    """Return the findings on sizes."""
     tokens = len(data.corpora.train)
     settings = data.settings
     parameters = sum(parameter.numel() for parameter in data.bundle.model.parameters())
@@ -24,19 +24,19 @@ def text_size_findings(data: TextTaskData) -> list[Finding]:
 
 
 def _few(data: TextTaskData, tokens: int) -> list[Finding]:
-    figures = {"tokens": tokens, "window": data.window}
+    metrics = {"tokens": tokens, "window": data.window}
     if tokens <= data.window:
         sentence = f"The whole text has {tokens:,} tokens, less than a window of {data.window:,}."
-        return [Finding("sizes", "few-tokens", "warning", sentence, (), "add text", figures=figures)]
+        return [Finding("sizes", "few-tokens", "warning", sentence, (), "add text", metrics=metrics)]
     if tokens < FEW_TOKENS:
-        sentence = f"There are only {tokens:,} tokens to learn from, too few for more than their own words."
-        return [Finding("sizes", "few-tokens", "note", sentence, (), "add text", figures=figures)]
+        sentence = f"There are only {tokens:,} training tokens, too few for a model that generalizes."
+        return [Finding("sizes", "few-tokens", "note", sentence, (), "add text", metrics=metrics)]
     return []
 
 
 def _validation(data: TextTaskData) -> Finding:
-    watched = min(len(data.corpora.valid), data.settings.validation.tokens)
+    validated = min(len(data.corpora.valid), data.settings.validation.tokens)
     everything = len(data.corpora.train) + len(data.corpora.valid)
-    return watched_finding(
-        data.settings.data, watched, everything, "tokens", (FEW_WATCHED, SOME_WATCHED), more="text"
+    return validation_finding(
+        data.settings.data, validated, everything, "tokens", (FEW_VALID, SOME_VALID), more="text"
     )

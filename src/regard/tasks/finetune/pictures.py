@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.escaping import in_picture
-from regard.reporting.drawing import new_figure, words_as_they_are
+from regard.reporting.drawing import literal_text, new_figure
 
 MAX_LABELS_WITH_COUNTS = 20
 """Number of labels up to which the counts are written into the cells."""
@@ -24,7 +24,7 @@ def draw_confusion(folder: Path, name: str, confusion: Sequence[Sequence[int]], 
     names = [*map(in_picture, labels)]
     stem = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:MAX_STEM] or "set"
     path = folder / f"confusion-{stem}.png"
-    with words_as_they_are():
+    with literal_text():
         figure = new_figure(side, side, layout="constrained")
         _draw(figure.subplots(), in_picture("validation" if name == "valid" else name), confusion, fractions, names)
         figure.savefig(path, dpi=110)

@@ -22,6 +22,6 @@ class LanguageSettings(TextRunSettings[M], Generic[M]):
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "LanguageSettings[M]":
-        check_tokenizer_settings(self.init_from, self.text)
         check_embedding_init(self.init_from, self.vectors)
+        check_tokenizer_settings(self.init_from, self.text)
         return self

@@ -42,8 +42,8 @@ def scores_section(card: CardInput) -> list[str]:
         *(f"- {in_markdown(metric)}: {code(signatures[metric])}" for metric in names),
         f"- checkpoint: SHA-256 `{card.best_hash}`",
         "",
-        'Metrics that begin with "BLEU lowercased" are for comparison with papers that compute it so, and with nothing '
-        "else. Each score has a passport in `scores/`, with its hypotheses.",
+        'Metrics that begin with "BLEU lowercased" are for comparison with papers that compute it so, and with '
+        "nothing else. Each score has a passport in `scores/`, with its hypotheses.",
         "",
         *table(["set", "SHA-256 of the sources", "of the references"], hashes),
     ]

@@ -70,8 +70,8 @@ def evaluate_pairs(
     is_readable = encoded.source.lengths <= bound
     fits = is_readable & (encoded.target.lengths <= bound)
     if not fits.all():
-        reason = "this model takes" if bound == translator.bound else "of decode.max_source_length"
-        progress.warn(f"{name}: {(~fits).sum():,} pairs are longer than the {bound:,} tokens {reason}.")
+        limit_name = "this model takes" if bound == translator.bound else "of decode.max_source_length"
+        progress.warn(f"{name}: {(~fits).sum():,} pairs are longer than the {bound:,} tokens {limit_name}.")
     started = time.perf_counter()
     sources = [pair.source if can else "" for pair, can in zip(pairs, is_readable, strict=True)]
     translations = translator(sources, progress=progress, **decoding)

@@ -1,4 +1,4 @@
-"""The longest sentence that several translators all take."""
+"""The maximum sentence length that several translators have in common."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from regard.tasks.translate.settings import PairRunSettings
 
 
 def common_length(members: Sequence[PairRunSettings[ModelSettings]]) -> dict[str, int]:
-    """Return the setting with which all members are trained on the same pairs."""
+    """Return the maximum length, as a setting, with which all members train on the same pairs."""
     limits = []
     for settings in members:
         with torch.device("meta"):

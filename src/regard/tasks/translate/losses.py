@@ -1,4 +1,4 @@
-"""The loss of a model on pairs, outside training."""
+"""The loss of a translator on pairs, outside training."""
 
 import math
 
@@ -21,16 +21,16 @@ def mean_nll(
 ) -> dict[str, float]:
     """Return the mean negative log probability of a target token as `loss`, and its exponential as `perplexity`.
 
-    For a model that fills in words they are those of masked words, always the same, and `length_loss` is that of the
-    lengths. Where memory runs out, fewer pairs are looked at together.
+    For a conditional masked model they are those of the masked tokens, with constant masks, and `length_loss` is the
+    loss of the length prediction. Batches shrink where memory runs out.
     """
     if not len(pairs):
         return {"loss": math.nan, "perplexity": math.nan}  # nothing fits the model
     longest = int(pairs.source.lengths.max() + pairs.target.lengths.max())
-    return retry_smaller(lambda limit: _mean_surprise(model, pairs, device, limit), limit, longest, device)
+    return retry_smaller(lambda limit: _mean_nll(model, pairs, device, limit), limit, longest, device)
 
 
-def _mean_surprise(
+def _mean_nll(
     model: Seq2Seq | ConditionalMaskedLM, pairs: EncodedPairs, device: torch.device, limit: int
 ) -> dict[str, float]:
     objective: Objective = TranslationObjective(label_smoothing=0.0)
@@ -42,10 +42,10 @@ def _mean_surprise(
         for name, part in objective(model, examples.batch(rows).to(device)).items():
             totals[name], counts[name] = totals[name] + float(part.sum), counts[name] + part.count
     means = {name: totals[name] / counts[name] if counts[name] else math.nan for name in objective.parts}
-    found = {"loss": means["nll"], "perplexity": math.exp(min(means["nll"], 700.0))}
-    return found | ({"length_loss": means["length"]} if "length" in means else {})
+    losses = {"loss": means["nll"], "perplexity": math.exp(min(means["nll"], 700.0))}
+    return losses | ({"length_loss": means["length"]} if "length" in means else {})
 
 
 def fixed_masks(pairs: EncodedPairs) -> MaskedPairs:
-    """Return pairs with words masked that are the same whenever a model is looked at."""
+    """Return pairs with masks that are the same at every validation."""
     return MaskedPairs(pairs, seed=0, epoch=0)

@@ -61,8 +61,8 @@ def load_data(settings: Settings, context: Context) -> TranslationData:
     progress, resumed = context.progress, context.resumed
     raw, train, valid, reports = _read(settings.data, progress)
     pretrained = pretrained_bundle(settings.init_from, resumed)
-    known = resumed or pretrained
-    tokenizers = known.tokenizers if known else _tokenizers(train, settings.text, progress)
+    loaded = resumed or pretrained
+    tokenizers = loaded.tokenizers if loaded else _tokenizers(train, settings.text, progress)
     bundle = resumed or new_bundle(settings, tokenizers, context.machine, progress, pretrained)
     freeze_embeddings(bundle.model, bundle.tokenizers, settings.vectors)
     limit = min(settings.data.cleaning.max_tokens, bundle.model.max_positions or settings.data.cleaning.max_tokens)
@@ -74,7 +74,7 @@ def load_data(settings: Settings, context: Context) -> TranslationData:
 
 
 def prepare_pairs(data: TranslationData, machine: Machine) -> Prepared[TranslationData]:
-    """Return what the loop needs."""
+    """Return the prepared run of encoded pairs: feed, objective, validation, test sets and report."""
     settings, bundle, encoded = data.settings, data.bundle, data.encoded
     has_dropout = any(settings.text.dropouts)
     corpus = _with_dropout(data.train, encoded, settings, bundle.tokenizers) if has_dropout else lambda _: encoded
@@ -234,22 +234,22 @@ def _validation(
     max_length = max(settings.decode.max_source_length, int(encoded.source.lengths.max()))
     is_masked = is_conditional_masked(bundle.model)
     greedily: dict[str, Any] = {} if is_masked else {"method": "beam", "beam_size": 1}
-    seen: Examples = fixed_masks(encoded) if is_masked else encoded
-    watched = seen.batch(np.arange(min(FOCUS_PAIRS, len(encoded)))).to(machine.device)
+    examples: Examples = fixed_masks(encoded) if is_masked else encoded
+    focus_batch = examples.batch(np.arange(min(FOCUS_PAIRS, len(encoded)))).to(machine.device)
 
     def validate(model: Any) -> dict[str, float]:
-        measured = mean_nll(model, encoded, machine.device, machine.micro_batch_tokens)
-        focus = attention_focus(model, watched)
+        metrics = mean_nll(model, encoded, machine.device, machine.micro_batch_tokens)
+        focus = attention_focus(model, focus_batch)
         if focus is not None:
-            measured["attention_focus"] = focus
+            metrics["attention_focus"] = focus
         if sample:
             sources = [pair.source for pair in sample]
             translations = build_translator(bundle)(sources, max_source_length=max_length, **greedily)
             hypotheses = [translation.text for translation in translations]
             references = [pair.target for pair in sample]
-            measured["bleu"] = translation_scores(hypotheses, [[text] for text in references], ["BLEU"])[0].value
-            measured["duplicate_outputs"] = duplicate_fraction(hypotheses, references)
-        return measured
+            metrics["bleu"] = translation_scores(hypotheses, [[text] for text in references], ["BLEU"])[0].value
+            metrics["duplicate_outputs"] = duplicate_fraction(hypotheses, references)
+        return metrics
 
     return validate
 

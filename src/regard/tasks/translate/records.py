@@ -12,7 +12,7 @@ METRICS = {"BLEU", "chrF", "TER"}
 
 
 class TranslateFacts(TaskFacts):
-    """What a translator's checkpoint stores beside the model."""
+    """The facts of a translator's checkpoint: its decoding defaults."""
 
     decode: dict[str, Any] = Field(default_factory=dict)
 
@@ -36,7 +36,7 @@ class PairSources(Record):
 
 
 class PairCounts(Record):
-    """How many pairs were read, dropped and held out."""
+    """Numbers of pairs read, kept, dropped (by reason) and held out."""
 
     read: Count
     kept: Count

@@ -1,4 +1,4 @@
-"""What a translator answers: small frozen values."""
+"""The results of a translator, as frozen dataclasses."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from regard.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class TranslationCandidate:
-    """One way to translate a text: its tokens, its log probability, and that with all penalties."""
+    """One hypothesis: its text, tokens, log probability, and score (with length and other penalties)."""
 
     text: str
     score: float
@@ -20,12 +20,12 @@ class TranslationCandidate:
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
     is_finished: bool
-    """Whether it ended by itself, and was not cut off at the length limit."""
+    """True where it ended with EOS, and was not cut off at the maximum length."""
 
 
 @dataclass(frozen=True)
 class Translation:
-    """The best translation of a text, and all that the search kept."""
+    """The best translation of a text, and all final hypotheses."""
 
     source: str
     text: str
@@ -35,19 +35,19 @@ class Translation:
 
     @cached_property
     def candidates(self) -> tuple[TranslationCandidate, ...]:
-        """All that the search kept, best first; put into words when first asked for, which most never are."""
+        """All final hypotheses, best first; detokenized on first use."""
         return self.find_candidates()
 
 
-def in_words(writer: Tokenizer, hypotheses: Sequence[Hypothesis]) -> tuple[TranslationCandidate, ...]:
-    """Return hypotheses in words."""
-    texts = writer.decode_batch(hypothesis.ids for hypothesis in hypotheses)
+def detokenized(tokenizer: Tokenizer, hypotheses: Sequence[Hypothesis]) -> tuple[TranslationCandidate, ...]:
+    """Return hypotheses with their texts and tokens."""
+    texts = tokenizer.decode_batch(hypothesis.ids for hypothesis in hypotheses)
     return tuple(
         TranslationCandidate(
             text,
             hypothesis.score,
             hypothesis.log_probability,
-            tuple(writer.tokens(hypothesis.ids)),
+            tuple(tokenizer.tokens(hypothesis.ids)),
             tuple(hypothesis.ids),
             hypothesis.is_finished,
         )
@@ -57,7 +57,7 @@ def in_words(writer: Tokenizer, hypotheses: Sequence[Hypothesis]) -> tuple[Trans
 
 @dataclass(frozen=True)
 class Alternative:
-    """A token that could come next, its probability, and the translation that goes on from it."""
+    """A possible next token, its probability, and the translation that continues with it."""
 
     token: str
     probability: float
@@ -66,7 +66,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class PairScore:
-    """How probable a target is, given its source: each of its tokens, the end token too, and all of them."""
+    """Log probabilities of the tokens of a target, EOS included, given its source."""
 
     source: str
     target: str

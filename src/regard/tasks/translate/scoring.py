@@ -1,4 +1,4 @@
-"""Log probabilities of many pairs, in batches, back in their order."""
+"""Log probabilities of target tokens, computed in batches of similar length."""
 
 from collections.abc import Sequence
 
@@ -19,13 +19,13 @@ def pair_log_probabilities(
     limit: int,
     progress: Progress = SILENT,
 ) -> list[tuple[float, ...]]:
-    """Return the log probability of each target token of each pair; about `limit` padded tokens go at once."""
+    """Return the log probabilities of each pair's target tokens; a batch has about `limit` padded tokens."""
     lengths = pairs.target.lengths
     values: list[tuple[float, ...]] = [()] * len(pairs)
     with progress.bar("score", len(pairs)) as bar:
         for rows in micro_batches(np.arange(len(pairs)), pairs.source.lengths, lengths, limit):
-            found = target_log_probabilities(models, pairs.batch(rows).to(device)).tolist()
+            log_p = target_log_probabilities(models, pairs.batch(rows).to(device)).tolist()
             for row, end in zip(rows, np.cumsum(lengths[rows]), strict=True):
-                values[row] = tuple(found[end - lengths[row] : end])
+                values[row] = tuple(log_p[end - lengths[row] : end])
             bar.advance(len(rows))
     return values

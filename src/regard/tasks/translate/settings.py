@@ -23,14 +23,14 @@ from regard.training.settings import TrainSettings
 
 
 class ValidationSettings(Settings):
-    """What is computed at each validation."""
+    """Metrics computed at each validation."""
 
     bleu_sentences: int = Field(200, ge=0)
     """Validation sentences translated (greedily) for BLEU; 0: the loss alone is computed."""
 
 
 class PairRunSettings(RunSettings[M], Generic[M]):
-    """What all translation runs have in common; `model` takes the settings of its family."""
+    """Settings of all translation runs; `model` takes the settings of its family."""
 
     task: Literal["translate"] = "translate"
     data: PairData
@@ -43,8 +43,8 @@ class PairRunSettings(RunSettings[M], Generic[M]):
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "PairRunSettings[M]":
-        check_tokenizer_settings(self.init_from, self.text)
         check_embedding_init(self.init_from, self.vectors)
+        check_tokenizer_settings(self.init_from, self.text)
         if self.train.select_by == "bleu" and self.validation.bleu_sentences == 0:
             raise ValueError('train.select_by: "bleu" needs sentences to translate; raise validation.bleu_sentences.')
         if getattr(self.model, "embeddings", None) == "shared" and self.text.vocabularies == "separate":

@@ -27,11 +27,11 @@ def _amount(words: int, epochs: float) -> Finding:
     metrics = {"words": float(words), "epochs": epochs}
     amount = f"There are {words:,} words of training text, {epochs:g} epochs"
     if words >= SOME_WORDS:
-        return Finding("sizes", "few-words", "ok", f"{amount}.", figures=metrics)
+        return Finding("sizes", "few-words", "ok", f"{amount}.", metrics=metrics)
     severity: Severity = "note" if words >= FEW_WORDS else "warning"
     reason = "enough for frequent words, few for rare ones" if words >= FEW_WORDS else "too few for good neighbors"
     remedy = "add text, or start from pretrained vectors"
-    return Finding("sizes", "few-words", severity, f"{amount}: {reason}.", (), remedy, figures=metrics)
+    return Finding("sizes", "few-words", severity, f"{amount}: {reason}.", (), remedy, metrics=metrics)
 
 
 def _out_of_vocabulary(text: WordSettings, counts: WordCountsRecord) -> Finding:
@@ -39,7 +39,7 @@ def _out_of_vocabulary(text: WordSettings, counts: WordCountsRecord) -> Finding:
     metrics = {"fraction": fraction}
     if fraction <= MOST_LEFT_OUT:
         sentence = f"{percent(1 - fraction, 1)} of the text's words have vectors."
-        return Finding("text", "left-out-words", "ok", sentence, figures=metrics)
+        return Finding("text", "left-out-words", "ok", sentence, metrics=metrics)
     sentence = f"{percent(fraction, 1)} of the text's words are too rare to have vectors, and are skipped."
     changes: dict[str, Any] = {}
     remedy = "add text"

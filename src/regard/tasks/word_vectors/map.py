@@ -14,7 +14,7 @@ from regard.checkpoint.atomic import write_text
 from regard.errors import ConfigError, DataError
 from regard.escaping import in_html, in_picture, one_line
 from regard.pipelines.word_vectors import WordVectors
-from regard.reporting.drawing import new_figure, words_as_they_are
+from regard.reporting.drawing import literal_text, new_figure
 
 Method = Literal["pca", "tsne"]
 FEWEST, MOST = 3, 5000
@@ -67,7 +67,7 @@ def project(table: NDArray[Any], method: str, seed: int = 1) -> NDArray[Any]:
 
 
 def _draw(names: Sequence[str], points: NDArray[Any], method: str, path: Path) -> None:
-    with words_as_they_are():
+    with literal_text():
         figure = new_figure(10, 8, layout="constrained")
         _fill(figure.subplots(), names, points, method)
         figure.savefig(path, dpi=130)

@@ -1,0 +1,139 @@
+"""The registry: names of tasks without an import, and tasks that keep the contract."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from regard import registry
+from regard.checkpoint.facts import TaskFacts
+from regard.errors import ConfigError
+from regard.tasks.contract import Task
+from regard.tasks.record import DataReport, ScoresRecord
+from regard.tasks.settings import RunSettings
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Return a function that installs tasks as a package's entry points would."""
+
+    def install(**tasks):
+        points = [SimpleNamespace(name=name, load=lambda each=each: each) for name, each in tasks.items()]
+        monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "regard.tasks" else [])
+        registry._installed.cache_clear()
+        registry.task.cache_clear()
+
+    yield install
+    monkeypatch.undo()
+    registry._installed.cache_clear()
+    registry.task.cache_clear()
+
+
+def test_names_are_listed_without_importing_torch_or_a_task():
+    program = (
+        "import sys; from regard import registry; names = registry.task_names(); "
+        "assert registry.has_task('translate') and not registry.has_task('nonsense'); "
+        "print(len(names), [name for name in sys.modules if name.split('.')[0] in ('torch', 'pydantic', 'numpy') "
+        "or name.startswith('regard.tasks')])"
+    )
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert output == f"{len(registry.task_names())} []\n"
+
+
+def test_looking_up_one_task_imports_no_other():
+    program = (
+        "import sys; from regard import registry; registry.task('classify'); "
+        "print([name for name in sys.modules if name.startswith('regard.tasks.') and name.endswith('.task')])"
+    )
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert output == "['regard.tasks.classify.task']\n"
+
+
+@pytest.mark.parametrize("name", registry.BUILT_IN)
+def test_every_built_in_task_keeps_the_contract(name):
+    task = registry.task(name)
+    assert isinstance(task, Task) and task.name == name and registry.task(name) is task
+    wording = task.wording
+    assert all((wording.noun, wording.plural, wording.data_flags, wording.tokens, wording.shorten, wording.examples))
+    assert wording.noun.split()[0] in ("a", "an", "word")
+    assert any(operation.call and operation.variable in operation.call for operation in task.operations)
+    assert all(operation.name and operation.summary.endswith(".") for operation in task.operations)
+    keys = [metric.key for metric in task.metrics]
+    assert keys and len(set(keys)) == len(keys)
+    assert all(format(1.0, metric.format) and metric.label for metric in task.metrics)
+    assert task.files.kinds and issubclass(task.files.facts, TaskFacts)
+    assert issubclass(task.report, DataReport) and issubclass(task.scores, ScoresRecord)
+    assert len(task.counted) == 2 and task.loss_curve.unit
+    assert isinstance(task.defaults(), dict)
+
+
+@pytest.mark.parametrize("name", registry.BUILT_IN)
+def test_the_settings_of_every_task_are_those_of_its_name(name):
+    from regard.models.families import FAMILIES
+
+    task = registry.task(name)
+    model = next(each.settings for each in FAMILIES.values() if each.kind == task.files.kinds[0])
+    schema = task.settings(model)
+    assert issubclass(schema, RunSettings) and schema.model_fields["task"].default == name
+
+
+def test_no_two_tasks_have_one_metric_selected_in_different_directions():
+    directions = {(metric.key, metric.best) for task in registry.tasks() for metric in task.metrics}
+    keys = [key for key, _ in directions]
+    assert sorted(keys) == sorted(set(keys))
+
+
+@pytest.mark.parametrize("name", ["nonsense", "", "Translate"])
+def test_an_unknown_task_is_refused_with_the_list(name):
+    assert not registry.has_task(name)
+    with pytest.raises(ConfigError) as error:
+        registry.task(name)
+    assert str(error.value) == f'task: "{name}" is not one of {", ".join(registry.task_names())}.'
+
+
+def test_what_is_no_text_is_no_task():
+    assert not registry.has_task(None) and not registry.has_task(["translate"])
+
+
+def test_a_task_of_an_installed_package_is_found_after_the_built_in_ones(installed):
+    summarize = SimpleNamespace(name="summarize")
+    installed(summarize=summarize)
+    assert registry.task_names() == [*registry.BUILT_IN, "summarize"]
+    assert registry.has_task("summarize") and registry.task("summarize") is summarize
+    assert [task.name for task in registry.tasks()][-1] == "summarize"
+    with pytest.raises(ConfigError, match=r'"other" is not one of translate, .*, choose, summarize\.$'):
+        registry.task("other")
+
+
+def test_no_package_replaces_a_built_in_task(installed):
+    installed(translate=SimpleNamespace(name="translate"))
+    assert registry.task_names() == [*registry.BUILT_IN] and isinstance(registry.task("translate"), Task)
+
+
+@pytest.mark.parametrize(
+    ("kind", "head", "name"),
+    [
+        ("seq2seq", None, "translate"),
+        ("conditional-masked-lm", None, "translate"),
+        ("causal-lm", None, "language-model"),
+        ("encoder", None, "masked-language-model"),
+        ("bidirectional-lm", None, "elmo"),
+        ("word-vectors", None, "vectors"),
+        ("encoder", "classification", "classify"),
+        ("causal-lm", "classification", "classify"),
+        ("encoder", "regression", "regress"),
+        ("encoder", "similarity", "regress"),
+        ("encoder", "token-classification", "tag"),
+        ("encoder", "extractive-qa", "answer"),
+        ("encoder", "multiple-choice", "choose"),
+    ],
+)
+def test_the_task_of_a_model_follows_from_its_kind_and_head(kind, head, name):
+    assert registry.task_of_model(kind, head) == name
+
+
+def test_a_model_that_no_task_has_is_refused():
+    with pytest.raises(ConfigError) as error:
+        registry.task_of_model("seq2seq", "classification")
+    assert str(error.value) == "head.kind: no task has a seq2seq model with a head of the kind classification."
