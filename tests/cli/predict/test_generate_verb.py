@@ -191,5 +191,5 @@ def test_mistakes_in_scoring_are_one_sentence(run, quick_run, tmp_path):
         "--alternatives 2 needs --json; add it, or leave out --alternatives."
     )
     assert bad("score", run, tmp_path / "a.txt", "--stride", 99) == (
-        "stride: 99 does not lie between 1 and 24, the tokens this model reads."
+        "stride: 99 does not lie between 1 and 24, the tokens this model takes."
     )

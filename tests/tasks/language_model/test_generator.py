@@ -187,10 +187,10 @@ def test_the_window_is_the_model_s_the_trained_one_or_none(tokenizers):
     assert len(recurrent.score([text])[0].ids) > 200
     with pytest.raises(ConfigError) as error:
         recurrent.score([text], stride=4)
-    assert str(error.value) == "stride: 4 is for models with a window; this one reads a text as a whole."
+    assert str(error.value) == "stride: 4 is for models with a context window; this one takes a text as a whole."
     with pytest.raises(ConfigError) as error:
         rotary.score([text], stride=25)
-    assert str(error.value) == "stride: 25 does not lie between 1 and 24, the tokens this model reads."
+    assert str(error.value) == "stride: 25 does not lie between 1 and 24, the tokens this model takes."
     whole, trained = (
         rotary(text, max_new_tokens=3, context_window=window, temperature=0) for window in (None, "trained")
     )
@@ -246,9 +246,7 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
     recurrent = small_generator(tokenizers["byte-level"], "gru")
     long = "Anna had a dog. " * 20
     count = len(generator.tokenizer.encode(long).ids) + 1
-    too_long = (
-        f"the text has {count} tokens with the end token before it, but this model takes 24 at most; shorten it."
-    )
+    too_long = f"the text has {count} tokens including EOS before it, but this model takes 24 at most; shorten it."
     told = {
         "inspect: this model has no attention weights; use a model of the family gpt.": (
             lambda: recurrent.inspect("Anna")
@@ -259,13 +257,13 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
         "inspect: no probe is named x; this model has ": lambda: generator.inspect("Anna", ["x"]),
         f"inspect: {too_long}": lambda: generator.inspect(long),
         f"logit_lens: {too_long}": lambda: generator.logit_lens(long),
-        "num_samples: 2 texts cannot be said at once; ask for one, or call.": lambda: generator.stream(
+        "num_samples: 2 samples cannot be streamed together; ask for one, or call.": lambda: generator.stream(
             "", num_samples=2
         ),
         "context_window: 25 is more than the 24 tokens this model takes.": lambda: generator(
             "Anna", context_window=25
         ),
-        'context_window: "trained" is not known of this model; give a number, or leave it out.': (
+        'context_window: "trained" has no value in this checkpoint; give a number, or leave it out.': (
             lambda: generator("Anna", context_window="trained")
         ),
         "score: one text is given where a list of them is expected; write [text].": lambda: generator.score("Anna"),

@@ -36,8 +36,8 @@ def scores_section(card: CardInput) -> list[str]:
     ]
     note = (
         "Forward predicts each word from those before it, backward from those after it, in nats per word; a word "
-        "outside the output vocabulary counts as unknown. Metrics can be compared between models with the same output "
-        "vocabulary only."
+        "outside the output vocabulary counts as unknown. Metrics can be compared between models with the same "
+        "output vocabulary only."
     )
     return ["## Scores", "", *table(header, rows), "", note]
 

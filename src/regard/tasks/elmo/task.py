@@ -102,11 +102,11 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
     ) -> "dict[str, EvalSet]":
         """Return the text at a source, or the test sets of a run."""
         from regard.tasks.data import EvalSet
-        from regard.tasks.elmo.evaluate import SpelledText
+        from regard.tasks.elmo.evaluate import CharText
         from regard.tasks.text.corpora import eval_corpora
 
         corpora = eval_corpora(source, record, TextData, pipeline.tokenizer, folder, progress)
-        return {name: EvalSet(name, SpelledText.of(corpus, pipeline.bundle)) for name, corpus in corpora.items()}
+        return {name: EvalSet(name, CharText.of(corpus, pipeline.bundle)) for name, corpus in corpora.items()}
 
     def evaluate(
         self, pipeline: "ElmoEncoder", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
@@ -122,7 +122,8 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
         """Return the size of the output vocabulary and of the windows."""
         first = next(iter(scores.values()))
         return [
-            f"output vocabulary of {first['vocabulary']:,} words; evaluated in windows of about {first['window']:,} words"
+            f"output vocabulary of {first['vocabulary']:,} words; evaluated in windows of about "
+            f"{first['window']:,} words"
         ]
 
     def describe(self, card: "CardInput") -> list[list[str]]:

@@ -12,7 +12,7 @@ from regard.training.settings import TrainSettings
 
 
 class TextValidationSettings(Settings):
-    """What is computed at each validation."""
+    """Validation during training."""
 
     tokens: int = Field(200_000, ge=1)
     """Validation tokens evaluated each time, from the beginning of the text."""
