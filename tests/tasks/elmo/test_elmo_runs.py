@@ -117,7 +117,7 @@ def test_training_continues_on_other_text(run, tmp_path):
     for name, weight in before.model.state_dict().items():
         assert_close(after.model.state_dict()[name], weight, atol=1e-6, rtol=0)
     assert second.record.report.init_from.path == str(run.path)
-    assert f"Began with `{run.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
+    assert f"Initialized from `{run.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
     assert verify_resume(find_recipe("elmo"), given, steps=4).is_exact
     with pytest.raises(ConfigError, match="text: the vocabulary comes from the pretrained model"):
         resolve_run(find_recipe("elmo"), given | {"text.words": 90})

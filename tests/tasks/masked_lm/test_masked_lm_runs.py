@@ -208,7 +208,7 @@ def test_training_continues_on_another_text(tmp_path, text):
     for name, weight in before.model.state_dict().items():
         assert_close(after.model.state_dict()[name], weight, atol=1e-5, rtol=0)
     assert after.facts["init_from"]["path"] == str(first.path) and len(after.facts["init_from"]["sha256"]) == 64
-    assert f"Began with `{first.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
+    assert f"Initialized from `{first.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
     # Pretraining helps from the first update on.
     assert second.scores["valid"]["mlm_loss"] < 0.95 * math.log(before.tokenizers["tokenizer"].size)
     assert verify_resume(find_recipe("masked-language-model"), more, steps=4).is_exact

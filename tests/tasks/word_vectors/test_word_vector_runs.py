@@ -194,7 +194,7 @@ def test_vectors_are_initialized_from_a_run_and_from_a_file(book):
         np.testing.assert_allclose(weights["contexts.weight"], contexts if has_contexts else 0.0, atol=1e-4)
         facts = run.record.report.init_from
         assert facts.path == pretrained and facts.covered == len(given.words)
-        assert f"Began with `{pretrained}`" in (run.path / "README.md").read_text()
+        assert f"Initialized from `{pretrained}`" in (run.path / "README.md").read_text()
     assert verify_resume(find_recipe("vectors"), settings(book, init_from="first"), steps=3).is_exact
 
 

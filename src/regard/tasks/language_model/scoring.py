@@ -34,8 +34,8 @@ class ScoringWindow:
 def plan_windows(lengths: Sequence[int], window: int | None, stride: int | None) -> list[ScoringWindow]:
     """Return windows in which every token of each text but its first is scored once, texts in their order.
 
-    A window begins `stride` tokens (default: half a window) after the one before, the last where it still is full; tokens
-    that the one before has scored are context only. So past the first window each token has at least
+    A window begins `stride` tokens (default: half a window) after the one before, the last where it still is full;
+    tokens that the one before has scored are context only. So past the first window each token has at least
     `window - stride` + 1 tokens of context.
     """
     if window is None and stride is not None:
