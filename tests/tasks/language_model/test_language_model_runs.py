@@ -14,8 +14,6 @@ from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.verify import verify_resume
 from regard.tasks.language_model.task import LanguageEvaluation
-from regard.tasks.text.corpora import corpus_folder
-from regard.tasks.text.tokenizer import sample_text
 
 SMALL = {
     "text.size": 400,
@@ -183,19 +181,3 @@ def test_bytes_are_the_default_of_bpe_alone():
     settings = lambda **changes: resolve_run(find_recipe("language-model"), STORIES | changes).settings.text
     assert settings().pretokenizer == "byte-level" and settings(**{"text.kind": "char"}).pretokenizer == "metaspace"
     assert settings(**{"text.pretokenizer": "metaspace"}).pretokenizer == "metaspace"
-
-
-def test_the_folder_follows_from_what_is_read_and_how():
-    def folder(**changes):
-        settings = resolve_run(find_recipe("language-model"), STORIES | changes).settings
-        return corpus_folder(settings.data, settings.text, settings.init_from)
-
-    assert folder() == folder(**{"train.steps": 7, "model.width": 64}) != folder(**{"text.size": 999})
-    assert folder().parts[0] == "corpora" and folder().name.startswith("miniature-train-")
-
-
-def test_a_tokenizer_learns_from_all_over_the_text(tmp_path):
-    path = tmp_path / "long.txt"
-    path.write_text("\n".join(f"line {number} of many" for number in range(20_000)), encoding="utf-8")
-    some = "".join(sample_text(TextSource(paths=(str(path),)), limit=50_000))
-    assert 30_000 < len(some) < 80_000 and "line 7 " in some and "line 199" in some
