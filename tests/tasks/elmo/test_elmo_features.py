@@ -95,11 +95,11 @@ def test_words_are_learned_from_scratch_too(desk):
     [
         (
             {"init_from": None, "model.preset": "elmo-tiny"},
-            "init_from: classify begins with an ELMo that has learned",
+            "init_from: classify starts from a pretrained ELMo",
         ),
         (
             {"init_from": None, "model.preset": "words", "freeze_body": True},
-            "freeze_body: there is no start that could stay as it",
+            "freeze_body: there is no pretrained model to freeze",
         ),
     ],
 )

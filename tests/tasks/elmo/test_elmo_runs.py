@@ -49,7 +49,7 @@ def test_text_becomes_a_model_with_both_losses_and_a_card(run):
     watched = [line["valid_forward_loss"] for line in lines if "valid_forward_loss" in line]
     assert watched[-1] < watched[0]
     card = (run.path / "README.md").read_text(encoding="utf-8")
-    assert "perplexity forward" in card and "--init-from" in card
+    assert "forward perplexity" in card and "--init-from" in card
 
 
 def test_an_interruption_changes_nothing(tmp_path):

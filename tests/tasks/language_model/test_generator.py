@@ -305,7 +305,7 @@ def test_a_language_model_is_loaded_as_what_it_is(tokenizers, quick_run, tmp_pat
     with pytest.raises(ConfigError) as error:
         regard.load(tmp_path / "model", ensemble=[tmp_path / "model"])
     assert str(error.value) == (
-        f"ensemble: {tmp_path / 'model'} is a language model, and only translators decide together; leave it out."
+        f"ensemble: {tmp_path / 'model'} is a language model, and only translators form an ensemble; leave it out."
     )
     with pytest.raises(ConfigError, match="this is a language model, not a translator; use it with regard generate"):
         regard.load(quick_run.best, ensemble=[tmp_path / "model"])

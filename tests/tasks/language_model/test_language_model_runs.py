@@ -157,11 +157,11 @@ def test_mistakes_are_one_sentence(tmp_path):
     def resolved(changes):
         return resolve_run(find_recipe("language-model"), changes)
 
-    with pytest.raises(ConfigError, match="it does not say what to learn from; give --text FILE or --text FOLDER"):
+    with pytest.raises(ConfigError, match="it names no training data; give --text FILE or --text FOLDER"):
         resolved({})
     with pytest.raises(ConfigError, match='model.preset: "transformer-tiny" is a sequence-to-sequence model'):
         resolved(STORIES | {"model.preset": "transformer-tiny"})
-    with pytest.raises(ConfigError, match='train.select_by: "bleu" is for translators; leave it out'):
+    with pytest.raises(ConfigError, match='train.select_by: "bleu" is for translators; choose one of loss'):
         resolved(STORIES | {"train.select_by": "bleu"})
     with pytest.raises(ConfigError, match="window: 64 tokens are more than the 32 places the model has"):
         train(tmp_path, SMALL | STORIES | {"window": 64})

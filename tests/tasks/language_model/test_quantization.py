@@ -97,7 +97,7 @@ def test_the_error_of_the_cost_is_that_of_a_mean():
         f"int8 weights: perplexity {math.exp(6.4 / 3):.4f}, with full weights {math.exp(2):.4f}: "
         f"{math.exp(0.4 / 3) - 1:+.3%} (± {cost.error:.3%}) over 3 tokens"
     )
-    with pytest.raises(ConfigError, match=r"^quantize: there are no tokens to measure their cost on; give a text"):
+    with pytest.raises(ConfigError, match=r"^quantize: there are no tokens to measure the cost on; give a text"):
         weights_cost([[]], [[]])
 
 

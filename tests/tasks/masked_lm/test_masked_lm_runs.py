@@ -60,7 +60,7 @@ def test_a_file_of_documents_becomes_a_model_with_scores_and_a_card(tmp_path, te
     losses = [line["valid_mlm_loss"] for line in lines if "valid_mlm_loss" in line]
     assert losses[-1] < losses[0] and "valid_next_sentence_accuracy" in lines[-1]
     card = (run.path / "README.md").read_text(encoding="utf-8")
-    assert "pseudo-perplexity" in card and "next sentence" in card and str(text) in card
+    assert "pseudo-perplexity" in card and "next-sentence accuracy" in card and str(text) in card
 
 
 @pytest.mark.parametrize(
@@ -183,11 +183,11 @@ def test_mistakes_are_one_sentence(tmp_path):
     def resolved(changes):
         return resolve_run(find_recipe("masked-language-model"), changes)
 
-    with pytest.raises(ConfigError, match="it does not say what to learn from; give --text FILE or --text FOLDER"):
+    with pytest.raises(ConfigError, match="it names no training data; give --text FILE or --text FOLDER"):
         resolved({})
     with pytest.raises(ConfigError, match='model.preset: "gpt-tiny" is a language model, but the task masked'):
         resolved(STORIES | {"model.preset": "gpt-tiny"})
-    with pytest.raises(ConfigError, match='train.select_by: "accuracy" is for models that label, tag or choose'):
+    with pytest.raises(ConfigError, match='train.select_by: "accuracy" is for classifiers'):
         resolved(STORIES | {"train.select_by": "accuracy"})
     with pytest.raises(ConfigError, match="sequences.length: 512 tokens are more than the 64 positions of the model"):
         train(tmp_path, STORIES | {"sequences.length": 512})

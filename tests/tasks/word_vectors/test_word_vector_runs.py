@@ -56,7 +56,7 @@ def test_a_run_trains_and_is_queried(book):
         good("convert", run.path, "--to", form)
         again = regard.load(run.path.with_name(run.path.name + ending))
         assert again.words == vectors.words and np.array_equal(again.vectors, vectors.vectors)
-    assert "exists already" in bad("convert", run.path, "--to", "glove")
+    assert "the file exists" in bad("convert", run.path, "--to", "glove")
     assert any(row["path"].endswith("vectors") for row in json.loads(good("runs", "list", "--json")))
 
 
