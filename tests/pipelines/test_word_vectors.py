@@ -4,8 +4,6 @@ import pytest
 from golden_vectors import GOLDEN
 from regard.errors import ConfigError, DataError
 from regard.pipelines.word_vectors import WordVectors
-from regard.tasks.word_vectors.evaluate import read_rated_pairs, score_analogies, score_similarities, similarity_table
-from regard.tasks.word_vectors.records import SimilarityRecord
 
 
 @pytest.fixture
@@ -82,38 +80,3 @@ def test_an_unknown_word_is_one_sentence(golden):
         golden.vector("zebra")
     with pytest.raises(ConfigError, match='metric: "manhattan" is not one of cosine, dot, euclidean'):
         golden.neighbors("man", metric="manhattan")
-
-
-def test_analogies_are_counted_by_section(golden, tmp_path):
-    path = tmp_path / "questions.txt"
-    path.write_text(": family\nman woman king queen\nMan Woman Queen Apple\n: gram1\nman woman zebra queen\n")
-    scores = score_analogies(golden, path)
-    assert [(each.name, each.questions, each.covered, each.right) for each in scores.sections] == [
-        ("family", 2, 2, 1),
-        ("gram1", 1, 0, 0),
-    ]
-    assert (scores.total.questions, scores.semantic.covered, scores.syntactic.accuracy) == (3, 2, None)
-    path.write_text("man woman king\n")
-    with pytest.raises(DataError, match="line 1 has 3 words, but an analogy has four"):
-        score_analogies(golden, path)
-
-
-@pytest.mark.parametrize("comma", ["\t", ",", ";", " "])
-def test_rated_pairs_are_compared(golden, tmp_path, comma):
-    path = tmp_path / "pairs.txt"
-    rows = [
-        ("Word1", "Word2", "Human"),
-        ("man", "king", "6"),
-        ("apple", "orange", "9"),
-        ("man", "apple", "1"),
-        ("a", "b", "2"),
-    ]
-    path.write_text("".join(comma.join(row) + "\n" for row in rows))
-    assert len(read_rated_pairs(path)) == 4
-    scores = score_similarities(golden, path)
-    assert (scores.pairs, scores.covered, scores.spearman) == (4, 3, pytest.approx(1.0))
-    path.write_text("a\tb\t1\n")
-    scores = score_similarities(golden, path)  # other files are scored all the same
-    assert (scores.pairs, scores.covered, scores.spearman, scores.pearson) == (1, 0, None, None)
-    (table,) = similarity_table([SimilarityRecord(**vars(scores))])
-    assert list(table.rows) == [(path.name, "1", "0", "-", "-")]

@@ -30,7 +30,9 @@ def test_too_few_words_and_words_without_vectors_are_reported_with_a_remedy(exam
 
 
 def test_the_rate_of_word_vectors_is_not_swept(examine):
-    with pytest.raises(ConfigError, match="--lr-finder: word vectors have a trainer of their own, whose rate is not swept"):
+    with pytest.raises(
+        ConfigError, match="--lr-finder: word vectors have a trainer of their own, whose rate is not swept"
+    ):
         examine("vectors", {}, lr_finder=True)
 
 
