@@ -148,16 +148,16 @@ def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
 def test_score_tells_how_probable_texts_are(run, generator, tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("Anna had a dog.\n\n" + STORIES[0].replace("\n", " ") + "\n", encoding="utf-8")
-    found = json.loads(good("score", run, path, "--json", "-q", "--alternatives", 2, "--stride", 6))
+    scores = json.loads(good("score", run, path, "--json", "-q", "--alternatives", 2, "--stride", 6))
     expected = generator.score(path.read_text(encoding="utf-8").splitlines(), 6)
-    assert [each["log_probability"] for each in found["texts"]] == pytest.approx(
+    assert [each["log_probability"] for each in scores["texts"]] == pytest.approx(
         [each.log_probability for each in expected], abs=1e-3
     )
-    first, blank, _ = found["texts"]
+    first, blank, _ = scores["texts"]
     assert len(first["tokens"]) == len(first["ids"]) == len(first["log_probabilities"]) == len(first["alternatives"])
     assert set(first["alternatives"][0][0]) == {"token", "id", "probability"}
-    assert blank["perplexity"] is None and found["tokens"] == sum(len(each["tokens"]) for each in found["texts"])
-    assert {"perplexity", "word_perplexity", "bits_per_byte", "log_probability"} < set(found)
+    assert blank["perplexity"] is None and scores["tokens"] == sum(len(each["tokens"]) for each in scores["texts"])
+    assert {"perplexity", "word_perplexity", "bits_per_byte", "log_probability"} < set(scores)
     lines = good("score", run, path, "-q").splitlines()
     assert lines[0] == "log probability\ttokens\tperplexity\ttext" and lines[1].endswith("Anna had a dog.")
     assert lines[-1].startswith("perplexity ") and lines[-1].count("bits per byte") == 1
@@ -166,8 +166,8 @@ def test_score_tells_how_probable_texts_are(run, generator, tmp_path):
     assert lines[2].split("\t")[:3] == ["0.0000", "0", "-"]
     row = good("score", run, path, "--as-one-text", "-q").splitlines()[1]
     assert row.split("\t")[3] == str(path)  # and not all of what is in it
-    (said,) = json.loads(good("score", run, "Anna had a dog.", "--inline", "--json", "-q"))["texts"]
-    assert said["log_probability"] == pytest.approx(first["log_probability"], abs=1e-3)
+    (score,) = json.loads(good("score", run, "Anna had a dog.", "--inline", "--json", "-q"))["texts"]
+    assert score["log_probability"] == pytest.approx(first["log_probability"], abs=1e-3)
 
 
 def test_mistakes_in_scoring_are_one_sentence(run, quick_run, tmp_path):

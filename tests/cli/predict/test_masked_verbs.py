@@ -30,7 +30,9 @@ def desk(tmp_path_factory):
 def run(desk):
     words = ("train", "masked-language-model", "--text", desk / "stories.txt", "--out", desk / "run", "-q")
     printed = good(*words, *QUICK, f"data.folder={desk / 'corpus'}")
-    assert "masked tokens" in said and f'Use it: regard fill {desk / "run"} "A text with a [MASK] in it."' in said
+    assert (
+        "masked tokens" in printed and f'Use it: regard fill {desk / "run"} "A text with a [MASK] in it."' in printed
+    )
     return desk / "run"
 
 

@@ -79,9 +79,9 @@ def test_text_stops_before_a_stop(generator):
 
 def test_an_end_token_ends(tokenizers):
     generator = small_generator(tokenizers["byte-level"])
-    found = [answer for answer in generator([""] * 400, max_new_tokens=60) if answer.finish_reason == "eos"]
-    assert found
-    for answer in found:
+    finished = [answer for answer in generator([""] * 400, max_new_tokens=60) if answer.finish_reason == "eos"]
+    assert finished
+    for answer in finished:
         assert answer.tokens[-1] == "</s>" and "</s>" not in answer.text and answer.ids.count(answer.ids[-1]) == 1
     longer = generator([""] * 400, max_new_tokens=60, min_new_tokens=60)
     assert all(len(answer.ids) == 60 for answer in longer)
@@ -200,12 +200,12 @@ def test_the_window_is_the_model_s_the_trained_one_or_none(tokenizers):
 
 
 def test_next_tokens_are_those_of_every_position(generator):
-    found = generator.next_tokens("Anna had", count=4)
+    choices_at = generator.next_tokens("Anna had", count=4)
     score = generator.score(["Anna had"])[0]
-    assert len(found) == len(score.ids) + 1 and all(len(choices) == 4 for choices in found)
-    chances = [choice.probability for choice in found[0]]
+    assert len(choices_at) == len(score.ids) + 1 and all(len(choices) == 4 for choices in choices_at)
+    chances = [choice.probability for choice in choices_at[0]]
     assert chances == sorted(chances, reverse=True)
-    assert generator("Anna had", max_new_tokens=1, temperature=0).ids[0] in [choice.id for choice in found[-1]]
+    assert generator("Anna had", max_new_tokens=1, temperature=0).ids[0] in [choice.id for choice in choices_at[-1]]
 
 
 def test_inspection_gives_the_attention_of_every_layer_and_head(generator):
@@ -247,7 +247,7 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
     long = "Anna had a dog. " * 20
     count = len(generator.tokenizer.encode(long).ids) + 1
     too_long = f"the text has {count} tokens including EOS before it, but this model takes 24 at most; shorten it."
-    told = {
+    refused = {
         "inspect: this model has no attention weights; use a model of the family gpt.": (
             lambda: recurrent.inspect("Anna")
         ),
@@ -272,7 +272,7 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
             lambda: generator("Anna", tempratur=1)
         ),
     }
-    for sentence, ask in told.items():
+    for sentence, ask in refused.items():
         with pytest.raises((ConfigError, DataError)) as error:
             ask()
         assert str(error.value).startswith(sentence) and "\n" not in str(error.value)

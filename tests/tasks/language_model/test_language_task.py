@@ -4,6 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from generators import language_bundle, settings_of, tokenizer_of
+from language import small_language_model
+from regard.decoding.settings import GenerateSettings
 from regard.errors import ConfigError
 from regard.models.base.protocols import ModelSettings
 from regard.models.gpt.model import GptSettings
@@ -11,8 +13,10 @@ from regard.tasks.declarations import EvaluateOptions
 from regard.tasks.language_model.card import data_section, scores_section
 from regard.tasks.language_model.evaluate import DEFAULT_WINDOW
 from regard.tasks.language_model.limits import common_window
+from regard.tasks.language_model.prepare import new_language_bundle, window_of
 from regard.tasks.language_model.settings import LanguageSettings
 from regard.tasks.language_model.task import TASK, LanguageEvaluation
+from regard.tasks.text.corpora import scoring_machine
 from run_records import card_of, cells, run_record
 
 SCORES = {
@@ -54,6 +58,16 @@ def test_the_plain_command_resolves():
     defaults = TASK.defaults()
     settings = TASK.settings(GptSettings)(model=settings_of("gpt"), data=DATA, train=defaults["train"])
     assert settings.train.optimizer == "adamw" and defaults["model"]["preset"] == "gpt-tiny"
+
+
+def test_the_window_is_the_setting_or_the_maximum_of_the_model():
+    tokenizer, machine = tokenizer_of(size=300), scoring_machine("cpu")
+    gpt = new_language_bundle(run_settings(window=12), tokenizer, machine)
+    assert gpt.facts == {"generate": GenerateSettings().model_dump(mode="json"), "seed": 1, "window": 12}
+    assert window_of(run_settings(), gpt.model) == 24
+    assert window_of(run_settings("lstm"), small_language_model(settings_of("lstm"))) == DEFAULT_WINDOW
+    with pytest.raises(ConfigError, match="window: 25 tokens are more than the 24 positions of the model; lower it"):
+        window_of(run_settings(window=25), gpt.model)
 
 
 def test_members_of_a_race_share_the_shortest_window():

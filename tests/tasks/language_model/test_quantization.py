@@ -63,8 +63,8 @@ def test_cached_is_uncached(tokenizer, family):
         ids = [tokenizer.eos_id, *tokenizer.encode_batch([answer.prompt])[0], *answer.ids]
         with torch.inference_mode():
             whole = generator.model(torch.tensor([ids[:-1]]))[0].log_softmax(-1)
-        said = whole[-len(answer.ids) :].gather(1, torch.tensor(answer.ids)[:, None])[:, 0]
-        assert said.tolist() == pytest.approx(answer.log_probabilities, abs=CLOSE)
+        values = whole[-len(answer.ids) :].gather(1, torch.tensor(answer.ids)[:, None])[:, 0]
+        assert values.tolist() == pytest.approx(answer.log_probabilities, abs=CLOSE)
 
 
 @needs_int8

@@ -77,7 +77,7 @@ def test_few_words_are_graded(words, severity):
 @pytest.mark.parametrize(
     "more, remedy",
     [
-        ({"text": {"size": 100}}, "allow more words: text.size=None"),
+        ({"text": {"size": 100}}, "allow more words: text.size=200"),
         ({"text": {"minimum_count": 9}}, "take rarer words too: text.minimum_count=4"),
         ({"text": {"minimum_count": 1}}, "add text"),
     ],

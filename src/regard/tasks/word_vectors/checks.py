@@ -44,7 +44,7 @@ def _out_of_vocabulary(text: WordSettings, counts: WordCountsRecord) -> Finding:
     changes: dict[str, Any] = {}
     remedy = "add text"
     if text.size is not None:
-        remedy, changes = "allow more words", {"text.size": None}
+        remedy, changes = "allow more words", {"text.size": 2 * text.size}
     elif text.minimum_count > 1:
         remedy, changes = "take rarer words too", {"text.minimum_count": max(1, text.minimum_count // 2)}
     return Finding("text", "left-out-words", "warning", sentence, (), remedy, changes, metrics)
