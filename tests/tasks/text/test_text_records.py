@@ -16,6 +16,7 @@ def test_test_sets_are_counted_beside_train_and_valid():
         "valid": 23456,
         "test news": 7,
     }
+    assert report.plan == {"train_tokens": 34567, "valid_tokens": 34567, "window": 32}
 
 
 @pytest.mark.parametrize("damage", [{"tokens": -1}, {"words": "many"}, {"bytes": None}])

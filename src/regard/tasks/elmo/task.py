@@ -23,6 +23,7 @@ from regard.tasks.elmo.records import ElmoFacts, ElmoReport, ElmoScores
 from regard.tasks.elmo.settings import ElmoRunSettings
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.record import RunRecord
+from regard.tasks.text.settings import CONTINUED_RATE
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared
     from regard.tasks.elmo.pipeline import ElmoEncoder
-
-CONTINUED_RATE = 5e-5
-"""Peak rate of continued pretraining: half of BERT's own (Devlin et al., 2019, A.2), as updates are smaller here."""
 
 
 class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]):
@@ -134,9 +132,8 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
 
     def plan(self, prepared: "Prepared[TextSplits]") -> dict[str, Any]:
         """Return how much text there is."""
-        report = prepared.report
-        assert isinstance(report, ElmoReport)
-        return {"train_tokens": report.train.tokens, "valid_tokens": report.valid.tokens, "window": report.window}
+        assert isinstance(prepared.report, ElmoReport)
+        return prepared.report.plan
 
 
 TASK = ElmoTask()

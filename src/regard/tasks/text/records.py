@@ -52,6 +52,11 @@ class TextReport(DataReport):
         return self
 
     @property
+    def plan(self) -> dict[str, int]:
+        """The sizes that a dry run prints."""
+        return {"train_tokens": self.train.tokens, "valid_tokens": self.valid.tokens, "window": self.window}
+
+    @property
     def sets(self) -> dict[str, TextCountsRecord]:
         """The counts of every set by its name."""
         tests = {
