@@ -141,11 +141,12 @@ def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
         f"{run}: this is a language model, not a translator; use it with regard generate, score or regard evaluate."
     )
     assert bad("evaluate", run, "--data", "no.tsv") == (
-        f"--data no.tsv: {run} is a language model; give the text to score it on with --text."
+        f"--data no.tsv: {run} is a language model, whose data is given with --text FILE or --text FOLDER; "
+        f"leave it out."
     )
 
 
-def test_score_tells_how_probable_texts_are(run, generator, tmp_path):
+def test_score_prints_log_probabilities(run, generator, tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("Anna had a dog.\n\n" + STORIES[0].replace("\n", " ") + "\n", encoding="utf-8")
     scores = json.loads(good("score", run, path, "--json", "-q", "--alternatives", 2, "--stride", 6))

@@ -163,7 +163,7 @@ def test_mistakes_are_one_sentence(tmp_path):
         resolved(STORIES | {"model.preset": "transformer-tiny"})
     with pytest.raises(ConfigError, match='train.select_by: "bleu" is for translators; choose one of loss'):
         resolved(STORIES | {"train.select_by": "bleu"})
-    with pytest.raises(ConfigError, match="window: 64 tokens are more than the 32 places the model has"):
+    with pytest.raises(ConfigError, match="window: 64 tokens are more than the 32 positions of the model"):
         train(tmp_path, SMALL | STORIES | {"window": 64})
     (tmp_path / "empty.txt").write_text(" \n")
     with pytest.raises(DataError, match=r"empty.txt: there is no text in it"):
