@@ -1,4 +1,4 @@
-"""A small ELMo that has learned nothing, with what it spells and says."""
+"""A small untrained ELMo with its byte tokenizer and output vocabulary."""
 
 import torch
 

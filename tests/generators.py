@@ -1,4 +1,4 @@
-"""Untrained language models with a tokenizer, and continuation by the definition, for tests."""
+"""Untrained language models with a tokenizer, and generation by its definition, for tests."""
 
 import numpy as np
 import torch
@@ -64,8 +64,8 @@ def small_generator(tokenizer, name="gpt", **facts):
     return Generator(language_bundle(tokenizer, name, **facts))
 
 
-def said_by_definition(model, prompt, settings, sample=0, window=None):
-    """Return the tokens that follow a prompt and their log probabilities: all is read anew at every step."""
+def generated_by_definition(model, prompt, settings, sample=0, window=None):
+    """Return the tokens that follow a prompt and their log probabilities: without a cache, step by step."""
     ids, values = list(prompt.ids), []
     begin = 0
     for step in range(settings.max_new_tokens):
@@ -83,7 +83,7 @@ def said_by_definition(model, prompt, settings, sample=0, window=None):
 
 
 def chosen(log_p, ids, step, settings, chance):
-    """Return the next token as the settings define it, in plain words."""
+    """Return the next token as the settings define it, in plain NumPy."""
     past = [token for token in ids if token != ENDS.eos_id]
     allowed = log_p.copy()
     allowed[list(ENDS.never)] = -np.inf

@@ -1,4 +1,4 @@
-"""What every language model promises, as checks that tests of each family make."""
+"""Properties of every language model, as assertions shared by the tests of each family."""
 
 import torch
 from torch.testing import assert_close
@@ -19,7 +19,7 @@ def small_language_model(settings, seed=0):
 
 
 def padded_in_front(tokens, lengths):
-    """Return rows of which only the last tokens are real, something else standing before them, and where."""
+    """Return rows padded in front with arbitrary tokens, and their token mask."""
     token_mask = torch.arange(tokens.size(1)) >= tokens.size(1) - torch.tensor(lengths)[:, None]
     return torch.where(token_mask, tokens, random_tokens(*tokens.shape, seed=99)), token_mask
 
@@ -35,30 +35,30 @@ def assert_causal(model):
     assert (before[:, 4:] - after[:, 4:]).abs().max() > 1e-3
 
 
-def assert_pieces_equal_the_whole(model, sizes):
-    """Reading with a state, one token or several at a time, is reading at once."""
+def assert_chunks_equal_the_whole(model, sizes):
+    """Hidden states with a state, one token or several at a time, are those of the whole text."""
     tokens = random_tokens(2, sum(sizes))
     with torch.no_grad():
         whole, state = model(tokens), model.start()
-        pieces = [model.project(model.hidden_states(piece, state)) for piece in tokens.split(sizes, 1)]
-    assert_close(torch.cat(pieces, 1), whole, atol=1e-9, rtol=0)
+        chunks = [model.project(model.hidden_states(chunk, state)) for chunk in tokens.split(sizes, 1)]
+    assert_close(torch.cat(chunks, 1), whole, atol=1e-9, rtol=0)
 
 
 def assert_padding_in_front_changes_nothing(model):
-    """A batch of prompts of different lengths gives what each gives alone, at once and read on with a state."""
+    """A batch of prompts of different lengths has the hidden states of each alone, with a state too."""
     lengths = [6, 2, 4, 2]
     tokens, more = random_tokens(4, 6), random_tokens(4, 5, seed=1)
     padded, token_mask = padded_in_front(tokens, lengths)
     with torch.no_grad():
         state = model.start()
-        found = torch.cat(
+        hidden = torch.cat(
             (model.hidden_states(padded, state, token_mask), model.hidden_states(more[:, :1], state)), 1
         )
-        found = torch.cat((found, model.hidden_states(more[:, 1:], state)), 1)
-        assert_close(model.hidden_states(padded, None, token_mask), found[:, :6], atol=1e-9, rtol=0)
+        hidden = torch.cat((hidden, model.hidden_states(more[:, 1:], state)), 1)
+        assert_close(model.hidden_states(padded, None, token_mask), hidden[:, :6], atol=1e-9, rtol=0)
         for row, length in enumerate(lengths):
             alone = model.hidden_states(torch.cat((tokens[row, -length:], more[row]))[None])
-            assert_close(found[row : row + 1, 6 - length :], alone, atol=1e-9, rtol=0)
+            assert_close(hidden[row : row + 1, 6 - length :], alone, atol=1e-9, rtol=0)
         assert_close(
             model.hidden_states(tokens, None, torch.ones_like(token_mask)),
             model.hidden_states(tokens),
@@ -82,27 +82,27 @@ def assert_hypotheses_see_their_own_past(model, tokens_a_step):
             new = random_tokens(6, tokens_a_step, seed=step + 2).view(2, 3, tokens_a_step)
             past = [torch.cat((past[row][chosen[row]], new[row]), 1) for row in range(2)]
             state = state.select(rows.flatten())
-            found = model.hidden_states(new.flatten(0, 1), state).unflatten(0, (2, 3))
+            hidden = model.hidden_states(new.flatten(0, 1), state).unflatten(0, (2, 3))
         for row in range(2):
-            assert_close(found[row], model.hidden_states(past[row])[:, -tokens_a_step:], atol=1e-9, rtol=0)
+            assert_close(hidden[row], model.hidden_states(past[row])[:, -tokens_a_step:], atol=1e-9, rtol=0)
         state = state.select(torch.tensor([5, 3, 4]), torch.tensor([1]))
         new = random_tokens(3, 1, seed=9)
         whole = model.hidden_states(torch.cat((past[1][[2, 0, 1]], new), 1))
         assert_close(model.hidden_states(new, state), whole[:, -1:], atol=1e-9, rtol=0)
 
 
-def assert_selected_rows_go_on(model):
-    """Rows that are chosen, in whatever order, go on as if they had always been there."""
+def assert_selected_rows_continue(model):
+    """Selected rows, in any order, continue as if they had been alone."""
     tokens, more, lengths = random_tokens(3, 5), random_tokens(3, 2, seed=1), [5, 3, 1]
     padded, token_mask = padded_in_front(tokens, lengths)
     rows = torch.tensor([2, 0, 2, 1])
     with torch.no_grad():
         state = model.start()
         model.hidden_states(padded, state, token_mask)
-        found = model.hidden_states(more[rows], state.select(rows, rows))
-        for place, row in enumerate(rows.tolist()):
+        hidden = model.hidden_states(more[rows], state.select(rows, rows))
+        for index, row in enumerate(rows.tolist()):
             whole = model.hidden_states(torch.cat((tokens[row, 5 - lengths[row] :], more[row]))[None])
-            assert_close(found[place : place + 1], whole[:, -2:], atol=1e-9, rtol=0)
+            assert_close(hidden[index : index + 1], whole[:, -2:], atol=1e-9, rtol=0)
 
 
 def assert_every_parameter_learns(model):
@@ -116,6 +116,6 @@ def assert_dropout_acts_in_training_only(build, names):
     for name in names:
         model = build(**(dict.fromkeys(names, 0.0) | {name: 0.5}))
         with torch.no_grad():
-            calm = model(tokens)
-            assert torch.equal(model(tokens), calm)
-            assert not torch.allclose(model.train()(tokens), calm), name
+            expected = model(tokens)
+            assert torch.equal(model(tokens), expected)
+            assert not torch.allclose(model.train()(tokens), expected), name

@@ -1,44 +1,44 @@
-"""The run.json of a translation run as plain values, for tests of records and cards."""
+"""Records of runs that were never trained, for tests of cards and tables."""
 
-from typing import Any
+from pathlib import Path
 
+from regard import registry
+from regard.tasks.card import CardInput
+from regard.tasks.record import RunRecord
 
-def score(name: str, value: float = 1.0) -> dict[str, Any]:
-    """Return one score."""
-    return {"name": name, "value": value, "signature": f"sig-{name}"}
-
-
-def translation_scores() -> dict[str, Any]:
-    """Return the scores of one test set."""
-    return {
-        "sentences": 2,
-        "scores": [score("BLEU", 31.456), score("chrF", 50.0), score("TER", 60.0)],
-        "loss": 2.5,
-        "perplexity": 12.2,
-        "sentences_per_second": 7.0,
-        "decode": {"beam_size": 5},
-    }
+COUNTS = {"documents": 1200, "tokens": 34567, "bytes": 98765, "words": 23456}
+SOURCES = {"train": {"paths": ["books"], "max_rows": 300}, "valid": None, "test": {"news": {"paths": ["news.txt"]}}}
 
 
-def translation_record(**changes: Any) -> dict[str, Any]:
-    """Return the record of a finished run."""
-    counts = {"read": 10, "kept": 8, "dropped": {"empty": 1, "duplicate": 1}, "held_out": 2}
-    data = {"train": {"path": "a.tsv", "max_rows": 1000}, "valid": None, "test": {"t": {"path": "t.tsv"}}}
-    record = {
+def run_record(task, report=None, scores=None, sources=SOURCES, **more):
+    """Return the typed record of a run that has not ended."""
+    values = {
+        "path": Path("runs/one"),
         "format": 2,
-        "state": "finished",
-        "task": "translate",
-        "settings": {"task": "translate", "model": {"family": "transformer"}, "train": {"steps": 3}, "data": data},
-        "sources": {"model.family": "default"},
-        "started": "2024-05-01T10:00:00+00:00",
-        "regard": "0.1.0",
-        "updates": 3,
-        "steps": 3,
-        "best_step": 2,
-        "seconds": 1.5,
-        "machine": {"device": "cpu", "threads": 2, "torch": "2.0"},
-        "parameters": 100,
-        "data": {"hash": "0" * 64, "files": {"a.tsv": "1" * 64}, "train": counts, "valid": counts | {"held_out": 0}},
-        "scores": {"t": translation_scores()},
+        "state": "training",
+        "task": task,
+        "settings": {"task": task, "model": {"family": "any"}, "train": {}, "data": sources} | more,
+        "sources": {},
+        "started": "2020-01-01T00:00:00+00:00",
+        "regard": "0",
+        "machine": {"device": "cpu", "threads": 1},
+        "parameters": 1,
+        "data": {},
+        "scores": scores or {},
     }
-    return record | changes
+    report = {"train": COUNTS, "valid": COUNTS, "window": 32, "folder": "corpora/x", "hash": "c0ffee"} | (
+        report or {}
+    )
+    typed = registry.task(task).report.model_validate(report)
+    return RunRecord.model_validate(values).model_copy(update={"data": typed})
+
+
+def card_of(record):
+    """Return what the card of a run is written from."""
+    return CardInput(record.path, record)
+
+
+def cells(lines, first):
+    """Return the cells of the row of a Markdown table that begins with a word."""
+    (row,) = (line for line in lines if line.startswith(f"| {first} |"))
+    return [cell.strip() for cell in row.strip("|").split("|")]

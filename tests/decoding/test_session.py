@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from generators import FAMILIES, said_by_definition, small_model
+from generators import FAMILIES, generated_by_definition, small_model
 from regard.config.resolve import Layer, resolve
 from regard.decoding import session
 from regard.decoding.logits.filters import keep_min_p
@@ -59,7 +59,7 @@ def test_what_is_said_follows_from_the_definition(method, constraint):
     found = continue_prompts(job, PROMPTS)
     for prompt, rows in zip(PROMPTS, found, strict=True):
         for sample, row in enumerate(rows):
-            ids, values = said_by_definition(model, prompt, job.settings, sample, job.window)
+            ids, values = generated_by_definition(model, prompt, job.settings, sample, job.window)
             assert row.said == ids and row.log_probabilities == pytest.approx(values, abs=1e-4)
             assert row.finish_reason == ("eos" if ids[-1] == ENDS.eos_id else "length")
 
@@ -73,7 +73,7 @@ def test_every_family_cached_and_batched_equals_uncached_and_single(family, meth
     assert_same(found, [continue_prompts(job, [prompt])[0] for prompt in PROMPTS])
     for prompt, rows in zip(PROMPTS, found, strict=True):
         for sample, row in enumerate(rows):
-            ids, values = said_by_definition(model, prompt, job.settings, sample, job.window)
+            ids, values = generated_by_definition(model, prompt, job.settings, sample, job.window)
             assert row.said == ids and row.log_probabilities == pytest.approx(values, abs=1e-4)
 
 
@@ -83,7 +83,7 @@ def test_past_the_window_the_newest_half_is_read_anew(family, window):
     job = job_for(model, {"max_new_tokens": 60, "min_new_tokens": 60, "num_samples": 2}, window)
     for prompt, rows in zip(PROMPTS, continue_prompts(job, PROMPTS), strict=True):
         for sample, row in enumerate(rows):
-            ids, values = said_by_definition(model, prompt, job.settings, sample, window)
+            ids, values = generated_by_definition(model, prompt, job.settings, sample, window)
             assert len(ids) == 60 and row.said == ids
             assert row.log_probabilities == pytest.approx(values, abs=1e-4)
 
@@ -102,7 +102,7 @@ def test_samples_share_a_prompt_that_is_longer_than_they_are(monkeypatch):
     assert caches[0].sentences <= 3  # one row a prompt, however many samples
     for prompt, rows in zip(long, found, strict=True):
         for sample, row in enumerate(rows):
-            assert (row.said, pytest.approx(row.log_probabilities, abs=1e-4)) == said_by_definition(
+            assert (row.said, pytest.approx(row.log_probabilities, abs=1e-4)) == generated_by_definition(
                 model, prompt, job.settings, sample
             )
 

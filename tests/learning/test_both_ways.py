@@ -25,8 +25,8 @@ def test_both_directions_and_two_meanings_are_learned(tmp_path):
     path.write_text("\n".join(lines), encoding="utf-8")
     own = {"data.train": {"paths": [str(path)], "documents": "lines"}, "data.folder": str(tmp_path / "corpus")}
     run = regard.train("elmo", SETTINGS | own, out=tmp_path / "run")
-    found = run.record.scores["valid"]
-    assert found["forward_perplexity"] < 1.5 and found["backward_perplexity"] < 1.5
+    scores = run.record.scores["valid"]
+    assert scores["forward_perplexity"] < 1.5 and scores["backward_perplexity"] < 1.5
     elmo = regard.load(run.path)
     river, other, money = (
         "we sit on the bank and see the elbe .",

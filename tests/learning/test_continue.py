@@ -31,8 +31,10 @@ MODERN = {
 def small_model(name, **changes):
     torch.manual_seed(0)
     still = {"dropout": 0.0, "embedding_dropout": 0.0}
-    found = preset(name).settings | SIZES[name] | still | changes
-    return build_model(family(found["family"]).settings(**found), Vocabularies(len(LETTERS), len(LETTERS), True))
+    settings = preset(name).settings | SIZES[name] | still | changes
+    return build_model(
+        family(settings["family"]).settings(**settings), Vocabularies(len(LETTERS), len(LETTERS), True)
+    )
 
 
 def windows(starts, length):
@@ -54,14 +56,14 @@ def trained(model, steps=300):
 
 def continued(model, prompts, token_mask, steps):
     """Return what a model goes on with, the likeliest letter after the other."""
-    said = []
+    generated = []
     with torch.no_grad():
         state = model.start()
         hidden = model.hidden_states(prompts, state, token_mask)
         for _ in range(steps):
-            said.append(model.project(hidden[:, -1:]).argmax(-1))
-            hidden = model.hidden_states(said[-1], state)
-    return torch.cat(said, 1)
+            generated.append(model.project(hidden[:, -1:]).argmax(-1))
+            hidden = model.hidden_states(generated[-1], state)
+    return torch.cat(generated, 1)
 
 
 def test_every_language_model_is_here():

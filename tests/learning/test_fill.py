@@ -16,8 +16,8 @@ SIZES = {"bert-tiny": {"width": 32, "heads": 2, "feed_forward_width": 64, "max_p
 def small_model(name, **changes):
     torch.manual_seed(0)
     still = {"dropout": 0.0, "embedding_dropout": 0.0, "attention_dropout": 0.0}
-    found = preset(name).settings | SIZES[name] | still | changes
-    return build_model(family(found["family"]).settings(**found), Vocabularies(LETTERS + 1, LETTERS + 1, True))
+    settings = preset(name).settings | SIZES[name] | still | changes
+    return build_model(family(settings["family"]).settings(**settings), Vocabularies(LETTERS + 1, LETTERS + 1, True))
 
 
 def mirrored(rows, seed):
@@ -48,5 +48,5 @@ def test_it_learns_to_fill_in_what_the_other_half_tells(changes):
         optimizer.step()
     whole, masked, hidden = mirrored(200, -1)
     with torch.no_grad():
-        said = model.eval()(masked).argmax(-1)
-    assert (said == whole)[hidden].float().mean() > 0.98
+        predicted = model.eval()(masked).argmax(-1)
+    assert (predicted == whole)[hidden].float().mean() > 0.98

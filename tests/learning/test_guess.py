@@ -25,7 +25,7 @@ SETTINGS = {
 
 
 def about_one_animal(draw):
-    """Return a text whose words are told by the others: it is about one name, one color and one animal."""
+    """Return a text whose words follow from the others: it is about one name, one color and one animal."""
     words = [list(each)[draw.integers(len(each))] for each in (NAMES, COLOURS, ANIMALS)]
     return " ".join(SENTENCES[number].format(*words).capitalize() for number in draw.permutation(len(SENTENCES)))
 
@@ -36,6 +36,6 @@ def test_masked_words_and_next_sentences_are_learned(tmp_path):
     path.write_text("\n\n".join(about_one_animal(draw) for _ in range(2000)), encoding="utf-8")
     own = {"data.train.paths": [str(path)], "data.folder": str(tmp_path / "corpus")}
     run = regard.train("masked-language-model", SETTINGS | own, out=tmp_path / "run")
-    found = run.record.scores["valid"]
-    assert found["majority_baseline"] < 0.25 and found["masked_accuracy"] > 1.8 * found["majority_baseline"]
-    assert found["next_sentence_accuracy"] > 0.8
+    scores = run.record.scores["valid"]
+    assert scores["majority_baseline"] < 0.25 and scores["masked_accuracy"] > 1.8 * scores["majority_baseline"]
+    assert scores["next_sentence_accuracy"] > 0.8

@@ -16,7 +16,7 @@ from regard.studies.race.elements import bullets, figure, section
 from regard.studies.transfer.report import _pictures, page
 from regard.tasks.finetune.card import tuning_scores
 from regard.tasks.finetune.pictures import draw_confusion
-from regard.tasks.word_vectors.map import _draw, page_of
+from regard.tasks.word_vectors.map import _draw, map_page
 from tuning import BERT
 
 LABELS = ("$0_$10", "<script>alert(1)</script>", "a|b`c", "日本 [x](y)")
@@ -110,7 +110,7 @@ def test_words_of_all_kinds_are_drawn_on_a_map(tmp_path):
 
     points = np.arange(2.0 * len(NASTY)).reshape(-1, 2)
     _draw(NASTY, points, "pca", tmp_path / "map.png")
-    text = page_of(NASTY, points, [NASTY] * len(NASTY), "<script>")
+    text = map_page(NASTY, points, [NASTY] * len(NASTY), "<script>")
     assert text.count("<script") == 1 and text.encode("utf-8")
 
 

@@ -8,7 +8,7 @@ from regard.data.settings.pairs import PairData
 from regard.errors import RunError
 from regard.tasks.record import read_run_record
 from regard.tasks.translate.records import PairReport
-from run_records import translation_record, translation_scores
+from translation_records import translation_record, translation_scores
 
 
 @pytest.fixture

@@ -35,13 +35,15 @@ def rows_of(text):
 
 
 def test_masks_are_filled_with_candidates_and_probabilities(run, encoder):
-    found = encoder.fill(MASKED, top=3)
+    filling = encoder.fill(MASKED, top=3)
     lines = [line.split("\t") for line in good("fill", run, MASKED, "--top", 3).splitlines()]
     assert [line[0] for line in lines] == ["1"] * 3 + ["2"] * 3
-    for line, (mask, each) in zip(lines, ((m, e) for m, fillers in enumerate(found.masks) for e in fillers)):
-        assert line[1:] == [f"{each.probability:.4f}", each.token, found.filled_with(mask, each)]
+    for line, (mask, each) in zip(lines, ((m, e) for m, fillers in enumerate(filling.masks) for e in fillers)):
+        assert line[1:] == [f"{each.probability:.4f}", each.token, filling.filled_with(mask, each)]
     plain = json.loads(good("fill", run, MASKED, "--json", "-k", 2))
-    assert plain["text"] == MASKED and plain["filled"] == found.filled and [len(m) for m in plain["masks"]] == [2, 2]
+    assert (
+        plain["text"] == MASKED and plain["filled"] == filling.filled and [len(m) for m in plain["masks"]] == [2, 2]
+    )
     assert set(plain["masks"][0][0]) == {"token", "id", "probability"}
     among = good("fill", run, "the [MASK]", "--candidates", "dog, cat").splitlines()
     assert {line.split("\t")[2] for line in among} == {"dog", "cat"}
@@ -59,22 +61,22 @@ def test_a_table_is_filled_and_comes_back(run, encoder, tmp_path):
     cells = [["id", "text", "filled"], ["1", MASKED, "x"], ["2", "", ""], ["3", 'a, "[MASK]"', "y"]]
     with (tmp_path / "in.csv").open("w", newline="") as file:
         csv.writer(file).writerows(cells)
-    found = rows_of(good("fill", run, "--file", tmp_path / "in.csv", "--quiet"))
-    assert found[0] == ["id", "text", "filled", "predicted_filled", "tokens", "probabilities"]
+    table = rows_of(good("fill", run, "--file", tmp_path / "in.csv", "--quiet"))
+    assert table[0] == ["id", "text", "filled", "predicted_filled", "tokens", "probabilities"]
     best = encoder.fill(MASKED)
-    assert found[1][:4] == [*cells[1], best.filled] and found[2] == [*cells[2], "", "", ""]
-    assert found[1][4] == " ".join(fillers[0].token for fillers in best.masks) and found[3][0] == "3"
+    assert table[1][:4] == [*cells[1], best.filled] and table[2] == [*cells[2], "", "", ""]
+    assert table[1][4] == " ".join(fillers[0].token for fillers in best.masks) and table[3][0] == "3"
     words = good("fill", run, "-f", tmp_path / "in.csv", "--text-column", "text", "--out", tmp_path / "out.csv", "-q")
-    assert words == f"{tmp_path / 'out.csv'}: 3 rows.\n" and rows_of((tmp_path / "out.csv").read_text()) == found
+    assert words == f"{tmp_path / 'out.csv'}: 3 rows.\n" and rows_of((tmp_path / "out.csv").read_text()) == table
     records = [json.loads(line) for line in good("fill", run, "-f", tmp_path / "in.csv", "--json", "-q").splitlines()]
     assert records[0]["predicted_filled"] == best.filled and records[1]["masks"] is None
-    assert records[2]["masks"][0][0]["token"] == found[3][4]
+    assert records[2]["masks"][0][0]["token"] == table[3][4]
 
 
 def test_vectors_are_printed_a_line_each(run, encoder):
     lines = good("embed", run, *TEXTS, "--quiet").splitlines()
-    found = np.array([[float(word) for word in line.split("\t")] for line in lines], np.float32)
-    assert np.array_equal(found, encoder.embed(TEXTS))
+    vectors = np.array([[float(word) for word in line.split("\t")] for line in lines], np.float32)
+    assert np.array_equal(vectors, encoder.embed(TEXTS))
     assert good("embed", run, "-q", stdin="".join(f"{text}\n" for text in TEXTS)).splitlines() == lines
     plain = json.loads(good("embed", run, TEXTS[0], "--json", "--pooling", "cls", "--layer", "1", "--normalize"))
     expected = encoder.embed(TEXTS[0], "cls", 1, True)
@@ -95,8 +97,8 @@ def test_vectors_are_written_to_files(run, encoder, tmp_path):
         )
     one = tmp_path / "one.npz"
     assert good("embed", run, TEXTS[0], "--out", one, "-q") == f"{one}: vectors of 1 text.\n"
-    with np.load(tmp_path / "out.npz") as found:  # nothing pickled
-        assert found["texts"].tolist() == TEXTS and np.array_equal(found["vectors"], expected)
+    with np.load(tmp_path / "out.npz") as arrays:  # nothing pickled
+        assert arrays["texts"].tolist() == TEXTS and np.array_equal(arrays["vectors"], expected)
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [line["text"] for line in lines] == TEXTS
     np.testing.assert_allclose([line["vector"] for line in lines], expected, atol=1e-7)
@@ -106,18 +108,20 @@ def test_vectors_are_written_to_files(run, encoder, tmp_path):
 
 
 def test_vectors_of_tokens_are_written_to_files(run, encoder, tmp_path):
-    found = encoder.tokens(TEXTS, layer=0)
+    encoded = encoder.tokens(TEXTS, layer=0)
     for ending in ("npz", "jsonl", "csv"):
         good("embed", run, *TEXTS, "--tokens", "--layer", "0", "--out", tmp_path / f"out.{ending}", "-q")
     with np.load(tmp_path / "out.npz") as arrays:
-        for number, each in enumerate(found):
+        for number, each in enumerate(encoded):
             own = slice(*arrays["bounds"][number : number + 2])
             assert tuple(arrays["tokens"][own]) == each.tokens
             np.testing.assert_allclose(arrays["vectors"][own], each.vectors, atol=1e-6)
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert [tuple(line["tokens"]) for line in lines] == [each.tokens for each in found]
+    assert [tuple(line["tokens"]) for line in lines] == [each.tokens for each in encoded]
     rows = rows_of((tmp_path / "out.csv").read_text())
-    assert [row[:2] for row in rows[1:]] == [[str(n), token] for n, each in enumerate(found) for token in each.tokens]
+    assert [row[:2] for row in rows[1:]] == [
+        [str(n), token] for n, each in enumerate(encoded) for token in each.tokens
+    ]
 
 
 def test_a_table_gets_columns_of_features(run, encoder, tmp_path):
@@ -126,8 +130,8 @@ def test_a_table_gets_columns_of_features(run, encoder, tmp_path):
     assert rows[0] == ["id", "text", *(f"v{number}" for number in range(16))]
     assert np.array_equal(np.array([row[2:] for row in rows[1:]], np.float32), encoder.embed(TEXTS))
     good("embed", run, "--file", tmp_path / "in.csv", "--text-column", "1", "--out", tmp_path / "out.npz", "-q")
-    with np.load(tmp_path / "out.npz") as found:
-        assert found["texts"].tolist()[-4:] == TEXTS
+    with np.load(tmp_path / "out.npz") as arrays:
+        assert arrays["texts"].tolist()[-4:] == TEXTS
 
 
 def test_texts_are_compared(run, encoder):
@@ -177,8 +181,8 @@ def test_words_are_compared_in_their_texts(run):
     lines = good("similar", run, *words).splitlines()
     assert lines[0] == "vectors\tcosine" and lines[2] == "without context\t1.0000"
     assert float(lines[1].removeprefix("in context\t")) < 0.99
-    found = json.loads(good("similar", run, *words, "--word", "money", "--json"))
-    assert found["without_context"] < 0.9
+    similarity = json.loads(good("similar", run, *words, "--word", "money", "--json"))
+    assert similarity["without_context"] < 0.9
 
 
 def test_a_hugging_face_folder_is_used_and_written(run, encoder, tmp_path):
@@ -193,8 +197,8 @@ def test_a_hugging_face_folder_is_used_and_written(run, encoder, tmp_path):
 
 
 def test_minilm_on_the_command_line():
-    found = good("similar", f"hf:{minilm()}", "A man is playing a guitar.", "Somebody plays an instrument.")
-    assert 0.5 < float(found) < 0.9
+    similarity = good("similar", f"hf:{minilm()}", "A man is playing a guitar.", "Somebody plays an instrument.")
+    assert 0.5 < float(similarity) < 0.9
     sentence = bad("fill", f"hf:{minilm()}", "the [MASK]")
     assert sentence.startswith("fill: this model has no pretrained masked-LM head, so it cannot fill masks; use")
 
@@ -205,7 +209,10 @@ MISTAKES = [
     (["fill", "RUN", "[MASK]", "--out", "a.csv"], "--text-column and --out are for tables; give one with --file."),
     (["fill", "RUN", "[MASK]", "--candidates", "qqqq"], 'candidates: "qqqq" is not one token of this model'),
     (["fill", "GPT", "[MASK]"], "this is a language model, not a masked language model; use it with regard generate"),
-    (["embed", "GPT", "a"], "only a text encoder such as BERT gives vectors; use it with regard generate and score."),
+    (
+        ["embed", "GPT", "a"],
+        "only a text encoder such as BERT embeds texts; use it with regard generate, score or regard evaluate.",
+    ),
     (
         ["embed", "RUN", "a", "--out", "a.txt"],
         "a.txt: vectors are written to .npz, .jsonl, .csv; choose one of these",

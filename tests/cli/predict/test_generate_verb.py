@@ -134,30 +134,31 @@ def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
     assert bad("generate", run, "Anna", "--max-new-tokens", 0).startswith("max_new_tokens: 0 is out of range")
     assert bad("generate", run, stdin=b"Anna\nsch\xf6n\n") == "standard input: line 2 is not UTF-8 (byte 0xf6)."
     assert bad("generate", quick_run.path, "Anna") == (
-        f"{quick_run.path}: this is a translator, not a language model; use it with regard translate, score and "
-        f"evaluate."
+        f"{quick_run.path}: this is a translator, not a language model; use it with regard translate, score or "
+        f"regard evaluate."
     )
     assert bad("translate", run, "Anna") == (
-        f"{run}: this is a language model, not a translator; use it with regard generate and score."
+        f"{run}: this is a language model, not a translator; use it with regard generate, score or regard evaluate."
     )
     assert bad("evaluate", run, "--data", "no.tsv") == (
-        f"--data no.tsv: {run} is a language model; give the text to score it on with --text."
+        f"--data no.tsv: {run} is a language model, whose data is given with --text FILE or --text FOLDER; "
+        f"leave it out."
     )
 
 
-def test_score_tells_how_probable_texts_are(run, generator, tmp_path):
+def test_score_prints_log_probabilities(run, generator, tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("Anna had a dog.\n\n" + STORIES[0].replace("\n", " ") + "\n", encoding="utf-8")
-    found = json.loads(good("score", run, path, "--json", "-q", "--alternatives", 2, "--stride", 6))
+    scores = json.loads(good("score", run, path, "--json", "-q", "--alternatives", 2, "--stride", 6))
     expected = generator.score(path.read_text(encoding="utf-8").splitlines(), 6)
-    assert [each["log_probability"] for each in found["texts"]] == pytest.approx(
+    assert [each["log_probability"] for each in scores["texts"]] == pytest.approx(
         [each.log_probability for each in expected], abs=1e-3
     )
-    first, blank, _ = found["texts"]
+    first, blank, _ = scores["texts"]
     assert len(first["tokens"]) == len(first["ids"]) == len(first["log_probabilities"]) == len(first["alternatives"])
     assert set(first["alternatives"][0][0]) == {"token", "id", "probability"}
-    assert blank["perplexity"] is None and found["tokens"] == sum(len(each["tokens"]) for each in found["texts"])
-    assert {"perplexity", "word_perplexity", "bits_per_byte", "log_probability"} < set(found)
+    assert blank["perplexity"] is None and scores["tokens"] == sum(len(each["tokens"]) for each in scores["texts"])
+    assert {"perplexity", "word_perplexity", "bits_per_byte", "log_probability"} < set(scores)
     lines = good("score", run, path, "-q").splitlines()
     assert lines[0] == "log probability\ttokens\tperplexity\ttext" and lines[1].endswith("Anna had a dog.")
     assert lines[-1].startswith("perplexity ") and lines[-1].count("bits per byte") == 1
@@ -166,8 +167,8 @@ def test_score_tells_how_probable_texts_are(run, generator, tmp_path):
     assert lines[2].split("\t")[:3] == ["0.0000", "0", "-"]
     row = good("score", run, path, "--as-one-text", "-q").splitlines()[1]
     assert row.split("\t")[3] == str(path)  # and not all of what is in it
-    (said,) = json.loads(good("score", run, "Anna had a dog.", "--inline", "--json", "-q"))["texts"]
-    assert said["log_probability"] == pytest.approx(first["log_probability"], abs=1e-3)
+    (score,) = json.loads(good("score", run, "Anna had a dog.", "--inline", "--json", "-q"))["texts"]
+    assert score["log_probability"] == pytest.approx(first["log_probability"], abs=1e-3)
 
 
 def test_mistakes_in_scoring_are_one_sentence(run, quick_run, tmp_path):
@@ -191,5 +192,5 @@ def test_mistakes_in_scoring_are_one_sentence(run, quick_run, tmp_path):
         "--alternatives 2 needs --json; add it, or leave out --alternatives."
     )
     assert bad("score", run, tmp_path / "a.txt", "--stride", 99) == (
-        "stride: 99 does not lie between 1 and 24, the tokens this model reads."
+        "stride: 99 does not lie between 1 and 24, the tokens this model takes."
     )

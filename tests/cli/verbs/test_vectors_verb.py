@@ -20,8 +20,8 @@ def golden(tmp_path):
 
 def test_neighbours_of_a_file(golden):
     assert good("vectors", "neighbors", golden, "orange", "--top", 1) == "orange\tapple\t0.9985\n"
-    found = json.loads(good("vectors", "neighbors", golden, "orange", "--top", 2, "--exclude", "apple", "--json"))
-    assert found["words"] == ["orange"] and "apple" not in [each["word"] for each in found["nearest"]]
+    neighbors = json.loads(good("vectors", "neighbors", golden, "orange", "--top", 2, "--exclude", "apple", "--json"))
+    assert neighbors["words"] == ["orange"] and "apple" not in [each["word"] for each in neighbors["nearest"]]
 
 
 def test_questions_come_from_files_too(golden, tmp_path):
@@ -34,8 +34,8 @@ def test_questions_come_from_files_too(golden, tmp_path):
 
 def test_a_map_is_a_picture_and_a_page_of_its_own(golden, tmp_path):
     for method in ("pca", "tsne"):
-        found = good("vectors", "map", golden, "--top", 6, "--method", method, "--out", tmp_path / "maps" / method)
-        picture, page = found.splitlines()
+        printed = good("vectors", "map", golden, "--top", 6, "--method", method, "--out", tmp_path / "maps" / method)
+        picture, page = printed.splitlines()
         assert Path(picture).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
         text = Path(page).read_text(encoding="utf-8")
         assert '"queen"' in text and "http" not in text
@@ -73,8 +73,8 @@ def test_one_word_has_one_vector_and_many_contexts(golden, tmp_path):
     texts = ["The king eats an apple.", "An orange for the king!"]
     assert "in context\t1.0000\nwithout context\t1.0000" in good("similar", golden, *texts, "--word", "king")
     write_bundle(tmp_path / "bert", small_encoder_bundle(bert_tokenizer()))
-    found = good("similar", tmp_path / "bert", *texts, "--word", "king", "--beside", golden)
-    rows = dict(line.split("\t") for line in found.splitlines())
+    printed = good("similar", tmp_path / "bert", *texts, "--word", "king", "--beside", golden)
+    rows = dict(line.split("\t") for line in printed.splitlines())
     assert float(rows["in context"]) < 0.9999 and rows["word vectors (golden.txt)"] == "1.0000"
 
 
@@ -98,7 +98,7 @@ def test_a_rating_is_a_number(golden, tmp_path, value, line):
         good("vectors", "evaluate", golden, "--similarities", tmp_path / "p.txt")
         return
     assert bad("vectors", "evaluate", golden, "--similarities", tmp_path / "p.txt") == (
-        f"{tmp_path / 'p.txt'}: line {line} is not two words and a number; mend it, or leave it out."
+        f"{tmp_path / 'p.txt'}: line {line} is not two words and a number; correct it, or leave it out."
     )
 
 
@@ -110,5 +110,5 @@ def test_equal_vectors_are_one_point(tmp_path, method, value):
     good("vectors", "map", path, "--top", 4, "--method", method, "--out", tmp_path / "map")
     assert (tmp_path / "map.png").is_file()
     for words in (["a"], ["a", "b"]):
-        said = bad("vectors", "map", path, *words, "--method", method, "--out", tmp_path / "few")
-        assert said.startswith(f"{len(words)} words make no map;") and not (tmp_path / "few.png").exists()
+        refused = bad("vectors", "map", path, *words, "--method", method, "--out", tmp_path / "few")
+        assert refused.startswith(f"{len(words)} words make no map;") and not (tmp_path / "few.png").exists()

@@ -6,12 +6,12 @@ from torch.testing import assert_close
 
 from language import (
     assert_causal,
+    assert_chunks_equal_the_whole,
     assert_dropout_acts_in_training_only,
     assert_every_parameter_learns,
     assert_hypotheses_see_their_own_past,
     assert_padding_in_front_changes_nothing,
-    assert_pieces_equal_the_whole,
-    assert_selected_rows_go_on,
+    assert_selected_rows_continue,
     padded_in_front,
     small_language_model,
 )
@@ -57,7 +57,7 @@ def test_later_tokens_do_not_change_earlier_outputs(variant):
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 @pytest.mark.parametrize("sizes", [[1] * 9, [4, 1, 3, 1], [9]], ids=str)
 def test_reading_with_a_cache_equals_reading_without(variant, sizes):
-    assert_pieces_equal_the_whole(small_gpt(**variant), sizes)
+    assert_chunks_equal_the_whole(small_gpt(**variant), sizes)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -73,7 +73,7 @@ def test_hypotheses_that_branch_and_swap_see_their_own_past_only(variant, tokens
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_selected_rows_go_on_as_if_they_had_always_been_there(variant):
-    assert_selected_rows_go_on(small_gpt(**variant))
+    assert_selected_rows_continue(small_gpt(**variant))
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)

@@ -1,4 +1,4 @@
-"""An ELMo, and tables of word vectors, as the beginning of classifiers and taggers."""
+"""An ELMo, and tables of word vectors, as the pretrained models of classifiers and taggers."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,8 @@ from labeled import write_reviews
 from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.errors import ConfigError
 from regard.runs.planning.recipes import find_recipe
+from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.verify import verify_resume
-from regard.tasks.finetune.evaluate import measure_labels
 from tuning import write_tagged
 
 QUICK = {"train": {"steps": 6, "warmup": 1, "validate_every": 3, "examples_per_update": 8, "learning_rate": 1e-2}}
@@ -35,7 +35,7 @@ def body(run):
 
 
 @pytest.mark.parametrize("task, data", [("classify", "reviews.csv"), ("tag", "words.conll")])
-def test_a_frozen_elmo_stays_as_it_is_and_the_weights_of_its_layers_are_learned_and_told(desk, task, data):
+def test_a_frozen_elmo_stays_as_it_is_and_the_weights_of_its_layers_are_learned_and_reported(desk, task, data):
     run = tune(desk, task, data, {})
     before = elmo_bundle().model.state_dict()
     assert all(torch.equal(each, before[name]) for name, each in body(run).items())
@@ -45,10 +45,10 @@ def test_a_frozen_elmo_stays_as_it_is_and_the_weights_of_its_layers_are_learned_
     assert mix["scale"] != 1 and len({round(value, 5) for value in list(mix.values())[:3]}) > 1
     assert regard.load(run.path).mix == mix
     assert "Learned weights of the layers for this task: characters 0." in (run.path / "README.md").read_text()
-    assert measure_labels(run.path)["valid"].figures["mix"] == mix
+    assert evaluate_sets(run.path)["valid"].evaluation.metrics["mix"] == mix
 
 
-def test_a_tuned_elmo_changes_but_for_the_words_it_says(desk):
+def test_a_tuned_elmo_changes_but_for_its_softmax(desk):
     run = tune(desk, "classify", "reviews.csv", {"freeze_body": False})
     before = elmo_bundle().model.state_dict()
     changed = {name for name, each in body(run).items() if not torch.equal(each, before[name])}
@@ -56,7 +56,7 @@ def test_a_tuned_elmo_changes_but_for_the_words_it_says(desk):
     assert not any(name.startswith("head.") for name in changed)
 
 
-def test_padding_and_company_change_no_answer(desk):
+def test_padding_and_batching_change_no_prediction(desk):
     classifier = regard.load(tune(desk, "classify", "reviews.csv", {}).path)
     texts = ["Good.", "A long story about the bank of a river, and of nothing else at all.", "Dull, dull, dull!"]
     for one, text in zip(classifier(texts), texts, strict=True):
@@ -70,7 +70,7 @@ def test_an_interruption_changes_nothing(desk):
 
 
 @pytest.mark.parametrize("frozen", [True, False])
-def test_a_file_of_word_vectors_is_taken_over(desk, frozen):
+def test_a_file_of_word_vectors_initializes_the_embeddings(desk, frozen):
     words = ("good", "bad", "the", "unheard")
     vectors = np.random.default_rng(0).normal(size=(4, 6)).round(4)
     rows = [" ".join([word, *map(str, row)]) for word, row in zip(words, vectors, strict=True)]
@@ -95,14 +95,14 @@ def test_words_are_learned_from_scratch_too(desk):
     [
         (
             {"init_from": None, "model.preset": "elmo-tiny"},
-            "init_from: classify begins with an ELMo that has learned",
+            "init_from: classify starts from a pretrained ELMo",
         ),
         (
             {"init_from": None, "model.preset": "words", "freeze_body": True},
-            "freeze_body: there is no start that could stay as it",
+            "freeze_body: there is no pretrained model to freeze",
         ),
     ],
 )
-def test_what_cannot_be_is_refused(desk, changes, words):
+def test_impossible_settings_are_refused(desk, changes, words):
     with pytest.raises(ConfigError, match=words):
         tune(desk, "classify", "reviews.csv", changes)

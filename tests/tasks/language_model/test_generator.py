@@ -79,9 +79,9 @@ def test_text_stops_before_a_stop(generator):
 
 def test_an_end_token_ends(tokenizers):
     generator = small_generator(tokenizers["byte-level"])
-    found = [answer for answer in generator([""] * 400, max_new_tokens=60) if answer.finish_reason == "eos"]
-    assert found
-    for answer in found:
+    finished = [answer for answer in generator([""] * 400, max_new_tokens=60) if answer.finish_reason == "eos"]
+    assert finished
+    for answer in finished:
         assert answer.tokens[-1] == "</s>" and "</s>" not in answer.text and answer.ids.count(answer.ids[-1]) == 1
     longer = generator([""] * 400, max_new_tokens=60, min_new_tokens=60)
     assert all(len(answer.ids) == 60 for answer in longer)
@@ -187,10 +187,10 @@ def test_the_window_is_the_model_s_the_trained_one_or_none(tokenizers):
     assert len(recurrent.score([text])[0].ids) > 200
     with pytest.raises(ConfigError) as error:
         recurrent.score([text], stride=4)
-    assert str(error.value) == "stride: 4 is for models with a window; this one reads a text as a whole."
+    assert str(error.value) == "stride: 4 is for models with a context window; this one takes a text as a whole."
     with pytest.raises(ConfigError) as error:
         rotary.score([text], stride=25)
-    assert str(error.value) == "stride: 25 does not lie between 1 and 24, the tokens this model reads."
+    assert str(error.value) == "stride: 25 does not lie between 1 and 24, the tokens this model takes."
     whole, trained = (
         rotary(text, max_new_tokens=3, context_window=window, temperature=0) for window in (None, "trained")
     )
@@ -200,12 +200,12 @@ def test_the_window_is_the_model_s_the_trained_one_or_none(tokenizers):
 
 
 def test_next_tokens_are_those_of_every_position(generator):
-    found = generator.next_tokens("Anna had", count=4)
+    choices_at = generator.next_tokens("Anna had", count=4)
     score = generator.score(["Anna had"])[0]
-    assert len(found) == len(score.ids) + 1 and all(len(choices) == 4 for choices in found)
-    chances = [choice.probability for choice in found[0]]
+    assert len(choices_at) == len(score.ids) + 1 and all(len(choices) == 4 for choices in choices_at)
+    chances = [choice.probability for choice in choices_at[0]]
     assert chances == sorted(chances, reverse=True)
-    assert generator("Anna had", max_new_tokens=1, temperature=0).ids[0] in [choice.id for choice in found[-1]]
+    assert generator("Anna had", max_new_tokens=1, temperature=0).ids[0] in [choice.id for choice in choices_at[-1]]
 
 
 def test_inspection_gives_the_attention_of_every_layer_and_head(generator):
@@ -246,10 +246,8 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
     recurrent = small_generator(tokenizers["byte-level"], "gru")
     long = "Anna had a dog. " * 20
     count = len(generator.tokenizer.encode(long).ids) + 1
-    too_long = (
-        f"the text has {count} tokens with the end token before it, but this model takes 24 at most; shorten it."
-    )
-    told = {
+    too_long = f"the text has {count} tokens including EOS before it, but this model takes 24 at most; shorten it."
+    refused = {
         "inspect: this model has no attention weights; use a model of the family gpt.": (
             lambda: recurrent.inspect("Anna")
         ),
@@ -259,13 +257,13 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
         "inspect: no probe is named x; this model has ": lambda: generator.inspect("Anna", ["x"]),
         f"inspect: {too_long}": lambda: generator.inspect(long),
         f"logit_lens: {too_long}": lambda: generator.logit_lens(long),
-        "num_samples: 2 texts cannot be said at once; ask for one, or call.": lambda: generator.stream(
+        "num_samples: 2 samples cannot be streamed together; ask for one, or call.": lambda: generator.stream(
             "", num_samples=2
         ),
         "context_window: 25 is more than the 24 tokens this model takes.": lambda: generator(
             "Anna", context_window=25
         ),
-        'context_window: "trained" is not known of this model; give a number, or leave it out.': (
+        'context_window: "trained" has no value in this checkpoint; give a number, or leave it out.': (
             lambda: generator("Anna", context_window="trained")
         ),
         "score: one text is given where a list of them is expected; write [text].": lambda: generator.score("Anna"),
@@ -274,7 +272,7 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
             lambda: generator("Anna", tempratur=1)
         ),
     }
-    for sentence, ask in told.items():
+    for sentence, ask in refused.items():
         with pytest.raises((ConfigError, DataError)) as error:
             ask()
         assert str(error.value).startswith(sentence) and "\n" not in str(error.value)
@@ -307,7 +305,7 @@ def test_a_language_model_is_loaded_as_what_it_is(tokenizers, quick_run, tmp_pat
     with pytest.raises(ConfigError) as error:
         regard.load(tmp_path / "model", ensemble=[tmp_path / "model"])
     assert str(error.value) == (
-        f"ensemble: {tmp_path / 'model'} is a language model, and only translators decide together; leave it out."
+        f"ensemble: {tmp_path / 'model'} is a language model, and only translators form an ensemble; leave it out."
     )
     with pytest.raises(ConfigError, match="this is a language model, not a translator; use it with regard generate"):
         regard.load(quick_run.best, ensemble=[tmp_path / "model"])

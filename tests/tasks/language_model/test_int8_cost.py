@@ -1,4 +1,4 @@
-"""What int8 weights cost a run, measured once and printed."""
+"""Cost of int8 weights in perplexity: measured once for a run and printed."""
 
 import json
 import shutil
@@ -11,7 +11,8 @@ from generators import language_bundle, tokenizer_of
 from regard.checkpoint.bundle import write_bundle
 from regard.nn.inference.int8 import can_multiply_int8
 from regard.progress import Progress
-from regard.tasks.language_model.int8_cost import KEPT, LOOKED_AT, measure_weights_cost
+from regard.runs.run import Run
+from regard.tasks.language_model.int8_cost import COST_FILE, COST_TOKENS, measure_quantization_cost
 from regard.tasks.language_model.pipeline import Generator
 from regard.tasks.load import load_generator
 
@@ -37,8 +38,8 @@ def run(tmp_path_factory):
     return regard.train("language-model", SMALL | {"data.folder": str(folder / "corpus")}, out=folder / "run")
 
 
-class Heard(Progress):
-    """Keeps what was said."""
+class Warnings(Progress):
+    """Keeps warnings."""
 
     def __init__(self):
         self.warnings = []
@@ -50,36 +51,36 @@ class Heard(Progress):
 
 def test_a_run_is_measured_once_on_its_validation_text(run, monkeypatch):
     generator = load_generator(run.path, "cpu", quantize="int8")
-    found = measure_weights_cost(run.path, generator)
-    assert found.text == "the run's validation text" and found.cost.tokens == LOOKED_AT
-    assert found.cost.full_perplexity == pytest.approx(run.record.scores["valid"]["perplexity"], rel=0.3)
-    assert found.cost.perplexity != found.cost.full_perplexity and 0 < found.cost.error < 0.01
+    measured = measure_quantization_cost(run.record, generator)
+    assert measured.text == "the run's validation text" and measured.cost.tokens == COST_TOKENS
+    assert measured.cost.full_perplexity == pytest.approx(run.record.scores["valid"]["perplexity"], rel=0.3)
+    assert measured.cost.perplexity != measured.cost.full_perplexity and 0 < measured.cost.error < 0.01
 
     def never(*_):
         raise AssertionError("measured again")
 
     with monkeypatch.context() as patch:
         patch.setattr(Generator, "weights_cost", never)
-        assert measure_weights_cost(run.path, generator) == found
-        kept = json.loads((run.path / KEPT).read_text(encoding="utf-8"))
-        (run.path / KEPT).write_text(json.dumps(kept | {"measured": "another checkpoint"}))
+        assert measure_quantization_cost(run.record, generator) == measured
+        kept = json.loads((run.path / COST_FILE).read_text(encoding="utf-8"))
+        (run.path / COST_FILE).write_text(json.dumps(kept | {"measured": "another checkpoint"}))
         with pytest.raises(AssertionError, match="measured again"):
-            measure_weights_cost(run.path, generator)
-    (run.path / KEPT).write_text("{")  # damaged: it is measured again
-    assert measure_weights_cost(run.path, generator) == found
+            measure_quantization_cost(run.record, generator)
+    (run.path / COST_FILE).write_text("{")  # damaged: it is measured again
+    assert measure_quantization_cost(run.record, generator) == measured
 
 
 def test_without_its_text_stories_are_read_instead(run, tmp_path):
     moved = tmp_path / "moved"
     shutil.copytree(run.path, moved)
-    (moved / KEPT).unlink(missing_ok=True)
+    (moved / COST_FILE).unlink(missing_ok=True)
     record = json.loads((moved / "run.json").read_text(encoding="utf-8"))
     record["data"]["folder"] = str(tmp_path / "gone")
     (moved / "run.json").write_text(json.dumps(record))
-    heard = Heard()
-    found = measure_weights_cost(moved, load_generator(moved, "cpu", quantize="int8"), heard)
-    assert found.text == "stories of the miniature world" and found.cost.tokens == LOOKED_AT
-    assert heard.warnings == [f"{tmp_path / 'gone'}: the tokenized text of {moved} is not here any more."]
+    progress = Warnings()
+    measured = measure_quantization_cost(Run(moved).record, load_generator(moved, "cpu", quantize="int8"), progress)
+    assert measured.text == "stories of the miniature world" and measured.cost.tokens == COST_TOKENS
+    assert progress.warnings == [f"{tmp_path / 'gone'}: the tokenized text of {moved} is not here any more."]
     assert not (tmp_path / "gone").exists()
 
 
@@ -88,7 +89,7 @@ def test_the_cost_is_printed_beside_the_text(run):
     expected = load_generator(run.path, "cpu", quantize="int8")("Anna", max_new_tokens=5, temperature=0).text + "\n"
     done = call(*words)
     assert done.exit_code == 0 and done.stdout == expected
-    cost = measure_weights_cost(run.path, load_generator(run.path, "cpu", quantize="int8"))
+    cost = measure_quantization_cost(run.record, load_generator(run.path, "cpu", quantize="int8"))
     assert " ".join(done.stderr.split()) == str(cost)  # on lines of some width
     assert str(cost).endswith(f"% (± {cost.cost.error:.3%}) over 512 tokens of the run's validation text")
     silent = call(*words, "-q")
@@ -98,9 +99,9 @@ def test_the_cost_is_printed_beside_the_text(run):
 def test_a_checkpoint_alone_is_measured_on_stories(tmp_path):
     write_bundle(tmp_path / "model", language_bundle(tokenizer_of("byte-level")))
     generator = load_generator(tmp_path / "model", "cpu", quantize="int8")
-    found = measure_weights_cost(tmp_path / "model", generator)
-    assert found.text == "stories of the miniature world" and found.cost.tokens == LOOKED_AT
-    assert not (tmp_path / "model" / KEPT).exists()
+    measured = measure_quantization_cost(None, generator)
+    assert measured.text == "stories of the miniature world" and measured.cost.tokens == COST_TOKENS
+    assert not (tmp_path / "model" / COST_FILE).exists()
 
 
 def test_score_prints_both_perplexities(run, tmp_path):
@@ -108,14 +109,14 @@ def test_score_prints_both_perplexities(run, tmp_path):
     path.write_text("Anna had a dog.\nPeter went to the market. He was happy.\n", encoding="utf-8")
     plain = json.loads(good("score", run.path, path, "--json", "-q"))
     assert "weights_cost" not in plain
-    found = json.loads(good("score", run.path, path, "--quantize", "int8", "--json", "-q"))
-    cost = found["weights_cost"]
+    scores = json.loads(good("score", run.path, path, "--quantize", "int8", "--json", "-q"))
+    cost = scores["weights_cost"]
     assert cost["full_perplexity"] == pytest.approx(plain["perplexity"], rel=1e-5)
-    assert cost["perplexity"] == pytest.approx(found["perplexity"], rel=1e-5)
+    assert cost["perplexity"] == pytest.approx(scores["perplexity"], rel=1e-5)
     assert cost["change"] == pytest.approx(cost["perplexity"] / cost["full_perplexity"] - 1) != 0
     lines = good("score", run.path, path, "--quantize", "int8", "-q").splitlines()
     assert lines[-1].startswith(f"int8 weights: perplexity {cost['perplexity']:.4f}, with full weights ")
-    assert lines[-1].endswith(f" over {found['tokens']} tokens") and lines[-2].startswith("perplexity ")
+    assert lines[-1].endswith(f" over {scores['tokens']} tokens") and lines[-2].startswith("perplexity ")
     assert bad("score", run.path, path, "--quantize", "int3") == 'quantize: "int3" is not one of none, int8.'
     assert bad("generate", run.path, "Anna", "--quantize", "int8", "--precision", "bf16") == (
         "quantize: int8 weights go with the precision fp32, not bf16; leave one of them out."

@@ -1,4 +1,4 @@
-"""Language models from text files to figures."""
+"""Language models from text files to scores."""
 
 import json
 import math
@@ -11,9 +11,9 @@ from regard.errors import ConfigError, DataError, RunError
 from regard.progress import Progress
 from regard.runs.planning.plan import plan_run
 from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.verify import verify_resume
-from regard.tasks.language_model.evaluate import measure_text
-from regard.tasks.language_model.prepare import corpus_folder, sample_text
+from regard.tasks.language_model.task import LanguageEvaluation
 
 SMALL = {
     "text.size": 400,
@@ -36,14 +36,14 @@ RECURRENT = {
 }
 
 
-class Telling(Progress):
-    """Keeps what is said."""
+class Messages(Progress):
+    """Keeps what is reported."""
 
     def __init__(self):
-        self.said = []
+        self.messages = []
 
     def say(self, message):
-        self.said.append(message)
+        self.messages.append(message)
 
 
 STORIES = {"data.train": {"paths": ["miniature:train"], "max_rows": 300}}
@@ -65,16 +65,16 @@ def train(tmp_path, settings, **more):
 
 
 @pytest.mark.parametrize("settings", [SMALL, RECURRENT], ids=["gpt", "lstm"])
-def test_a_folder_of_text_becomes_a_model_with_figures_and_a_card(tmp_path, text, settings):
+def test_a_folder_of_text_becomes_a_model_with_scores_and_a_card(tmp_path, text, settings):
     run = train(tmp_path, settings, **{"data.train.paths": [str(text)]})
     record = run.record
     assert record.state == "finished" and record.task == "language-model"
-    found = record.scores["valid"]
-    assert found["tokens"] == record.report.model_dump()["valid"]["tokens"]
-    total = found["loss"] * found["tokens"]
-    assert found["perplexity"] == pytest.approx(math.exp(found["loss"]))
-    assert found["bits_per_byte"] == pytest.approx(total / math.log(2) / record.report.model_dump()["valid"]["bytes"])
-    assert found["word_perplexity"] == pytest.approx(math.exp(total / record.report.model_dump()["valid"]["words"]))
+    scores = record.scores["valid"]
+    assert scores["tokens"] == record.report.valid.tokens
+    total = scores["loss"] * scores["tokens"]
+    assert scores["perplexity"] == pytest.approx(math.exp(scores["loss"]))
+    assert scores["bits_per_byte"] == pytest.approx(total / math.log(2) / record.report.valid.bytes)
+    assert scores["word_perplexity"] == pytest.approx(math.exp(total / record.report.valid.words))
     losses = [line["valid_loss"] for line in _metrics(run) if "valid_loss" in line]
     assert losses[-1] < losses[0]
     card = (run.path / "README.md").read_text(encoding="utf-8")
@@ -89,8 +89,7 @@ def _metrics(run):
 @pytest.mark.parametrize("settings", [SMALL, RECURRENT], ids=["gpt", "lstm"])
 def test_an_interruption_changes_nothing(tmp_path, settings):
     changes = settings | STORIES | {"data.folder": str(tmp_path / "corpus")}
-    found = verify_resume(find_recipe("language-model"), changes, steps=8)
-    assert found.is_exact
+    assert verify_resume(find_recipe("language-model"), changes, steps=8).is_exact
 
 
 def test_text_that_changed_is_refused_unless_it_was_meant_to(tmp_path, text):
@@ -104,67 +103,67 @@ def test_text_that_changed_is_refused_unless_it_was_meant_to(tmp_path, text):
 def test_the_tokenizer_and_the_text_are_made_once(tmp_path, text, monkeypatch):
     paths = {"data.train.paths": [str(text)]}
     first = train(tmp_path, SMALL, **paths)
-    monkeypatch.setattr("regard.tasks.language_model.prepare.train_tokenizer", None)  # would be called again
+    monkeypatch.setattr("regard.tasks.text.tokenizer.train_tokenizer", None)  # would be called again
     settings = SMALL | paths | {"data.folder": str(tmp_path / "corpus"), "seed": 2}
     second = regard.train("language-model", settings, out=tmp_path / "second")
-    assert second.record.report.model_dump()["hash"] == first.record.report.model_dump()["hash"]
+    assert second.record.report.hash == first.record.report.hash
 
 
-def test_what_is_added_is_tokenised_alone(tmp_path, text, monkeypatch):
+def test_added_text_is_tokenized_alone(tmp_path, text, monkeypatch):
     """The tokenizer is kept as long as most of the text is what it was made from, and nothing is read twice."""
     paths = {"data.train.paths": [str(text)]}
     train(tmp_path, SMALL, **paths)
     made = (tmp_path / "corpus" / "tokenizer.json").read_bytes()
     (text / "999.txt").write_text("Once more, with feeling.\n" * 30, encoding="utf-8")
     (text / "000.txt").write_text("It was changed.\n" * 9, encoding="utf-8")
-    told, encoded = Telling(), []
+    progress, encoded = Messages(), []
     encode = regard.text.tokenizer.Tokenizer.encode_batch
     monkeypatch.setattr(
         "regard.text.tokenizer.Tokenizer.encode_batch",
         lambda self, texts: encoded.extend(texts) or encode(self, texts),
     )
     settings = SMALL | paths | {"data.folder": str(tmp_path / "corpus")}
-    regard.train("language-model", settings, out=tmp_path / "second", progress=told)
+    regard.train("language-model", settings, out=tmp_path / "second", progress=progress)
     assert sorted(text.split()[0] for text in encoded) == ["It", "Once"]
     assert (tmp_path / "corpus" / "tokenizer.json").read_bytes() == made
-    assert told.said[0] == (
-        f"{tmp_path / 'corpus' / 'tokenizer.json'}: made of 119 of these 121 inputs before, and kept, so that only "
-        f"the others are tokenized; delete it to have one made of all."
+    assert progress.messages[0] == (
+        f"{tmp_path / 'corpus' / 'tokenizer.json'}: trained on 119 of these 121 inputs before, and kept, so that "
+        f"only the others are tokenized; delete it to train one on all."
     )
     (text / "big.txt").write_text("Something else entirely.\n" * 3000, encoding="utf-8")
-    regard.train("language-model", settings, out=tmp_path / "third", progress=told)
+    regard.train("language-model", settings, out=tmp_path / "third", progress=progress)
     assert (tmp_path / "corpus" / "tokenizer.json").read_bytes() != made
 
 
-def test_a_run_is_measured_on_other_text_and_on_its_own(tmp_path, text):
+def test_a_run_is_evaluated_on_other_text_and_on_its_own(tmp_path, text):
     run = train(tmp_path, SMALL, **{"data.train.paths": [str(text)]})
-    own = measure_text(run.path)["valid"]
-    assert own.figures() == run.record.scores["valid"]
-    place = TextSource(paths=(str(text / "001.txt"),))
-    (found,) = measure_text(run.path, place).values()
-    closer = measure_text(run.path, place, stride=1)[place.name]
-    assert found.tokens == closer.tokens and found.stride == 16 and closer.stride == 1
+    own = evaluate_sets(run.path)["valid"].evaluation
+    assert own.to_dict() == run.record.scores["valid"]
+    source = TextSource(paths=(str(text / "001.txt"),))
+    (default,) = (each.evaluation.metrics for each in evaluate_sets(run.path, source).values())
+    closer = evaluate_sets(run.path, source, options=LanguageEvaluation(stride=1))[source.name].evaluation.metrics
+    assert default["tokens"] == closer["tokens"] and default["stride"] == 16 and closer["stride"] == 1
     with pytest.raises(RunError, match="a checkpoint alone has no test sets; give --text FILE"):
-        measure_text(run.best)
+        evaluate_sets(run.best)
 
 
-def test_a_plan_says_how_much_there_is(tmp_path):
+def test_a_plan_counts_the_text(tmp_path):
     changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus")}
-    plan = plan_run(resolve_run(find_recipe("language-model"), changes).settings)
-    assert plan.window == 32 and plan.train_tokens > plan.valid_tokens > 0 and plan.vocabulary <= 400
+    plan = plan_run(resolve_run(find_recipe("language-model"), changes).settings)[0].to_dict()
+    assert plan["window"] == 32 and plan["train_tokens"] > plan["valid_tokens"] > 0 and plan["vocabulary"] <= 400
 
 
 def test_mistakes_are_one_sentence(tmp_path):
     def resolved(changes):
         return resolve_run(find_recipe("language-model"), changes)
 
-    with pytest.raises(ConfigError, match="it does not say what to learn from; give --text FILE or --text FOLDER"):
+    with pytest.raises(ConfigError, match="it names no training data; give --text FILE or --text FOLDER"):
         resolved({})
     with pytest.raises(ConfigError, match='model.preset: "transformer-tiny" is a sequence-to-sequence model'):
         resolved(STORIES | {"model.preset": "transformer-tiny"})
-    with pytest.raises(ConfigError, match='train.select_by: "bleu" is for translators; leave it out'):
+    with pytest.raises(ConfigError, match='train.select_by: "bleu" is for translators; choose one of loss'):
         resolved(STORIES | {"train.select_by": "bleu"})
-    with pytest.raises(ConfigError, match="window: 64 tokens are more than the 32 places the model has"):
+    with pytest.raises(ConfigError, match="window: 64 tokens are more than the 32 positions of the model"):
         train(tmp_path, SMALL | STORIES | {"window": 64})
     (tmp_path / "empty.txt").write_text(" \n")
     with pytest.raises(DataError, match=r"empty.txt: there is no text in it"):
@@ -174,27 +173,11 @@ def test_mistakes_are_one_sentence(tmp_path):
         train(tmp_path, SMALL | {"data.train.paths": [str(tmp_path / "latin.txt")]})
     with pytest.raises(DataError, match="there is no such file"):
         train(tmp_path, SMALL | {"data.train.paths": [str(tmp_path / "nothing.txt")]})
-    with pytest.raises(ConfigError, match="Sentence pairs are for the task translate"):
-        plan = find_recipe("language-model")
-        regard.tasks.contract.task("language-model").prepare(
-            resolve_run(plan, SMALL | STORIES).settings, None, None, None, []
-        )
+    with pytest.raises(ConfigError, match="data: the task language-model reads files"):
+        regard.train("language-model", SMALL, data=[("a", "b")])
 
 
 def test_bytes_are_the_default_of_bpe_alone():
     settings = lambda **changes: resolve_run(find_recipe("language-model"), STORIES | changes).settings.text
     assert settings().pretokenizer == "byte-level" and settings(**{"text.kind": "char"}).pretokenizer == "metaspace"
     assert settings(**{"text.pretokenizer": "metaspace"}).pretokenizer == "metaspace"
-
-
-def test_the_folder_follows_from_what_is_read_and_how():
-    folder = lambda **changes: corpus_folder(resolve_run(find_recipe("language-model"), STORIES | changes).settings)
-    assert folder() == folder(**{"train.steps": 7, "model.width": 64}) != folder(**{"text.size": 999})
-    assert folder().parts[0] == "corpora" and folder().name.startswith("miniature-train-")
-
-
-def test_a_tokenizer_learns_from_all_over_the_text(tmp_path):
-    path = tmp_path / "long.txt"
-    path.write_text("\n".join(f"line {number} of many" for number in range(20_000)), encoding="utf-8")
-    some = "".join(sample_text(TextSource(paths=(str(path),)), limit=50_000))
-    assert 30_000 < len(some) < 80_000 and "line 7 " in some and "line 199" in some

@@ -63,8 +63,8 @@ def test_cached_is_uncached(tokenizer, family):
         ids = [tokenizer.eos_id, *tokenizer.encode_batch([answer.prompt])[0], *answer.ids]
         with torch.inference_mode():
             whole = generator.model(torch.tensor([ids[:-1]]))[0].log_softmax(-1)
-        said = whole[-len(answer.ids) :].gather(1, torch.tensor(answer.ids)[:, None])[:, 0]
-        assert said.tolist() == pytest.approx(answer.log_probabilities, abs=CLOSE)
+        values = whole[-len(answer.ids) :].gather(1, torch.tensor(answer.ids)[:, None])[:, 0]
+        assert values.tolist() == pytest.approx(answer.log_probabilities, abs=CLOSE)
 
 
 @needs_int8
@@ -73,33 +73,31 @@ def test_the_cost_is_the_difference_between_two_perplexities(folder):
     plain = load_generator(folder, "cpu")
     texts = STORIES[:5]
     full, held = plain.score(texts), generator.score(texts)
-    found = generator.weights_cost(texts)
-    assert found.full_perplexity == pytest.approx(perplexity(full), rel=1e-5)
-    assert found.perplexity == pytest.approx(perplexity(held), rel=1e-5)
-    assert found.full_perplexity != found.perplexity and abs(found.change) < 0.05
-    assert found.tokens == sum(len(each.tokens) for each in full)
+    cost = generator.weights_cost(texts)
+    assert cost.full_perplexity == pytest.approx(perplexity(full), rel=1e-5)
+    assert cost.perplexity == pytest.approx(perplexity(held), rel=1e-5)
+    assert cost.full_perplexity != cost.perplexity and abs(cost.change) < 0.05
+    assert cost.tokens == sum(len(each.tokens) for each in full)
     assert perplexity(generator.score(texts, full=True)) == pytest.approx(perplexity(full), rel=1e-6)
     assert perplexity(generator.score(texts)) == pytest.approx(perplexity(held), rel=1e-6)
     ids = [generator.tokenizer.encode_batch([text])[0] for text in texts]
-    assert generator.weights_cost(ids) == found
-    with pytest.raises(
-        ConfigError, match=r"^quantize: this model has its full ones, which cost nothing; load it with"
-    ):
+    assert generator.weights_cost(ids) == cost
+    with pytest.raises(ConfigError, match=r"^quantize: this model has its full weights, so there is no"):
         plain.weights_cost(texts)
 
 
 def test_the_error_of_the_cost_is_that_of_a_mean():
     full, held = [[-1.0, -2.0], [-3.0]], [[-1.1, -2.0], [-3.3]]
-    found = weights_cost(full, held)
-    assert found.full_perplexity == pytest.approx(math.exp(2)) and found.tokens == 3
-    assert found.perplexity == pytest.approx(math.exp(6.4 / 3))
+    cost = weights_cost(full, held)
+    assert cost.full_perplexity == pytest.approx(math.exp(2)) and cost.tokens == 3
+    assert cost.perplexity == pytest.approx(math.exp(6.4 / 3))
     error = statistics.stdev([0.1, 0.0, 0.3]) / math.sqrt(3)
-    assert found.error == pytest.approx(error * math.exp(0.4 / 3))
-    assert str(found) == (
+    assert cost.error == pytest.approx(error * math.exp(0.4 / 3))
+    assert str(cost) == (
         f"int8 weights: perplexity {math.exp(6.4 / 3):.4f}, with full weights {math.exp(2):.4f}: "
-        f"{math.exp(0.4 / 3) - 1:+.3%} (± {found.error:.3%}) over 3 tokens"
+        f"{math.exp(0.4 / 3) - 1:+.3%} (± {cost.error:.3%}) over 3 tokens"
     )
-    with pytest.raises(ConfigError, match=r"^quantize: there are no tokens to measure their cost on; give a text"):
+    with pytest.raises(ConfigError, match=r"^quantize: there are no tokens to measure the cost on; give a text"):
         weights_cost([[]], [[]])
 
 

@@ -1,4 +1,4 @@
-"""Masked language models from text files to figures."""
+"""Masked language models from text files to scores."""
 
 import json
 import math
@@ -14,9 +14,8 @@ from regard.errors import ConfigError, DataError, RunError
 from regard.progress import Progress
 from regard.runs.planning.plan import plan_run
 from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.verify import verify_resume
-from regard.tasks.contract import task
-from regard.tasks.masked_lm.evaluate import measure_masked
 
 SMALL = {
     "text.size": 300,
@@ -47,21 +46,21 @@ def metrics(run):
     return [json.loads(line) for line in (run.path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_file_of_documents_becomes_a_model_with_figures_and_a_card(tmp_path, text):
+def test_a_file_of_documents_becomes_a_model_with_scores_and_a_card(tmp_path, text):
     run = train(tmp_path, {"data.train.paths": [str(text)], "train.log_every": 4})
     record = run.record
     assert record.state == "finished" and record.task == "masked-language-model"
-    assert record.report.model_dump()["train"]["documents"] + record.report.model_dump()["valid"]["documents"] == 150
-    found = record.scores["valid"]
-    assert found["loss"] == pytest.approx(found["mlm_loss"] + found["next_sentence_loss"])
-    assert found["pseudo_perplexity"] == pytest.approx(math.exp(found["mlm_loss"]))
-    assert 0 < found["majority_baseline"] < 0.5 and 0 <= found["masked_accuracy"] <= 1 and found["pairs"] > 0
+    assert record.report.train.documents + record.report.valid.documents == 150
+    scores = record.scores["valid"]
+    assert scores["loss"] == pytest.approx(scores["mlm_loss"] + scores["next_sentence_loss"])
+    assert scores["pseudo_perplexity"] == pytest.approx(math.exp(scores["mlm_loss"]))
+    assert 0 < scores["majority_baseline"] < 0.5 and 0 <= scores["masked_accuracy"] <= 1 and scores["pairs"] > 0
     lines = metrics(run)
     assert all({"mlm", "nsp"} <= set(line) for line in lines if "learning_rate" in line)
     losses = [line["valid_mlm_loss"] for line in lines if "valid_mlm_loss" in line]
     assert losses[-1] < losses[0] and "valid_next_sentence_accuracy" in lines[-1]
     card = (run.path / "README.md").read_text(encoding="utf-8")
-    assert "pseudo-perplexity" in card and "next sentence" in card and str(text) in card
+    assert "pseudo-perplexity" in card and "next-sentence accuracy" in card and str(text) in card
 
 
 @pytest.mark.parametrize(
@@ -81,13 +80,13 @@ def test_an_interruption_changes_nothing(tmp_path, changes):
     assert verify_resume(find_recipe("masked-language-model"), changes, steps=8).is_exact
 
 
-def test_an_interruption_behind_the_switch_changes_nothing(tmp_path):
+def test_an_interruption_after_the_switch_changes_nothing(tmp_path):
     early = {"sequences.phase1_length": 24, "sequences.phase1_fraction": 0.3}
     changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus")} | early
     assert verify_resume(find_recipe("masked-language-model"), changes, steps=8).is_exact
 
 
-def test_a_run_that_goes_on_for_longer_keeps_its_switch(tmp_path):
+def test_a_run_resumed_for_longer_keeps_its_switch(tmp_path):
     early = {"sequences.phase1_length": 24, "sequences.phase1_fraction": 0.5, "train.steps": 8, "train.warmup": 2}
     run = train(tmp_path, STORIES | early | {"train.validate_every": 4})
     assert read_bundle(run.latest).facts["early_updates"] == 4
@@ -104,25 +103,27 @@ def test_evaluation_does_not_depend_on_the_seed_or_the_training(tmp_path, text):
     assert one["mlm_loss"] != other["mlm_loss"]
 
 
-def test_a_run_is_measured_on_other_text_and_on_its_own(tmp_path, text):
+def test_a_run_is_evaluated_on_other_text_and_on_its_own(tmp_path, text):
     run = train(tmp_path, {"data.train.paths": [str(text)]})
-    assert measure_masked(run.path)["valid"].figures() == run.record.scores["valid"]
+    assert evaluate_sets(run.path)["valid"].evaluation.to_dict() == run.record.scores["valid"]
     other = tmp_path / "other.txt"
     other.write_text("\n\n".join(regard.miniature.documents("test", 20)), encoding="utf-8")
-    (found,) = measure_masked(run.path, MarkedSource(paths=(str(other),))).values()
-    assert found.pairs > 5 and found.masked > 100 and found.test_set != run.record.scores["valid"]["test_set"]
+    (evaluated,) = evaluate_sets(run.path, MarkedSource(paths=(str(other),))).values()
+    metrics = evaluated.evaluation.metrics
+    assert metrics["pairs"] > 5 and metrics["masked"] > 100
+    assert metrics["test_set"] != run.record.scores["valid"]["test_set"]
     with pytest.raises(RunError, match="a checkpoint alone has no test sets; give --text FILE"):
-        measure_masked(run.best)
+        evaluate_sets(run.best)
 
 
 def test_one_document_is_read_without_pairs_only(tmp_path, text):
     settings = {"data.train": {"paths": [str(text)], "documents": "file"}}
-    with pytest.raises(DataError, match="this is one document, and half of all pairs need another; part it"):
+    with pytest.raises(DataError, match="this is one document, and half of all pairs need another; split it"):
         train(tmp_path, settings)
     run = train(tmp_path, settings | {"model.next_sentence_head": False})
-    found = run.record.scores["valid"]
-    assert found["pairs"] == 0 and found["next_sentence_accuracy"] is None
-    assert found["loss"] == found["mlm_loss"]
+    scores = run.record.scores["valid"]
+    assert scores["pairs"] == 0 and scores["next_sentence_accuracy"] is None
+    assert scores["loss"] == scores["mlm_loss"]
 
 
 def test_documents_of_one_sentence_make_no_pairs(tmp_path):
@@ -133,9 +134,11 @@ def test_documents_of_one_sentence_make_no_pairs(tmp_path):
     with pytest.raises(DataError, match="no document has two sentences, so there are no pairs; see data.train.doc"):
         train(tmp_path, settings)
     path.write_text("\n".join(f"{line} And so on." if number % 4 == 0 else line for number, line in enumerate(lines)))
-    heard = Heard()
-    run = train(tmp_path, settings | {"train.steps": 4, "train.warmup": 1}, progress=heard)
-    assert any("of the sequences are pairs, as most documents have one sentence" in each for each in heard.warnings)
+    progress = Warnings()
+    run = train(tmp_path, settings | {"train.steps": 4, "train.warmup": 1}, progress=progress)
+    assert any(
+        "of the sequences are pairs, as most documents have one sentence" in each for each in progress.warnings
+    )
     assert run.record.scores["valid"]["pairs"] > 0
 
 
@@ -151,7 +154,9 @@ def test_text_that_changed_is_refused_unless_it_was_meant_to(tmp_path, text):
         regard.resume(run.path, {"train.steps": 30})
 
 
-class Heard(Progress):
+class Warnings(Progress):
+    """Keeps warnings."""
+
     def __init__(self):
         self.warnings = []
 
@@ -159,41 +164,40 @@ class Heard(Progress):
         self.warnings.append(message)
 
 
-def test_a_validation_text_of_one_document_is_said(tmp_path, text):
+def test_a_validation_text_of_one_document_is_a_warning(tmp_path, text):
     lone = tmp_path / "lone.txt"
     lone.write_text("Peter went to the city. He was happy. Eva was there. She sang.", encoding="utf-8")
-    heard = Heard()
-    run = train(tmp_path, {"data.train.paths": [str(text)], "data.valid.paths": [str(lone)]}, progress=heard)
-    assert any("next sentences are not measured there" in each for each in heard.warnings)
+    progress = Warnings()
+    run = train(tmp_path, {"data.train.paths": [str(text)], "data.valid.paths": [str(lone)]}, progress=progress)
+    assert any("so next-sentence prediction is not evaluated there" in each for each in progress.warnings)
     assert run.record.scores["valid"]["next_sentence_accuracy"] is None
 
 
-def test_a_plan_says_how_much_there_is(tmp_path):
+def test_a_plan_counts_the_text(tmp_path):
     changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus")}
-    plan = plan_run(resolve_run(find_recipe("masked-language-model"), changes).settings)
-    assert plan.window == 64 and plan.train_tokens > plan.valid_tokens > 0 and plan.vocabulary <= 300
+    plan = plan_run(resolve_run(find_recipe("masked-language-model"), changes).settings)[0].to_dict()
+    assert plan["window"] == 64 and plan["train_tokens"] > plan["valid_tokens"] > 0 and plan["vocabulary"] <= 300
 
 
 def test_mistakes_are_one_sentence(tmp_path):
     def resolved(changes):
         return resolve_run(find_recipe("masked-language-model"), changes)
 
-    with pytest.raises(ConfigError, match="it does not say what to learn from; give --text FILE or --text FOLDER"):
+    with pytest.raises(ConfigError, match="it names no training data; give --text FILE or --text FOLDER"):
         resolved({})
     with pytest.raises(ConfigError, match='model.preset: "gpt-tiny" is a language model, but the task masked'):
         resolved(STORIES | {"model.preset": "gpt-tiny"})
-    with pytest.raises(ConfigError, match='train.select_by: "accuracy" is for models that label, tag or choose'):
+    with pytest.raises(ConfigError, match='train.select_by: "accuracy" is for classifiers'):
         resolved(STORIES | {"train.select_by": "accuracy"})
-    with pytest.raises(ConfigError, match="sequences.length: 512 tokens are more than the 64 places the model has"):
+    with pytest.raises(ConfigError, match="sequences.length: 512 tokens are more than the 64 positions of the model"):
         train(tmp_path, STORIES | {"sequences.length": 512})
     with pytest.raises(ConfigError, match="sequences.phase1_length: 64 tokens are not fewer than the 64 of later"):
         train(tmp_path, STORIES | {"sequences.phase1_length": 64})
-    with pytest.raises(ConfigError, match="Sentence pairs are for the task translate"):
-        settings = resolved(SMALL | STORIES).settings
-        task("masked-language-model").prepare(settings, None, None, None, [])
+    with pytest.raises(ConfigError, match="data: the task masked-language-model reads files"):
+        regard.train("masked-language-model", SMALL, data=[("a", "b")])
 
 
-def test_a_model_goes_on_with_another_text(tmp_path, text):
+def test_training_continues_on_another_text(tmp_path, text):
     first = train(tmp_path, STORIES)
     more = {name: value for name, value in SMALL.items() if name == "train"}
     more |= {"data.train.paths": [str(text)], "data.folder": str(tmp_path / "more"), "init_from": str(first.path)}
@@ -204,25 +208,25 @@ def test_a_model_goes_on_with_another_text(tmp_path, text):
     for name, weight in before.model.state_dict().items():
         assert_close(after.model.state_dict()[name], weight, atol=1e-5, rtol=0)
     assert after.facts["init_from"]["path"] == str(first.path) and len(after.facts["init_from"]["sha256"]) == 64
-    assert f"Began with `{first.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
-    # What was learned helps from the first update on.
+    assert f"Initialized from `{first.path}`" in (second.path / "README.md").read_text(encoding="utf-8")
+    # Pretraining helps from the first update on.
     assert second.scores["valid"]["mlm_loss"] < 0.95 * math.log(before.tokenizers["tokenizer"].size)
     assert verify_resume(find_recipe("masked-language-model"), more, steps=4).is_exact
 
 
-def test_a_folder_without_heads_goes_on_with_new_ones(tmp_path, text):
+def test_a_folder_without_heads_gets_new_ones(tmp_path, text):
     import transformers
 
     tokenizer = bert_tokenizer()
-    their_encoder(tmp_path / "theirs", "BertModel", tokenizer)
-    start = f"hf:{tmp_path / 'theirs'}"
-    changes = {"data.train.paths": [str(text)], "data.folder": str(tmp_path / "own"), "init_from": start}
+    their_encoder(tmp_path / "bert", "BertModel", tokenizer)
+    pretrained = f"hf:{tmp_path / 'bert'}"
+    changes = {"data.train.paths": [str(text)], "data.folder": str(tmp_path / "own"), "init_from": pretrained}
     changes |= {"train": SMALL["train"] | {"steps": 4, "warmup": 1}, "model.next_sentence_head": True}
     run = regard.train("masked-language-model", changes, out=tmp_path / "run")
-    found = read_bundle(run.best)
-    assert found.model.next_sentence is not None and "untrained" not in found.facts
-    theirs = transformers.AutoModel.from_pretrained(tmp_path / "theirs")
-    table = found.model.embedding.table.weight
+    bundle = read_bundle(run.best)
+    assert bundle.model.next_sentence is not None and "untrained" not in bundle.facts
+    theirs = transformers.AutoModel.from_pretrained(tmp_path / "bert")
+    table = bundle.model.embedding.table.weight
     assert table.shape == theirs.embeddings.word_embeddings.weight.shape
     assert run.scores["valid"]["pairs"] > 0
     del changes["model.next_sentence_head"]
@@ -233,16 +237,19 @@ def test_a_folder_without_heads_goes_on_with_new_ones(tmp_path, text):
 @pytest.mark.parametrize(
     "changes, sentence",
     [
-        ({"model.layers": 3}, "model.layers: 3 contradicts {start}, where it is 1; leave it out."),
-        ({"text.size": 200}, 'text: the tokenizer comes from the start "{start}"; leave these settings out.'),
+        ({"model.layers": 3}, "model.layers: 3 contradicts {path}, where it is 1; leave it out."),
+        (
+            {"text.size": 200},
+            'text: the tokenizer comes from the pretrained model "{path}"; leave these settings out.',
+        ),
     ],
 )
-def test_what_contradicts_the_start_is_refused(changes, sentence, tmp_path):
+def test_settings_that_contradict_the_pretrained_model_are_refused(changes, sentence, tmp_path):
     first = train(tmp_path, STORIES | {"train.steps": 2, "train.warmup": 1})
     given = STORIES | {"init_from": str(first.path)} | changes
     with pytest.raises(ConfigError) as refused:
         resolve_run(find_recipe("masked-language-model"), given)
-    assert sentence.format(start=first.path) in str(refused.value)
+    assert sentence.format(path=first.path) in str(refused.value)
     rate = resolve_run(
         find_recipe("masked-folder"), STORIES | {"init_from": str(first.path)}
     ).settings.train.learning_rate
@@ -255,7 +262,7 @@ def test_a_text_in_which_nothing_can_be_masked_is_refused_before_it_is_learned_f
     unknown.write_text(f"{'x' * 500} {'y' * 500}\n\n{'u' * 500} {'v' * 500}\n")
     other = {"train": "valid", "valid": "train"}[where]
     changes = {f"data.{where}.paths": [str(unknown)], f"data.{other}.paths": [str(text)]}
-    with pytest.raises(DataError, match=r"no token of this text can be masked, as it has no words or the tokenizer"):
+    with pytest.raises(DataError, match=r"no token of this text can be masked, as it has no words or none of them"):
         train(tmp_path, changes | {"model.next_sentence_head": False})
     (tmp_path / "controls.txt").write_text("\x01\x02\x03")
     changes = {"data.train.paths": [str(tmp_path / "controls.txt")], "data.valid.paths": [str(text)]}
@@ -263,9 +270,9 @@ def test_a_text_in_which_nothing_can_be_masked_is_refused_before_it_is_learned_f
         train(tmp_path, changes | {"model.next_sentence_head": False}, out="other")
 
 
-@pytest.mark.parametrize("places", [1, 2, 3, 7])
-def test_a_model_without_room_for_a_sentence_is_refused(tmp_path, text, places):
+@pytest.mark.parametrize("positions", [1, 2, 3, 7])
+def test_a_model_without_room_for_a_sentence_is_refused(tmp_path, text, positions):
     with pytest.raises(
-        ConfigError, match=rf"^sequences\.length: {places} tokens leave no room for a sentence between"
+        ConfigError, match=rf"^sequences\.length: {positions} tokens leave no room for a sentence between"
     ):
-        train(tmp_path, {"data.train.paths": [str(text)], "model.max_positions": places})
+        train(tmp_path, {"data.train.paths": [str(text)], "model.max_positions": positions})

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from regard.tasks.translate.records import PairReport, PairSources, TranslateFacts, TranslationScores
-from run_records import score, translation_record, translation_scores
+from translation_records import score, translation_record, translation_scores
 
 
 def test_scores_have_every_corpus_metric():

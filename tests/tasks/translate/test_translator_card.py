@@ -8,7 +8,7 @@ from regard.tasks.card import CardInput
 from regard.tasks.record import RunRecord
 from regard.tasks.translate.card import data_section, scores_section
 from regard.tasks.translate.records import PairReport, TranslationPassport
-from run_records import score, translation_record
+from translation_records import score, translation_record
 
 
 def passport(best="b" * 64, **changes):

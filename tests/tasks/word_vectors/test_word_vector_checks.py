@@ -1,4 +1,4 @@
-"""The doctor looks at text for word vectors, and tries an ELMo out like other models."""
+"""The doctor checks the text of word vectors, and tries an ELMo out like other models."""
 
 import pytest
 
@@ -8,34 +8,36 @@ from regard.studies.doctor.examine import doctor
 
 
 @pytest.fixture
-def look(tmp_path, monkeypatch):
-    """Write stories to a file and return what the doctor finds."""
+def examine(tmp_path, monkeypatch):
+    """Write stories to a file and return a function that calls the doctor on it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text.txt").write_text("\n\n".join(miniature.documents("train", 60)), encoding="utf-8")
 
-    def look(task, changes, **options):
+    def examine(task, changes, **options):
         return doctor(task, {"data.train.paths": ["text.txt"]} | changes, **options)
 
-    return look
+    return examine
 
 
-def test_too_few_words_and_words_without_vectors_are_found_with_a_way_out(look):
-    report = look("vectors", {"text.minimum_count": 40})
+def test_too_few_words_and_words_without_vectors_are_reported_with_a_remedy(examine):
+    report = examine("vectors", {"text.minimum_count": 40})
     (few,), (rare,) = report.find("few-words"), report.find("left-out-words")
-    assert few.severity == "warning" and "too few for neighbors that are more than chance" in few.sentence
+    assert few.severity == "warning" and "too few for good neighbors" in few.sentence
     assert rare.severity == "warning" and rare.way_out == "take rarer words too: text.minimum_count=20"
-    assert rare.metrics["share"] > 0.1
-    (kept,) = look("vectors", {"text.minimum_count": 1}).find("left-out-words")
+    assert rare.figures["fraction"] > 0.1
+    (kept,) = examine("vectors", {"text.minimum_count": 1}).find("left-out-words")
     assert kept.severity == "ok" and kept.sentence == "100.0 % of the text's words have vectors."
 
 
-def test_the_rate_of_word_vectors_is_not_swept(look):
-    with pytest.raises(ConfigError, match="--lr-finder: word vectors learn at the rate of word2vec"):
-        look("vectors", {}, lr_finder=True)
+def test_the_rate_of_word_vectors_is_not_swept(examine):
+    with pytest.raises(
+        ConfigError, match="--lr-finder: word vectors have a trainer of their own, whose rate is not swept"
+    ):
+        examine("vectors", {}, lr_finder=True)
 
 
-def test_an_elmo_is_looked_at_too(look):
-    report = look(
+def test_an_elmo_is_examined_too(examine):
+    report = examine(
         "elmo", {"model.preset": "elmo-tiny", "text.words": 200, "data.train.documents": "blank-lines"}, is_quick=True
     )
     assert not report.has_problem

@@ -41,10 +41,10 @@ def settings(folder, **more):
     }
 
 
-def test_a_run_learns_and_is_asked(book):
+def test_a_run_trains_and_is_queried(book):
     run = train("vectors", settings(book))
     record = run.record
-    assert record.state == "finished" and record.report.model_dump()["train"]["words"] > 5000
+    assert record.state == "finished" and record.report.train.words > 5000
     losses = [json.loads(line)["pair"] for line in (run.path / "metrics.jsonl").read_text().splitlines()]
     assert losses[-1] < losses[0]
     vectors = regard.load(run.path)
@@ -56,7 +56,7 @@ def test_a_run_learns_and_is_asked(book):
         good("convert", run.path, "--to", form)
         again = regard.load(run.path.with_name(run.path.name + ending))
         assert again.words == vectors.words and np.array_equal(again.vectors, vectors.vectors)
-    assert "exists already" in bad("convert", run.path, "--to", "glove")
+    assert "the file exists" in bad("convert", run.path, "--to", "glove")
     assert any(row["path"].endswith("vectors") for row in json.loads(good("runs", "list", "--json")))
 
 
@@ -64,11 +64,11 @@ def test_a_run_learns_and_is_asked(book):
 @pytest.mark.parametrize("engine", ["kernel", "batches"])
 def test_resuming_on_one_thread_changes_nothing(book, algorithm, engine):
     changes = settings(book, **{"model.algorithm": algorithm, "train.engine": engine})
-    found = verify_resume(find_recipe("vectors"), changes, steps=7)
-    assert found.is_exact, found
+    verified = verify_resume(find_recipe("vectors"), changes, steps=7)
+    assert verified.is_exact, verified
 
 
-def test_an_interrupted_run_goes_on(book):
+def test_an_interrupted_run_is_resumed(book):
     resolved = resolve_run(find_recipe("vectors"), settings(book))
     straight, cut = Run(book.parent / "straight"), Run(book.parent / "cut")
     execute(straight, RunSpec(resolved))
@@ -94,22 +94,22 @@ def test_text_that_is_known_is_not_counted_again(book):
     assert made.stat().st_mtime_ns != before
 
 
-def test_several_threads_learn_and_say_that_they_do_not_repeat(book, monkeypatch):
+def test_several_threads_train_and_report_that_they_do_not_repeat(book, monkeypatch):
     import torch
 
-    said = []
+    messages = []
 
-    class Told(regard.progress.Progress):
+    class Messages(regard.progress.Progress):
         def say(self, message):
-            said.append(message)
+            messages.append(message)
 
     threads = torch.get_num_threads()
     try:
-        run = train("vectors", settings(book, **{"machine.threads": 2}), progress=Told())
+        run = train("vectors", settings(book, **{"machine.threads": 2}), progress=Messages())
     finally:
         torch.set_num_threads(threads)
     assert run.record.state == "finished"
-    assert any("without locks" in sentence for sentence in said)
+    assert any("without locks" in sentence for sentence in messages)
     assert "without locks" in (run.path / "README.md").read_text()
 
 
@@ -150,9 +150,9 @@ def test_a_dry_run_counts(book):
     ],
 )
 def test_mistakes_are_one_sentence(book, changes, error, words):
-    with pytest.raises(error) as found:
+    with pytest.raises(error) as refused:
         train("vectors", settings(book, **changes))
-    assert words in str(found.value) and "\n" not in str(found.value)
+    assert words in str(refused.value) and "\n" not in str(refused.value)
 
 
 def test_a_text_without_words_is_refused(book):
@@ -164,7 +164,7 @@ def test_a_text_without_words_is_refused(book):
     assert not (book.parent / "runs").exists()
 
 
-def test_loaded_vectors_know_where_they_are_from(book):
+def test_loaded_vectors_name_their_source(book):
     run = train("vectors", settings(book))
     assert repr(regard.load(run.path)).endswith(f"word vectors of 16 dimensions: {run.path}>")
 
@@ -177,39 +177,39 @@ def test_a_text_of_one_word_is_refused(book):
         train("vectors", settings(book))
 
 
-def test_the_doctor_says_whether_there_is_enough(book):
-    assert "too few for neighbors that are more than chance" in good("doctor", "vectors", "--text", book)
+def test_the_doctor_reports_whether_there_is_enough_text(book):
+    assert "too few for good neighbors" in good("doctor", "vectors", "--text", book)
 
 
-def test_vectors_go_on_with_those_of_a_run_and_of_a_file(book):
+def test_vectors_are_initialized_from_a_run_and_from_a_file(book):
     first = train("vectors", settings(book), out="first")
     good("convert", "first", "--to", "glove")
     given, stays = regard.load("first"), {"train.learning_rate": 1e-9, "train.final_rate": 1e-9, "train.epochs": 1.0}
     contexts = read_weights(first.best)["contexts.weight"]
-    for start, has_contexts in (("first", True), ("first.glove.txt", False)):
-        run = train("vectors", settings(book, **stays, init_from=start), out=f"after-{start}")
-        found, weights = regard.load(run.path), read_weights(run.best)
-        assert found.words == given.words
-        np.testing.assert_allclose(found.vectors, given.vectors, atol=1e-4)
+    for pretrained, has_contexts in (("first", True), ("first.glove.txt", False)):
+        run = train("vectors", settings(book, **stays, init_from=pretrained), out=f"after-{pretrained}")
+        vectors, weights = regard.load(run.path), read_weights(run.best)
+        assert vectors.words == given.words
+        np.testing.assert_allclose(vectors.vectors, given.vectors, atol=1e-4)
         np.testing.assert_allclose(weights["contexts.weight"], contexts if has_contexts else 0.0, atol=1e-4)
-        facts = run.record.report.model_dump()["init_from"]
-        assert facts["path"] == start and facts["covered"] == len(given.words)
-        assert f"Began with `{start}`" in (run.path / "README.md").read_text()
+        facts = run.record.report.init_from
+        assert facts.path == pretrained and facts.covered == len(given.words)
+        assert f"Initialized from `{pretrained}`" in (run.path / "README.md").read_text()
     assert verify_resume(find_recipe("vectors"), settings(book, init_from="first"), steps=3).is_exact
 
 
 @pytest.mark.parametrize(
-    "start, sentence",
+    "pretrained, sentence",
     [
-        ("first", "model.width: 8 is not the 16 numbers that a word of first has; say model.width=16."),
+        ("first", "model.width: 8 is not the dimension 16 of the vectors in first; set model.width=16."),
         ("books", "init_from: books holds no word vectors"),
         ("nowhere.txt", "nowhere.txt: there is no such file"),
         ("others.txt", "init_from: no word of the text has a vector in others.txt"),
     ],
 )
-def test_vectors_that_cannot_be_gone_on_with_are_refused(book, start, sentence):
+def test_vectors_that_cannot_initialize_others_are_refused(book, pretrained, sentence):
     train("vectors", settings(book, **{"train.epochs": 0.5}), out="first")
     (book.parent / "others.txt").write_text("qqqq 1 2 3 4 5 6 7 8\nzzzz 1 2 3 4 5 6 7 8\n")
     with pytest.raises((ConfigError, DataError)) as refused:
-        train("vectors", settings(book, **{"model.width": 8}, init_from=start), out="second")
+        train("vectors", settings(book, **{"model.width": 8}, init_from=pretrained), out="second")
     assert sentence in str(refused.value)

@@ -1,5 +1,7 @@
 """The sections of an ELMo's card on scores and data."""
 
+import shlex
+
 from regard.reporting.markdown import code, table
 from regard.tasks.card import CardInput, no_scores, pretrained
 from regard.tasks.elmo.records import ElmoReport, ElmoScores
@@ -36,8 +38,8 @@ def scores_section(card: CardInput) -> list[str]:
     ]
     note = (
         "Forward predicts each word from those before it, backward from those after it, in nats per word; a word "
-        "outside the output vocabulary counts as unknown. Metrics can be compared between models with the same output "
-        "vocabulary only."
+        "outside the output vocabulary counts as unknown. Metrics can be compared between models with the same "
+        "output vocabulary only."
     )
     return ["## Scores", "", *table(header, rows), "", note]
 
@@ -46,6 +48,7 @@ def data_section(card: CardInput) -> list[str]:
     """Return the source and the size of every set."""
     report = card.record.report
     assert isinstance(report, ElmoReport)
+    command = f"regard train classify --data reviews.csv --init-from {shlex.quote(str(card.path))}"
     return [
         "## Data",
         "",
@@ -55,4 +58,6 @@ def data_section(card: CardInput) -> list[str]:
         f"{report.window:,} words; the output vocabulary has {report.vocabulary:,}. Hash of the encoded text: "
         f"{code(report.hash)}.",
         *pretrained(report),
+        "",
+        f"A classifier or a tagger takes its vectors as features: {code(command)}.",
     ]

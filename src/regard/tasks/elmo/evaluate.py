@@ -20,7 +20,7 @@ from regard.training.device.machine import Machine
 
 
 @dataclass(frozen=True)
-class SpelledText:
+class CharText:
     """A text as bytes, with the ids of its words and the length of its windows."""
 
     corpus: Corpus
@@ -30,7 +30,7 @@ class SpelledText:
     bytes_per_word: float
 
     @classmethod
-    def of(cls, corpus: Corpus, bundle: Bundle) -> "SpelledText":
+    def of(cls, corpus: Corpus, bundle: Bundle) -> "CharText":
         """Return a text cut into windows for a model."""
         settings, facts = bundle.settings, ElmoFacts.read(bundle)
         assert isinstance(settings, ElmoSettings)
@@ -40,7 +40,7 @@ class SpelledText:
 
 
 @dataclass
-class BothLosses:
+class BidirectionalLosses:
     """Sums over words that have a neighbor."""
 
     forward: float = 0.0
@@ -61,17 +61,21 @@ class BothLosses:
         }
 
 
-def both_losses(model: Any, text: SpelledText, machine: Machine, words: int | None = None) -> BothLosses:
+def bidirectional_losses(
+    model: Any, text: CharText, machine: Machine, words: int | None = None
+) -> BidirectionalLosses:
     """Return the losses of (about the first so many words of) a text; where memory runs out, in smaller batches."""
     count = None if words is None else max(text.length, round(words * text.bytes_per_word))
     limit = round(machine.micro_batch_tokens * text.bytes_per_word)
-    attempt = lambda limit: _both_losses(model, text, machine, limit, count)
+    attempt = lambda limit: _bidirectional_losses(model, text, machine, limit, count)
     return retry_smaller(attempt, limit, text.length, machine.device)
 
 
 @torch.inference_mode()
-def _both_losses(model: Any, text: SpelledText, machine: Machine, limit: int, count: int | None) -> BothLosses:
-    objective, totals = TwoWayObjective(), BothLosses()
+def _bidirectional_losses(
+    model: Any, text: CharText, machine: Machine, limit: int, count: int | None
+) -> BidirectionalLosses:
+    objective, totals = TwoWayObjective(), BidirectionalLosses()
     for batch in fixed_words(text.corpus, text.book, text.length, limit, count):
         with machine.autocast():
             loss = objective(model, batch.to(machine.device))
@@ -86,7 +90,7 @@ def _both_losses(model: Any, text: SpelledText, machine: Machine, limit: int, co
 def evaluate_elmo(model: Any, chosen: EvalSet, facts: ElmoFacts, machine: Machine) -> Evaluation:
     """Return the metrics of a model on a whole text; ends of documents are words too."""
     name, text = chosen.name, chosen.rows
-    totals = both_losses(model, text, machine)
+    totals = bidirectional_losses(model, text, machine)
     if not totals.count:
         raise DataError(f"{name}: there is no text to score; give at least a line.")
     means = totals.named()

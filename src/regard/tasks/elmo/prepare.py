@@ -17,7 +17,7 @@ from regard.objectives.bidirectional_lm import TwoWayObjective
 from regard.progress import Progress
 from regard.tasks.data import EvalSet, Prepared
 from regard.tasks.declarations import Context
-from regard.tasks.elmo.evaluate import SpelledText, both_losses
+from regard.tasks.elmo.evaluate import CharText, bidirectional_losses
 from regard.tasks.elmo.records import ElmoFacts, ElmoReport
 from regard.tasks.elmo.settings import ElmoRunSettings
 from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
@@ -45,8 +45,8 @@ def prepare_elmo(settings: Settings, context: Context) -> Prepared[TextSplits]:
     corpora = tokenize_all(settings.data, tokenizer, folder, progress)
     bundle = resumed or new_elmo_bundle(settings, corpora.train, machine, progress, pretrained)
     facts = ElmoFacts.read(bundle)
-    texts = {name: SpelledText.of(each, bundle) for name, each in {"valid": corpora.valid, **corpora.test}.items()}
-    train, size = SpelledText.of(corpora.train, bundle), facts.bytes_per_word
+    texts = {name: CharText.of(each, bundle) for name, each in {"valid": corpora.valid, **corpora.test}.items()}
+    train, size = CharText.of(corpora.train, bundle), facts.bytes_per_word
     check_neighbors({settings.data.train.name: train, **texts})
     return Prepared(
         bundle=bundle,
@@ -90,8 +90,8 @@ def new_elmo_bundle(
     unknown = float((numbers == words.unk_id).mean())
     if settings.preflight and unknown > MANY_UNKNOWN:
         progress.warn(
-            f"{settings.data.train.name}: {unknown:.0%} of the words are out of the output vocabulary, so the softmax "
-            f"cannot predict them; raise text.words ({settings.text.words:,}), or lower text.min_frequency "
+            f"{settings.data.train.name}: {unknown:.0%} of the words are out of the output vocabulary, so the "
+            f"softmax cannot predict them; raise text.words ({settings.text.words:,}), or lower text.min_frequency "
             f"({settings.text.min_frequency})."
         )
     count = words.size - len(SPECIAL_TOKENS)
@@ -120,18 +120,18 @@ def _new_tokenizers(settings: Settings, corpus: Corpus, longest: int) -> dict[st
     return {"tokenizer": spelling_tokenizer(settings.text.lowercase), "words": word_tokenizer(vocabulary)}
 
 
-def check_neighbors(texts: Mapping[str, SpelledText]) -> None:
+def check_neighbors(texts: Mapping[str, CharText]) -> None:
     """Refuse texts, by name, in which no word has a neighbor to be predicted from."""
     for name, text in texts.items():
         batches = fixed_words(text.corpus, text.book, text.length, text.length)
         if not any(batch.label_count for batch in batches):
-            raise DataError(f"{name}: no two words stand side by side in this text; add text.")
+            raise DataError(f"{name}: no word of this text has a neighbor; add text.")
 
 
-def _validation(text: SpelledText, settings: Settings, machine: Machine) -> Callable[[Any], dict[str, float]]:
+def _validation(text: CharText, settings: Settings, machine: Machine) -> Callable[[Any], dict[str, float]]:
     """Return the function the loop validates with: both losses of the same text each time."""
 
     def validate(model: Any) -> dict[str, float]:
-        return both_losses(model, text, machine, settings.validation.words).named()
+        return bidirectional_losses(model, text, machine, settings.validation.words).named()
 
     return validate

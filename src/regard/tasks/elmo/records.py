@@ -8,7 +8,7 @@ from regard.tasks.text.records import TextReport
 
 
 class ElmoFacts(TaskFacts):
-    """What an ELMo's checkpoint stores beside the model."""
+    """Facts of an ELMo's checkpoint."""
 
     window: Size
     bytes_per_word: Positive

@@ -10,8 +10,8 @@ from regard.tasks.settings import M, RunSettings
 from regard.training.settings import TrainSettings
 
 
-class SpelledTextSettings(Settings):
-    """The output vocabulary: which words the softmax covers."""
+class OutputVocabularySettings(Settings):
+    """The output vocabulary: the words that the softmax covers."""
 
     words: int = Field(50_000, ge=8, le=2_000_000)
     """Maximum size of the output vocabulary, the most frequent words; any word can be an input."""
@@ -22,7 +22,7 @@ class SpelledTextSettings(Settings):
 
 
 class WordValidationSettings(Settings):
-    """What is computed at each validation."""
+    """Validation during training."""
 
     words: int = Field(20_000, ge=1)
     """Words of the validation text evaluated each time, about, from its beginning."""
@@ -33,7 +33,7 @@ class ElmoRunSettings(RunSettings[M], Generic[M]):
 
     task: Literal["elmo"] = "elmo"
     data: TextData
-    text: SpelledTextSettings = SpelledTextSettings()
+    text: OutputVocabularySettings = OutputVocabularySettings()
     train: TrainSettings = TrainSettings()
     window: int = Field(64, ge=4)
     """Training window in words, about: as many bytes as that many words of average length have."""
@@ -41,7 +41,7 @@ class ElmoRunSettings(RunSettings[M], Generic[M]):
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "ElmoRunSettings[M]":
-        if self.init_from is not None and self.text != SpelledTextSettings():
+        if self.init_from is not None and self.text != OutputVocabularySettings():
             raise ValueError(
                 f'text: the vocabulary comes from the pretrained model "{self.init_from}"; leave these settings out.'
             )

@@ -23,6 +23,7 @@ from regard.tasks.elmo.records import ElmoFacts, ElmoReport, ElmoScores
 from regard.tasks.elmo.settings import ElmoRunSettings
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.record import RunRecord
+from regard.tasks.text.settings import CONTINUED_RATE
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared
     from regard.tasks.elmo.pipeline import ElmoEncoder
-
-CONTINUED_RATE = 5e-5
-"""Peak rate of continued pretraining: half of BERT's own (Devlin et al., 2019, A.2), as updates are smaller here."""
 
 
 class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]):
@@ -102,11 +100,11 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
     ) -> "dict[str, EvalSet]":
         """Return the text at a source, or the test sets of a run."""
         from regard.tasks.data import EvalSet
-        from regard.tasks.elmo.evaluate import SpelledText
+        from regard.tasks.elmo.evaluate import CharText
         from regard.tasks.text.corpora import eval_corpora
 
         corpora = eval_corpora(source, record, TextData, pipeline.tokenizer, folder, progress)
-        return {name: EvalSet(name, SpelledText.of(corpus, pipeline.bundle)) for name, corpus in corpora.items()}
+        return {name: EvalSet(name, CharText.of(corpus, pipeline.bundle)) for name, corpus in corpora.items()}
 
     def evaluate(
         self, pipeline: "ElmoEncoder", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
@@ -122,7 +120,8 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
         """Return the size of the output vocabulary and of the windows."""
         first = next(iter(scores.values()))
         return [
-            f"output vocabulary of {first['vocabulary']:,} words; evaluated in windows of about {first['window']:,} words"
+            f"output vocabulary of {first['vocabulary']:,} words; evaluated in windows of about "
+            f"{first['window']:,} words"
         ]
 
     def describe(self, card: "CardInput") -> list[list[str]]:
@@ -133,9 +132,8 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
 
     def plan(self, prepared: "Prepared[TextSplits]") -> dict[str, Any]:
         """Return how much text there is."""
-        report = prepared.report
-        assert isinstance(report, ElmoReport)
-        return {"train_tokens": report.train.tokens, "valid_tokens": report.valid.tokens, "window": report.window}
+        assert isinstance(prepared.report, ElmoReport)
+        return prepared.report.plan
 
 
 TASK = ElmoTask()

@@ -1,4 +1,4 @@
-"""What int8 weights cost a language model, measured once on a text at hand."""
+"""Cost of int8 weights in perplexity, measured once and kept in the run's folder."""
 
 import hashlib
 from contextlib import suppress
@@ -20,17 +20,18 @@ from regard.tasks.record import RunRecord
 from regard.tasks.text.corpora import validation_corpus
 from regard.version import __version__
 
-KEPT = "int8.json"
-"""Where a run keeps what was measured."""
+COST_FILE = "int8.json"
+"""File in a run's folder that keeps the cost."""
 
-LOOKED_AT = 512
-"""Tokens that are measured on: some seconds for a large model, and the error is given beside the figure."""
+COST_TOKENS = 512
+"""Tokens that are scored: some seconds for a large model; the standard error is reported too."""
 
 STORIES = 40
+"""Miniature documents that are scored where a run's own text is not at hand."""
 
 
 class CostRecord(Record):
-    """A cost as it is written."""
+    """Schema of a cost."""
 
     tokens: Count
     full_perplexity: Annotated[float, Field(gt=0)]
@@ -39,7 +40,7 @@ class CostRecord(Record):
 
 
 class KeptRecord(Record):
-    """What a run keeps of it."""
+    """Schema of the file that keeps a cost."""
 
     measured: str
     text: str
@@ -48,7 +49,7 @@ class KeptRecord(Record):
 
 @dataclass(frozen=True)
 class MeasuredCost:
-    """A cost, and the text it was measured on."""
+    """A cost with the name of the text it was measured on."""
 
     cost: WeightsCost
     text: str
@@ -60,29 +61,29 @@ class MeasuredCost:
 def measure_quantization_cost(
     record: RunRecord | None, generator: Generator, progress: Progress = SILENT
 ) -> MeasuredCost:
-    """Return the perplexity that the weights a generator was loaded with cost.
+    """Return the increase in perplexity due to a generator's quantized weights.
 
     It is measured on a run's validation text and kept in its folder; without a run, or without that text, on stories
     of the miniature world.
     """
     if record is None:
         return _on_stories(generator, progress)
-    mark = _mark(record.path)
+    digest = _hash(record.path)
     with suppress(OSError, RunError):  # not measured yet, or not by this version
-        kept = read_record(record.path / KEPT, KeptRecord, RunError, "what int8 weights cost")
-        if kept.measured == mark:
+        kept = read_record(record.path / COST_FILE, KeptRecord, RunError, "the cost of int8 weights")
+        if kept.measured == digest:
             cost = kept.cost
             return MeasuredCost(
                 WeightsCost(cost.tokens, cost.full_perplexity, cost.perplexity, cost.error), kept.text
             )
-    cost_here = _on_validation(record, generator, progress)
+    measured = _on_validation(record, generator, progress)
     with suppress(OSError):  # a folder that cannot be written to: it is measured again
-        write_json(record.path / KEPT, {"measured": mark} | asdict(cost_here))
-    return cost_here
+        write_json(record.path / COST_FILE, {"measured": digest} | asdict(measured))
+    return measured
 
 
-def _mark(path: Path) -> str:
-    """Return what tells the checkpoint that is loaded, and the program, from others."""
+def _hash(path: Path) -> str:
+    """Return the hash that identifies the loaded checkpoint and this version."""
     manifest = (find_checkpoint(path) / "manifest.json").read_bytes()
     return hashlib.sha256(manifest + __version__.encode()).hexdigest()
 
@@ -93,11 +94,11 @@ def _on_validation(record: RunRecord, generator: Generator, progress: Progress) 
     except RegardError as error:
         progress.warn(str(error))
         return _on_stories(generator, progress)
-    ids = text.read(0, min(LOOKED_AT, len(text))).tolist()
+    ids = text.read(0, min(COST_TOKENS, len(text))).tolist()
     return MeasuredCost(generator.weights_cost([ids], progress), "the run's validation text")
 
 
 def _on_stories(generator: Generator, progress: Progress) -> MeasuredCost:
     encoded = generator.tokenizer.encode_batch(list(miniature.documents("test", STORIES)))
-    ids = [token for story in encoded for token in [*story, generator.tokenizer.eos_id]][:LOOKED_AT]
+    ids = [token for story in encoded for token in [*story, generator.tokenizer.eos_id]][:COST_TOKENS]
     return MeasuredCost(generator.weights_cost([ids], progress), "stories of the miniature world")

@@ -1,4 +1,4 @@
-"""The beginning of a text in, more of it out."""
+"""The pipeline of a language model: prompts are continued, texts scored and inspected."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -28,17 +28,18 @@ from regard.nn.probes.probe import probes
 from regard.nn.probes.trace import Trace
 from regard.progress import SILENT, Progress
 from regard.tasks.language_model.quantization import WeightsCost, use_quantized, weights_cost
+from regard.tasks.language_model.records import LanguageFacts
 from regard.tasks.language_model.results import Completion, NextToken, TextScore
-from regard.tasks.language_model.scoring import Found, plan_windows, text_log_probabilities
+from regard.tasks.language_model.scoring import ScoredToken, plan_windows, text_log_probabilities
 from regard.text.detokenizer import first_stop, text_behind
 from regard.text.tokenizer import Tokenizer
 
-TOKENS_AT_ONCE = {"cpu": 16384, "cuda": 65536}
-"""Tokens, read and said, that are kept of prompts that are continued together."""
+BATCH_TOKENS = {"cpu": 16384, "cuda": 65536}
+"""Tokens of a batch, prompts and new tokens together."""
 
 
 class Generator:
-    """A language model with its tokenizer and its defaults of generation."""
+    """A language model with its tokenizer and its generation defaults."""
 
     def __init__(self, bundle: Bundle, quantize: str = "none") -> None:
         self.bundle = bundle
@@ -51,71 +52,70 @@ class Generator:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The settings of the model and of generation."""
+        """The settings of the model, and the facts of its checkpoint."""
         return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
 
     def generation(self, **overrides: Any) -> GenerateSettings:
-        """Return the checkpoint's settings of generation with some of them changed.
+        """Return the checkpoint's generation settings with overrides.
 
-        A call that draws nothing leaves behind what the checkpoint says about drawing.
+        With temperature=0 (greedy decoding) the checkpoint's settings of sampling are ignored.
         """
         changes = {name: value for name, value in overrides.items() if value is not None}
         if isinstance(changes.get("stop"), str):
             changes["stop"] = [changes["stop"]]
-        own = dict(self.bundle.facts.get("generate", {}))
+        own = dict(LanguageFacts.read(self.bundle).generate)
         if changes.get("temperature") == 0:
             own = {name: value for name, value in own.items() if name not in DRAWING_ONLY}
         return resolve(GenerateSettings, [Layer("the checkpoint", own), Layer("the call", changes)]).settings
 
     @overload
     def __call__(
-        self, prompt: str, *, first_row: int = 1, progress: Progress = SILENT, **settings: Any
+        self, prompt: str, *, first_row: int = 1, progress: Progress = SILENT, **overrides: Any
     ) -> Completion: ...
     @overload
     def __call__(
-        self, prompt: Sequence[str], *, first_row: int = 1, progress: Progress = SILENT, **settings: Any
+        self, prompt: Sequence[str], *, first_row: int = 1, progress: Progress = SILENT, **overrides: Any
     ) -> list[Completion]: ...
     def __call__(
-        self, prompt: str | Sequence[str], *, first_row: int = 1, progress: Progress = SILENT, **settings: Any
+        self, prompt: str | Sequence[str], *, first_row: int = 1, progress: Progress = SILENT, **overrides: Any
     ) -> Completion | list[Completion]:
-        """Continue one prompt, or many in their order; settings such as temperature=0.8 may be given by name.
+        """Continue one prompt, or many in their order; settings such as temperature=0.8 are keyword arguments.
 
-        `first_row` is the number of the first prompt in what it was taken from: messages name it, and draws follow
-        from it.
+        `first_row` is the number of the first prompt in its file: errors name it, and random numbers depend on it.
         """
-        job = self._job(self.generation(**settings))
+        job = self._job(self.generation(**overrides))
         prompts = self._prompts([prompt] if isinstance(prompt, str) else list(prompt), first_row, job.settings)
-        found: list[list[RunningSequence]] = [[]] * len(prompts)
+        sequences: list[list[RunningSequence]] = [[]] * len(prompts)
         with progress.bar("generate", len(prompts)) as bar:
             for rows in self._batches(prompts, job):
                 with exclusive(self.model):
                     together = continue_prompts(job, [prompts[row] for row in rows])
                 for row, each in zip(rows, together, strict=True):
-                    found[row] = each
+                    sequences[row] = each
                 bar.advance(len(rows))
-        answers = [self._answer(each) for each in found]
-        return answers[0] if isinstance(prompt, str) else answers
+        completions = [self._completion(each) for each in sequences]
+        return completions[0] if isinstance(prompt, str) else completions
 
-    def stream(self, prompt: str, *, first_row: int = 1, **settings: Any) -> Iterator[str]:
-        """Yield the text that follows a prompt, piece by piece as it is said; joined, it is that of a call.
+    def stream(self, prompt: str, *, first_row: int = 1, **overrides: Any) -> Iterator[str]:
+        """Yield the continuation of a prompt in chunks as it is generated; joined, they are the text of a call.
 
-        No piece holds a part of a character, or what may become a text to stop at.
+        A chunk never ends within a character, and text that may turn out to be a stop text is withheld.
         """
-        chosen = self.generation(**settings)
+        chosen = self.generation(**overrides)
         if chosen.num_samples > 1:
             raise ConfigError(
-                f"num_samples: {chosen.num_samples} texts cannot be said at once; ask for one, or call."
+                f"num_samples: {chosen.num_samples} samples cannot be streamed together; ask for one, or call."
             )
         job = self._job(chosen, writes=True)
-        return self._pieces(job, self._prompts([prompt], first_row, chosen))
+        return self._chunks(job, self._prompts([prompt], first_row, chosen))
 
-    def _pieces(self, job: GenerationJob, prompts: list[Prompt]) -> Iterator[str]:
-        continuing = GenerationSession(job, prompts)
-        (row,) = continuing.rows
+    def _chunks(self, job: GenerationJob, prompts: list[Prompt]) -> Iterator[str]:
+        session = GenerationSession(job, prompts)
+        (row,) = session.rows
         while row.finish_reason is None:
-            # One step at a time: whoever takes the pieces may use the model in between.
+            # The model is free between two steps, for whoever consumes the stream.
             with exclusive(self.model), job.working(1):
-                continuing.step()
+                session.step()
             if row.piece:
                 yield row.piece
 
@@ -128,15 +128,15 @@ class Generator:
         return GenerationJob(self.model, ends, settings, self._window(settings), writer)
 
     def _window(self, settings: GenerateSettings) -> int | None:
-        """Return how many tokens are looked back on."""
+        """Return the context window in tokens."""
         bound, wanted = self.model.max_positions, settings.context_window
         if wanted is None:
             return bound
         if wanted == "trained":
-            wanted = self.bundle.facts.get("window")
+            wanted = LanguageFacts.read(self.bundle).window
             if wanted is None:
                 raise ConfigError(
-                    'context_window: "trained" is not known of this model; give a number, or leave it out.'
+                    'context_window: "trained" has no value in this checkpoint; give a number, or leave it out.'
                 )
         if bound is not None and wanted > bound:
             raise ConfigError(f"context_window: {wanted:,} is more than the {bound:,} tokens this model takes.")
@@ -156,31 +156,31 @@ class Generator:
         return self.tokenizer.encode_batch(texts)
 
     @property
-    def _tokens_at_once(self) -> int:
-        return TOKENS_AT_ONCE.get(self.device.type, TOKENS_AT_ONCE["cpu"])
+    def _batch_tokens(self) -> int:
+        return BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
 
     def _batches(self, prompts: Sequence[Prompt], job: GenerationJob) -> Iterator[list[int]]:
-        """Yield the places of prompts of like length that are continued together."""
+        """Yield the indices of prompts of similar length that make up a batch."""
         if not prompts:
             return
         lengths = np.array([len(each.ids) - window_start(len(each.ids), job.window) for each in prompts], np.int64)
-        said = np.full_like(lengths, job.settings.max_new_tokens)
-        limit = max(1, self._tokens_at_once // job.settings.num_samples)
-        yield from (rows.tolist() for rows in micro_batches(np.arange(len(prompts)), lengths, said, limit))
+        new = np.full_like(lengths, job.settings.max_new_tokens)
+        limit = max(1, self._batch_tokens // job.settings.num_samples)
+        yield from (rows.tolist() for rows in micro_batches(np.arange(len(prompts)), lengths, new, limit))
 
-    def _answer(self, rows: Sequence[RunningSequence]) -> Completion:
+    def _completion(self, rows: Sequence[RunningSequence]) -> Completion:
         """Return the first continuation of a prompt, with all of them where there are several."""
-        answers = [self._in_words(row) for row in rows]
-        return answers[0] if len(answers) == 1 else replace(answers[0], samples=tuple(answers))
+        samples = [self._decoded(row) for row in rows]
+        return samples[0] if len(samples) == 1 else replace(samples[0], samples=tuple(samples))
 
-    def _in_words(self, row: RunningSequence) -> Completion:
-        prompt, said = row.prompt, row.said
-        text = text_behind(self.tokenizer, prompt.text, prompt.ids, said)
+    def _decoded(self, row: RunningSequence) -> Completion:
+        prompt, ids = row.prompt, row.said
+        text = text_behind(self.tokenizer, prompt.text, prompt.ids, ids)
         if row.finish_reason == "stop" and row.writer is not None:
             text = text[: first_stop(text, row.writer.stops)]
-        pieces, values = tuple(self.tokenizer.tokens(said)), tuple(row.log_probabilities)
+        tokens, values = tuple(self.tokenizer.tokens(ids)), tuple(row.log_probabilities)
         assert row.finish_reason is not None, "all rows are finished"
-        return Completion(prompt.text, text, pieces, tuple(said), values, row.finish_reason)
+        return Completion(prompt.text, text, tokens, tuple(ids), values, row.finish_reason)
 
     def score(
         self,
@@ -193,89 +193,88 @@ class Generator:
         first_row: int = 1,
         progress: Progress = SILENT,
     ) -> list[TextScore]:
-        """Return how probable each text is, token by token, each text beginning after the end token.
+        """Return the log probability of each token of each text, the first one given EOS.
 
-        One that is longer than the model's window is read in windows, `stride` tokens apart (unset: half a window).
-        `alternatives` asks for so many of the most probable tokens in the place of each; with `has_end`, the end
-        token behind a text counts too; `full` scores with the model's own weights, whatever it was loaded with.
+        A text longer than the model's window is scored in windows, `stride` tokens apart (default: half a window).
+        `alternatives` is the number of most probable tokens returned for each position; with `score_eos`, EOS after
+        each text is scored too; `full` uses the full weights where the model was loaded with quantized ones.
         """
         if isinstance(texts, str):
             raise ConfigError("score: one text is given where a list of them is expected; write [text].")
         end = self.tokenizer.eos_id
-        behind = [end] if score_eos else []
-        encoded = [[end, *ids, *behind] for ids in self._encode(texts, first_row)]
-        found = self._found(encoded, stride, alternatives, full, progress)
-        return [self._score(text, ids[1:], each) for text, ids, each in zip(texts, encoded, found, strict=True)]
+        last = [end] if score_eos else []
+        encoded = [[end, *ids, *last] for ids in self._encode(texts, first_row)]
+        scored = self._score_ids(encoded, stride, alternatives, full, progress)
+        return [self._score(text, ids[1:], each) for text, ids, each in zip(texts, encoded, scored, strict=True)]
 
-    def _found(
+    def _score_ids(
         self, encoded: Sequence[Sequence[int]], stride: int | None, alternatives: int, full: bool, progress: Progress
-    ) -> list[list[Found]]:
-        """Return what each token but the first is given, of texts as ids."""
+    ) -> list[list[ScoredToken]]:
+        """Return the score of each token but the first, of texts as ids."""
         windows = plan_windows([len(ids) for ids in encoded], self.reach, stride)
         if not windows:
             return [[] for _ in encoded]
         with exclusive(self.model), own_weights(self.model) if full else nullcontext():
             return text_log_probabilities(
-                self.model, Sequences.of(encoded), windows, self._tokens_at_once, alternatives, progress
+                self.model, Sequences.of(encoded), windows, self._batch_tokens, alternatives, progress
             )
 
     def weights_cost(self, texts: Sequence[str | Sequence[int]], progress: Progress = SILENT) -> WeightsCost:
-        """Return what the weights this model was loaded with cost on texts, or on their ids."""
+        """Return the increase in perplexity due to quantized weights on texts, or on their ids."""
         if self.quantize == "none":
             raise ConfigError(
-                "quantize: this model has its full ones, which cost nothing; load it with int8 weights."
+                "quantize: this model has its full weights, so there is no cost; load it with int8 weights."
             )
         ids = [self._encode([text], line)[0] if isinstance(text, str) else text for line, text in enumerate(texts, 1)]
         rows = [[self.tokenizer.eos_id, *each] for each in ids]
-        both = [self._found(rows, None, 0, full, progress) for full in (True, False)]
-        full, held = ([[value for value, _ in text] for text in found] for found in both)
-        return weights_cost(full, held)
+        both = [self._score_ids(rows, None, 0, full, progress) for full in (True, False)]
+        full, quantized = ([[value for value, _ in text] for text in scored] for scored in both)
+        return weights_cost(full, quantized)
 
     @property
     def reach(self) -> int | None:
-        """How many tokens it can make something of at once: those it takes, or those it was trained to read.
+        """The context window for scoring in tokens: the model's maximum, or the window it was trained with.
 
-        None where all that was read is in one state, however much it is.
+        None for a recurrent model, whose state holds a text of any length.
         """
         if self.model.max_positions is not None:
             return int(self.model.max_positions)
         attends = any(name.endswith("attention.weights") for name in probes(self.model))
-        window = self.bundle.facts.get("window") if attends else None
-        return None if window is None else int(window)
+        return LanguageFacts.read(self.bundle).window if attends else None
 
-    def _score(self, text: str, ids: Sequence[int], found: Sequence[Found]) -> TextScore:
-        best = tuple(self._next(choices) for _, choices in found if choices)
-        values = tuple(value for value, _ in found)
+    def _score(self, text: str, ids: Sequence[int], scored: Sequence[ScoredToken]) -> TextScore:
+        best = tuple(self._next(choices) for _, choices in scored if choices)
+        values = tuple(value for value, _ in scored)
         return TextScore(text, tuple(self.tokenizer.tokens(ids)), tuple(ids), values, best)
 
     def _next(self, choices: Sequence[tuple[int, float]]) -> tuple[NextToken, ...]:
-        pieces = self.tokenizer.tokens([token for token, _ in choices])
+        tokens = self.tokenizer.tokens([number for number, _ in choices])
         return tuple(
-            NextToken(piece, token, math.exp(value)) for piece, (token, value) in zip(pieces, choices, strict=True)
+            NextToken(token, number, math.exp(value)) for token, (number, value) in zip(tokens, choices, strict=True)
         )
 
     def next_tokens(self, text: str, count: int = 5) -> list[tuple[NextToken, ...]]:
-        """Return the most probable next tokens at every position: before each token of a text, and behind it."""
-        (found,) = self.score([text], alternatives=count, score_eos=True)
-        return list(found.alternatives)
+        """Return the most probable next tokens at every position of a text: before each token, and after the last."""
+        (score,) = self.score([text], alternatives=count, score_eos=True)
+        return list(score.alternatives)
 
     def inspect(self, text: str, probes: Sequence[str] = ("*.weights",)) -> Trace:
-        """Record what the model does while it reads a text, after the end token."""
+        """Record the activations of a forward pass over EOS and a text."""
         row, tokens = self._row("inspect", text)
         return record_text(self.model, row, tokens, probes)
 
     def logit_lens(self, text: str, count: int = 5) -> Trace:
-        """Record what each block would say behind every token if it were the last (see `inspection.record_lens`)."""
+        """Record each block's next-token prediction at every position (logit lens, see `inspection.record_lens`)."""
         row, tokens = self._row("logit_lens", text)
         return record_lens(self.model, row, tokens, self.tokenizer.tokens, count)
 
     def _row(self, name: str, text: str) -> tuple[torch.Tensor, dict[str, list[str]]]:
-        """Return a text behind the end token as ids (T,), and as pieces."""
+        """Return EOS and a text as ids (T,), and as tokens."""
         ids = [self.tokenizer.eos_id, *self._encode([text], 1)[0]]
         bound = self.model.max_positions
         if bound is not None and len(ids) > bound:
             raise DataError(
-                f"{name}: the text has {len(ids):,} tokens with the end token before it, but this model takes "
+                f"{name}: the text has {len(ids):,} tokens including EOS before it, but this model takes "
                 f"{bound:,} at most; shorten it."
             )
         return torch.tensor(ids, device=self.device), {"text": self.tokenizer.tokens(ids)}

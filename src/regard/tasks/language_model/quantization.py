@@ -1,4 +1,4 @@
-"""Which weights a language model multiplies by, and what rounded ones cost."""
+"""Weight quantization of a language model, and its cost in perplexity."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ QUANTIZE = ("none", "int8")
 
 
 def check_quantize(quantize: str, device: torch.device, precision: str) -> None:
-    """Refuse weights that nobody knows, and int8 where there is no product with them."""
+    """Refuse an unknown quantization, and int8 where the device or precision has no int8 matrix product."""
     if quantize not in QUANTIZE:
         raise ConfigError(f'quantize: "{quantize}" is not one of {", ".join(QUANTIZE)}.')
     if quantize == "none":
@@ -35,7 +35,7 @@ def check_quantize(quantize: str, device: torch.device, precision: str) -> None:
 
 
 def use_quantized(model: nn.Module, quantize: str) -> None:
-    """Let a model multiply by these weights from now on."""
+    """Quantize the weights of a model, or restore its own ones."""
     first = next(model.parameters())
     check_quantize(quantize, first.device, "fp32" if first.dtype == torch.float32 else str(first.dtype))
     if quantize == "int8":
@@ -46,17 +46,17 @@ def use_quantized(model: nn.Module, quantize: str) -> None:
 
 @dataclass(frozen=True)
 class WeightsCost:
-    """The perplexity of a text with a model's own weights, and with those it holds instead."""
+    """The perplexity of a text with the full weights, and with the quantized ones."""
 
     tokens: int
     full_perplexity: float
     perplexity: float
     error: float
-    """The standard error of `change`, from how much the tokens differ in it."""
+    """Standard error of `change` over the tokens."""
 
     @property
     def change(self) -> float:
-        """How much more perplexity it is, as a share."""
+        """Relative increase in perplexity."""
         return self.perplexity / self.full_perplexity - 1
 
     def plain(self) -> dict[str, float]:
@@ -70,17 +70,17 @@ class WeightsCost:
         )
 
 
-def weights_cost(full: Sequence[Sequence[float]], held: Sequence[Sequence[float]]) -> WeightsCost:
-    """Return the cost by the log probabilities of the same texts, token by token, with both weights."""
-    own = [value for text in full for value in text]
-    rounded = [value for text in held for value in text]
-    count = len(own)
+def weights_cost(full: Sequence[Sequence[float]], quantized: Sequence[Sequence[float]]) -> WeightsCost:
+    """Return the cost from the log probabilities of the same tokens with the full and the quantized weights."""
+    before = [value for text in full for value in text]
+    after = [value for text in quantized for value in text]
+    count = len(before)
     if not count:
-        raise ConfigError("quantize: there are no tokens to measure their cost on; give a text.")
-    surprise = -math.fsum(own) / count
-    more = [before - after for before, after in zip(own, rounded, strict=True)]
-    mean = math.fsum(more) / count
-    spread = math.fsum((each - mean) ** 2 for each in more)
-    error = math.sqrt(spread / (count - 1) / count) if count > 1 else math.inf
-    perplexity = math.exp(min(surprise, 700.0))
+        raise ConfigError("quantize: there are no tokens to measure the cost on; give a text.")
+    nll = -math.fsum(before) / count
+    increases = [one - other for one, other in zip(before, after, strict=True)]
+    mean = math.fsum(increases) / count
+    squares = math.fsum((each - mean) ** 2 for each in increases)
+    error = math.sqrt(squares / (count - 1) / count) if count > 1 else math.inf
+    perplexity = math.exp(min(nll, 700.0))
     return WeightsCost(count, perplexity, perplexity * math.exp(mean), math.exp(mean) * error)

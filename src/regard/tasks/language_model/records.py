@@ -11,7 +11,7 @@ from regard.tasks.record import ScoresRecord
 
 
 class LanguageFacts(TaskFacts):
-    """What a language model's checkpoint stores beside the model."""
+    """Facts of a language model's checkpoint."""
 
     generate: dict[str, Any] = Field(default_factory=dict)
     window: Size | None = None

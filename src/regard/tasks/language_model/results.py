@@ -1,4 +1,4 @@
-"""What a language model answers: small frozen values."""
+"""Results of a language model as frozen values: completions, next tokens, scores of texts."""
 
 import math
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ from regard.metrics.perplexity import bits_per_byte, perplexity, word_perplexity
 
 @dataclass(frozen=True)
 class Completion:
-    """A text that follows a prompt, and what the model gives each of its tokens."""
+    """The continuation of a prompt with the log probability of each token."""
 
     prompt: str
     text: str
-    """The new text, cut off before a text to stop at."""
+    """The new text, cut off before a stop text."""
     tokens: tuple[str, ...]
-    """All new tokens: the end token, and those of a text to stop at, too."""
+    """All new tokens, EOS and those of a stop text included."""
     ids: tuple[int, ...]
     log_probabilities: tuple[float, ...]
-    """As the model has them, whatever filters and constraints led to each token."""
+    """Of the unfiltered distribution, before temperature, top-k, top-p and constraints."""
     finish_reason: FinishReason
-    """The end token, as many tokens as were asked for, or a text to stop at."""
+    """eos: EOS; length: max_new_tokens; stop: a stop text."""
     samples: tuple["Completion", ...] = ()
-    """All continuations of the prompt, this one first, where several were asked for."""
+    """All continuations of the prompt, this one first, where num_samples is above 1."""
 
     @property
     def log_probability(self) -> float:
@@ -32,7 +32,7 @@ class Completion:
 
 @dataclass(frozen=True)
 class NextToken:
-    """A token that could come next, and its probability."""
+    """A candidate for the next token with its probability."""
 
     token: str
     id: int
@@ -41,14 +41,14 @@ class NextToken:
 
 @dataclass(frozen=True)
 class TextScore:
-    """How probable a text is: each of its tokens, given those before it, and all of them."""
+    """The log probability of each token of a text, given those before it."""
 
     text: str
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
     log_probabilities: tuple[float, ...]
     alternatives: tuple[tuple[NextToken, ...], ...] = ()
-    """The most probable tokens in the place of each, best first, where they were asked for."""
+    """The most probable tokens at each position, best first, where they were asked for."""
 
     @property
     def log_probability(self) -> float:
@@ -57,15 +57,15 @@ class TextScore:
 
     @property
     def perplexity(self) -> float:
-        """The perplexity of a token."""
+        """Perplexity per token."""
         return perplexity([self])
 
     @property
     def word_perplexity(self) -> float:
-        """The perplexity of a word, which does not depend on how words are cut into tokens."""
+        """Perplexity per word, which does not depend on the tokenizer."""
         return word_perplexity([self])
 
     @property
     def bits_per_byte(self) -> float:
-        """How many bits it takes to say a byte of the text."""
+        """Bits per byte of the text."""
         return bits_per_byte([self])

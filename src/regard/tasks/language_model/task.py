@@ -28,15 +28,13 @@ from regard.tasks.language_model.settings import LanguageSettings
 from regard.tasks.record import RunRecord
 from regard.tasks.text.checks import text_checks
 from regard.tasks.text.records import TextReport
+from regard.tasks.text.settings import CONTINUED_RATE
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared, TextTaskData
     from regard.tasks.language_model.pipeline import Generator
-
-CONTINUED_RATE = 5e-5
-"""Peak rate of continued pretraining: half of BERT's own (Devlin et al., 2019, A.2), as updates are smaller here."""
 
 
 class LanguageEvaluation(EvaluateOptions):
@@ -150,9 +148,8 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
 
     def plan(self, prepared: "Prepared[TextTaskData]") -> dict[str, Any]:
         """Return how much text there is."""
-        report = prepared.report
-        assert isinstance(report, TextReport)
-        return {"train_tokens": report.train.tokens, "valid_tokens": report.valid.tokens, "window": report.window}
+        assert isinstance(prepared.report, TextReport)
+        return prepared.report.plan
 
     def shared_limit(self, members: Sequence[LanguageSettings[ModelSettings]]) -> dict[str, int]:
         """Return the window that every member of a race takes."""

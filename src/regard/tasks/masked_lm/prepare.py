@@ -35,8 +35,8 @@ Settings = MaskedSettings[ModelSettings]
 
 WORKERS = 3
 """Threads that sample sequences while a GPU computes: it takes two of them to feed a small model."""
-SHORTEST = 8
-"""Tokens of a sequence at least."""
+MIN_LENGTH = 8
+"""Minimum length of a sequence in tokens."""
 FEW_PAIRS = 0.5
 """Fraction of pairs among sequences below which the split into documents is suspicious."""
 
@@ -121,7 +121,7 @@ def new_masked_bundle(
         facts |= load_pretrained(model, pretrained, settings.init_from)  # the next-sentence head may go, or be new
         facts |= {name: pretrained.facts[name] for name in ("embed",) if name in pretrained.facts}
         if model.next_sentence is None and POOLER in pretrained.facts.get(UNTRAINED, ()):
-            facts[UNTRAINED] = [POOLER]
+            facts |= {UNTRAINED: [POOLER]}
     return Bundle(settings.task, model, settings.model, vocabularies, {"tokenizer": tokenizer}, facts)
 
 
@@ -133,10 +133,10 @@ def length_of(settings: SequenceSettings, bound: int) -> int:
             f"sequences.length: {length:,} tokens are more than the {bound:,} positions of the model; lower it, or "
             f"raise model.max_positions."
         )
-    if length < SHORTEST:
+    if length < MIN_LENGTH:
         raise ConfigError(
-            f"sequences.length: {length:,} tokens leave no room for a sentence between the special tokens; {SHORTEST} are "
-            f"needed (see model.max_positions, {bound:,} positions)."
+            f"sequences.length: {length:,} tokens leave no room for a sentence between the special tokens; "
+            f"{MIN_LENGTH} are needed (see model.max_positions, {bound:,} positions)."
         )
     if settings.phase1_length is not None and settings.phase1_length >= length:
         raise ConfigError(
@@ -147,19 +147,17 @@ def length_of(settings: SequenceSettings, bound: int) -> int:
 
 
 def stages_of(settings: Settings, corpus: Corpus, tokenizer: Tokenizer, bundle: Bundle) -> list[Stage]:
-    """Return the stages of training: short sequences first, where that is asked for, then long ones."""
+    """Return the stages of training: short sequences first where phase1_length is set, then full length."""
     has_pairs = bundle.model.next_sentence is not None
-    short_sequence_fraction, is_apart = (
-        settings.sequences.short_sequence_fraction,
-        not settings.sequences.pack_documents,
-    )
-    made = lambda length: SentencePairSampler(
-        corpus, Marks.of(tokenizer), length, has_pairs, short_sequence_fraction, is_apart
-    )
-    facts = MaskedFacts.read(bundle)
-    early, updates = settings.sequences.phase1_length, facts.early_updates
-    first = [Stage(made(early), updates)] if early is not None and updates else []
-    return [*first, Stage(made(facts.length or bundle.model.max_positions))]
+    sequences, facts = settings.sequences, MaskedFacts.read(bundle)
+
+    def sampler(length: int) -> SentencePairSampler:
+        fraction, is_apart = sequences.short_sequence_fraction, not sequences.pack_documents
+        return SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, fraction, is_apart)
+
+    early, updates = sequences.phase1_length, facts.early_updates
+    first = [Stage(sampler(early), updates)] if early is not None and updates else []
+    return [*first, Stage(sampler(facts.length or bundle.model.max_positions))]
 
 
 def check_documents(corpora: TextSplits, settings: Settings, progress: Progress) -> None:
@@ -171,8 +169,8 @@ def check_documents(corpora: TextSplits, settings: Settings, progress: Progress)
         )
     if corpora.valid.counts.documents < 2 and settings.preflight:
         progress.warn(
-            "The validation text is one document, so next-sentence prediction is not evaluated there; name another with "
-            "data.valid, or split it (data.train.documents)."
+            "The validation text is one document, so next-sentence prediction is not evaluated there; name another "
+            "with data.valid, or split it (data.train.documents)."
         )
 
 
@@ -192,7 +190,7 @@ def check_pairs(pairs: SentencePairSampler, settings: Settings, progress: Progre
 
 
 def check_masks(texts: Mapping[str, MaskedText]) -> None:
-    """Refuse texts, by name, in which no token can be masked: nothing is learned or measured there."""
+    """Refuse texts, by name, in which no token can be masked."""
     for name, text in texts.items():
         if not has_masked_tokens(text.pairs, text.masker):
             raise DataError(

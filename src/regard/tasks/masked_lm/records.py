@@ -13,7 +13,7 @@ from regard.tasks.text.records import TextReport, TextSources
 
 
 class MaskedFacts(TaskFacts):
-    """What a masked language model's checkpoint stores beside the model."""
+    """Facts of a masked language model's checkpoint."""
 
     length: Length | None = None
     sentences: SentenceRule = "marks"

@@ -25,15 +25,13 @@ from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport, MaskedScor
 from regard.tasks.masked_lm.settings import MaskedSettings
 from regard.tasks.record import RunRecord
 from regard.tasks.text.checks import text_checks
+from regard.tasks.text.settings import CONTINUED_RATE
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.pipelines.encoder import Encoder
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared, TextTaskData
-
-CONTINUED_RATE = 5e-5
-"""Peak rate of continued pretraining: half of BERT's own (Devlin et al., 2019, A.2), as updates are smaller here."""
 
 
 class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "Encoder"]):
@@ -135,9 +133,8 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
 
     def plan(self, prepared: "Prepared[TextTaskData]") -> dict[str, Any]:
         """Return how much text there is."""
-        report = prepared.report
-        assert isinstance(report, MaskedReport)
-        return {"train_tokens": report.train.tokens, "valid_tokens": report.valid.tokens, "window": report.window}
+        assert isinstance(prepared.report, MaskedReport)
+        return prepared.report.plan
 
     def suggested(self, bundle: "Bundle") -> Operation:
         """Return `embed` for a model whose masked-LM head is untrained."""

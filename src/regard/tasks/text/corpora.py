@@ -1,4 +1,4 @@
-"""Tokenized corpora of a run: where they are kept, what is reported of them, and which are scored on."""
+"""Tokenized corpora of a run: their folder, their counts, and the sets that are scored on."""
 
 import hashlib
 import json
@@ -60,15 +60,15 @@ def eval_corpora(
     """Return the text at a source, or a run's own test sets (its validation set where it has none), by name."""
     if source is not None:
         return {source.name: tokenize(source, tokenizer, folder, progress, sentences=sentences)}
-    assert record is not None, "asked for by whoever names neither"
-    data, kept = record.data_settings(schema), Path(text_report(record).folder)
+    assert record is not None, "the caller gives a source or a record"
+    data, folder = record.data_settings(schema), Path(text_report(record).folder)
     if data.test:
         rule = getattr(data, "sentences", None)
         return {
-            name: tokenize(each, tokenizer, kept / f"test-{name}", progress, sentences=rule)
+            name: tokenize(each, tokenizer, folder / f"test-{name}", progress, sentences=rule)
             for name, each in data.test.items()
         }
-    return {"valid": tokenize_all(data, tokenizer, kept, progress).valid}
+    return {"valid": tokenize_all(data, tokenizer, folder, progress).valid}
 
 
 def validation_corpus(record: RunRecord, tokenizer: Tokenizer, progress: Progress = SILENT) -> Corpus:

@@ -1,4 +1,4 @@
-"""Schemas of what run.json keeps of running text."""
+"""Schemas of running text in run.json: its files and its counts."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from regard.config.records import Count, Record, first_problem
 from regard.tasks.record import DataReport
 
 
-class TextPlace(Record):
+class TextFiles(Record):
     """The files of one text."""
 
     paths: list[str]
@@ -17,9 +17,9 @@ class TextPlace(Record):
 class TextSources(Record):
     """The files of every set."""
 
-    train: TextPlace
-    valid: TextPlace | None = None
-    test: dict[str, TextPlace]
+    train: TextFiles
+    valid: TextFiles | None = None
+    test: dict[str, TextFiles]
 
 
 class TextCountsRecord(Record):
@@ -50,6 +50,11 @@ class TextReport(DataReport):
                 except ValidationError as error:
                     raise ValueError(first_problem(error, name)) from None
         return self
+
+    @property
+    def plan(self) -> dict[str, int]:
+        """The sizes that a dry run prints."""
+        return {"train_tokens": self.train.tokens, "valid_tokens": self.valid.tokens, "window": self.window}
 
     @property
     def sets(self) -> dict[str, TextCountsRecord]:

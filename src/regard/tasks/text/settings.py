@@ -10,9 +10,12 @@ from regard.tasks.settings import M, RunSettings
 from regard.text.settings import CorpusTextSettings
 from regard.training.settings import TrainSettings
 
+CONTINUED_RATE = 5e-5
+"""Peak rate of continued pretraining: half of BERT's own (Devlin et al., 2019, A.2), as updates are smaller here."""
+
 
 class TextValidationSettings(Settings):
-    """What is computed at each validation."""
+    """Validation during training."""
 
     tokens: int = Field(200_000, ge=1)
     """Validation tokens evaluated each time, from the beginning of the text."""

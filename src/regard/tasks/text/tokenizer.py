@@ -57,8 +57,8 @@ def corpus_tokenizer(
         if kept is not None:
             if len(known) < len(inputs):
                 progress.say(
-                    f"{folder / TOKENIZER}: trained on {len(known):,} of these {len(inputs):,} inputs before, and kept, "
-                    f"so that only the others are tokenized; delete it to train one on all."
+                    f"{folder / TOKENIZER}: trained on {len(known):,} of these {len(inputs):,} inputs before, and "
+                    f"kept, so that only the others are tokenized; delete it to train one on all."
                 )
             return kept
     sample = list(sample_text(source))

@@ -1,4 +1,4 @@
-"""Checks of text for word vectors: whether there is enough of it, and how many words have vectors."""
+"""Checks of text for word vectors: enough words, and coverage by the vocabulary."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from regard.tasks.word_vectors.records import WordCountsRecord
 from regard.text.word_vocabulary import WordSettings
 
 FEW_WORDS, SOME_WORDS = 100_000, 1_000_000
-"""Words under which neighbors are mostly noise, and those under which only frequent words have good vectors."""
+"""Words below which neighbors are mostly noise, and below which only frequent words have good vectors."""
 MOST_LEFT_OUT = 0.1
 """Fraction of a text that may have no vectors before it is a warning."""
 
@@ -44,7 +44,7 @@ def _out_of_vocabulary(text: WordSettings, counts: WordCountsRecord) -> Finding:
     changes: dict[str, Any] = {}
     remedy = "add text"
     if text.size is not None:
-        remedy, changes = "allow more words", {"text.size": None}
+        remedy, changes = "allow more words", {"text.size": 2 * text.size}
     elif text.minimum_count > 1:
         remedy, changes = "take rarer words too", {"text.minimum_count": max(1, text.minimum_count // 2)}
     return Finding("text", "left-out-words", "warning", sentence, (), remedy, changes, metrics)

@@ -20,7 +20,7 @@ from regard.tasks.word_vectors.records import AnalogiesRecord, SimilarityRecord
 
 SYNTACTIC = "gram"
 """Prefix of the names of questions-words' syntactic sections."""
-AT_ONCE = 2**25
+COSINES = 2**25
 """Cosines that are in memory at once."""
 NO_NUMBER = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 """Spellings of a missing number."""
@@ -121,8 +121,8 @@ def score_analogies(
         for name, questions in read_questions(path).items():
             numbers = [[vectors.find(word) for word in each] for each in questions]
             covered = [each for each in numbers if all(n is not None and n < len(table) for n in each)]
-            right = _right(table, np.array(covered, np.int64).reshape(-1, 4))
-            sections.append(Section(name, len(questions), len(covered), right))
+            correct = _correct(table, np.array(covered, np.int64).reshape(-1, 4))
+            sections.append(Section(name, len(questions), len(covered), correct))
             bar.advance(len(questions))
     grammar = [each for each in sections if each.name.startswith(SYNTACTIC)]
     meaning = [each for each in sections if not each.name.startswith(SYNTACTIC)]
@@ -136,17 +136,17 @@ def _sum(name: str, sections: Sequence[Section]) -> Section:
     )
 
 
-def _right(table: NDArray[np.float32], questions: NDArray[np.int64]) -> int:
+def _correct(table: NDArray[np.float32], questions: NDArray[np.int64]) -> int:
     """Count the questions (N, 4) whose fourth word is nearest to the second less the first plus the third."""
-    right = 0
-    step = max(1, AT_ONCE // max(1, len(table)))
+    correct = 0
+    step = max(1, COSINES // max(1, len(table)))
     for begin in range(0, len(questions), step):
-        a, b, c, wanted = questions[begin : begin + step].T
+        a, b, c, expected = questions[begin : begin + step].T
         values = (table[b] - table[a] + table[c]) @ table.T
         for given in (a, b, c):
             values[np.arange(len(given)), given] = -np.inf
-        right += int((values.argmax(1) == wanted).sum())
-    return right
+        correct += int((values.argmax(1) == expected).sum())
+    return correct
 
 
 def score_similarities(vectors: WordVectors, path: Path) -> Similarities:

@@ -1,4 +1,4 @@
-"""Words as points in the plane: a picture, and a page of its own to zoom into and point at."""
+"""Maps of word vectors in two dimensions (PCA, t-SNE): a PNG, and a self-contained HTML page with zoom."""
 
 import json
 from collections.abc import Sequence
@@ -18,40 +18,42 @@ from regard.reporting.drawing import literal_text, new_figure
 
 Method = Literal["pca", "tsne"]
 FEWEST, MOST = 3, 5000
-"""Words that can be drawn."""
+"""Bounds on the number of words of a map."""
 SHOWN = 5
-"""Neighbors that the page tells of a word."""
-LABELLED = 300
-"""Words that have their names in the picture, the first ones."""
+"""Nearest neighbors listed for each word of the page."""
+LABELED = 300
+"""Words that are labeled in the picture, the first ones."""
 
 
 def draw_map(
-    vectors: WordVectors, words: Sequence[str], top: int | None, method: str, place: Path, seed: int = 1
+    vectors: WordVectors, words: Sequence[str], top: int | None, method: str, path: Path, seed: int = 1
 ) -> list[Path]:
-    """Draw these words, and the `top` first of the table, to PLACE.png and PLACE.html."""
+    """Plot these words, and the `top` first of the table, to PATH.png and PATH.html."""
     if method not in get_args(Method):
         raise ConfigError(f'method: "{method}" is not one of {", ".join(get_args(Method))}; choose one.')
     numbers = list(dict.fromkeys([*(vectors.number(word) for word in words), *range(min(top or 0, len(vectors)))]))
     if not FEWEST <= len(numbers) <= MOST:
         raise ConfigError(
-            f"{len(numbers):,} words make no map; name {FEWEST} to {MOST:,}, or say --top 500 for the first ones."
+            f"{len(numbers):,} words make no map; name {FEWEST} to {MOST:,}, or give --top 500 for frequent ones."
         )
     table = vectors.directions[numbers]
     if not np.isfinite(table).all():
-        raise DataError(f"{vectors.name}: a vector of these words holds what is no number; leave its word out.")
+        raise DataError(
+            f"{vectors.name}: a vector of these words has a value that is not finite; leave its word out."
+        )
     points = project(table, method, seed)
     names = [vectors.words[number] for number in numbers]
-    place.parent.mkdir(parents=True, exist_ok=True)
-    picture, page = (place.with_name(place.name + ending) for ending in (".png", ".html"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture, page = (path.with_name(path.name + ending) for ending in (".png", ".html"))
     _draw(names, points, method, picture)
-    near = [[each.word for each in vectors.near(vectors.vectors[n], SHOWN, "cosine", [n])] for n in numbers]
-    write_text(page, page_of(names, points, near, f"{vectors.name} · {method} of {len(names):,} words"))
+    neighbors = [[each.word for each in vectors.near(vectors.vectors[n], SHOWN, "cosine", [n])] for n in numbers]
+    write_text(page, map_page(names, points, neighbors, f"{vectors.name} · {method} of {len(names):,} words"))
     return [picture, page]
 
 
 def project(table: NDArray[Any], method: str, seed: int = 1) -> NDArray[Any]:
-    """Return a point (N, 2) for each direction (N, D): the two widest axes, or what keeps neighbors together."""
-    if not np.ptp(table, axis=0).any():  # no direction is wider than another, and t-SNE would crash over 0 / 0
+    """Return points (N, 2) of directions (N, D): the first two principal components, or t-SNE."""
+    if not np.ptp(table, axis=0).any():  # all directions are equal, and t-SNE would divide 0 by 0
         return np.zeros((len(table), 2))
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
@@ -61,36 +63,37 @@ def project(table: NDArray[Any], method: str, seed: int = 1) -> NDArray[Any]:
             return np.concatenate([table, np.zeros_like(table)], axis=1)
         return np.asarray(PCA(n_components=2, svd_solver="full").fit_transform(table))
     perplexity = min(30.0, (len(table) - 1) / 3)
-    start: Any = "pca" if table.shape[1] >= 2 else "random"
-    # TSNE squares cosines' distances itself; a fixed seed makes the picture repeat.
-    return np.asarray(TSNE(2, perplexity=perplexity, init=start, random_state=seed).fit_transform(table))
+    init: Any = "pca" if table.shape[1] >= 2 else "random"
+    # t-SNE squares Euclidean distances of unit vectors itself; a fixed seed makes the map reproducible.
+    return np.asarray(TSNE(2, perplexity=perplexity, init=init, random_state=seed).fit_transform(table))
 
 
 def _draw(names: Sequence[str], points: NDArray[Any], method: str, path: Path) -> None:
     with literal_text():
         figure = new_figure(10, 8, layout="constrained")
-        _fill(figure.subplots(), names, points, method)
+        _plot(figure.subplots(), names, points, method)
         figure.savefig(path, dpi=130)
 
 
-def _fill(axes: Any, names: Sequence[str], points: NDArray[Any], method: str) -> None:
+def _plot(axes: Any, names: Sequence[str], points: NDArray[Any], method: str) -> None:
     axes.scatter(points[:, 0], points[:, 1], s=9, color="#2b6cb0", alpha=0.7)
-    for name, (x, y) in list(zip(names, points, strict=True))[:LABELLED]:
+    for name, (x, y) in list(zip(names, points, strict=True))[:LABELED]:
         size = 9 if len(names) <= 60 else 6
-        place, shown = (float(x), float(y)), in_picture(name)
-        axes.annotate(shown, place, xytext=(3, 2), textcoords="offset points", fontsize=size)
+        axes.annotate(
+            in_picture(name), (float(x), float(y)), xytext=(3, 2), textcoords="offset points", fontsize=size
+        )
     axes.set_title(f"{len(names):,} words, {'PCA' if method == 'pca' else 't-SNE'}")
     axes.set_xticks([])
     axes.set_yticks([])
 
 
-def page_of(names: Sequence[str], points: NDArray[Any], near: Sequence[Sequence[str]], title: str) -> str:
-    """Return a page that needs nothing else: the points, their words, and a few lines of script."""
+def map_page(names: Sequence[str], points: NDArray[Any], neighbors: Sequence[Sequence[str]], title: str) -> str:
+    """Return a self-contained HTML page: the points, their words, and a few lines of script."""
     low, high = points.min(0), points.max(0)
     scaled = (points - low) / np.where(high > low, high - low, 1)
     rows = [
         [one_line(name), round(float(x), 5), round(1 - float(y), 5), [one_line(each) for each in others]]
-        for name, (x, y), others in zip(names, scaled, near, strict=True)
+        for name, (x, y), others in zip(names, scaled, neighbors, strict=True)
     ]
     data = json.dumps(rows, ensure_ascii=False).replace("<", "\\u003c")  # no word may end the script
     page = (resources.files("regard.tasks.word_vectors") / "map.html").read_text(encoding="utf-8")

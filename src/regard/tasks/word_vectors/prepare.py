@@ -60,7 +60,9 @@ def prepare_vectors(settings: Settings, context: Context) -> Prepared[PreparedWo
     if words < 2:
         raise DataError(f"{settings.data.train.name}: there are no two words with vectors in it; add text.")
     bundle = resumed or _new_bundle(settings, tokenizer, context.machine, progress)
-    feed: Any = Word2VecFeed(corpus, counts, settings.train.words_per_update)  # for a trainer of its own
+    feed: Any = Word2VecFeed(
+        corpus, counts, settings.train.words_per_update
+    )  # VectorTrainer's, no Feed of token batches
     objective: Any = settings.objective
     report = WordReport.model_validate(
         {
@@ -94,9 +96,9 @@ def vocabulary_of(
         "source": source.model_dump(mode="json"),
         "inputs": {each.name: sign_of(each, before["inputs"].get(each.name)) for each in find_inputs(source)},
     }
-    same = {name: before.get(name) for name in ("text", "source")} == {n: made_from[n] for n in ("text", "source")}
-    hashes = [{n: each["sha256"] for n, each in book["inputs"].items()} for book in (before, made_from)]
-    if same and hashes[0] == hashes[1]:
+    is_same = {name: before.get(name) for name in ("text", "source")} == {n: made_from[n] for n in ("text", "source")}
+    hashes = [{n: each["sha256"] for n, each in record["inputs"].items()} for record in (before, made_from)]
+    if is_same and hashes[0] == hashes[1]:
         try:
             counts, tokenizer = np.load(folder / COUNTS), Tokenizer.load(folder / TOKENIZER)
             if counts.dtype != np.int64 or counts.shape != (tokenizer.size - 1,) or counts.min(initial=0) < 0:
@@ -109,7 +111,7 @@ def vocabulary_of(
     counts = np.fromiter(counted.counts.values(), np.int64, len(counted.counts))
     totals = {"words_read": counted.total, "forgotten_below": counted.forgotten_below}
     progress.say(
-        f"{len(counts):,} words have vectors; they make up {counts.sum():,} of the {counted.total:,} words of the text."
+        f"{len(counts):,} words have vectors; they cover {counts.sum():,} of the {counted.total:,} words of the text."
     )
     try:
         folder.mkdir(parents=True, exist_ok=True)

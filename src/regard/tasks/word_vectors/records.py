@@ -7,11 +7,11 @@ from pydantic import Field
 from regard.checkpoint.facts import TaskFacts
 from regard.config.records import Count, Record
 from regard.tasks.record import DataReport, ScoresRecord
-from regard.tasks.text.records import TextCountsRecord, TextPlace
+from regard.tasks.text.records import TextCountsRecord, TextFiles
 
 
 class WordVectorFacts(TaskFacts):
-    """What a checkpoint of word vectors stores beside the matrices."""
+    """Facts of a checkpoint of word vectors."""
 
     text: dict[str, Any] = Field(default_factory=dict)
 
@@ -19,7 +19,7 @@ class WordVectorFacts(TaskFacts):
 class WordSources(Record):
     """The files of the text."""
 
-    train: TextPlace
+    train: TextFiles
 
 
 class WordCountsRecord(TextCountsRecord):

@@ -1,5 +1,6 @@
 """The task `vectors`: running text in, a vector for each word out (word2vec)."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -107,7 +108,7 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
                 "Word vectors are scored on analogies and rated pairs; use regard vectors evaluate with --analogies "
                 "FILE and --similarities FILE."
             )
-        files = VectorEvaluationSettings.model_validate_json(_json(record.settings.plain.get("evaluation", {})))
+        files = VectorEvaluationSettings.model_validate_json(json.dumps(record.settings.plain.get("evaluation", {})))
         analogies = {} if files.analogies is None else {ANALOGIES: EvalSet(ANALOGIES, Path(files.analogies))}
         return analogies | {path: EvalSet(path, Path(path)) for path in files.similarities}
 
@@ -167,12 +168,6 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
                 "repeats exactly."
             )
         return super().repeatability(record)
-
-
-def _json(value: Any) -> str:
-    import json
-
-    return json.dumps(value)
 
 
 TASK = WordVectorTask()
