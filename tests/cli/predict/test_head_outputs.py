@@ -8,7 +8,8 @@ import pytest
 from regard.cli.predict import answer, choose, classify, regress, tag
 from regard.errors import ConfigError
 from regard.tasks.answer.pipeline import Answer, AnswerSpan
-from regard.tasks.classify.pipeline import ChoiceResult, Classification
+from regard.tasks.choose.pipeline import ChoiceResult
+from regard.tasks.classify.pipeline import Classification
 from regard.tasks.regress.pipeline import Regression
 from regard.tasks.tag.pipeline import TaggedSpan, Tagging
 

@@ -63,7 +63,7 @@ def test_a_line_is_named_by_its_number_in_the_whole_input(tmp_path, pairs):
     tiny = dict(word.split("=") for word in TINY)
     learned = {"model.positions": "learned", "model.max_positions": 40, "train.steps": 1}
     overrides = {key: int(value) for key, value in tiny.items()} | learned
-    run = regard.train(pairs, overrides | {"train.warmup": 0}, out=tmp_path / "run")
+    run = regard.train("translate", overrides | {"train.warmup": 0}, data=pairs, out=tmp_path / "run")
     text = "Ja.\n" * 600 + "Ja. " * 50 + "\n"
     result = call("translate", run.path, "--quiet", stdin=text)
     assert str(result.exception).startswith("line 601 has ") and result.stdout.count("\n") == 512

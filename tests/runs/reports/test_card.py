@@ -105,7 +105,7 @@ def test_both_ways_to_repeat_a_run_give_the_same_weights(tmp_path, monkeypatch, 
 
 def test_a_run_from_pairs_repeats_from_the_pairs_it_kept(tmp_path, monkeypatch, pairs):
     monkeypatch.chdir(tmp_path)
-    run = train(pairs, TINY, out="runs/mine")
+    run = train("translate", TINY, data=pairs, out="runs/mine")
     assert repeat_command(run.record).startswith(
         "regard train translate data.train.path=runs/mine/pairs.jsonl text.size=600 model.width=16 "
     )
@@ -176,7 +176,7 @@ def test_an_interrupted_run_has_a_card(tmp_path, pairs):
                 signal.raise_signal(signal.SIGINT)
             return super().bar(title, total, done)
 
-    run = regard.train(pairs, TINY | {"train.steps": 50}, out=tmp_path / "run", progress=Stopping())
+    run = regard.train("translate", TINY | {"train.steps": 50}, data=pairs, out=tmp_path / "run", progress=Stopping())
     assert run.record.state == "interrupted"
     assert "; interrupted after 1 steps" in (run.path / "README.md").read_text()
     assert picture_size(run.path / "curves.png") == (1100, 704)

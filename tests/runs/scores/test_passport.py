@@ -125,7 +125,7 @@ def test_a_recipe_s_test_set_may_have_several_references(tmp_path, pairs, place)
         f"data.test.mine.{name}": value
         for name, value in two_references(place).model_dump(exclude_unset=True).items()
     }
-    run = train(pairs, small | test, out=tmp_path / "two")
+    run = train("translate", small | test, data=pairs, out=tmp_path / "two")
     assert run.scores["mine"]["scores"][0]["signature"].startswith("nrefs:2")
     assert str(tmp_path / "o.en") in run.record.report.model_dump()["files"]
     (again,) = evaluate_sets(run.path, device="cpu")
