@@ -476,3 +476,33 @@ def test_the_loss_of_pairs_that_do_not_fit_together_is_the_same(quick_run, monke
     monkeypatch.setattr(losses, "_mean_surprise", narrow)
     again = losses.mean_nll(translator.model, encoded, translator.device, 4096)
     assert limits == [4096, 2048, 1024] and again["loss"] == pytest.approx(whole["loss"], abs=1e-5)
+
+
+def test_rows_from_memory_are_checked_before_anything_is_written(tmp_path, pairs):
+    out = tmp_path / "run"
+    for rows, sentence in (
+        ([], "data: there are no rows to train on; give at least a few hundred."),
+        ([*pairs, ("Ja.",)], "data: row 301 is not (source, target); give that many texts."),
+        (["Ja."], "data: row 1 is not (source, target); give that many texts."),
+        ([("Ja.", 5)], "data: the target of row 1 is not text; give a string."),
+        ([{"source": "Ja."}], "data: the target of row 1 is not text; give a string."),
+    ):
+        with pytest.raises(DataError) as error:
+            regard.train("translate", SMALL, data=rows, out=out)
+        assert str(error.value) == sentence
+    with pytest.raises(ConfigError, match="recipe: name a recipe, a task or a TOML file; rows go in as data=rows"):
+        regard.train(pairs, SMALL, out=out)
+    with pytest.raises(ConfigError, match=r"data: the task elmo reads files \(--text FILE or --text FOLDER\)"):
+        regard.train("elmo", data=["A text."], out=out)
+    assert not out.exists()
+
+
+def test_rows_of_a_run_that_never_began_are_removed(tmp_path, pairs):
+    with pytest.raises(RegardError):
+        regard.train("translate", SMALL | {"machine.device": "cuda:99"}, data=pairs, out=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    run = regard.train("translate", SMALL | {"train.steps": 2, "train.warmup": 1}, data=pairs, out=tmp_path / "run")
+    kept = list((run.path / "data").iterdir())
+    with pytest.raises(RegardError):
+        regard.train("translate", SMALL | {"text.size": 20}, data=pairs[:200], out=run.path, overwrite=True)
+    assert list((run.path / "data").iterdir()) == kept

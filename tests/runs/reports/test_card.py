@@ -109,9 +109,7 @@ def test_a_run_from_pairs_repeats_from_the_pairs_it_kept(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     run = train("translate", TINY, data=pairs, out="runs/mine")
     (file,) = (run.path / "data").iterdir()
-    assert repeat_command(run.record).startswith(
-        f"regard train translate data.train.path={file} text.size=600 model.width=16 "
-    )
+    assert repeat_command(run.record).startswith(f"regard train translate data.train.path={file} model.width=16 ")
     assert repeat_command(run.record.model_copy(update={"sources": {"seed": "the call"}})) is None
 
 
