@@ -69,6 +69,9 @@ def evaluate_sets(
     if rival and rival.passport and source is None and test_set is None:
         test_set = rival.passport.record.set
     pipeline = load(path, device)
+    task.check_options(pipeline, options, str(path))
+    if rival and rival.pipeline is not None:
+        task.check_options(rival.pipeline, options, str(rival.path))
     with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
         sets = eval_sets(task, pipeline, path, source, test_set, Path(folder), progress)
         _check_room(sets, out, rival)
@@ -88,6 +91,7 @@ def evaluate(model: Any, data: Any = None, *, progress: Progress = SILENT, **opt
     pipeline = model if path is None else load(path)
     task = find_task(pipeline.bundle.task)
     chosen = resolve(task.evaluation, [Layer("the call", options)]).settings
+    task.check_options(pipeline, chosen, "this" if path is None else str(path))
     with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
         if data is None or isinstance(data, Settings):
             if path is None and data is None:
@@ -117,10 +121,12 @@ def eval_sets(
     if source is None and record is None:
         raise RunError(f"{path}: a checkpoint alone has no test sets; give {task.wording.data_flags}.")
     sets = task.eval_sets(pipeline, source, record, folder, progress)
-    if not sets:
-        raise ConfigError(f"{path}: this run names nothing to be scored on; use it with regard {task.verbs}.")
     if test_set is not None and test_set not in sets:
-        raise ConfigError(f'{path}: "{test_set}" is not one of its test sets ({", ".join(sets)}).')
+        names = f"whose test sets are {', '.join(sets)}; name one of these" if sets else "which has no test sets"
+        raise ConfigError(f"--test-set {test_set}: {path} is {task.wording.noun}, {names}.")
+    if not sets:
+        way_out = task.evaluated_with or f"regard evaluate {path} with {task.wording.data_flags}"
+        raise ConfigError(f"{path}: the settings of this run name no test sets; use {way_out}.")
     chosen = sets if test_set is None else {test_set: sets[test_set]}
     if str(path).startswith(HUGGING_FACE):
         return {name: task.adapted(pipeline, each, progress) for name, each in chosen.items()}
