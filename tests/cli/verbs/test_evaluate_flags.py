@@ -11,7 +11,10 @@ import pytest
 
 from commands import bad, good
 from every_task import TASKS
+from regard.checkpoint.bundle import read_bundle
+from regard.checkpoint.facts import TaskFacts
 from regard.cli.verbs.evaluate import evaluate
+from regard.runs.run import Run
 from regard.tasks.contract import find_task
 
 TEXTS = ("language-model", "masked-language-model", "elmo")
@@ -90,16 +93,17 @@ def _data(desk: Desk) -> None:
 
 
 def _text_column(desk: Desk) -> None:
-    """A second column of texts that are all the same changes the loss."""
-    table, label = desk.data / "two.csv", {"classify": "good", "regress": "0.5"}[desk.task]
-    if desk.task == "classify":
-        label = json.loads((desk.run / "checkpoints" / "best" / "config.json").read_text())["facts"]["labels"][0]
-    rows = [f"text number {number},same,{label}" for number in range(8)]
-    table.write_text("one,two,label\n" + "".join(row + "\n" for row in rows))
-    columns = [
-        desk.scores("--data", table, "--text-column", name, "--label-column", "label") for name in ("one", "two")
-    ]
-    first, second = (next(iter(scores.values())) for scores in columns)
+    """Other columns hold other texts, so the loss is another."""
+    label = (
+        TaskFacts.read(read_bundle(Run(desk.run).best)).model_dump()["labels"][0] if desk.task == "classify" else 1
+    )
+    table, seconds = desk.data / "three.csv", ["--text-column", "same"] if desk.task == "regress" else []
+    rows = [f"hat book hat,key cup,hat,{label}"] * 8
+    table.write_text("one,two,same,label\n" + "".join(row + "\n" for row in rows))
+    words = ["--data", table, "--label-column", "label"]
+    first, second = (
+        next(iter(desk.scores(*words, "--text-column", name, *seconds).values())) for name in ("one", "two")
+    )
     assert first["examples"] == second["examples"] == 8 and first["loss"] != second["loss"]
 
 
@@ -219,8 +223,8 @@ def test_iterations_are_for_mask_predict_translators_and_beams_for_all_others(ma
     scores = json.loads(good(*words, "--iterations", "2", "--json"))
     assert scores["test"]["decode"]["iterations"] == 2
     assert bad(*words, "--beam-size", "2") == (
-        f"--beam-size 2: for autoregressive translators, and {masked_run.path} is a mask-predict translator; leave it "
-        "out."
+        f"--beam-size 2: for autoregressive translators, and {masked_run.path} is a mask-predict translator; leave "
+        "it out."
     )
     other = tiny_runs / "translate"
     assert bad(*words, "--iterations", "2", "--against", other) == (
