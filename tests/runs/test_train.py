@@ -17,9 +17,9 @@ from regard.runs.planning.plan import plan_run
 from regard.runs.planning.recipes import find_recipe, resolve_run, shipped
 from regard.runs.run import Run
 from regard.runs.scores.evaluate import evaluate_sets
+from regard.tasks.declarations import Context
 from regard.tasks.load import load
 from regard.tasks.translate import losses
-from regard.tasks.declarations import Context
 from regard.tasks.translate.evaluate import encode_pairs
 from regard.tasks.translate.prepare import prepare_translation
 from regard.training.device.machine import prepare_machine
@@ -197,8 +197,8 @@ def test_nothing_is_overwritten_unless_asked_for(quick_run, tmp_path, pairs):
     with pytest.raises(RunError) as error:
         regard.train("translate-miniature", out=quick_run.path)
     assert str(error.value) == (
-        f"{quick_run.path}: there is a run here already (finished); resume it with --resume {quick_run.path}, replace it "
-        "with --overwrite, or choose another folder with --out."
+        f"{quick_run.path}: there is a run here already (finished); resume it with --resume {quick_run.path}, replace "
+        "it with --overwrite, or choose another folder with --out."
     )
     (tmp_path / "keep.txt").write_text("mine")
     for overwrite in (False, True):

@@ -166,8 +166,8 @@ def _compare(
     if record.report.hash != prepared.report.hash:
         if not force:
             raise RunError(
-                "The training data is not what the run began with, so resuming would not continue the same run; start "
-                "a new run, or resume regardless with --force."
+                "The training data is not what the run began with, so resuming would not continue the same run; "
+                "start a new run, or resume regardless with --force."
             )
         progress.warn("The training data is not what the run began with; continuing with it as it is now.")
     before = (record.machine or MachineRecord(device="", threads=0)).plain

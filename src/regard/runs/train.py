@@ -56,8 +56,8 @@ def _recipe(given: str | Path | Mapping[str, Any]) -> Recipe:
         return find_recipe(str(given))
     if not isinstance(given, Mapping):
         raise ConfigError(
-            'recipe: name a recipe, a task or a TOML file; rows go in as data=rows, such as regard.train("translate", '
-            "data=pairs)."
+            "recipe: name a recipe, a task or a TOML file; rows go in as data=rows, such as "
+            'regard.train("translate", data=pairs).'
         )
     return Recipe(str(given.get("task", "run")), "the call", given)
 

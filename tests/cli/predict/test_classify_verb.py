@@ -141,7 +141,7 @@ def test_runs_are_evaluated(runs):
 
 def test_columns_of_labels_are_for_models_that_label(quick_run):
     assert bad("evaluate", quick_run.path, "--label-column", "x") == (
-        "--text-column and --label-column are for models that label or choose; leave them out."
+        f"--label-column x: {quick_run.path} is a translator, whose data has no such column; leave it out."
     )
 
 
@@ -170,27 +170,28 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
     )
     assert bad("choose", runs / "choices", "x", "--file", table) == "Give either texts or --file, not both."
     assert bad("choose", run, "a", "b", "c") == (
-        f"{run}: this is a classifier, not a model that chooses; use it with regard classify and evaluate."
+        f"{run}: this is a classifier, not a multiple-choice model; use it with regard classify or regard evaluate."
     )
     assert bad("translate", run, "a") == (
-        f"{run}: this is a classifier, not a translator; use it with regard classify and evaluate."
+        f"{run}: this is a classifier, not a translator; use it with regard classify or regard evaluate."
     )
     assert bad("score", run, "a", "--inline") == (
         f"{run}: this is neither a translator nor a language model, so texts have no probability; "
         "use regard evaluate."
     )
     assert bad("evaluate", run, "--label-column", "x") == (
-        "--text-column and --label-column are for other examples; give them with --data."
+        f"--label-column x: this names a column of the table that {run}, a classifier, is scored on, and there is no "
+        "--data; leave it out."
     )
     assert bad("evaluate", run, "--stride", 3) == (
-        f"{run}: examples with labels are named with --data alone; leave the other flags out."
+        f"--stride 3: for language models, and {run} is a classifier; leave it out."
     )
     columns = ["--text-column", "a", "--text-column", "b", "--text-column", "c"]
     assert bad("train", "classify", "--data", table, *columns) == (
         "--text-column c: an example has one or two texts; leave this one out."
     )
     assert bad("train", "classify") == (
-        "task classify: it does not say what to learn from; give --data FILE (data.train in a recipe)."
+        "task classify: it names no training data; give --data FILE (data.train in a recipe)."
     )
     assert bad("train", "classify", "--data", table, "--init-from", tmp_path / "none") == (
         f"{tmp_path / 'none'}: there is no run or checkpoint here; check the path."

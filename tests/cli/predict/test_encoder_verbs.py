@@ -205,7 +205,10 @@ MISTAKES = [
     (["fill", "RUN", "[MASK]", "--out", "a.csv"], "--text-column and --out are for tables; give one with --file."),
     (["fill", "RUN", "[MASK]", "--candidates", "qqqq"], 'candidates: "qqqq" is not one token of this model'),
     (["fill", "GPT", "[MASK]"], "this is a language model, not a masked language model; use it with regard generate"),
-    (["embed", "GPT", "a"], "only a text encoder such as BERT gives vectors; use it with regard generate and score."),
+    (
+        ["embed", "GPT", "a"],
+        "only a text encoder such as BERT embeds texts; use it with regard generate, score or regard evaluate.",
+    ),
     (
         ["embed", "RUN", "a", "--out", "a.txt"],
         "a.txt: vectors are written to .npz, .jsonl, .csv; choose one of these",

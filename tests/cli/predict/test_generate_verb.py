@@ -138,7 +138,7 @@ def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
         f"evaluate."
     )
     assert bad("translate", run, "Anna") == (
-        f"{run}: this is a language model, not a translator; use it with regard generate and score."
+        f"{run}: this is a language model, not a translator; use it with regard generate, score or regard evaluate."
     )
     assert bad("evaluate", run, "--data", "no.tsv") == (
         f"--data no.tsv: {run} is a language model; give the text to score it on with --text."

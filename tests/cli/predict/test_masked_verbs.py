@@ -37,22 +37,24 @@ def run(desk):
 def test_a_run_is_evaluated_on_its_own_text_and_on_another(run, desk):
     own = json.loads(good("evaluate", run, "--json", "-q"))["valid"]
     assert own["pairs"] > 0 and 0 <= own["next_sentence_accuracy"] <= 1
-    (found,) = json.loads(good("evaluate", run, "--text", desk / "more.txt", "--json", "-q")).values()
-    assert found["test_set"] != own["test_set"] and found["masked"] > 200
+    (other,) = json.loads(good("evaluate", run, "--text", desk / "more.txt", "--json", "-q")).values()
+    assert other["test_set"] != own["test_set"] and other["masked"] > 200
     said = good("evaluate", run, "--text", desk / "more.txt", "-q")
-    assert "pseudo-perplexity" in said and "masked: 15% of tokens, 80% masked, 10% random, pairs of up to 64" in said
+    assert "pseudo-perplexity" in said and "masking: 15% of tokens, 80% masked, 10% random, pairs of up to 64" in said
 
 
 def test_the_card_says_how_to_use_it(run):
     assert "regard fill" in (run / "README.md").read_text(encoding="utf-8")
 
 
-def test_it_goes_on(run):
+def test_it_is_resumed(run):
     assert "finished after 5 steps" in good("train", "--resume", run, "train.steps=5", "-q")
 
 
 def test_other_flags_are_refused(run):
-    assert "text to mask words of is named with --text alone" in bad("evaluate", run, "--stride", 4)
+    assert bad("evaluate", run, "--stride", 4) == (
+        f"--stride 4: for language models, and {run} is a masked language model; leave it out."
+    )
 
 
 def test_a_dry_run_says_what_would_be_done(desk):

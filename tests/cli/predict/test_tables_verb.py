@@ -88,7 +88,7 @@ def test_a_table_is_written_as_its_ending_says(folder, tmp_path):
 def test_texts_that_are_cut_are_counted(folder, tmp_path):
     (tmp_path / "a.csv").write_text(f"left,right\n{'key ' * 100},hat\na,b\n")
     result = call("classify", folder / "classify", "--file", tmp_path / "a.csv")
-    assert "1 of the texts are longer than this model reads" in result.stderr
+    assert "1 of the texts are longer than this model takes" in result.stderr
 
 
 def test_a_place_that_cannot_be_written_is_refused_first(folder, tmp_path):
@@ -100,9 +100,9 @@ def test_a_place_that_cannot_be_written_is_refused_first(folder, tmp_path):
     assert bad(*words, tmp_path) == f"--out {tmp_path}: this is a folder; name a file inside it."
 
 
-def test_a_table_is_no_start(folder):
+def test_a_table_is_no_pretrained_model(folder):
     sentence = bad("train", "classify", "--data", folder / "pairs.csv", "--init-from", folder / "pairs.csv")
-    assert sentence.startswith(f"init_from: {folder / 'pairs.csv'} is a table of examples, and no model; name a run")
+    assert sentence.startswith(f"init_from: {folder / 'pairs.csv'} is a table of examples, not a model; name a run")
 
 
 def test_resuming_is_verified_on_files_of_ones_own(folder):

@@ -98,7 +98,7 @@ def test_a_rating_is_a_number(golden, tmp_path, value, line):
         good("vectors", "evaluate", golden, "--similarities", tmp_path / "p.txt")
         return
     assert bad("vectors", "evaluate", golden, "--similarities", tmp_path / "p.txt") == (
-        f"{tmp_path / 'p.txt'}: line {line} is not two words and a number; mend it, or leave it out."
+        f"{tmp_path / 'p.txt'}: line {line} is not two words and a number; correct it, or leave it out."
     )
 
 

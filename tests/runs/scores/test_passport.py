@@ -192,8 +192,8 @@ def test_a_run_against_itself_has_no_significant_difference(run, source):
     (evaluated,) = evaluate_sets(run.path, source, against=run.path, device="cpu").values()
     assert evaluated.comparison is not None
     assert evaluated.comparison.words()[0] == (
-        f"BLEU: no significant difference between {run.path} and {run.path} (difference +0.00, 95 % interval +0.00 to +0.00, "
-        "p = 1.000)."
+        f"BLEU: no significant difference between {run.path} and {run.path} (difference +0.00, 95 % interval +0.00 "
+        "to +0.00, p = 1.000)."
     )
 
 

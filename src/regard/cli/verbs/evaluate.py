@@ -118,8 +118,8 @@ def source_of(task: "AnyTask", run: str, flags: dict[str, Any]) -> "Settings | N
         if flag.endswith("-column") and (not table or table.startswith("miniature:")):
             reason = f"{table} has none" if table else "there is no --data"
             raise ConfigError(
-                f"{flag} {_shown(value)}: this names a column of the table that {run}, {task.wording.noun}, is scored "
-                f"on, and {reason}; leave it out."
+                f"{flag} {_shown(value)}: this names a column of the table that {run}, {task.wording.noun}, is "
+                f"scored on, and {reason}; leave it out."
             )
     return resolve(task.source, [Layer("the command line", values)]).settings
 

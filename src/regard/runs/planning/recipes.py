@@ -131,8 +131,8 @@ def _check_sources(task: AnyTask, data: Mapping[str, Any], schema: type[Settings
         for key, value in _table(data, role).items():
             if key in SOURCE_FLAGS and f"data.train.{key}" not in known:
                 raise ConfigError(
-                    f"data.{role}.{key}: {json.dumps(value)} ({SOURCE_FLAGS[key]}) is not for the task {task.name}; give it "
-                    f"{task.wording.data_flags}."
+                    f"data.{role}.{key}: {json.dumps(value)} ({SOURCE_FLAGS[key]}) is not for the task {task.name}; "
+                    f"give it {task.wording.data_flags}."
                 )
 
 
