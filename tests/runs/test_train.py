@@ -197,8 +197,8 @@ def test_nothing_is_overwritten_unless_asked_for(quick_run, tmp_path, pairs):
     with pytest.raises(RunError) as error:
         regard.train("translate-miniature", out=quick_run.path)
     assert str(error.value) == (
-        f"{quick_run.path}: there is a run here already (finished); resume it with --resume {quick_run.path}, replace "
-        "it with --overwrite, or choose another folder with --out."
+        f"{quick_run.path}: there is a run here already (finished); resume it with --resume {quick_run.path}, "
+        "replace it with --overwrite, or choose another folder with --out."
     )
     (tmp_path / "keep.txt").write_text("mine")
     for overwrite in (False, True):

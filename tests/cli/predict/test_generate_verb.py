@@ -134,14 +134,14 @@ def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
     assert bad("generate", run, "Anna", "--max-new-tokens", 0).startswith("max_new_tokens: 0 is out of range")
     assert bad("generate", run, stdin=b"Anna\nsch\xf6n\n") == "standard input: line 2 is not UTF-8 (byte 0xf6)."
     assert bad("generate", quick_run.path, "Anna") == (
-        f"{quick_run.path}: this is a translator, not a language model; use it with regard translate, score and "
-        f"evaluate."
+        f"{quick_run.path}: this is a translator, not a language model; use it with regard translate, score or "
+        f"regard evaluate."
     )
     assert bad("translate", run, "Anna") == (
         f"{run}: this is a language model, not a translator; use it with regard generate, score or regard evaluate."
     )
     assert bad("evaluate", run, "--data", "no.tsv") == (
-        f"--data no.tsv: {run} is a language model; give the text to score it on with --text."
+        f"--data no.tsv: {run} is a language model, whose data is given with --text FILE or --text FOLDER."
     )
 
 

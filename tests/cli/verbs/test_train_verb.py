@@ -19,7 +19,7 @@ def test_train_from_two_files(tmp_path):
     record = json.loads((out / "run.json").read_text())
     assert record["settings"]["seed"] == 5 and record["state"] == "finished"
     resumed = json.loads(good("train", "--resume", out, "train.steps=5", "--json", "--quiet"))
-    assert resumed["steps"] == 5 and "valid" in found["scores"]
+    assert resumed["steps"] == 5 and "valid" in resumed["scores"]
 
 
 def test_a_changed_file_is_forced_by_the_command_line(tmp_path):

@@ -106,7 +106,13 @@ def test_lines_with_unknown_words_are_skipped_and_counted(capsys):
 def test_scores_of_vectors_have_a_row_per_section_and_per_file(capsys):
     total = {"name": "total", "questions": 4, "covered": 2, "accuracy": 0.5}
     empty = {"name": "", "questions": 0, "covered": 0, "accuracy": None}
-    analogies = {"sections": [total | {"name": "family"}], "semantic": empty, "syntactic": empty, "total": total}
+    analogies = {
+        "path": "q.txt",
+        "sections": [total | {"name": "family"}],
+        "semantic": empty,
+        "syntactic": empty,
+        "total": total,
+    }
     rated = [{"path": "x/p.txt", "pairs": 3, "covered": 2, "spearman": 1.0, "pearson": None}]
     print_scores(find_task("vectors"), {"analogies": analogies, "similarities": rated})
     assert capsys.readouterr().out == (

@@ -104,11 +104,13 @@ def source_of(task: "AnyTask", run: str, flags: dict[str, Any]) -> "Settings | N
 
     given = _source_values(flags)
     fields = () if task.evaluated_with else task.source.model_fields
-    way_out = task.evaluated_with or task.wording.data_flags
     for name, (flag, value) in given.items():
         if name not in fields:
-            has_column = flag.endswith("-column") and not task.evaluated_with
-            rest = "whose data has no such column; leave it out" if has_column else f"which is scored with {way_out}"
+            rest = f"whose data is given with {task.wording.data_flags}"
+            if task.evaluated_with:
+                rest = f"which is scored with {task.evaluated_with}"
+            elif flag.endswith("-column"):
+                rest = "whose data has no such column; leave it out"
             raise ConfigError(f"{flag} {_shown(value)}: {run} is {task.wording.noun}, {rest}.")
     values = {name: value for name, (_, value) in given.items()}
     if not values:

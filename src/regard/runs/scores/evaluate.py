@@ -85,7 +85,8 @@ def evaluate(model: Any, data: Any = None, *, progress: Progress = SILENT, **opt
     """Evaluate a model on data or on its own test sets, and return the evaluation of each set by name.
 
     `model` is a pipeline, or the path of a run, a checkpoint or hf:DIR; `data` is a source as settings name it, or
-    rows from memory, such as (source, target) pairs for a translator; `options` are those of the task, such as beam_size.
+    rows from memory, such as (source, target) pairs for a translator; `options` are those of the task, such as
+    beam_size.
     """
     path = None if hasattr(model, "bundle") else model
     pipeline = model if path is None else load(path)
