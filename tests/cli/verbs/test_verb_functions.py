@@ -116,7 +116,7 @@ def test_scores_of_vectors_have_a_row_per_section_and_per_file(capsys):
     rated = [{"path": "x/p.txt", "pairs": 3, "covered": 2, "spearman": 1.0, "pearson": None}]
     print_scores(find_task("vectors"), {"analogies": analogies, "similarities": rated})
     assert capsys.readouterr().out == (
-        "analogies\tquestions\tcovered\taccuracy\nfamily\t4\t2\t50.0 %\ntotal\t4\t2\t50.0 %\n\n"
+        "analogies (q.txt)\tquestions\tcovered\taccuracy\nfamily\t4\t2\t50.0 %\ntotal\t4\t2\t50.0 %\n\n"
         "rated pairs\tpairs\tcovered\tSpearman\tPearson\np.txt\t3\t2\t1.000\t-\n"
     )
     with pytest.raises(ConfigError, match="There is no data to evaluate on; give --analogies FILE, --similarities"):
