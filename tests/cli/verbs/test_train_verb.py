@@ -58,7 +58,9 @@ def test_checkpoints_are_averaged(quick_run, tmp_path):
     assert found["path"] == str(tmp_path / "again") and len(found["checkpoints"]) == 2
     named = [quick_run.best, quick_run.latest]
     assert "the mean of 2 checkpoints" in good("average", *named, "--out", tmp_path / "named")
-    assert str(call("average", *named).exception) == "Say with --out where the mean of several checkpoints goes."
+    assert str(call("average", *named).exception) == (
+        "--out: several checkpoints are averaged; name the new folder with it."
+    )
     assert str(call("average", *named, "--count", 2, "--out", tmp_path / "x").exception) == (
         "--count 2 is for the checkpoints of one run; here each is named."
     )
