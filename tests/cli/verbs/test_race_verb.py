@@ -10,7 +10,7 @@ from commands import bad, call, good
 from racing import SETTINGS, Stopper
 from regard import miniature
 from regard.cli.verbs import race as verb
-from regard.cli.verbs.race import StateLines, LiveTable
+from regard.cli.verbs.race import LiveTable, StateLines
 from regard.config.overrides import nested
 from regard.config.settings import flatten
 from regard.progress import Progress
