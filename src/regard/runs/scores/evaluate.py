@@ -47,14 +47,15 @@ def evaluate_sets(
     *,
     test_set: str | None = None,
     against: str | Path | None = None,
-    out: Path | None = None,
+    out: str | Path | None = None,
     device: str = "auto",
-    options: EvaluateOptions | None = None,
+    options: EvaluateOptions | Mapping[str, Any] | None = None,
     progress: Progress = SILENT,
 ) -> dict[str, EvaluatedSet]:
     """Evaluate a run, checkpoint or hf:DIR on other data or on its own test sets, by name, with a passport for each.
 
-    `against` is another run or checkpoint, a passport, or a file with one output a line.
+    `against` is another run or checkpoint, a passport, or a file with one output a line; `out` is a .json file or a
+    folder for the passports; `options` are those of the task, such as beam_size.
     """
     task = find_task(read_task(path))
     if task.passport is None:
@@ -64,7 +65,9 @@ def evaluate_sets(
                     f"{flag} {value}: {task.wording.plural} have no score passports, and {path} is "
                     f"{task.wording.noun}; leave it out."
                 )
-    options = options or task.evaluation()
+    if not isinstance(options, EvaluateOptions):
+        options = resolve(task.evaluation, [Layer("the call", options or {})]).settings
+    out = None if out is None else Path(out)
     rival = _Rival(task, Path(against), device) if against is not None else None
     if rival and rival.passport and source is None and test_set is None:
         test_set = rival.passport.record.set
