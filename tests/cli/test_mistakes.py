@@ -40,7 +40,7 @@ MISTAKES = {
     ),
     "no data": (
         ["train", "translate"],
-        "task translate: it does not say what to learn from; give --source FILE --target FILE, or --data FILE "
+        "task translate: it names no training data; give --source FILE --target FILE, or --data FILE "
         "(data.train in a recipe).",
     ),
     "half of the data": (
@@ -106,7 +106,7 @@ MISTAKES = {
     ),
     "shared embeddings of two vocabularies": (
         ["train", "translate-miniature", "model.embeddings=shared"],
-        'model.embeddings: "shared" needs one vocabulary for both languages; say text.vocabularies=shared, or '
+        'model.embeddings: "shared" needs one vocabulary for both languages; set text.vocabularies=shared, or '
         'model.embeddings="target".',
     ),
     "too few numbers": (
@@ -117,9 +117,9 @@ MISTAKES = {
         ["train", "translate", "--resume", "runs/x"],
         '--resume runs/x uses the recipe of that run; leave out "translate".',
     ),
-    "columns of nothing": (
+    "a run that is not there": (
         ["evaluate", "runs/x", "--target-column", "3"],
-        "source: give both source and target, or a path that holds both.",
+        "runs/x: there is no run or checkpoint here; check the path.",
     ),
     "bleu of different lengths": (
         ["bleu", "{file}", "{other}"],
@@ -168,7 +168,7 @@ def test_mistakes_with_files_of_the_user(tmp_path, monkeypatch):
 
 def test_mistakes_with_a_run(quick_run):
     assert bad("train", "translate-miniature", "--out", quick_run.path).startswith(
-        f"{quick_run.path}: there is a run here already (finished); go on with --resume"
+        f"{quick_run.path}: there is a run here already (finished); resume it with --resume"
     )
     assert bad("translate", quick_run.path, "Ja.", "--n-best", "9") == (
         "--n-best 9 is more than the 5 beams; raise --beam-size."

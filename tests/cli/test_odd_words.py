@@ -13,7 +13,7 @@ from commands import bad, good
 from regard.cli.main import UsageError, app
 from regard.cli.tools.runs import delete
 from regard.errors import RegardError, RunError
-from regard.runs.planning.recipes import TASK_DEFAULTS
+from regard.registry import task_names
 
 
 def verbs(group=None, words=()):
@@ -153,7 +153,7 @@ def test_too_little_memory_is_a_sentence(monkeypatch, error):
     assert bad("recipes").startswith("There is not enough memory; ")
 
 
-@pytest.mark.parametrize("task", TASK_DEFAULTS)
+@pytest.mark.parametrize("task", task_names())
 def test_every_task_shows_its_defaults(task):
     lines = good(
         "config", "show", task, "data.valid_fraction=0.1" if task == "language-model" else "seed=1"

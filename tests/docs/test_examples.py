@@ -18,11 +18,11 @@ from regard import miniature
 from regard.checkpoint.bundle import write_bundle
 from regard.cli.main import app
 from regard.progress import SILENT
+from regard.registry import task_names
 from regard.runs.run import Run
 from regard.studies.doctor import lr_finder as rate
 from regard.studies.doctor import speed
 from regard.studies.race.figures import timing
-from regard.tasks.contract import TASKS
 from tuning import write_questions, write_rated, write_tagged
 
 ROOT = Path(__file__).parents[2]
@@ -64,28 +64,28 @@ QUICK_LABELS: dict[str, object] = {"train.steps": 2, "train.warmup": 1}
 """What makes fine-tuning quick."""
 
 
-def quick_labels(recipe: str, has_start: bool) -> dict[str, object]:
-    """Return what makes fine-tuning quick; a start brings its own sizes."""
+def quick_labels(recipe: str, is_pretrained: bool) -> dict[str, object]:
+    """Return what makes fine-tuning quick; a pretrained model brings its own sizes."""
     stories = {"data.train.max_rows": 60, "data.valid.max_rows": 5, "data.test.test.max_rows": 5}
     stories |= {"data.test.unseen-names.max_rows": 5} if recipe == "tag-miniature" else {}
-    sizes: dict[str, object] = {} if has_start else {"model.width": 16, "text.size": 400}
+    sizes: dict[str, object] = {} if is_pretrained else {"model.width": 16, "text.size": 400}
     return QUICK_LABELS | sizes | (stories if recipe.endswith("-miniature") else {"data.train.max_rows": 60})
 
 
-def quick_for(preset: str | None, recipe: str = "translate", has_start: bool = False) -> dict[str, object]:
+def quick_for(preset: str | None, recipe: str = "translate", is_pretrained: bool = False) -> dict[str, object]:
     """Return what makes an example quick; other families have no feed-forward layers."""
     if recipe.startswith("vectors"):
         return {"model.width": 8, "train.epochs": 1, "text.minimum_count": 1}
     if recipe.startswith(("classify", "reviews", "regress", "tag", "answer", "choose")):
-        return quick_labels(recipe, has_start)
+        return quick_labels(recipe, is_pretrained)
     if recipe.startswith(("language", "masked")):
-        return quick_text(recipe) if not has_start else QUICK_LABELS  # a start brings its own sizes
+        return quick_text(recipe) if not is_pretrained else QUICK_LABELS  # a pretrained model brings its own sizes
     if recipe.startswith("elmo"):
         sizes = {"model.width": 8, "model.cell_width": 12, "model.filters": "[[1,4]]", "text.words": 200}
         stories = {"data.train.max_rows": 60, "data.valid.max_rows": 5, "data.test.test.max_rows": 5}
         return sizes | QUICK_LABELS | (stories if recipe == "elmo-miniature" else {})
     quick = QUICK | (SETS if recipe == "translate-miniature" else {})
-    if has_start:
+    if is_pretrained:
         return {name: value for name, value in quick.items() if name not in SIZES}
     if preset is None or preset.startswith("transformer"):
         return quick
@@ -141,8 +141,7 @@ def quick_train(recipe, overrides=None, **options):
     from regard.runs.train import train
 
     given = overrides or {}
-    name = recipe if isinstance(recipe, str) else "translate"
-    changes = quick_for(given.get("model.preset"), name, "init_from" in given)
+    changes = quick_for(given.get("model.preset"), recipe, "init_from" in given)
     return train(recipe, (overrides or {}) | changes, **options)
 
 
@@ -156,15 +155,15 @@ def test_python_examples_run(page, desk, monkeypatch):
 
 
 def commands(page: Path) -> list[list[str]]:
-    found = []
+    lines = []
     for block in blocks(page, "sh"):
         for line in block.splitlines():
             words = shlex.split(line.split(" > ")[0], comments=True)
             while words and re.fullmatch(r"REGARD_[A-Z_]+=\w+", words[0]):
-                words = words[1:]  # what the environment says
+                words = words[1:]  # variables of the environment
             if words and words[0] == "regard":
-                found.append(words[1:])
-    return found
+                lines.append(words[1:])
+    return lines
 
 
 SLOW = ("race.md",)
@@ -193,7 +192,7 @@ def test_commands_run(page, desk):
         if words[0] == "verify-resume":
             words = [*words, *(f"{name}={value}" for name, value in quick_for(None, words[1]).items())]
         if words[0] == "doctor":
-            sizes = {} if "--init-from" in words else quick_for(None, words[1]) if words[1] in TASKS else QUICK
+            sizes = {} if "--init-from" in words else quick_for(None, words[1]) if words[1] in task_names() else QUICK
             words = [*words, *(f"{name}={value}" for name, value in sizes.items() if name in SIZES)]
         if words[0] == "transfer":
             words = [*words, "train.steps=2", "train.warmup=1"]
@@ -201,7 +200,7 @@ def test_commands_run(page, desk):
             quick = {name: value for name, value in quick_for(None, words[1]).items() if name != "train.steps"}
             if "race-miniature" in words:
                 quick |= {"data.test.test.max_rows": 4, "data.valid.max_rows": 20}
-            words = [word if words[place - 1] != "--budget" else "2 steps" for place, word in enumerate(words)]
+            words = [word if words[number - 1] != "--budget" else "2 steps" for number, word in enumerate(words)]
             words = [*words, *(f"{name}={value}" for name, value in quick.items())]
         if words[:2] == ["train", "--resume"]:
             steps = Run(Path(words[2])).record.steps + 1

@@ -36,12 +36,12 @@ SETTINGS = {
 
 
 def go(path: Path) -> None:
-    """Do what a user would: go on with a run if there is one, else begin it."""
+    """Do what a user would: resume a run if there is one, else begin it."""
     if Run(path).exists:
         if Run(path).record.state != "finished":  # it may have been killed just before its end
             resume(path)
     else:
-        train(PAIRS, SETTINGS, out=path, overwrite=path.exists())
+        train("translate", SETTINGS, data=PAIRS, out=path, overwrite=path.exists())
 
 
 def forked(path: Path) -> int:

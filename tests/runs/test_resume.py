@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import regard
-from regard.data.cleaning import _mark
+from regard.data.cleaning import _hash_fraction
 from regard.errors import CheckpointError, DataError, RunError
 from regard.progress import Progress
 from regard.runs.average import average
@@ -73,11 +73,10 @@ def test_a_run_killed_at_many_moments_ends_as_one_never_disturbed(kills, places,
 
 
 def test_a_run_killed_before_its_first_checkpoint_starts_again(tmp_path, pairs):
-    straight = regard.train(pairs, SMALL, out=tmp_path / "straight")
+    straight = regard.train("translate", SMALL, data=pairs, out=tmp_path / "straight")
     begun = Run(tmp_path / "begun")
     begun.path.mkdir()
-    record = straight.record
-    (begun.path / "pairs.jsonl").write_bytes((straight.path / "pairs.jsonl").read_bytes())
+    record = json.loads((straight.path / "run.json").read_text())
     begun.note(state="preparing", **{name: record[name] for name in ("task", "settings", "sources")})
     (begun.path / "metrics.jsonl").write_text('{"step": 3, "ce": 5.0}\n{"st')
     telling = Telling()
@@ -89,8 +88,9 @@ def test_a_run_killed_before_its_first_checkpoint_starts_again(tmp_path, pairs):
 def test_a_run_that_fails_before_training_leaves_nothing(tmp_path):
     with pytest.raises(DataError, match="Every pair is longer than 1 tokens"):
         regard.train(
-            [("ein Hund", "a dog")] * 9 + [("zwei Hunde", "two dogs")],
+            "translate",
             SMALL | {"data.cleaning.max_tokens": 1},
+            data=[("ein Hund", "a dog")] * 9 + [("zwei Hunde", "two dogs")],
             out=tmp_path / "deep" / "run",
         )
     assert list(tmp_path.iterdir()) == []
@@ -99,8 +99,8 @@ def test_a_run_that_fails_before_training_leaves_nothing(tmp_path):
 @pytest.fixture
 def stopped(tmp_path, pairs):
     """A run of 8 steps out of 12, and one that was never stopped."""
-    straight = regard.train(pairs, SMALL, out=tmp_path / "straight")
-    cut = regard.train(pairs, SMALL | {"train.steps": 8}, out=tmp_path / "cut")
+    straight = regard.train("translate", SMALL, data=pairs, out=tmp_path / "straight")
+    cut = regard.train("translate", SMALL | {"train.steps": 8}, data=pairs, out=tmp_path / "cut")
     return straight, cut
 
 
@@ -113,7 +113,7 @@ def test_a_damaged_latest_checkpoint_falls_back_to_the_one_before(stopped):
     telling = Telling()
     regard.resume(cut.path, {"train.steps": 12}, progress=telling)
     assert telling.warned == [
-        f"{damaged}: damaged, its contents changed since it was written; copy it again. Going on from the checkpoint "
+        f"{damaged}: damaged, its contents changed since it was written; copy it again. Resuming from the checkpoint "
         "before it, step 4."
     ]
     assert_same(straight, cut)
@@ -138,7 +138,7 @@ def test_another_machine_is_said(stopped):
     regard.resume(cut.path, {"train.steps": 12}, progress=telling)
     assert len(telling.warned) == 1
     assert telling.warned[0].startswith("processor was abacus and is ")
-    assert telling.warned[0].endswith(" now: the run goes on, but not to the bit as it would have.")
+    assert telling.warned[0].endswith(" now: the run continues, but not to the bit as it would have.")
 
 
 def test_a_changed_data_file_is_refused_unless_forced(tmp_path, pairs):
@@ -149,12 +149,12 @@ def test_a_changed_data_file_is_refused_unless_forced(tmp_path, pairs):
     with pytest.raises(RunError) as error:
         regard.resume(run.path, {"train.steps": 20})
     assert str(error.value) == (
-        f"{path}: the file changed since the run began, so going on would not be the same run; bring it back, start "
-        "a new run, or go on regardless with --force."
+        f"{path}: the file changed since the run began, so resuming would not continue the same run; restore it, "
+        "start a new run, or resume regardless with --force."
     )
     telling = Telling()
     regard.resume(run.path, {"train.steps": 20}, force=True, progress=telling)
-    assert f"{path}: the file is not what the run began with; going on with it as it is now." in telling.warned
+    assert f"{path}: the file is not what the run began with; continuing with it as it is now." in telling.warned
     assert run.record.steps == 20 and run.record.report.model_dump()["train"]["read"] == 100
     path.unlink()
     with pytest.raises(RunError) as error:
@@ -166,11 +166,14 @@ def test_a_changed_data_file_is_refused_unless_forced(tmp_path, pairs):
 
 def test_a_line_of_twenty_thousand_tokens_is_survived_and_counted(tmp_path, pairs):
     endless = (" ".join(["Buch", *["lang"] * 20_000]), " ".join(["dog"] * 20_000))
-    assert 0.05 < _mark(endless[0]) < 0.45  # one share carves the long line out for validation, the other does not
-    for name, share in (("valid", 0.45), ("train", 0.05)):
-        settings = SMALL | {"data.valid_fraction": share, "train.steps": 2, "train.warmup": 1}
+    assert 0.05 < _hash_fraction(endless[0]) < 0.45  # one fraction holds the long line out, the other does not
+    for name, fraction in (("valid", 0.45), ("train", 0.05)):
+        settings = SMALL | {"data.valid_fraction": fraction, "train.steps": 2, "train.warmup": 1}
         run = regard.train(
-            [*pairs, endless], settings | {"validation.bleu_sentences": 500}, out=tmp_path / f"run{name}"
+            "translate",
+            settings | {"validation.bleu_sentences": 500},
+            data=[*pairs, endless],
+            out=tmp_path / f"run{name}",
         )
         assert [part for part in ("train", "valid") if run.record.report.model_dump()[part]["dropped"]] == [name]
         assert run.record.report.model_dump()[name]["dropped"] == {"too long": 1}
@@ -178,7 +181,9 @@ def test_a_line_of_twenty_thousand_tokens_is_survived_and_counted(tmp_path, pair
 
 def test_a_run_whose_patience_is_over_stays_so(tmp_path, pairs):
     settings = SMALL | {"train.patience": 1, "train.learning_rate": 1e-12, "train.optimizer": "sgd"}
-    run = regard.train(pairs, settings | {"train.steps": 400, "train.validate_every": 2}, out=tmp_path / "run")
+    run = regard.train(
+        "translate", settings | {"train.steps": 400, "train.validate_every": 2}, data=pairs, out=tmp_path / "run"
+    )
     assert run.record.state == "no improvement" and (steps := run.record.steps) < 400
     run.note(state="running")  # killed while the test sets were being scored
     regard.resume(run.path)
@@ -190,11 +195,11 @@ def test_resume_is_verified(tmp_path, monkeypatch):
     (tmp_path / "a.tsv").write_text("".join(f"eins {n % 7} zwei\tone {n % 7} two {n}\n" for n in range(200)))
     recipe.write_text(f'task = "translate"\ndata.train.path = "{tmp_path / "a.tsv"}"\n')
     before = set(Path("/tmp").glob("regard-verify-*"))
-    found = verify_resume(find_recipe(str(recipe)), SMALL | {"train.schedule": "cosine"}, steps=6)
-    assert (found.steps, found.interrupted_at, found.device) == (6, 3, "cpu")
-    assert found.is_exact and found.weights == found.optimizer == found.losses == 0
+    proof = verify_resume(find_recipe(str(recipe)), SMALL | {"train.schedule": "cosine"}, steps=6)
+    assert (proof.steps, proof.interrupted_at, proof.device) == (6, 3, "cpu")
+    assert proof.is_exact and proof.weights == proof.optimizer == proof.losses == 0
     assert set(Path("/tmp").glob("regard-verify-*")) <= before
-    # The proof can fail: without the optimizer's state the second half goes another way.
+    # The proof can fail: without the optimizer's state the second half trains differently.
     monkeypatch.setattr("regard.training.loop.restore_optimizer", lambda *_: None)
     assert not verify_resume(find_recipe(str(recipe)), SMALL, steps=6).is_exact
 
@@ -211,7 +216,9 @@ def test_differences_are_told():
 def test_checkpoints_are_averaged(tmp_path, pairs):
     from safetensors.torch import load_file
 
-    run = regard.train(pairs, SMALL | {"train.keep_last": 3, "train.keep_best": 2}, out=tmp_path / "run")
+    run = regard.train(
+        "translate", SMALL | {"train.keep_last": 3, "train.keep_best": 2}, data=pairs, out=tmp_path / "run"
+    )
     made = average([run.path])
     assert made.path == run.path / "averaged" and [folder.name for folder in made.checkpoints] == [
         "00000012",

@@ -16,9 +16,11 @@ from regard.progress import Progress
 from regard.runs.planning.plan import plan_run
 from regard.runs.planning.recipes import find_recipe, resolve_run, shipped
 from regard.runs.run import Run
+from regard.runs.scores.evaluate import evaluate_sets
+from regard.tasks.declarations import Context
 from regard.tasks.load import load
 from regard.tasks.translate import losses
-from regard.tasks.translate.evaluate import encode_pairs, evaluate_run
+from regard.tasks.translate.evaluate import encode_pairs
 from regard.tasks.translate.prepare import prepare_translation
 from regard.training.device.machine import prepare_machine
 from spelling import trained_bytes
@@ -85,15 +87,15 @@ def test_training_from_files_needs_nothing_but_training_text(tmp_path, pairs):
     files = {"data.train.source": str(tmp_path / "a.de"), "data.train.target": str(tmp_path / "a.en")}
     run = regard.train("translate", SMALL | files, out=tmp_path / "run", progress=telling)
     facts = run.record.report.model_dump()
-    assert facts["train"]["dropped"] == {"empty": 2} and facts["train"]["carved"] == facts["valid"]["kept"] > 0
+    assert facts["train"]["dropped"] == {"empty": 2} and facts["train"]["held_out"] == facts["valid"]["kept"] > 0
     assert any("dropped: 2 empty" in message and "held out for validation" in message for message in telling.said)
     assert set(run.scores) == {"valid"}
     assert set(facts["files"]) == {str(tmp_path / "a.de"), str(tmp_path / "a.en")}
 
 
 def test_a_resumed_run_equals_one_never_interrupted(tmp_path, pairs):
-    straight = regard.train(pairs, SMALL, out=tmp_path / "straight")
-    cut = regard.train(pairs, SMALL | {"train.steps": 7}, out=tmp_path / "cut")
+    straight = regard.train("translate", SMALL, data=pairs, out=tmp_path / "straight")
+    cut = regard.train("translate", SMALL | {"train.steps": 7}, data=pairs, out=tmp_path / "cut")
     # The schedule does not look at the number of steps, so a run may be made longer.
     regard.resume(cut.path, {"train.steps": 12})
     one, other = (run.latest / "model.safetensors" for run in (straight, cut))
@@ -130,20 +132,29 @@ def test_resume_refuses_what_would_change_the_result(tmp_path, pairs):
     ids=str,
 )
 def test_every_kind_of_run_goes_through(tmp_path, pairs, changes):
-    run = regard.train(pairs, SMALL | {"train.steps": 4, "train.warmup": 2} | changes, out=tmp_path / "run")
+    run = regard.train(
+        "translate", SMALL | {"train.steps": 4, "train.warmup": 2} | changes, data=pairs, out=tmp_path / "run"
+    )
     assert isinstance(regard.load(run.best)("Der Hund schläft.").text, str)
     assert run.record.state == "finished"
 
 
 def test_training_with_dropout_of_pieces_repeats(tmp_path, pairs):
-    runs = [regard.train(pairs, SMALL | {"text.dropout": 0.2}, out=tmp_path / name) for name in "ab"]
+    runs = [
+        regard.train("translate", SMALL | {"text.dropout": 0.2}, data=pairs, out=tmp_path / name) for name in "ab"
+    ]
     assert (runs[0].latest / "model.safetensors").read_bytes() == (runs[1].latest / "model.safetensors").read_bytes()
 
 
-def test_one_side_alone_may_be_split_anew(pairs):
-    changes = SMALL | {"text.dropout": 0.3, "text.target_dropout": 0.0}
+def test_one_side_alone_may_be_split_anew():
+    changes = SMALL | {
+        "data.train.max_rows": 300,
+        "data.valid.max_rows": 20,
+        "text.dropout": 0.3,
+        "text.target_dropout": 0.0,
+    }
     settings = resolve_run(find_recipe("translate-miniature"), changes).settings
-    prepared = prepare_translation(settings, prepare_machine(settings.machine), given=pairs)
+    prepared = prepare_translation(settings, Context(prepare_machine(settings.machine)))
     first, second = (prepared.feed.corpus(epoch) for epoch in (0, 1))
     assert not np.array_equal(first.source.ids, second.source.ids)
     assert np.array_equal(first.target.ids, second.target.ids)
@@ -152,25 +163,33 @@ def test_one_side_alone_may_be_split_anew(pairs):
 def test_a_ready_made_tokenizer_is_taken_over(tmp_path, pairs, quick_run):
     given = str(quick_run.best / "tokenizer.source.json")
     run = regard.train(
-        pairs, SMALL | {"train.steps": 2, "train.warmup": 1, "text.tokenizer": given}, out=tmp_path / "run"
+        "translate",
+        SMALL | {"train.steps": 2, "train.warmup": 1, "text.tokenizer": given},
+        data=pairs,
+        out=tmp_path / "run",
     )
     assert json.loads((run.best / "tokenizer.json").read_text()) == json.loads(Path(given).read_text())
 
 
 def test_a_tokenizer_with_an_end_alone_is_enough(tmp_path, pairs):
     trained_bytes([text for pair in pairs for text in pair], 400).save(str(tmp_path / "gpt2.json"))
-    run = regard.train(pairs, SMALL | {"text.tokenizer": str(tmp_path / "gpt2.json")}, out=tmp_path / "run")
+    run = regard.train(
+        "translate", SMALL | {"text.tokenizer": str(tmp_path / "gpt2.json")}, data=pairs, out=tmp_path / "run"
+    )
     answer = regard.load(run.best, "cpu")("Der Hund schläft.", beam_size=200, max_length=3)
     assert any(candidate.is_finished for candidate in answer.candidates)
 
 
 def test_too_long_pairs_are_counted(tmp_path, pairs):
     run = regard.train(
-        pairs, SMALL | {"data.cleaning.max_tokens": 14, "train.steps": 2, "train.warmup": 1}, out=tmp_path / "run"
+        "translate",
+        SMALL | {"data.cleaning.max_tokens": 14, "train.steps": 2, "train.warmup": 1},
+        data=pairs,
+        out=tmp_path / "run",
     )
     assert run.record.report.model_dump()["train"]["dropped"]["too long"] > 10
     with pytest.raises(DataError, match="Every pair is longer than 1 tokens; raise data.cleaning.max_tokens"):
-        regard.train(pairs, SMALL | {"data.cleaning.max_tokens": 1}, out=tmp_path / "none")
+        regard.train("translate", SMALL | {"data.cleaning.max_tokens": 1}, data=pairs, out=tmp_path / "none")
     assert not (tmp_path / "none" / "run.json").exists()
 
 
@@ -178,57 +197,63 @@ def test_nothing_is_overwritten_unless_asked_for(quick_run, tmp_path, pairs):
     with pytest.raises(RunError) as error:
         regard.train("translate-miniature", out=quick_run.path)
     assert str(error.value) == (
-        f"{quick_run.path}: there is a run here already (finished); go on with --resume {quick_run.path}, replace it "
-        "with --overwrite, or choose another folder with --out."
+        f"{quick_run.path}: there is a run here already (finished); resume it with --resume {quick_run.path}, "
+        "replace it with --overwrite, or choose another folder with --out."
     )
     (tmp_path / "keep.txt").write_text("mine")
     for overwrite in (False, True):
         with pytest.raises(RunError) as error:
-            regard.train(pairs, SMALL, out=tmp_path, overwrite=overwrite)
+            regard.train("translate", SMALL, data=pairs, out=tmp_path, overwrite=overwrite)
         assert str(error.value) == f"{tmp_path}: this exists and is not a run; choose another folder with --out."
     assert (tmp_path / "keep.txt").read_text() == "mine"
 
 
 def test_a_run_that_is_to_be_replaced_stays_until_the_new_one_begins(tmp_path, pairs):
-    run = regard.train(pairs, SMALL | {"train.steps": 2, "train.warmup": 1}, out=tmp_path / "run")
+    run = regard.train("translate", SMALL | {"train.steps": 2, "train.warmup": 1}, data=pairs, out=tmp_path / "run")
     for bad in ({"text.size": 20}, {"data.train.path": "no.tsv"}):
         with pytest.raises(RegardError):
             regard.train(
                 "translate",
-                SMALL | {"data.train.path": str(run.path / "pairs.jsonl")} | bad,
+                SMALL | {"data.train.path": run.record.settings.data["train"]["path"]} | bad,
                 out=run.path,
                 overwrite=True,
             )
         assert isinstance(regard.load(run.best)("Ja.").text, str)
     with pytest.raises(ConfigError):
-        regard.train(pairs, SMALL | {"text.size": 20}, out=tmp_path / "new")
+        regard.train("translate", SMALL | {"text.size": 20}, data=pairs, out=tmp_path / "new")
     assert not (tmp_path / "new").exists()
-    assert regard.train(pairs, SMALL | {"train.steps": 3}, out=run.path, overwrite=True).record.steps == 3
+    assert (
+        regard.train("translate", SMALL | {"train.steps": 3}, data=pairs, out=run.path, overwrite=True).record.steps
+        == 3
+    )
 
 
 def test_what_a_run_killed_in_its_first_moment_leaves_is_no_obstacle(tmp_path, pairs):
-    for names in ((".lock",), (".lock", "pairs.jsonl", ".run.json.0123abcd")):
+    for names in ((".lock",), (".lock", "data/train-0123abcd.jsonl", ".run.json.0123abcd")):
         folder = tmp_path / str(len(names))
-        folder.mkdir()
+        (folder / "data").mkdir(parents=True)
         for name in names:
             (folder / name).write_text("")
-        regard.train(pairs, SMALL | {"train.steps": 2, "train.warmup": 1}, out=folder)
+        regard.train("translate", SMALL | {"train.steps": 2, "train.warmup": 1}, data=pairs, out=folder)
         assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == [".lock"]
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "pairs.jsonl").write_text("mine")  # no lock beside it: not left by a run
+    (tmp_path / "mine" / "data").mkdir(parents=True)
+    (tmp_path / "mine" / "data" / "train-0123abcd.jsonl").write_text("mine")  # no lock beside it: not left by a run
     with pytest.raises(RunError, match="this exists and is not a run"):
-        regard.train(pairs, SMALL, out=tmp_path / "mine")
+        regard.train("translate", SMALL, data=pairs, out=tmp_path / "mine")
 
 
 def test_a_kill_while_a_new_run_takes_the_place_of_an_old_one_mixes_nothing(tmp_path, pairs, monkeypatch):
     short = SMALL | {"train.steps": 2, "train.warmup": 1}
-    run = regard.train(pairs, short, out=tmp_path / "run")
-    monkeypatch.setattr("regard.runs.store.folder.write_text", lambda *_: 1 / 0)
+    run = regard.train("translate", short, data=pairs, out=tmp_path / "run")
+    monkeypatch.setattr("regard.runs.store.folder.write_json", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        regard.train(pairs, short | {"train.steps": 3}, out=run.path, overwrite=True)
+        regard.train("translate", short | {"train.steps": 3}, data=pairs, out=run.path, overwrite=True)
     monkeypatch.undo()
     assert run.record.settings.plain["train"]["steps"] == 2 and not run.has_checkpoint
-    assert regard.train(pairs, short | {"train.steps": 3}, out=run.path, overwrite=True).record.steps == 3
+    assert (
+        regard.train("translate", short | {"train.steps": 3}, data=pairs, out=run.path, overwrite=True).record.steps
+        == 3
+    )
 
 
 def test_two_runs_that_begin_in_one_folder_at_once_do_not_mix(tmp_path, pairs, monkeypatch):
@@ -236,12 +261,12 @@ def test_two_runs_that_begin_in_one_folder_at_once_do_not_mix(tmp_path, pairs, m
     monkeypatch.setattr(import_module("regard.runs.train"), "claim", lambda *_: claimed)
     claimed.path.mkdir()
     with claimed.in_hand(), pytest.raises(RunError, match="another process is training this run right now"):
-        regard.train(pairs, SMALL, out=claimed.path)
+        regard.train("translate", SMALL, data=pairs, out=claimed.path)
     assert [path.name for path in claimed.path.iterdir()] == [".lock"]
 
 
 def test_two_processes_do_not_train_one_run(tmp_path, pairs):
-    run = regard.train(pairs, SMALL | {"train.steps": 2, "train.warmup": 1}, out=tmp_path / "run")
+    run = regard.train("translate", SMALL | {"train.steps": 2, "train.warmup": 1}, data=pairs, out=tmp_path / "run")
     with (
         run.in_hand(),
         pytest.raises(RunError, match="another process is training this run right now; let it finish"),
@@ -253,7 +278,7 @@ def test_a_finished_run_says_so(quick_run):
     with pytest.raises(RunError) as error:
         regard.resume(quick_run.path)
     assert str(error.value) == (
-        f"{quick_run.path}: this run is finished at step 60; to go on, give train.steps=N above that."
+        f"{quick_run.path}: this run is finished at step 60; to train it further, give train.steps=N above that."
     )
     with pytest.raises(ConfigError, match="train.stps: unknown setting.*did you mean train.steps"):
         regard.resume(quick_run.path, {"train.stps": 90})
@@ -261,7 +286,10 @@ def test_a_finished_run_says_so(quick_run):
 
 def test_what_changed_since_a_run_began_is_said(tmp_path, pairs, quick_run):
     run = regard.train(
-        pairs, SMALL | {"train.steps": 2, "train.schedule": "cosine", "train.warmup": 1}, out=tmp_path / "run"
+        "translate",
+        SMALL | {"train.steps": 2, "train.schedule": "cosine", "train.warmup": 1},
+        data=pairs,
+        out=tmp_path / "run",
     )
     run.note(machine=run.record.machine.plain | {"torch": "1.0"})
     telling = Telling()
@@ -272,8 +300,8 @@ def test_what_changed_since_a_run_began_is_said(tmp_path, pairs, quick_run):
     run.note(data=run.record.report.model_dump() | {"hash": "other"})
     with pytest.raises(RunError, match="The training data is not what the run began with"):
         regard.resume(run.path, {"train.steps": 5})
-    (run.path / "pairs.jsonl").unlink()
-    run.note(data=run.record.report.model_dump() | {"files": {str(run.path / "pairs.jsonl"): "x"}})
+    (file,) = (run.path / "data").iterdir()
+    file.unlink()
     with pytest.raises(RunError, match="the run was trained on this file, but it is missing; put it back to resume"):
         regard.resume(run.path, {"train.steps": 5})
 
@@ -291,7 +319,7 @@ def test_lines_past_a_learned_table_count_against_the_score(tmp_path, pairs):
     test.write_text("".join(json.dumps(pair._asdict()) + "\n" for pair in [*pairs[:5], long]))
     changes = {"model.positions": "learned", "model.max_positions": 64, "data.test.own.path": str(test)}
     telling = Telling()
-    run = regard.train([*pairs, long], SMALL | changes, out=tmp_path / "run", progress=telling)
+    run = regard.train("translate", SMALL | changes, data=[*pairs, long], out=tmp_path / "run", progress=telling)
     assert (
         run.record.report.model_dump()["train"]["dropped"].get("too long", 0)
         + run.record.report.model_dump()["valid"]["dropped"].get("too long", 0)
@@ -302,23 +330,25 @@ def test_lines_past_a_learned_table_count_against_the_score(tmp_path, pairs):
 
 
 def test_a_run_without_test_sets_is_scored_on_its_validation_set(tmp_path, pairs):
-    run = regard.train(pairs, SMALL | {"train.steps": 2, "train.warmup": 1}, out=tmp_path / "run")
-    (found,) = evaluate_run(str(run.path), device="cpu")
-    assert found.name == "valid" and found.scores[0].value == run.scores["valid"]["scores"][0]["value"]
+    run = regard.train("translate", SMALL | {"train.steps": 2, "train.warmup": 1}, data=pairs, out=tmp_path / "run")
+    ((name, valid),) = evaluate_sets(run.path, device="cpu").items()
+    assert name == valid.evaluation.name == "valid"
+    assert valid.evaluation["bleu"] == run.scores["valid"]["scores"][0]["value"]
 
 
 def test_lines_past_what_is_read_count_against_the_score(quick_run):
     telling = Telling()
     texts = [("Ja.", "Yes."), ("Ja. " * 40, "Yes.")]
-    found = regard.evaluate(regard.load(quick_run.best, "cpu"), texts, progress=telling, max_source_length=20)
-    assert (found.too_long, found.sentences, found.hypotheses[1]) == (1, 2, "")
-    assert "test: 1 pairs are longer than the 20 tokens of decode.max_source_length." in telling.said
+    evaluations = regard.evaluate(regard.load(quick_run.best, "cpu"), texts, progress=telling, max_source_length=20)
+    scored = evaluations["data"]
+    assert (scored["too_long"], scored["sentences"], scored.outputs[1]) == (1, 2, "")
+    assert "data: 1 pairs are longer than the 20 tokens of decode.max_source_length." in telling.said
 
 
 def test_scores_of_plain_tuples_and_of_nothing(quick_run):
     translator = regard.load(quick_run.best, "cpu")
-    assert regard.evaluate(translator, [("Ja.", "Yes.")]).sentences == 1
-    with pytest.raises(DataError, match="test: there are no sentence pairs to score; give at least one"):
+    assert regard.evaluate(translator, [("Ja.", "Yes.")])["data"].metrics["sentences"] == 1
+    with pytest.raises(DataError, match="data: there are no sentence pairs to score; give at least one"):
         regard.evaluate(translator, [])
 
 
@@ -326,23 +356,25 @@ def test_a_loss_that_is_no_number_never_becomes_the_best(tmp_path, pairs):
     changes = {"train.steps": 1, "train.warmup": 0, "train.clip_norm": 0, "train.learning_rate": 1e30}
     said = "step 1: the validation's loss is NaN or infinite"
     with pytest.raises(RunError, match=f"{said}; lower train.learning_rate"):
-        regard.train(pairs, SMALL | changes | {"train.rollbacks": 0}, out=tmp_path / "never")
+        regard.train("translate", SMALL | changes | {"train.rollbacks": 0}, data=pairs, out=tmp_path / "never")
     assert not (tmp_path / "never" / "checkpoints").exists()
     with pytest.raises(RunError, match=f"{said}, also after 3 rollbacks; lower train.learning_rate"):
-        regard.train(pairs, SMALL | changes, out=tmp_path / "thrice")
+        regard.train("translate", SMALL | changes, data=pairs, out=tmp_path / "thrice")
     assert set(Run(tmp_path / "thrice").checkpoints.index.kept.values()) == {None}
     assert Run(tmp_path / "thrice").record.state == "failed"
 
 
 def test_evaluation_of_a_run_on_its_own_sets_and_on_others(quick_run, tmp_path):
-    own, *unseen = evaluate_run(str(quick_run.path), device="cpu")
+    own, *unseen = (each.evaluation for each in evaluate_sets(quick_run.path, device="cpu").values())
     assert [each.name for each in unseen] == ["unseen-pairs", "unseen-cases", "unseen-depth"]
     recorded = quick_run.scores["test"]
-    assert own.name == "test" and own.sentences == 30
-    assert math.isclose(own.scores[0].value, recorded["scores"][0]["value"])
-    assert math.isclose(own.loss, recorded["loss"], rel_tol=1e-6)
-    with pytest.raises(RunError, match="a checkpoint alone has no test sets; give --data, or --source and --target"):
-        evaluate_run(str(quick_run.best))
+    assert own.name == "test" and own["sentences"] == 30
+    assert math.isclose(own["bleu"], recorded["scores"][0]["value"])
+    assert math.isclose(own["loss"], recorded["loss"], rel_tol=1e-6)
+    with pytest.raises(
+        RunError, match="a checkpoint alone has no test sets; give --source FILE --target FILE, or --data"
+    ):
+        evaluate_sets(quick_run.best)
 
 
 def test_shipped_recipes_resolve_and_say_what_they_are_for():
@@ -371,11 +403,11 @@ def test_settings_have_their_layers(tmp_path):
     path.write_text(
         'task = "translate"\nmodel.preset = "transformer-tiny"\nmodel.heads = 8\ndata.train.path = "a.tsv"\n'
     )
-    found = resolve_run(find_recipe(str(path)), {"model.dropout": 0.3})
-    assert (found.settings.model.width, found.source("model.width")) == (96, "preset transformer-tiny")
-    assert (found.settings.model.heads, found.source("model.heads")) == (8, f"recipe {path}")
-    assert (found.settings.model.dropout, found.source("model.dropout")) == (0.3, "the command line")
-    assert found.source("model.norm_epsilon") == "default"
+    resolved = resolve_run(find_recipe(str(path)), {"model.dropout": 0.3})
+    assert (resolved.settings.model.width, resolved.source("model.width")) == (96, "preset transformer-tiny")
+    assert (resolved.settings.model.heads, resolved.source("model.heads")) == (8, f"recipe {path}")
+    assert (resolved.settings.model.dropout, resolved.source("model.dropout")) == (0.3, "the command line")
+    assert resolved.source("model.norm_epsilon") == "default"
 
 
 def test_other_training_text_replaces_all_of_a_recipes_data():
@@ -396,8 +428,8 @@ def test_a_recipe_without_a_task_is_told(tmp_path):
     path.write_text("seed = 1\n")
     with pytest.raises(ConfigError) as error:
         resolve_run(find_recipe(str(path)), {})
-    assert str(error.value) == f'recipe {path}: it does not say its task; add task = "translate".'
-    with pytest.raises(ConfigError, match='task: "fly" is not one of .*, translate.'):
+    assert str(error.value) == f'recipe {path}: it names no task; add task = "translate".'
+    with pytest.raises(ConfigError, match='task: "fly" is not one of translate, .*, choose.'):
         resolve_run(find_recipe(str(path)), {"task": "fly"})
 
 
@@ -416,8 +448,8 @@ def test_a_plan_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sets = {f"data.test.{name}.max_rows": 5 for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")}
     changes = {"data.train.max_rows": 300, "data.valid.max_rows": 20, "text.size": 600} | sets
-    plan = plan_run(resolve_run(find_recipe("translate-miniature"), changes).settings)
-    assert plan.train_pairs == 300 and plan.updates_per_epoch > 0 and plan.parameters > 100_000
+    plan, _ = plan_run(resolve_run(find_recipe("translate-miniature"), changes).settings)
+    assert plan.data["train_pairs"] == 300 and plan.updates_per_epoch > 0 and plan.parameters > 100_000
     assert list(tmp_path.iterdir()) == []
 
 
@@ -432,15 +464,45 @@ def test_a_run_knows_its_paths(tmp_path):
 def test_the_loss_of_pairs_that_do_not_fit_together_is_the_same(quick_run, monkeypatch):
     translator = load(quick_run.best, "cpu")
     encoded = encode_pairs(translator, list(miniature.pairs("valid", 30)))
-    found = losses.mean_nll(translator.model, encoded, translator.device, 4096)
-    whole, limits = losses._mean_surprise, []
+    whole = losses.mean_nll(translator.model, encoded, translator.device, 4096)
+    compute, limits = losses._mean_surprise, []
 
     def narrow(model, pairs, device, limit):
         limits.append(limit)
         if limit > 1024:
             raise torch.OutOfMemoryError("CUDA out of memory.")
-        return whole(model, pairs, device, limit)
+        return compute(model, pairs, device, limit)
 
     monkeypatch.setattr(losses, "_mean_surprise", narrow)
     again = losses.mean_nll(translator.model, encoded, translator.device, 4096)
-    assert limits == [4096, 2048, 1024] and again["loss"] == pytest.approx(found["loss"], abs=1e-5)
+    assert limits == [4096, 2048, 1024] and again["loss"] == pytest.approx(whole["loss"], abs=1e-5)
+
+
+def test_rows_from_memory_are_checked_before_anything_is_written(tmp_path, pairs):
+    out = tmp_path / "run"
+    for rows, sentence in (
+        ([], "data: there are no rows to train on; give at least a few hundred."),
+        ([*pairs, ("Ja.",)], "data: row 301 is not (source, target); give that many texts."),
+        (["Ja."], "data: row 1 is not (source, target); give that many texts."),
+        ([("Ja.", 5)], "data: the target of row 1 is not text; give a string."),
+        ([{"source": "Ja."}], "data: the target of row 1 is not text; give a string."),
+    ):
+        with pytest.raises(DataError) as error:
+            regard.train("translate", SMALL, data=rows, out=out)
+        assert str(error.value) == sentence
+    with pytest.raises(ConfigError, match="recipe: name a recipe, a task or a TOML file; rows go in as data=rows"):
+        regard.train(pairs, SMALL, out=out)
+    with pytest.raises(ConfigError, match=r"data: the task elmo reads files \(--text FILE or --text FOLDER\)"):
+        regard.train("elmo", data=["A text."], out=out)
+    assert not out.exists()
+
+
+def test_rows_of_a_run_that_never_began_are_removed(tmp_path, pairs):
+    with pytest.raises(RegardError):
+        regard.train("translate", SMALL | {"machine.device": "cuda:99"}, data=pairs, out=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    run = regard.train("translate", SMALL | {"train.steps": 2, "train.warmup": 1}, data=pairs, out=tmp_path / "run")
+    kept = list((run.path / "data").iterdir())
+    with pytest.raises(RegardError):
+        regard.train("translate", SMALL | {"text.size": 20}, data=pairs[:200], out=run.path, overwrite=True)
+    assert list((run.path / "data").iterdir()) == kept

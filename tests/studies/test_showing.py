@@ -9,7 +9,7 @@ import pytest
 
 from nasty import NASTY
 from regard.reporting.markdown import code, table
-from regard.runs.reports.attention import Looks, draw_looks
+from regard.runs.reports.attention import AttentionLayer, draw_attention
 from regard.runs.train import train
 from regard.studies.race.charts import Picture, draw_lines
 from regard.studies.race.elements import bullets, figure, section
@@ -119,8 +119,8 @@ def test_tokens_of_all_kinds_are_drawn_with_their_weights(tmp_path, ending):
     import numpy as np
 
     count = len(NASTY)
-    found = Looks("self", 0, 1, NASTY, NASTY, np.full((1, count, count), 1 / count, np.float32))
-    draw_looks(found, [None], tmp_path / f"a.{ending}")
+    layer = AttentionLayer("self", 0, 1, NASTY, NASTY, np.full((1, count, count), 1 / count, np.float32))
+    draw_attention(layer, [None], tmp_path / f"a.{ending}")
     if ending == "svg":
         ElementTree.parse(tmp_path / "a.svg")
 

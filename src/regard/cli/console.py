@@ -98,7 +98,7 @@ class ElapsedColumn:
         self.total, self.done, self.first = total, done, done
         self.started = time.monotonic()
 
-    def figures(self, facts: dict[str, float]) -> str:
+    def status(self, facts: dict[str, float]) -> str:
         """Return loss, speed and ETA as text."""
         elapsed = time.monotonic() - self.started
         rate = (self.done - self.first) / elapsed if elapsed > 0 else 0.0
@@ -147,7 +147,7 @@ class BarProgress(Progress):
             class TerminalBar(Bar):
                 def advance(self, amount: int = 1, **facts: float) -> None:
                     clock.done += amount
-                    bars.update(task, completed=clock.done, metrics=clock.figures(facts))
+                    bars.update(task, completed=clock.done, metrics=clock.status(facts))
 
             yield TerminalBar()
 
@@ -182,6 +182,6 @@ class LineProgress(Progress):
                 is_end = amount > 0 and clock.done == total  # an amount of 0 only refreshes the metrics
                 if now - self.printed >= SECONDS_BETWEEN_LINES or (self.has_lines and is_end):
                     self.printed, self.has_lines = now, True
-                    print_message(f"{title} {clock.done:,}/{f'{total:,}' if total else '?'}  {clock.figures(facts)}")
+                    print_message(f"{title} {clock.done:,}/{f'{total:,}' if total else '?'}  {clock.status(facts)}")
 
         yield LineBar()

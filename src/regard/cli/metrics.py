@@ -10,7 +10,7 @@ from regard.runs.run import Run
 from regard.runs.scores.compare import Comparison
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.declarations import Metric
-from regard.tasks.evaluation import metric_value
+from regard.tasks.evaluation import finite, metric_value
 
 JSON_KEYS = ("state", "steps", "best_step", "seconds", "data_wait_seconds", "parameters", "data", "scores")
 
@@ -75,7 +75,7 @@ def _print_sets(task: AnyTask, by_set: Mapping[str, Mapping[str, Any]]) -> None:
 def _cell(values: Mapping[str, Any], metric: Metric) -> str:
     """Return a metric as it is shown, with its interval where there is one."""
     value = metric_value(values, metric.key)
-    if value is None:
+    if finite(value) is None:
         return "-"
     interval = values.get("intervals", {}).get(metric.key)
     shown = format(value, metric.format)

@@ -1,4 +1,4 @@
-"""Several checkpoints into one."""
+"""Checkpoint averaging: the mean of several checkpoints' weights as a new one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,18 +23,18 @@ def average(
 ) -> Average:
     """Write the mean of a run's kept checkpoints, or of several runs' or folders' best ones, to a new folder.
 
-    `out` unset: a folder `averaged` inside the run.
+    `out` is a new folder (default: `averaged` inside the run).
     """
-    places = [Path(path) for path in paths]
-    if len(places) == 1:
-        folders = kept_checkpoints(find_run(places[0]), count, which)
-        target = places[0] / "averaged" if out is None else Path(out)
+    sources = [Path(path) for path in paths]
+    if len(sources) == 1:
+        folders = kept_checkpoints(find_run(sources[0]), count, which)
+        target = sources[0] / "averaged" if out is None else Path(out)
     elif out is None:
-        raise ConfigError("Say with --out where the mean of several checkpoints goes.")
+        raise ConfigError("--out: several checkpoints are averaged; name the new folder with it.")
     else:
         if count is not None:
             raise ConfigError(f"--count {count} is for the checkpoints of one run; here each is named.")
-        folders, target = [find_checkpoint(place) for place in places], Path(out)
+        folders, target = [find_checkpoint(source) for source in sources], Path(out)
     if target.exists():
         raise RunError(f"{target}: this exists already; remove it, or choose another folder with --out.")
     write_bundle(target, average_checkpoints(folders))
@@ -42,7 +42,7 @@ def average(
 
 
 def find_run(path: Path) -> Path:
-    """Return the path after making sure that it is a run with checkpoints."""
+    """Return the path of a run with checkpoints; anything else is refused."""
     find_checkpoint(path)
     if not (path / "checkpoints").is_dir():
         raise RunError(f"{path}: this is a single checkpoint, so there is nothing to average; name its run.")

@@ -1,4 +1,4 @@
-"""The work of a run: prepare its data, train, keep its record, and score the result."""
+"""Execution of a run: prepare its data, train, keep its record, and score the result."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -34,8 +34,8 @@ from regard.training.state import LoopState
 from regard.version import __version__
 
 Start = Literal["new", "replace", "again", "resume"]
-"""In a free folder; in place of an old run, which stays until the data is ready; the same run from step 0; from its
-latest checkpoint."""
+"""new: in an unused folder; replace: instead of an old run, which stays until the data is ready; again: the same run
+from step 0; resume: from its latest checkpoint."""
 
 Prepare = Callable[[RunSettings[Any], Context], Prepared[Any]]
 """From settings to what the loop needs: a task's own, or one that shares data between runs."""
@@ -43,7 +43,7 @@ Prepare = Callable[[RunSettings[Any], Context], Prepared[Any]]
 
 @dataclass(frozen=True)
 class RunSpec:
-    """What is to be done in the folder of a run."""
+    """The settings of a run, and how it starts in its folder."""
 
     resolved: Resolved[RunSettings[ModelSettings]]
     start: Start = "new"
@@ -102,8 +102,8 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
             if isinstance(settings.train, TrainSettings):
                 before = record.settings.train.get("micro_batch_tokens")
                 if before != settings.train.micro_batch_tokens:
-                    trainer.state.micro_batch_limit = None  # the user overrides what was found out before
-        team.wait()  # everybody has read what the main process may now change
+                    trainer.state.micro_batch_limit = None  # the user's limit replaces the one that was determined
+        team.wait()  # every process has read what the main process may now change
         if team.is_main:
             if checkpoint:
                 _step_back(run, *checkpoint, trainer.state.step, progress)
@@ -166,8 +166,8 @@ def _compare(
     if record.report.hash != prepared.report.hash:
         if not force:
             raise RunError(
-                "The training data is not what the run began with, so resuming would not continue the same run; start "
-                "a new run, or resume regardless with --force."
+                "The training data is not what the run began with, so resuming would not continue the same run; "
+                "start a new run, or resume regardless with --force."
             )
         progress.warn("The training data is not what the run began with; continuing with it as it is now.")
     before = (record.machine or MachineRecord(device="", threads=0)).plain

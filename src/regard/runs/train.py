@@ -1,7 +1,8 @@
-"""From a recipe to a run."""
+"""Training: from a recipe, or from rows in memory, to a run."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from regard.progress import SILENT, Progress
 from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import Recipe, find_recipe, resolve_run
 from regard.runs.run import Run
-from regard.runs.store.folder import DATA, claim, missing_folders, removed_if_empty
+from regard.runs.store.folder import DATA, RunFolder, claim, missing_folders, removed_if_empty
 from regard.tasks.contract import find_task
+from regard.tasks.record import RECORD
 from regard.training.parallel.process_group import is_main_process
 
 
@@ -32,32 +34,68 @@ def train(
     settings by dotted name. `data` are training rows from memory, such as (source, target) pairs for `translate`:
     they are written to the run's folder first, so that the run can be resumed.
     """
-    if isinstance(recipe, (str, Path)):
-        chosen = find_recipe(str(recipe))
-    else:
-        chosen = Recipe(str(recipe.get("task", "run")), "the call", recipe)
+    chosen = _recipe(recipe)
     path = Path(out) if out is not None else Path("runs") / chosen.name
     lines = None if data is None else _lines(str(chosen.values.get("task")), data)
-    if lines is not None:
-        file = path / DATA / f"train-{lines_hash(lines)[:8]}.jsonl"
+    file = None if lines is None else path / DATA / f"train-{lines_hash(lines)[:8]}.jsonl"
+    if file is not None:
         chosen = Recipe(chosen.name, chosen.origin, {**chosen.values, "data": {"train": {"path": str(file)}}})
     resolved = resolve_run(chosen, overrides or {})
     run = Run(claim(path, overwrite).path) if is_main_process() else Run(path)
+    spec = RunSpec(resolved, "replace" if run.exists else "new")
     with removed_if_empty(missing_folders(path)):
-        if lines is not None and is_main_process():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_text(file, "".join(line + "\n" for line in lines))
-        return execute(run, RunSpec(resolved, "replace" if run.exists else "new"), progress)
+        if file is None or lines is None or not is_main_process():
+            return execute(run, spec, progress)
+        with _written(lines, file, run):
+            return execute(run, spec, progress)
+
+
+def _recipe(given: str | Path | Mapping[str, Any]) -> Recipe:
+    """Return the recipe of a name, of a file, or of nested settings."""
+    if isinstance(given, (str, Path)):
+        return find_recipe(str(given))
+    if not isinstance(given, Mapping):
+        raise ConfigError(
+            "recipe: name a recipe, a task or a TOML file; rows go in as data=rows, such as "
+            'regard.train("translate", data=pairs).'
+        )
+    return Recipe(str(given.get("task", "run")), "the call", given)
+
+
+@contextmanager
+def _written(lines: list[str], file: Path, run: RunFolder) -> Iterator[None]:
+    """Write rows to a file, which is removed again if the run fails before its record names it."""
+    is_new, made = not file.exists(), missing_folders(file.parent)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_text(file, "".join(line + "\n" for line in lines))
+    try:
+        yield
+    except BaseException:
+        if is_new and not (run.exists and file.name in (run.path / RECORD).read_text(encoding="utf-8")):
+            with suppress(OSError):  # a folder that holds something else stays
+                file.unlink(missing_ok=True)
+                for folder in made:
+                    folder.rmdir()
+        raise
 
 
 def _lines(name: str, data: Iterable[Any]) -> list[str]:
     """Return rows from memory as lines of JSON."""
-    fields = find_task(name).row_fields
-    if not fields:
-        raise ConfigError(
-            f"data: the task {name} reads files ({find_task(name).wording.data_flags}); name them instead."
-        )
-    rows = [row if isinstance(row, Mapping) else dict(zip(fields, row, strict=True)) for row in data]
-    if not rows:
+    task = find_task(name)
+    if not task.row_fields:
+        raise ConfigError(f"data: the task {name} reads files ({task.wording.data_flags}); name them instead.")
+    lines = [json.dumps(_row(row, number, task.row_fields), ensure_ascii=False) for number, row in enumerate(data, 1)]
+    if not lines:
         raise DataError("data: there are no rows to train on; give at least a few hundred.")
-    return [json.dumps(row, ensure_ascii=False) for row in rows]
+    return lines
+
+
+def _row(row: Any, number: int, fields: tuple[str, ...]) -> dict[str, str]:
+    """Return a row by field."""
+    values = [row.get(name) for name in fields] if isinstance(row, Mapping) else row
+    if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != len(fields):
+        raise DataError(f"data: row {number} is not ({', '.join(fields)}); give that many texts.")
+    for name, value in zip(fields, values, strict=True):
+        if not isinstance(value, str):
+            raise DataError(f"data: the {name} of row {number} is not text; give a string.")
+    return dict(zip(fields, values, strict=True))

@@ -1,4 +1,4 @@
-"""Proof that resuming changes nothing: the same training with and without an interruption, compared."""
+"""Verification that resuming changes nothing: the same training with and without an interruption, compared."""
 
 import math
 import tempfile
@@ -23,7 +23,7 @@ from regard.training.device.machine import choose_device
 from regard.training.metrics_log import METRICS, read_metrics
 
 CLOCKS = ("seconds", "tokens_per_second", "data_wait")
-"""What no two runs have in common."""
+"""Metrics that depend on the clock, so that no two runs agree in them."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Verification:
 
     @property
     def is_exact(self) -> bool:
-        """Whether there is no difference at all."""
+        """There is no difference at all."""
         return self.weights == self.optimizer == self.losses == 0
 
 
@@ -61,7 +61,7 @@ def verify_resume(
         execute(straight, job, progress)
         progress.say(f"{middle} steps, then a stop")
         execute(cut, replace(job, stop_at=middle), progress)
-        torch.manual_seed(torch.seed())  # a random state that were not saved would now be another
+        torch.manual_seed(torch.seed())  # a random state that was not saved would now differ
         progress.say(f"resumed for the other {steps - middle}")
         execute(cut, replace(job, start="resume"), progress)
         device = choose_device(job.resolved.settings.machine.device).type
@@ -98,6 +98,6 @@ def _record_difference(one: list[dict[str, float]], other: list[dict[str, float]
     if [record.keys() for record in one] != [record.keys() for record in other]:
         return math.inf
     gaps = [
-        abs(value - record[name]) for mine, record in zip(one, other, strict=True) for name, value in mine.items()
+        abs(value - second[name]) for first, second in zip(one, other, strict=True) for name, value in first.items()
     ]
     return max(gaps, default=0.0)

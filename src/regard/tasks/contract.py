@@ -63,6 +63,8 @@ class Task(ABC, Generic[S, D, P]):
     operations: ClassVar[tuple[Operation, ...]]
     """The first one is the call of the pipeline."""
     evaluation: ClassVar[type[EvaluateOptions]] = EvaluateOptions
+    evaluated_with: ClassVar[str] = ""
+    """The command that scores a model on other data; empty: `regard evaluate`, with the flags of `source`."""
     init_from: ClassVar[InitFrom | None] = None
     """Pretrained models it may start from, and their learning rates; None: none."""
     loads: ClassVar[frozenset[str]] = frozenset()
@@ -137,6 +139,9 @@ class Task(ABC, Generic[S, D, P]):
         self, pipeline: P, chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
         """Return the metrics of a model on one set."""
+
+    def check_options(self, pipeline: P, options: EvaluateOptions, origin: str) -> None:
+        """Refuse options that are for another kind of model of the task; `origin` is its name in messages."""
 
     def memory_set(self, name: str, rows: list[Any]) -> "EvalSet":
         """Return rows from memory as a set to score on."""

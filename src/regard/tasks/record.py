@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationError, model_validator
 
 from regard import registry
 from regard.checkpoint.facts import ExtraVectorsRecord, OriginRecord
@@ -103,11 +103,20 @@ class SettingsRecord(Record):
     model: ModelChoice
     train: dict[str, Any]
     data: dict[str, Any]
+    _names: tuple[str, ...] = PrivateAttr(())
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep_order(cls, values: Any, check: Any) -> "SettingsRecord":
+        record: SettingsRecord = check(values)
+        record._names = tuple(values) if isinstance(values, dict) else values._names
+        return record
 
     @property
     def plain(self) -> dict[str, Any]:
-        """All settings as plain values."""
-        return self.model_dump(exclude_unset=True)
+        """All settings as plain values, in the order of the file."""
+        values = self.model_dump(exclude_unset=True)
+        return {name: values[name] for name in self._names}
 
 
 class ProcessRecord(Record):

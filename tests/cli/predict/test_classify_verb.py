@@ -141,8 +141,7 @@ def test_runs_are_evaluated(runs):
 
 def test_columns_of_labels_are_for_models_that_label(quick_run):
     assert bad("evaluate", quick_run.path, "--label-column", "x") == (
-        f"--label-column x: {quick_run.path} is a translator, whose data is given with --source FILE --target FILE, "
-        "or --data FILE; leave it out."
+        f"--label-column x: {quick_run.path} is a translator, whose data has no such column; leave it out."
     )
 
 
@@ -181,7 +180,8 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
         "use regard evaluate."
     )
     assert bad("evaluate", run, "--label-column", "x") == (
-        "--label-column x: this names a column of other data; give the data with --data."
+        f"--label-column x: this names a column of the table that {run}, a classifier, is scored on, and there is no "
+        "--data; leave it out."
     )
     assert bad("evaluate", run, "--stride", 3) == (
         f"--stride 3: for language models, and {run} is a classifier; leave it out."

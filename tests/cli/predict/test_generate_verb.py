@@ -141,8 +141,7 @@ def test_mistakes_in_generation_are_one_sentence(run, quick_run, tmp_path):
         f"{run}: this is a language model, not a translator; use it with regard generate, score or regard evaluate."
     )
     assert bad("evaluate", run, "--data", "no.tsv") == (
-        f"--data no.tsv: {run} is a language model, whose data is given with --text FILE or --text FOLDER; "
-        f"leave it out."
+        f"--data no.tsv: {run} is a language model, whose data is given with --text FILE or --text FOLDER."
     )
 
 

@@ -12,7 +12,7 @@ from generators import language_bundle, tokenizer_of
 from regard.checkpoint.bundle import write_bundle
 from regard.errors import ConfigError
 from regard.nn.probes.trace import Trace
-from regard.runs.reports.attention import looks
+from regard.runs.reports.attention import attention_layer
 from regard.tasks.load import load_encoder, load_generator, load_translator
 
 GERMAN = "Der Hund schläft."
@@ -116,5 +116,5 @@ def test_a_model_without_attention_is_told(tmp_path):
             "inspect: an ELMo reads by LSTMs and has no attention to look at; give a BERT or a GPT."
         )
     assert not (tmp_path / "a.png").exists()
-    with pytest.raises(ConfigError, match="this model has none to look at"):
-        looks(Trace({"text": ["a"]}, {}))
+    with pytest.raises(ConfigError, match="attention: this model has none; give"):
+        attention_layer(Trace({"text": ["a"]}, {}))

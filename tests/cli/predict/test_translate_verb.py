@@ -63,7 +63,7 @@ def test_a_line_is_named_by_its_number_in_the_whole_input(tmp_path, pairs):
     tiny = dict(word.split("=") for word in TINY)
     learned = {"model.positions": "learned", "model.max_positions": 40, "train.steps": 1}
     overrides = {key: int(value) for key, value in tiny.items()} | learned
-    run = regard.train(pairs, overrides | {"train.warmup": 0}, out=tmp_path / "run")
+    run = regard.train("translate", overrides | {"train.warmup": 0}, data=pairs, out=tmp_path / "run")
     text = "Ja.\n" * 600 + "Ja. " * 50 + "\n"
     result = call("translate", run.path, "--quiet", stdin=text)
     assert str(result.exception).startswith("line 601 has ") and result.stdout.count("\n") == 512
@@ -146,9 +146,7 @@ def test_contradictions_in_decoding_are_one_sentence(quick_run, tmp_path):
     assert (
         refused(*words, "--top-p", 0.9) == 'top_p: 0.9 applies to sampling only; set method "sample" too, or omit it.'
     )
-    assert refused(*words, "--n-best", 2) == (
-        "--n-best 2 lists candidates with --json only; add it, or leave --n-best out."
-    )
+    assert refused(*words, "--n-best", 2) == ("--n-best 2 needs --json; add it, or leave out --n-best.")
     assert refused("translate", quick_run.path, "--alternatives", 2) == (
         "--alternatives is for one text; give it after RUN."
     )
@@ -163,8 +161,8 @@ def test_contradictions_in_decoding_are_one_sentence(quick_run, tmp_path):
     assert said.startswith("line 2 has 2") and "more than decode.max_source_length 1,024" in said
 
 
-def test_figures_of_nothing_are_null(quick_run, tmp_path):
-    """A pair longer than evaluation takes leaves no loss to speak of."""
+def test_metrics_of_nothing_are_null(quick_run, tmp_path):
+    """A pair longer than evaluation takes leaves no loss."""
     for side, line in (("de", "Hund " * 3000), ("en", "dog")):
         (tmp_path / f"long.{side}").write_text(line + "\n", encoding="utf-8")
     words = ("evaluate", quick_run.path, "--source", tmp_path / "long.de", "--target", tmp_path / "long.en", "-q")

@@ -97,16 +97,16 @@ def test_answers_in_every_way_to_ask(runs, tmp_path):
     assert rows[0]["answer"] == text and float(rows[0]["probability"]) == pytest.approx(float(probability), abs=1e-3)
 
 
-def test_evaluate_prints_figures_and_writes_passports(runs, tmp_path):
+def test_evaluate_prints_metrics_and_writes_passports(runs, tmp_path):
     text = good("evaluate", runs / "tag", "--data", runs / "words.conll", "--quiet", "--out", tmp_path / "p.json")
     assert "set\texamples\tloss\tF1\tprecision\trecall\taccuracy" in text and "by label:" in text
     assert f"score passports: {tmp_path / 'p.json'}" in text
     again = good(
         "evaluate", runs / "tag", "--data", runs / "words.conll", "--quiet", "--against", tmp_path / "p.json"
     )
-    assert "no significant difference" in again
-    figures = json.loads(good("evaluate", runs / "answer", "--quiet", "--json"))["valid"]
-    assert {"exact_match", "f1", "intervals", "threshold", "files"} <= set(figures)
+    assert "no significant difference between" in again
+    metrics = json.loads(good("evaluate", runs / "answer", "--quiet", "--json"))["valid"]
+    assert {"exact_match", "f1", "intervals", "threshold", "files"} <= set(metrics)
     assert "Spearman" in good("evaluate", runs / "regress", "--quiet")
 
 
@@ -114,8 +114,8 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
     assert bad("tag", runs / "tag", "a", "--file", tmp_path / "x.txt") == "Give either texts or --file, not both."
     assert bad("tag", runs / "tag", "a", "--word-column", "1").startswith("--word-column is for word files")
     assert bad("tag", runs / "regress", "a") == (
-        f"{runs / 'regress'}: this is a regression model, not a tagger; use it with regard regress or "
-        "regard evaluate."
+        f"{runs / 'regress'}: this is a regression model, not a tagger; use it with regard regress or regard "
+        "evaluate."
     )
     assert bad("answer", runs / "answer", "a", "b", "--file", tmp_path / "x.txt") == (
         "Give either a question and its context or --file, not both."

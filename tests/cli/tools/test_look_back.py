@@ -35,21 +35,21 @@ def test_evaluate_says_what_it_wrote_and_how_papers_would_count(shelf, files):
 
 def test_evaluate_takes_several_references_from_files_and_columns(shelf, files, tmp_path):
     words = ("evaluate", "runs/one", "-q", "--json", "--out", "p.json")
-    (found,) = json.loads(good(*words, "--source", "t.de", "--target", "t.en", "--target", "o.en")).values()
-    assert found["scores"][0]["signature"].startswith("nrefs:2") and found["files"][0] == "p.json"
+    (scored,) = json.loads(good(*words, "--source", "t.de", "--target", "t.en", "--target", "o.en")).values()
+    assert scored["scores"][0]["signature"].startswith("nrefs:2") and scored["files"][0] == "p.json"
     (tmp_path / "t.tsv").write_text("Der Hund schläft.\tThe dog sleeps.\tThe dog is asleep.\n")
     columns = ("--target-column", 1, "--target-column", 2)
-    (found,) = json.loads(good(*words, "--data", "t.tsv", *columns)).values()
-    assert found["scores"][0]["signature"].startswith("nrefs:2") and found["sentences"] == 1
+    (scored,) = json.loads(good(*words, "--data", "t.tsv", *columns)).values()
+    assert scored["scores"][0]["signature"].startswith("nrefs:2") and scored["sentences"] == 1
 
 
 def test_evaluate_against_says_it_in_a_table_in_words_and_in_json(shelf):
     said = good("evaluate", "runs/one", "--test-set", "test", "--against", "runs/two", "-q")
     assert "test: runs/one against runs/two\nmetric\tfirst [95 %]\tsecond [95 %]\tdifference [95 %]\tp\n" in said
-    assert "BLEU: runs/one and runs/two cannot be told apart (difference +0.00," in said
+    assert "BLEU: no significant difference between runs/one and runs/two (difference +0.00," in said
     assert "Paired bootstrap, two-sided, 1,000 resamples, seed 12345.\n" in said
-    found = json.loads(good("evaluate", "runs/one", "--against", "runs/two/scores/test.json", "-q", "--json"))
-    against = found["test"]["against"]
+    evaluated = json.loads(good("evaluate", "runs/one", "--against", "runs/two/scores/test.json", "-q", "--json"))
+    against = evaluated["test"]["against"]
     assert [row["p"] for row in against["differences"]] == [1, 1, 1] and len(against["words"]) == 3
     assert against["differences"][0]["interval"] == [0, 0]
 
@@ -66,9 +66,11 @@ def test_runs_are_listed_as_a_table_and_as_json(shelf):
     assert sorted(row[0] for row in rows) == ["runs/one", "runs/two"]
     assert rows[0][1:3] == ["translate", "transformer-tiny"] and rows[0][3].endswith(" on test")
     assert rows[0][5].endswith(" MB") and rows[0][7] == "finished"
+    for name in ("one", "two"):
+        Run(shelf / name).note(started="2020-01-01T00:00:00+00:00")  # an age in days, which does not change meanwhile
     assert good("runs", shelf / "one") == good("runs", "list", shelf / "one")
-    found = json.loads(good("runs", "--json"))
-    assert {"path", "state", "task", "preset", "score", "parameters", "bytes", "age_seconds"} <= set(found[0])
+    listed = json.loads(good("runs", "--json"))
+    assert {"path", "state", "task", "preset", "score", "parameters", "bytes", "age_seconds"} <= set(listed[0])
     (shelf / "empty").mkdir()
     assert good("runs", "runs/empty") == "runs/empty: there are no runs here yet.\n"
     assert json.loads(good("runs", "runs/empty", "--json")) == []

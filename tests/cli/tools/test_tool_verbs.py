@@ -107,7 +107,7 @@ def test_an_average_names_its_checkpoints_and_a_command_to_use_it(monkeypatch, c
 
 
 def test_a_card_and_its_curves_are_named(monkeypatch, capsys):
-    monkeypatch.setattr("regard.runs.store.folder.Run.card", lambda self: self.path / "README.md")
+    monkeypatch.setattr("regard.runs.run.Run.card", lambda self: self.path / "README.md")
     card.card(Path("r"))
     assert printed(capsys) == "written: r/README.md, r/curves.png\n"
 

@@ -10,7 +10,7 @@ from commands import bad, call, good
 from racing import SETTINGS, Stopper
 from regard import miniature
 from regard.cli.verbs import race as verb
-from regard.cli.verbs.race import Changes, LiveTable
+from regard.cli.verbs.race import LiveTable, StateLines
 from regard.config.overrides import nested
 from regard.config.settings import flatten
 from regard.progress import Progress
@@ -59,10 +59,10 @@ def test_a_setting_is_raced(words, undrawn):
 def test_ctrl_c_saves_and_the_same_command_goes_on(words, tmp_path, monkeypatch, undrawn):
     words = [*words, "--models", MODELS, "--budget", "6 steps"]
     with monkeypatch.context() as patched:
-        patched.setattr(verb, "Changes", lambda reporter: Stopper("transformer-tiny", 2))
+        patched.setattr(verb, "StateLines", lambda reporter: Stopper("transformer-tiny", 2))
         stopped = call(*words)
     assert stopped.exit_code == 130 and stopped.stdout == ""
-    assert stopped.stderr.endswith("Stopped; everything is saved. The same command goes on.\n")
+    assert stopped.stderr.endswith("Stopped; everything is saved. The same command resumes it.\n")
     state = json.loads((tmp_path / "it" / "runs" / "transformer-tiny" / "run.json").read_text())["state"]
     assert state == "interrupted"
     assert json.loads(good(*words, "--json", "--quiet"))["is_finished"]
@@ -79,7 +79,7 @@ def test_mistakes_are_one_sentence():
     assert str(unknown).startswith("--vary model.alinment: unknown setting; ")
 
 
-def test_the_table_shows_how_everybody_stands():
+def test_the_table_shows_the_standing_of_every_member():
     console = Console(file=StringIO(), width=100)
     table = LiveTable(console)
     console.print(table.render())
@@ -97,16 +97,16 @@ def test_the_table_shows_how_everybody_stands():
         assert table.doing.startswith("gru: read 1,000/?  ")
 
 
-def test_without_a_table_changes_are_told():
-    said = []
+def test_without_a_terminal_changes_of_state_are_lines():
+    messages = []
 
     class Telling(Progress):
         def say(self, message):
-            said.append(message)
+            messages.append(message)
 
-    changes = Changes(Telling())
+    changes = StateLines(Telling())
     here = Standing("gru")
     for state in ("waiting", "training", "training", "finished"):
         here.state, here.score = state, 12.345
         changes([here])
-    assert said == ["gru: training", "gru: finished, BLEU 12.35"]
+    assert messages == ["gru: training", "gru: finished, BLEU 12.35"]

@@ -18,8 +18,8 @@ def test_train_from_two_files(tmp_path):
     assert f"Use it: regard translate {out} TEXT" in text and "BLEU" in text
     record = json.loads((out / "run.json").read_text())
     assert record["settings"]["seed"] == 5 and record["state"] == "finished"
-    found = json.loads(good("train", "--resume", out, "train.steps=5", "--json", "--quiet"))
-    assert found["steps"] == 5 and "valid" in found["scores"]
+    resumed = json.loads(good("train", "--resume", out, "train.steps=5", "--json", "--quiet"))
+    assert resumed["steps"] == 5 and "valid" in resumed["scores"]
 
 
 def test_a_changed_file_is_forced_by_the_command_line(tmp_path):
@@ -28,8 +28,8 @@ def test_a_changed_file_is_forced_by_the_command_line(tmp_path):
     good("train", "translate", *files, "--out", out, "--quiet", "train.steps=3", *TINY)
     (tmp_path / "a.de").write_text((tmp_path / "a.de").read_text().replace("e", "a", 1))
     assert bad("train", "--resume", out, "train.steps=5") == (
-        f"{tmp_path / 'a.de'}: the file changed since the run began, so going on would not be the same run; bring it "
-        "back, start a new run, or go on regardless with --force."
+        f"{tmp_path / 'a.de'}: the file changed since the run began, so resuming would not continue the same run; "
+        "restore it, start a new run, or resume regardless with --force."
     )
     assert json.loads(good("train", "--resume", out, "--force", "train.steps=5", "--json", "-q"))["steps"] == 5
     result = call("train", "translate", "--force")
@@ -58,7 +58,9 @@ def test_checkpoints_are_averaged(quick_run, tmp_path):
     assert found["path"] == str(tmp_path / "again") and len(found["checkpoints"]) == 2
     named = [quick_run.best, quick_run.latest]
     assert "the mean of 2 checkpoints" in good("average", *named, "--out", tmp_path / "named")
-    assert str(call("average", *named).exception) == "Say with --out where the mean of several checkpoints goes."
+    assert str(call("average", *named).exception) == (
+        "--out: several checkpoints are averaged; name the new folder with it."
+    )
     assert str(call("average", *named, "--count", 2, "--out", tmp_path / "x").exception) == (
         "--count 2 is for the checkpoints of one run; here each is named."
     )
@@ -118,17 +120,17 @@ def interrupted(process: subprocess.Popen, as_soon_as: Path) -> str:
     return errors
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
+def test_ctrl_c_saves_and_prints_how_to_resume(tmp_path):
     files, out = corpus(tmp_path), tmp_path / "run"
     process = started(
         *("train", "translate", *files, "--out", out), "train.steps=100000", "train.validate_every=5", *TINY
     )
     errors = interrupted(process, as_soon_as=out / "checkpoints" / "index.json")
-    assert f"everything is saved.\nGo on: regard train --resume {out}" in errors and "Traceback" not in errors
+    assert f"everything is saved.\nResume: regard train --resume {out}" in errors and "Traceback" not in errors
     record = json.loads((out / "run.json").read_text())
     assert record["state"] == "interrupted"
-    found = json.loads(good("train", "--resume", out, f"train.steps={record['steps'] + 3}", "--quiet", "--json"))
-    assert found["steps"] == record["steps"] + 3
+    resumed = json.loads(good("train", "--resume", out, f"train.steps={record['steps'] + 3}", "--quiet", "--json"))
+    assert resumed["steps"] == record["steps"] + 3
 
 
 def test_ctrl_c_before_training_is_one_word_and_leaves_nothing(tmp_path):

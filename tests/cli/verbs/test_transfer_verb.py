@@ -36,7 +36,7 @@ def test_one_that_was_stopped_leaves_with_130_and_goes_on(words, monkeypatch):
         course, "execute", lambda run, job, progress: token_mask(run, replace(job, stop_at=1), progress)
     )
     result = call(*words, "-q")
-    assert result.exit_code == 130 and "The same command goes on." in result.stderr
+    assert result.exit_code == 130 and "The same command resumes it." in result.stderr
     monkeypatch.setattr(course, "execute", token_mask)
     assert "scratch" in good(*words, "-q")
 
@@ -89,7 +89,7 @@ def test_the_live_table_shows_methods_and_sizes(words, tmp_path):
     results = json.loads((tmp_path / "it" / "results.json").read_text(encoding="utf-8"))
     console = Console(file=StringIO(), width=100)
     table = TransferTable(console)
-    table.take(results)
+    table.update(results)
     console.print(table.render())
     shown = console.file.getvalue()
     assert "scratch" in shown and "20" in shown and "1 of 1 runs" in shown

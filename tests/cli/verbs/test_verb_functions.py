@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from regard.cli.metrics import print_scores
 from regard.cli.verbs import quickstart, train, vectors, vectors_study
 from regard.errors import ConfigError, DataError
+from regard.tasks.contract import find_task
 
 
 @pytest.fixture
@@ -56,8 +58,8 @@ def test_arguments_that_contradict_each_other_start_nothing(calls, flags, senten
 
 @pytest.mark.parametrize("scores", [{}, {"test": {}}])
 def test_quickstart_trains_an_existing_run_only_if_asked_to(scores, calls, monkeypatch, capsys):
-    record = {"scores": scores, "parameters": 1234, "steps": 50}
-    monkeypatch.setattr("regard.runs.store.folder.Run", lambda path: SimpleNamespace(exists=True, record=record))
+    record = SimpleNamespace(task="translate", scores=scores, parameters=1234, steps=50)
+    monkeypatch.setattr("regard.runs.run.Run", lambda path: SimpleNamespace(exists=True, record=record))
     monkeypatch.setattr("regard.cli.metrics.print_scores", lambda *_: None)
     translated = lambda texts: [SimpleNamespace(source=text, text="x") for text in texts]
     monkeypatch.setattr("regard.tasks.load.load_translator", lambda *_: translated)
@@ -104,11 +106,17 @@ def test_lines_with_unknown_words_are_skipped_and_counted(capsys):
 def test_scores_of_vectors_have_a_row_per_section_and_per_file(capsys):
     total = {"name": "total", "questions": 4, "covered": 2, "accuracy": 0.5}
     empty = {"name": "", "questions": 0, "covered": 0, "accuracy": None}
-    analogies = {"sections": [total | {"name": "family"}], "semantic": empty, "syntactic": empty, "total": total}
+    analogies = {
+        "path": "q.txt",
+        "sections": [total | {"name": "family"}],
+        "semantic": empty,
+        "syntactic": empty,
+        "total": total,
+    }
     rated = [{"path": "x/p.txt", "pairs": 3, "covered": 2, "spearman": 1.0, "pearson": None}]
-    vectors_study.print_vector_scores(analogies, rated)
+    print_scores(find_task("vectors"), {"analogies": analogies, "similarities": rated})
     assert capsys.readouterr().out == (
-        "analogies\tquestions\tcovered\taccuracy\nfamily\t4\t2\t50.0 %\ntotal\t4\t2\t50.0 %\n\n"
+        "analogies (q.txt)\tquestions\tcovered\taccuracy\nfamily\t4\t2\t50.0 %\ntotal\t4\t2\t50.0 %\n\n"
         "rated pairs\tpairs\tcovered\tSpearman\tPearson\np.txt\t3\t2\t1.000\t-\n"
     )
     with pytest.raises(ConfigError, match="There is no data to evaluate on; give --analogies FILE, --similarities"):

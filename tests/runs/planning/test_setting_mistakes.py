@@ -7,8 +7,9 @@ import pytest
 from commands import bad
 from regard.config.settings import setting_names
 from regard.errors import ConfigError, RegardError
-from regard.runs.planning.recipes import TASK_DEFAULTS, find_recipe, resolve_run
-from regard.tasks.contract import task
+from regard.registry import task_names
+from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.tasks.contract import find_task
 
 ODD = ["x", -1, 2**70, True, [1, "x"], {"x": 1}, "a\0b", "a\udcffb", {"a": {"b": "c"}}]
 INNER = re.compile(
@@ -18,21 +19,21 @@ INNER = re.compile(
 """Words of pydantic, and names of classes."""
 
 
-def place_of(name: str) -> dict:
-    return {"paths": ["a.txt"]} if task(name).places.startswith("--text") else {"path": "a.csv"}
+def source_of(name: str) -> dict:
+    return {"paths": ["a.txt"]} if find_task(name).wording.data_flags.startswith("--text") else {"path": "a.csv"}
 
 
-@pytest.mark.parametrize("name", TASK_DEFAULTS)
+@pytest.mark.parametrize("name", task_names())
 def test_the_place_of_a_mistake_is_a_setting(name):
     recipe = find_recipe(name)
     known = list(
-        dict.fromkeys(setting_names(type(resolve_run(recipe, {"data": {"train": place_of(name)}}).settings)))
+        dict.fromkeys(setting_names(type(resolve_run(recipe, {"data": {"train": source_of(name)}}).settings)))
     )
     for setting in known:
         if setting in ("init_from", "vectors.path"):  # names of folders and files, which are looked for first
             continue
         for odd in ODD:
-            changes = {} if setting.startswith("data") else {"data": {"train": place_of(name)}}
+            changes = {} if setting.startswith("data") else {"data": {"train": source_of(name)}}
             try:
                 resolve_run(recipe, {**changes, setting: odd})
             except RegardError as error:
@@ -63,7 +64,7 @@ def test_a_recipe_without_a_model_is_told_how_to_name_one(tmp_path):
     assert bad("config", "show", tmp_path / "a.toml") == (
         "model: this setting is required; give it in the recipe or as model.preset=NAME."
     )
-    with pytest.raises(ConfigError, match="task: 5 is not one of answer, "):
+    with pytest.raises(ConfigError, match="task: 5 is not one of translate, "):
         resolve_run(find_recipe("translate"), {"task": 5})
     with pytest.raises(ConfigError, match="data: 5 is not a table of settings"):
         resolve_run(find_recipe("translate"), {"data": 5})

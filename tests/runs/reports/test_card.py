@@ -15,6 +15,8 @@ from regard.runs.reports.curves import draw_curves, panel_lines
 from regard.runs.run import Run
 from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.train import train
+from regard.tasks.contract import find_task
+from regard.tasks.translate.task import TranslateEvaluation
 
 TINY = {
     "model.width": 16,
@@ -54,7 +56,7 @@ def test_a_finished_run_has_curves_and_a_card(quick_run):
     assert picture_size(quick_run.path / "curves.png") == (1100, 704)
     card = (quick_run.path / "README.md").read_text()
     record = quick_run.record
-    assert f"{record['parameters']:,} parameters" in card and "finished after 60 steps, best at step 60" in card
+    assert f"{record.parameters:,} parameters" in card and "finished after 60 steps, best at step 60" in card
     scores = section(card, "Scores")
     test = json.loads((quick_run.path / "scores" / "test.json").read_text())
     assert f"| test | 30 | {test['scores'][0]['value']:.2f} |" in scores
@@ -67,9 +69,9 @@ def test_a_finished_run_has_curves_and_a_card(quick_run):
         "| `model.heads` | `4` | preset transformer-tiny |" in settings and "| `seed` | `1` | default |" in settings
     )
     machine = section(card, "Time and hardware")
-    assert f"| torch | {record['machine']['torch']} |" in machine and f"| regard | {record['regard']} |" in machine
-    assert f"| training | {record['seconds']:,.1f} s |" in machine and machine.count("| regard |") == 1
-    assert f"| of it waiting for data | {100 * record['waited'] / record['seconds']:.2f} % |" in machine
+    assert f"| torch | {record.machine.plain['torch']} |" in machine and f"| regard | {record.regard} |" in machine
+    assert f"| training | {record.seconds:,.1f} s |" in machine and machine.count("| regard |") == 1
+    assert f"| of it waiting for data | {100 * record.data_wait_seconds / record.seconds:.2f} % |" in machine
 
 
 def test_the_card_s_own_examples_work(quick_run, tmp_path, monkeypatch):
@@ -87,7 +89,7 @@ def test_both_ways_to_repeat_a_run_give_the_same_weights(tmp_path, monkeypatch, 
     (tmp_path / "a b.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n\tx\n" for pair in pairs))
     run = train("translate", TINY | {"data.train.path": "a b.tsv", "seed": 4, "about": "42"}, out="runs/first")
     card = (run.path / "README.md").read_text()
-    assert "| valid | carved out of train |" in card and "300 empty" in section(card, "Data")
+    assert "| valid | held out of train |" in card and "300 empty" in section(card, "Data")
     assert "`a b.tsv`" in section(card, "Data") and run.record.report.model_dump()["files"]["a b.tsv"] in card
     repeat = section(card, "Repeat it")
     words = shlex.split(block(repeat, "sh"))
@@ -105,23 +107,21 @@ def test_both_ways_to_repeat_a_run_give_the_same_weights(tmp_path, monkeypatch, 
 
 def test_a_run_from_pairs_repeats_from_the_pairs_it_kept(tmp_path, monkeypatch, pairs):
     monkeypatch.chdir(tmp_path)
-    run = train(pairs, TINY, out="runs/mine")
-    assert repeat_command(run.record).startswith(
-        "regard train translate data.train.path=runs/mine/pairs.jsonl text.size=600 model.width=16 "
-    )
-    given = {"settings": run.record.settings.plain, "sources": {"seed": "the call"}}
-    assert repeat_command(given) is None
+    run = train("translate", TINY, data=pairs, out="runs/mine")
+    (file,) = (run.path / "data").iterdir()
+    assert repeat_command(run.record).startswith(f"regard train translate data.train.path={file} model.width=16 ")
+    assert repeat_command(run.record.model_copy(update={"sources": {"seed": "the call"}})) is None
 
 
 def test_a_card_follows_later_evaluations(run):
-    evaluate_sets(run.path, test_set="test", device="cpu", beam_size=2)
+    evaluate_sets(run.path, test_set="test", device="cpu", options=TranslateEvaluation(beam_size=2))
     assert r"test.beam\_size=2" not in (run.path / "README.md").read_text()
     path = run.card()
     assert path == run.path / "README.md"
     scores = section(path.read_text(), "Scores")
     assert r"| test.beam\_size=2 | 30 |" in scores and "beam size 2, length penalty average | best |" in scores
     manifest = json.loads((run.best / "manifest.json").read_text())
-    manifest["config.json"]["sha256"] = "0" * 64  # as if training had gone on to another best model
+    manifest["config.json"]["sha256"] = "0" * 64  # as if training had continued to another best model
     (run.best / "manifest.json").write_text(json.dumps(manifest))
     assert "| an earlier checkpoint |" in section(run.card().read_text(), "Scores")
 
@@ -130,12 +130,13 @@ def test_a_run_without_scores_or_metrics_has_a_card_too(run):
     shutil.rmtree(run.path / "scores")
     (run.path / "metrics.jsonl").unlink()
     card = run.card().read_text()
-    assert f"None yet; `regard evaluate {run.path}` measures them." in section(card, "Scores")
+    assert f"None yet; `regard evaluate {run.path}` computes them." in section(card, "Scores")
     assert picture_size(run.path / "curves.png") == (1100, 704)
 
 
 def test_a_run_that_has_not_begun_has_no_card(run):
-    kept = {key: run.record[key] for key in ("format", "task", "settings", "sources", "regard", "started")}
+    whole = json.loads((run.path / "run.json").read_text())
+    kept = {key: whole[key] for key in ("format", "task", "settings", "sources", "regard", "started")}
     (run.path / "run.json").write_text(json.dumps(kept | {"state": "preparing"}))
     with pytest.raises(RunError) as error:
         run.card()
@@ -176,33 +177,34 @@ def test_an_interrupted_run_has_a_card(tmp_path, pairs):
                 signal.raise_signal(signal.SIGINT)
             return super().bar(title, total, done)
 
-    run = regard.train(pairs, TINY | {"train.steps": 50}, out=tmp_path / "run", progress=Stopping())
+    run = regard.train("translate", TINY | {"train.steps": 50}, data=pairs, out=tmp_path / "run", progress=Stopping())
     assert run.record.state == "interrupted"
     assert "; interrupted after 1 steps" in (run.path / "README.md").read_text()
     assert picture_size(run.path / "curves.png") == (1100, 704)
 
 
 def test_curves_show_plain_losses_and_whatever_was_recorded():
+    task = find_task("translate")
     metrics = [
         {"step": 10, "epoch": 0, "ce": 5.0, "nll": 4.0, "learning_rate": 0.1, "tokens_per_second": 7.0},
         {"step": 10, "valid_loss": 4.5, "valid_bleu": 3.0},
         {"step": 20, "epoch": 0, "ce": 4.0, "nll": 3.0, "learning_rate": 0.2, "tokens_per_second": 8.0},
     ]
-    assert panel_lines(metrics) == {
-        "loss of a target token": {"train": ([10, 20], [4.0, 3.0]), "valid": ([10], [4.5])},
-        "BLEU on validation": {"valid": ([10], [3.0])},
+    assert panel_lines(metrics, task) == {
+        "loss per target token": {"train": ([10, 20], [4.0, 3.0]), "valid": ([10], [4.5])},
+        "BLEU (validation)": {"valid": ([10], [3.0])},
         "learning rate": {"train": ([10, 20], [0.1, 0.2])},
         "target tokens per second": {"train": ([10, 20], [7.0, 8.0])},
     }
     other = [{"step": 1, "spans": 2.0, "learning_rate": 0.1}]
-    assert panel_lines(other)["loss of a target token"] == {"train": ([1], [2.0])}
-    assert panel_lines([])["BLEU on validation"] == {}
+    assert panel_lines(other, task)["loss per target token"] == {"train": ([1], [2.0])}
+    assert panel_lines([], task)["BLEU (validation)"] == {}
 
 
-def test_curves_survive_figures_that_are_no_numbers(tmp_path):
+def test_curves_survive_metrics_that_are_no_numbers(tmp_path):
     metrics = [
         {"step": step, "nll": value, "learning_rate": 0.1}
         for step, value in enumerate([1.0, float("nan"), float("inf")])
     ]
-    draw_curves(metrics, tmp_path / "c.png")
+    draw_curves(metrics, tmp_path / "c.png", find_task("translate"))
     assert picture_size(tmp_path / "c.png") == (1100, 704)

@@ -15,6 +15,9 @@ from regard.runs.scores.compare import compare
 from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.scores.passport import read_passport
 from regard.runs.train import train
+from regard.tasks.contract import find_task
+from regard.tasks.translate.evaluate import pair_set
+from regard.tasks.translate.task import TranslateEvaluation
 from regard.version import __version__
 
 SOURCES = ["Der Hund schläft.", "Anna liest ein Buch.", "Die Katze sieht den Hund."]
@@ -40,14 +43,20 @@ def run(quick_run, tmp_path):
 
 
 @pytest.fixture
-def place(tmp_path):
+def source(tmp_path):
     for name, lines in (("t.de", SOURCES), ("t.en", TARGETS), ("o.en", OTHERS)):
         (tmp_path / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     return PairSource(source=str(tmp_path / "t.de"), target=str(tmp_path / "t.en"))
 
 
-def two_references(place):
-    return place.model_copy(update={"references": (str(Path(place.target).with_name("o.en")),)})
+def two_references(source):
+    return source.model_copy(update={"references": (str(Path(source.target).with_name("o.en")),)})
+
+
+def paired_tests(outputs):
+    """Return the paired bootstrap tests of two lists of outputs."""
+    chosen = pair_set("t", list(zip(SOURCES, TARGETS, strict=True)))
+    return find_task("translate").differences(None, chosen, outputs)
 
 
 def sha256(path):
@@ -57,16 +66,16 @@ def sha256(path):
 def test_training_leaves_a_passport_for_each_test_set(quick_run):
     assert {"test", "unseen-pairs", "unseen-cases", "unseen-depth"} <= set(quick_run.passports)
     passport = read_passport(quick_run.path / "scores" / "test.json")
-    assert len(passport.hypotheses) == 30
+    assert len(passport.outputs) == 30
     assert passport.facts["scores"][0]["value"] == quick_run.scores["test"]["scores"][0]["value"]
     assert passport.facts["decode"]["beam_size"] == 5 and "hypotheses" not in quick_run.scores["test"]
 
 
-def test_a_passport_says_everything_that_makes_figures_comparable(run, place):
-    (outcome,) = evaluate_sets(run.path, place, device="cpu")
+def test_a_passport_holds_everything_that_makes_scores_comparable(run, source):
+    (evaluated,) = evaluate_sets(run.path, source, device="cpu").values()
     facts = json.loads((run.path / "scores" / "t.de-t.en.json").read_text())
-    assert outcome.files == (run.path / "scores" / "t.de-t.en.json",)
-    assert facts["test_set"] == {"sources": sha256(Path(place.source)), "references": [sha256(Path(place.target))]}
+    assert evaluated.files == (run.path / "scores" / "t.de-t.en.json",)
+    assert facts["test_set"] == {"sources": sha256(Path(source.source)), "references": [sha256(Path(source.target))]}
     assert {score["name"]: score["casing"] for score in facts["scores"]} == dict.fromkeys(
         ("BLEU", "chrF", "TER"), "mixed"
     )
@@ -84,75 +93,76 @@ def test_a_passport_says_everything_that_makes_figures_comparable(run, place):
     assert [score["value"] for score in facts["scores"]] == [score.value for score in again]
 
 
-def test_the_hash_of_a_checkpoint_follows_its_model_alone(run, place, tmp_path):
-    def found(path):
-        return evaluate_sets(path, place, device="cpu", out=tmp_path / "x.json")[0].passport.facts["checkpoint"][
-            "sha256"
-        ]
+def test_the_hash_of_a_checkpoint_follows_its_model_alone(run, source, tmp_path):
+    def model_hash(path):
+        (evaluated,) = evaluate_sets(path, source, device="cpu", out=tmp_path / "x.json").values()
+        return evaluated.passport.record.checkpoint.sha256
 
     shutil.copytree(run.best, tmp_path / "moved")
     shutil.rmtree(tmp_path / "moved" / "training", ignore_errors=True)
-    before = found(run.path)
-    assert found(tmp_path / "moved") == before
+    before = model_hash(run.path)
+    assert model_hash(tmp_path / "moved") == before
     manifest = json.loads((run.best / "manifest.json").read_text())
     (run.best / "config.json").write_text((run.best / "config.json").read_text() + "\n")
     manifest["config.json"] = fingerprint(run.best / "config.json")
     (run.best / "manifest.json").write_text(json.dumps(manifest))
-    assert found(run.path) != before
+    assert model_hash(run.path) != before
 
 
-def test_the_test_set_is_hashed_as_read(run, place, tmp_path):
-    (plain,) = evaluate_sets(run.path, place, device="cpu")
+def test_the_test_set_is_hashed_as_read(run, source, tmp_path):
+    (plain,) = evaluate_sets(run.path, source, device="cpu").values()
     windows = tmp_path / "w.de"
     windows.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(SOURCES).encode())
-    (same,) = evaluate_sets(run.path, place.model_copy(update={"source": str(windows)}), device="cpu")
+    (same,) = evaluate_sets(run.path, source.model_copy(update={"source": str(windows)}), device="cpu").values()
     assert same.passport.facts["test_set"] == plain.passport.facts["test_set"]
 
 
-def test_several_references_raise_the_score_and_are_in_the_signature(run, place):
-    (one,) = evaluate_sets(run.path, place, device="cpu")
-    (two,) = evaluate_sets(run.path, two_references(place), device="cpu")
-    assert two.evaluation.scores[0].signature.startswith("nrefs:2")
-    assert two.evaluation.scores[1].value >= one.evaluation.scores[1].value
+def test_several_references_raise_the_score_and_are_in_the_signature(run, source):
+    (one,) = evaluate_sets(run.path, source, device="cpu").values()
+    (two,) = evaluate_sets(run.path, two_references(source), device="cpu").values()
+    assert two.evaluation.metrics["scores"][0]["signature"].startswith("nrefs:2")
+    assert two.evaluation["chrf"] >= one.evaluation["chrf"]
     assert len(two.passport.facts["test_set"]["references"]) == 2
     with pytest.raises(DataError, match="cannot be compared: the references of their test sets differ"):
-        compare(one.passport, two.passport, [[target] for target in TARGETS])
+        compare(one.passport, two.passport, len(TARGETS), paired_tests)
 
 
-def test_a_recipe_s_test_set_may_have_several_references(tmp_path, pairs, place):
+def test_a_recipe_s_test_set_may_have_several_references(tmp_path, pairs, source):
     small = {"model.width": 16, "model.feed_forward_width": 32, "text.size": 600, "train.steps": 1, "train.warmup": 1}
     test = {
         f"data.test.mine.{name}": value
-        for name, value in two_references(place).model_dump(exclude_unset=True).items()
+        for name, value in two_references(source).model_dump(exclude_unset=True).items()
     }
-    run = train(pairs, small | test, out=tmp_path / "two")
+    run = train("translate", small | test, data=pairs, out=tmp_path / "two")
     assert run.scores["mine"]["scores"][0]["signature"].startswith("nrefs:2")
     assert str(tmp_path / "o.en") in run.record.report.model_dump()["files"]
-    (again,) = evaluate_sets(run.path, device="cpu")
+    (again,) = evaluate_sets(run.path, device="cpu").values()
     assert again.passport.facts["test_set"] == run.scores["mine"]["test_set"]
 
 
-def test_other_decoding_has_a_passport_of_its_own(run, place):
-    (outcome,) = evaluate_sets(run.path, place, device="cpu", beam_size=1)
-    assert outcome.files == (run.path / "scores" / "t.de-t.en.beam_size=1.json",)
-    (outcome,) = evaluate_sets(run.path, place, device="cpu", beam_size=5)  # the run's own setting
-    assert outcome.files == (run.path / "scores" / "t.de-t.en.json",)
+def test_other_decoding_has_a_passport_of_its_own(run, source):
+    (evaluated,) = evaluate_sets(run.path, source, device="cpu", options=TranslateEvaluation(beam_size=1)).values()
+    assert evaluated.files == (run.path / "scores" / "t.de-t.en.beam_size=1.json",)
+    (evaluated,) = evaluate_sets(
+        run.path, source, device="cpu", options=TranslateEvaluation(beam_size=5)
+    ).values()  # the run's own setting
+    assert evaluated.files == (run.path / "scores" / "t.de-t.en.json",)
 
 
-def test_sets_of_the_same_file_name_do_not_overwrite_each_other(run, place, tmp_path):
+def test_sets_of_the_same_file_name_do_not_overwrite_each_other(run, source, tmp_path):
     (tmp_path / "elsewhere").mkdir()
-    for side in (place.source, place.target):
+    for side in (source.source, source.target):
         Path(tmp_path / "elsewhere" / Path(side).name).write_text(Path(side).read_text() + "x\n")
     other = PairSource(source=str(tmp_path / "elsewhere" / "t.de"), target=str(tmp_path / "elsewhere" / "t.en"))
-    (one,) = evaluate_sets(run.path, place, device="cpu")
-    (two,) = evaluate_sets(run.path, other, device="cpu")
+    (one,) = evaluate_sets(run.path, source, device="cpu").values()
+    (two,) = evaluate_sets(run.path, other, device="cpu").values()
     assert one.files != two.files and two.files[0].name.startswith("t.de-t.en-")
 
 
-def test_out_takes_a_file_or_a_folder(run, place, tmp_path):
-    (outcome,) = evaluate_sets(run.path, place, device="cpu", out=tmp_path / "deep" / "mine.json")
-    assert outcome.files[0] == tmp_path / "deep" / "mine.json" and len(outcome.files) == 2
-    assert read_passport(outcome.files[0]).hypotheses == read_passport(outcome.files[1]).hypotheses
+def test_out_takes_a_file_or_a_folder(run, source, tmp_path):
+    (evaluated,) = evaluate_sets(run.path, source, device="cpu", out=tmp_path / "deep" / "mine.json").values()
+    assert evaluated.files[0] == tmp_path / "deep" / "mine.json" and len(evaluated.files) == 2
+    assert read_passport(evaluated.files[0]).outputs == read_passport(evaluated.files[1]).outputs
     evaluate_sets(run.path, test_set="test", device="cpu", out=tmp_path / "folder")
     assert (tmp_path / "folder" / "test.json").exists() and (tmp_path / "folder" / "test.hyp.txt").exists()
     with pytest.raises(ConfigError) as error:
@@ -163,57 +173,64 @@ def test_out_takes_a_file_or_a_folder(run, place, tmp_path):
     )
 
 
-def test_where_no_passport_can_be_written_it_is_said(run, place):
+def test_where_no_passport_can_be_written_it_is_reported(run, source):
     telling = Telling()
-    (outcome,) = evaluate_sets(run.best, place, device="cpu", progress=telling)
-    assert outcome.files == ()
+    (evaluated,) = evaluate_sets(run.best, source, device="cpu", progress=telling).values()
+    assert evaluated.files == ()
     assert telling.said[-1] == (
         f"{run.best}: this is a checkpoint, not a run, so no passport was written; name a file with --out."
     )
     shutil.rmtree(run.path / "scores")
     (run.path / "scores").write_text("in the way")
-    (outcome,) = evaluate_sets(run.path, place, device="cpu", progress=telling)
-    assert outcome.files == ()
+    (evaluated,) = evaluate_sets(run.path, source, device="cpu", progress=telling).values()
+    assert evaluated.files == ()
     assert telling.said[-1].startswith(f"{run.path}: no passport could be written here (")
-    assert telling.said[-1].endswith("); name a place with --out.")
+    assert telling.said[-1].endswith("); name a folder with --out.")
 
 
-def test_a_run_against_itself_cannot_be_told_apart(run, place):
-    (outcome,) = evaluate_sets(run.path, place, against=run.path, device="cpu")
-    assert outcome.comparison is not None
-    assert outcome.comparison.words()[0] == (
-        f"BLEU: {run.path} and {run.path} cannot be told apart (difference +0.00, 95 % interval +0.00 to +0.00, "
-        "p = 1.000)."
+def test_a_run_against_itself_has_no_significant_difference(run, source):
+    (evaluated,) = evaluate_sets(run.path, source, against=run.path, device="cpu").values()
+    assert evaluated.comparison is not None
+    assert evaluated.comparison.words()[0] == (
+        f"BLEU: no significant difference between {run.path} and {run.path} (difference +0.00, 95 % interval +0.00 "
+        "to +0.00, p = 1.000)."
     )
 
 
-def test_against_a_passport_and_against_hypotheses(run, place, tmp_path):
-    evaluate_sets(run.path, place, device="cpu", beam_size=1, out=tmp_path / "first.json")
-    (second,) = evaluate_sets(run.path, place, device="cpu", against=tmp_path / "first.json")
+def test_against_a_passport_and_against_hypotheses(run, source, tmp_path):
+    evaluate_sets(
+        run.path, source, device="cpu", options=TranslateEvaluation(beam_size=1), out=tmp_path / "first.json"
+    )
+    (second,) = evaluate_sets(run.path, source, device="cpu", against=tmp_path / "first.json").values()
     assert second.comparison.words()[-1] == "Their decoding differs too: beam_size 5 and 1."
     perfect = tmp_path / "perfect.txt"
     perfect.write_text("".join(target + "\n" for target in TARGETS))
-    (third,) = evaluate_sets(run.path, place, device="cpu", against=perfect)
+    (third,) = evaluate_sets(run.path, source, device="cpu", against=perfect).values()
     assert [difference.second for difference in third.comparison.differences] == pytest.approx([100, 100, 0])
     assert third.comparison.words()[1].startswith(f"chrF: {perfect} is better than {run.path} (difference -")
-    assert third.comparison.decoding == {} and third.plain()["against"]["set"] == place.name
-    direct = compare(tmp_path / "first.json", tmp_path / "first.json", [[target] for target in TARGETS], resamples=10)
-    assert direct.differences[0].p == 1 and direct.resamples == 10
+    assert third.comparison.decoding == {} and third.to_dict()["against"]["set"] == source.name
+    direct = compare(tmp_path / "first.json", tmp_path / "first.json", len(TARGETS), paired_tests)
+    assert direct.differences[0].p == 1 and direct.resamples == 1000
 
 
 def test_a_passport_chooses_its_set_among_the_run_s_own(run):
-    (outcome,) = evaluate_sets(run.path, device="cpu", against=run.path / "scores" / "unseen-cases.json", beam_size=1)
-    assert outcome.evaluation.name == "unseen-cases"
+    (evaluated,) = evaluate_sets(
+        run.path,
+        device="cpu",
+        against=run.path / "scores" / "unseen-cases.json",
+        options=TranslateEvaluation(beam_size=1),
+    ).values()
+    assert evaluated.evaluation.name == "unseen-cases"
 
 
-def test_what_cannot_be_compared_is_refused(run, place, tmp_path):
+def test_what_cannot_be_compared_is_refused(run, source, tmp_path):
     passport = run.path / "scores" / "test.json"
     with pytest.raises(DataError) as error:
-        evaluate_sets(run.path, place, against=passport, device="cpu")
-    mine, its = sha256(Path(place.source))[:12], json.loads(passport.read_text())["test_set"]["sources"][:12]
+        evaluate_sets(run.path, source, against=passport, device="cpu")
+    here, there = sha256(Path(source.source))[:12], json.loads(passport.read_text())["test_set"]["sources"][:12]
     assert str(error.value) == (
-        f"{run.path} and {passport} cannot be compared: the sources of their test sets differ (SHA-256 {mine} and "
-        f"{its}); evaluate both on the same set."
+        f"{run.path} and {passport} cannot be compared: the sources of their test sets differ (SHA-256 {here} and "
+        f"{there}); evaluate both on the same set."
     )
     facts = json.loads(passport.read_text())
     old = facts["scores"][0]["signature"]
@@ -227,8 +244,8 @@ def test_what_cannot_be_compared_is_refused(run, place, tmp_path):
     )
 
 
-def test_mistakes_with_the_other_system_are_said(run, place, tmp_path):
-    def said(**options):
+def test_mistakes_with_the_other_system_are_one_sentence(run, source, tmp_path):
+    def refusal(**options):
         with pytest.raises((ConfigError, DataError, RunError)) as error:
             evaluate_sets(run.path, device="cpu", **options)
         return str(error.value)
@@ -237,24 +254,24 @@ def test_mistakes_with_the_other_system_are_said(run, place, tmp_path):
     lines.write_text("one\n")
     other.write_text("{}")
     assert (
-        said(against=missing) == f"{missing}: there is no run, passport or file of hypotheses here; check the path."
+        refusal(against=missing) == f"{missing}: there is no run, passport or file of outputs here; check the path."
     )
-    assert said(against=other) == (
+    assert refusal(against=other) == (
         f"{other}: this is not a score passport (passport is missing); regard evaluate writes them."
     )
-    assert said(against=lines) == (
-        f"{lines} holds the hypotheses of one set, but there are 4 (test, unseen-pairs, unseen-cases, unseen-depth); "
+    assert refusal(against=lines) == (
+        f"{lines} holds the outputs of one set, but there are 4 (test, unseen-pairs, unseen-cases, unseen-depth); "
         "choose one with --test-set."
     )
-    assert said(against=lines, place=place) == (
-        f"{lines} has 1 lines but {place.name} has 3 sentences; give one hypothesis a line."
+    assert refusal(against=lines, source=source) == (
+        f"{lines} has 1 lines but {source.name} has 3 sentences; give one hypothesis a line."
     )
-    assert said(test_set="tset") == (
+    assert refusal(test_set="tset") == (
         f'{run.path}: "tset" is not one of its test sets (test, unseen-pairs, unseen-cases, unseen-depth).'
     )
 
 
-def test_a_passport_without_its_hypotheses_is_refused(run):
+def test_a_passport_without_its_outputs_is_refused(run):
     passport = run.path / "scores" / "test.json"
     lines = run.path / "scores" / "test.hyp.txt"
     lines.write_text(lines.read_text() + "more\n")
@@ -265,7 +282,7 @@ def test_a_passport_without_its_hypotheses_is_refused(run):
     with pytest.raises(DataError) as error:
         read_passport(passport)
     assert str(error.value) == (
-        f"{passport}: its hypotheses (test.hyp.txt) are not beside it; copy them too, or evaluate again."
+        f"{passport}: its outputs (test.hyp.txt) are not beside it; copy them too, or evaluate again."
     )
     passport.write_text(json.dumps(json.loads(passport.read_text()) | {"passport": 9}))
     with pytest.raises(DataError) as error:

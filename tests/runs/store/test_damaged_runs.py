@@ -31,33 +31,33 @@ def renew(folder: Path) -> None:
     (folder / "manifest.json").write_text(json.dumps(table))
 
 
-def change(path: Path, *place, value) -> None:
-    found = json.loads(path.read_text())
-    inner = found
-    for part in place[:-1]:
-        inner = inner[part]
-    inner[place[-1]] = value
-    path.write_text(json.dumps(found))
+def change(path: Path, *keys, value) -> None:
+    whole = json.loads(path.read_text())
+    inner = whole
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    path.write_text(json.dumps(whole))
 
 
-def places(value, above=()):
+def key_paths(value, above=()):
     if isinstance(value, dict):
         for name, inner in value.items():
             yield (*above, name)
-            yield from places(inner, (*above, name))
+            yield from key_paths(inner, (*above, name))
     elif isinstance(value, list) and value:
         yield (*above, 0)
-        yield from places(value[0], (*above, 0))
+        yield from key_paths(value[0], (*above, 0))
 
 
 @pytest.mark.parametrize("value", ODD, ids=lambda value: f"{value!r:.12}")
 def test_no_value_in_a_record_is_more_than_a_sentence(run, monkeypatch, value):
     """One value of another type, anywhere: the list of runs shows the run all the same, a card or a sentence."""
     monkeypatch.setattr("regard.runs.reports.card.draw_curves", lambda *_: None)
-    whole = run.record
-    for place in places({name: whole[name] for name in whole if name not in ("sources", "settings")}):
+    whole = json.loads((run.path / "run.json").read_text())
+    for keys in key_paths({name: whole[name] for name in whole if name not in ("sources", "settings")}):
         (run.path / "run.json").write_text(json.dumps(whole))
-        change(run.path / "run.json", *place, value=value)
+        change(run.path / "run.json", *keys, value=value)
         (listed,) = list_runs(run.path.parent)
         try:
             run.card()
@@ -127,23 +127,21 @@ def test_every_verb_says_what_is_wrong_with_a_record(run, verb):
         shutil.copy(run.path.parent / "kept.json", run.path / "run.json")
 
 
-def test_settings_that_cannot_be_gone_on_with_are_one_sentence(run):
+def test_settings_that_cannot_be_resumed_are_one_sentence(run):
     change(run.path / "run.json", "settings", "train", "steps", value="many")
     change(run.path / "run.json", "settings", "train", "warmup", value=[])
-    assert sentence(VERBS[5], run).startswith(
-        f"{run.path / 'run.json'}: these settings cannot be gone on with: train."
-    )
+    assert sentence(VERBS[5], run).startswith(f"{run.path / 'run.json'}: these settings cannot be resumed: train.")
 
 
-@pytest.mark.parametrize("place", [("loop",), ("loop", "step"), ("loop", "position"), ("window", "sums")])
-def test_a_state_of_training_of_other_types_is_a_sentence(run, place):
+@pytest.mark.parametrize("keys", [("loop",), ("loop", "step"), ("loop", "position"), ("window", "sums")])
+def test_a_state_of_training_of_other_types_is_a_sentence(run, keys):
     for value in (None, [1]):
         for name in run.checkpoints.index.kept:
             folder = run.path / "checkpoints" / name
             if (folder / "training").is_dir():
-                change(folder / "training" / "state.json", *place, value=value)
+                change(folder / "training" / "state.json", *keys, value=value)
                 renew(folder)
-        with pytest.raises(RegardError, match=rf"state.json: this is not the state of training \({'.'.join(place)}"):
+        with pytest.raises(RegardError, match=rf"state.json: this is not the state of training \({'.'.join(keys)}"):
             resume(run.path, {"train.steps": 70})
 
 
@@ -177,14 +175,15 @@ def test_figures_that_are_no_numbers_are_left_out(tmp_path):
         '{"step": 6, "valid_loss": NaN}',
     ]
     path.write_text("\n".join(lines) + "\n")
-    found = read_metrics(path)
-    assert found[:3] == [{"step": 1, "seconds": 2.5}, {"step": 3}, {"step": 5, "valid_loss": 0.5}]
-    assert found[3]["step"] == 6 and len(found) == 4
+    lines = read_metrics(path)
+    assert lines[:3] == [{"step": 1, "seconds": 2.5}, {"step": 3}, {"step": 5, "valid_loss": 0.5}]
+    assert lines[3]["step"] == 6 and len(lines) == 4
 
 
 def test_metrics_of_other_types_stop_neither_the_list_nor_the_card_nor_going_on(run):
     (run.path / "metrics.jsonl").write_text('{"step": [], "valid_loss": 1}\n{"step": 1, "valid_loss": {}}\n')
-    record = {name: value for name, value in run.record.items() if name != "scores"}
+    record = json.loads((run.path / "run.json").read_text())
+    del record["scores"]
     (run.path / "run.json").write_text(json.dumps(record))
     assert list_runs(run.path)[0].score is None
     good("card", run.path)
@@ -205,9 +204,9 @@ def test_a_passport_of_other_types_is_no_passport(run, value, monkeypatch):
     monkeypatch.setattr("regard.runs.reports.card.draw_curves", lambda *_: None)
     passport = run.path / "scores" / "test.json"
     whole = passport.read_text()
-    for place in places(json.loads(whole)):
+    for keys in key_paths(json.loads(whole)):
         passport.write_text(whole)
-        change(passport, *place, value=value)
+        change(passport, *keys, value=value)
         try:
             read_passport(passport)
         except DataError as error:

@@ -13,6 +13,7 @@ from regard.runs.run import Run
 from regard.runs.store.listing import delete_run, list_runs, state_of
 from regard.runs.store.process import is_alive, this_process
 from regard.runs.train import train
+from regard.tasks.record import ProcessRecord
 
 
 @pytest.fixture
@@ -61,7 +62,8 @@ def test_a_run_s_own_folder_lists_itself_and_links_are_not_followed(shelf, tmp_p
 
 def test_a_run_without_scores_is_known_by_its_best_validation(shelf):
     run = Run(shelf / "one")
-    record = {key: value for key, value in run.record.items() if key != "scores"}
+    record = json.loads((run.path / "run.json").read_text())
+    del record["scores"]
     (run.path / "run.json").write_text(json.dumps(record))
     values = [json.loads(line).get("valid_bleu") for line in (run.path / "metrics.jsonl").read_text().splitlines()]
     score = list_runs(run.path)[0].score
@@ -88,8 +90,8 @@ def test_a_run_in_training_is_told_from_a_killed_one(quick_run):
         [sys.executable, "-c", "import sys; print(1, flush=True); sys.stdin.read()"], stdin=-1, stdout=-1
     )
     process.stdout.readline()
-    known = this_process() | {"pid": process.pid, "began": None}
-    record = {"state": "running", "process": known}
+    known = ProcessRecord(**this_process() | {"pid": process.pid, "began": None})
+    record = quick_run.record.model_copy(update={"state": "running", "process": known})
     assert state_of(record) == "running"
     process.send_signal(signal.SIGKILL)
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # dead, but its parent has not looked yet
@@ -102,14 +104,16 @@ def test_a_run_in_training_is_told_from_a_killed_one(quick_run):
     assert state_of(quick_run.record) == "finished"
 
 
-def test_a_number_given_to_a_new_process_is_not_the_old_one():
-    mine = this_process()
-    assert is_alive(mine) is True and is_alive({"pid": 1, "host": mine["host"], "began": None}) is True
-    if mine["began"] is not None:
-        assert is_alive(mine | {"began": mine["began"] - 1}) is False
-    assert is_alive(mine | {"host": "another"}) is None and is_alive({}) is None
-    assert state_of({"state": "running", "process": mine | {"host": "another"}}) == "running on another"
-    assert state_of({"state": "running"}) == "running, or killed"
+def test_a_number_given_to_a_new_process_is_not_the_old_one(quick_run):
+    own = ProcessRecord(**this_process())
+    assert is_alive(own) is True and is_alive(ProcessRecord(pid=1, host=own.host)) is True
+    if own.began is not None:
+        assert is_alive(own.model_copy(update={"began": own.began - 1})) is False
+    elsewhere = own.model_copy(update={"host": "another"})
+    assert is_alive(elsewhere) is None and is_alive(ProcessRecord()) is None
+    running = quick_run.record.model_copy(update={"state": "running", "process": elsewhere})
+    assert state_of(running) == "running on another"
+    assert state_of(running.model_copy(update={"process": ProcessRecord()})) == "running, or killed"
 
 
 def test_training_notes_its_process(tmp_path):
@@ -117,7 +121,7 @@ def test_training_notes_its_process(tmp_path):
     few = {f"data.test.{name}.max_rows": 2 for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")}
     rows = {"data.train.max_rows": 100, "data.valid.max_rows": 5, "text.size": 300, "model.width": 16}
     run = train("translate-miniature", brief | few | rows, out=tmp_path / "own")
-    assert run.record.process == this_process()
+    assert run.record.process == ProcessRecord(**this_process())
 
 
 def test_a_deleted_run_is_gone_and_nothing_else(shelf, tmp_path):

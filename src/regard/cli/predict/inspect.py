@@ -51,7 +51,7 @@ def inspect(
     """
     from regard.cli.console import print_line
     from regard.errors import ConfigError
-    from regard.runs.reports.attention import draw_looks, looks
+    from regard.runs.reports.attention import attention_layer, draw_attention
     from regard.tasks.translate.mask_predict import MaskPredictTranslator
     from regard.training.device.machine import use_threads
 
@@ -71,10 +71,12 @@ def inspect(
     if logit_lens:
         _print_lens(model.logit_lens(*texts, count=top), model.tokenizer, json)
         return
-    layer_weights = looks(model.inspect(*texts), attention, layer, not isinstance(model, MaskPredictTranslator))
+    layer_weights = attention_layer(
+        model.inspect(*texts), attention, layer, not isinstance(model, MaskPredictTranslator)
+    )
     if out is not None:
         count = len(layer_weights.weights)
-        draw_looks(layer_weights, [*(range(count) if head is None and count > 1 else [head])], out)
+        draw_attention(layer_weights, [*(range(count) if head is None and count > 1 else [head])], out)
     if json:
         _print_weights(layer_weights, head)
     elif out is not None:
@@ -107,7 +109,7 @@ def _print_weights(layer: Any, head: int | None) -> None:
     """Print the weights of all heads of a layer, or of one head, as JSON."""
     from regard.cli.console import print_json
 
-    weights = layer.weights if head is None else layer.of_head(head)[None]
+    weights = layer.weights if head is None else layer.head_weights(head)[None]
     facts = {"attention": layer.kind, "layer": layer.layer, "layers": layer.layers, "head": head}
     tokens = {"queries": layer.queries, "keys": layer.keys}
     print_json(facts | tokens | {"weights": weights.round(6).tolist()}, indent=None)

@@ -1,4 +1,4 @@
-"""`regard doctor`: what is odd about a run, before hours are spent on it."""
+"""`regard doctor`: checks of the data and a trial of the training, before a run."""
 
 from typing import Annotated, Any
 
@@ -32,7 +32,7 @@ STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "problem": "red"}
 
 
 def doctor(
-    recipe: Annotated[str, typer.Argument(help="A recipe's name, a TOML file, or a task, as for `regard train`.")],
+    recipe: Annotated[str, typer.Argument(help="Recipe name, TOML file, or task, as for `regard train`.")],
     settings: SettingWords = None,
     source: Source = None,
     target: Target = None,
@@ -48,15 +48,15 @@ def doctor(
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     preset: Preset = None,
-    lr_finder: Annotated[bool, typer.Option("--lr-finder", help="Also sweep the learning rate upwards.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Only look at the data; try nothing out.")] = False,
+    lr_finder: Annotated[bool, typer.Option("--lr-finder", help="Also run a learning-rate range test.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Check the data only; skip the trial updates.")] = False,
     seed: Seed = None,
     device: Device = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Look a run over before it begins; exit code 1 when there is a problem.
+    """Check the data and try out the training before a run; exit code 1 if there is a problem.
 
     Examples: regard doctor translate --source a.de --target a.en · regard doctor translate-miniature --lr-finder
     · regard doctor language-model --text books/
@@ -98,5 +98,5 @@ def print_report(report: Any) -> None:
         if finding.way_out:
             console.print(Text(f"          → {printable(finding.way_out)}"))
     counts = [(len(report.of(severity)), severity) for severity in ("problem", "warning", "note")]
-    said = [f"{count} {severity}{'s' if count > 1 else ''}" for count, severity in counts if count]
-    console.print(Text(f"{', '.join(said)}." if said else "All is well.", style=STYLES[report.severity]))
+    parts = [f"{count} {severity}{'s' if count > 1 else ''}" for count, severity in counts if count]
+    console.print(Text(f"{', '.join(parts)}." if parts else "No problems.", style=STYLES[report.severity]))

@@ -103,19 +103,32 @@ def source_of(task: "AnyTask", run: str, flags: dict[str, Any]) -> "Settings | N
     from regard.errors import ConfigError
 
     given = _source_values(flags)
+    fields = () if task.evaluated_with else task.source.model_fields
     for name, (flag, value) in given.items():
-        if name not in task.source.model_fields:
-            raise ConfigError(
-                f"{flag} {value}: {run} is {task.wording.noun}, whose data is given with {task.wording.data_flags}; "
-                f"leave it out."
-            )
+        if name not in fields:
+            rest = f"whose data is given with {task.wording.data_flags}"
+            if task.evaluated_with:
+                rest = f"which is scored with {task.evaluated_with}"
+            elif flag.endswith("-column"):
+                rest = "whose data has no such column; leave it out"
+            raise ConfigError(f"{flag} {_shown(value)}: {run} is {task.wording.noun}, {rest}.")
     values = {name: value for name, (_, value) in given.items()}
     if not values:
         return None
-    if not values.keys() & {"path", "source", "target", "paths"}:
-        flag, value = next(iter(given.values()))
-        raise ConfigError(f"{flag} {value}: this names a column of other data; give the data with --data.")
+    table = str(values.get("path", ""))
+    for flag, value in given.values():
+        if flag.endswith("-column") and (not table or table.startswith("miniature:")):
+            reason = f"{table} has none" if table else "there is no --data"
+            raise ConfigError(
+                f"{flag} {_shown(value)}: this names a column of the table that {run}, {task.wording.noun}, is "
+                f"scored on, and {reason}; leave it out."
+            )
     return resolve(task.source, [Layer("the command line", values)]).settings
+
+
+def _shown(value: Any) -> str:
+    """Return the value of a flag as it was given."""
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _source_values(flags: dict[str, Any]) -> dict[str, tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""`regard race`: several models on the same data for the same budget, and a report."""
+"""`regard race`: several models on the same data with the same budget, and a report."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,7 @@ from regard.cli.options import (
     Data,
     Device,
     Json,
+    LabelColumn,
     Quiet,
     Seed,
     SettingWords,
@@ -20,6 +21,7 @@ from regard.cli.options import (
     Target,
     TargetColumn,
     Text,
+    TextColumn,
     Threads,
     ValidData,
     ValidSource,
@@ -36,10 +38,11 @@ if TYPE_CHECKING:
 
 
 def race(
-    recipe: Annotated[str, typer.Argument(help="A recipe's name (see `regard recipes`), a TOML file, or a task.")],
+    recipe: Annotated[str, typer.Argument(help="Recipe name (see `regard recipes`), TOML file, or task.")],
     settings: SettingWords = None,
     models: Annotated[
-        str | None, typer.Option(help="Presets, separated by commas (see `regard presets`); unset: the recipe's own.")
+        str | None,
+        typer.Option(help="Presets, separated by commas (see `regard presets`; default: the recipe's own)."),
     ] = None,
     vary: Annotated[
         str | None,
@@ -47,7 +50,9 @@ def race(
     ] = None,
     budget: Annotated[
         str | None,
-        typer.Option(help="For each model: 10m, 1h30m, 2000 steps, 5 epochs or 3M tokens; unset: train.steps."),
+        typer.Option(
+            help="Budget of each model: 10m, 1h30m, 2000 steps, 5 epochs or 3M tokens (default: train.steps)."
+        ),
     ] = None,
     source: Source = None,
     target: Target = None,
@@ -59,15 +64,17 @@ def race(
     valid_text: ValidText = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the race; unset: races/RECIPE.")] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace a race that is there already.")] = False,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    out: Annotated[Path | None, typer.Option(help="Race folder (default: races/RECIPE).")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Overwrite an existing race.")] = False,
     seed: Seed = None,
     device: Device = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Race models on the same data, tokenizer, seed and budget; Ctrl-C saves, and the same command goes on.
+    """Race models on the same data, tokenizer, seed and budget; Ctrl-C saves, and the same command resumes.
 
     Examples: regard race race-miniature --models transformer-tiny,transformer-small --budget 2m
     · regard race language-model --text books/ --models lstm-lm,gpt-tiny --budget 10m
@@ -82,22 +89,22 @@ def race(
     options: dict[str, Any] = {"out": out, "overwrite": overwrite}
     if quiet or not errors().is_terminal:
         reporter = progress(quiet)
-        found = run_race(lineup, budget, progress=reporter, show=Changes(reporter), **options)
+        finished = run_race(lineup, budget, progress=reporter, show=StateLines(reporter), **options)
     else:
         with _live_table() as table:
-            found = run_race(lineup, budget, progress=table, show=table.show, **options)
-    print_race(found, json)
+            finished = run_race(lineup, budget, progress=table, show=table.show, **options)
+    print_race(finished, json)
 
 
 def print_race(race: "Race", as_json: bool) -> None:
-    """Say how a race stands; one that was interrupted leaves with exit code 130."""
+    """Print the ranking of a race; one that was interrupted exits with code 130."""
     from regard.cli.console import duration, errors, print_json, print_line, print_table
     from regard.studies.race.disciplines import ranked
 
     if as_json:
-        found = race.results if (race.path / "results.json").is_file() else {}
+        results = race.results if (race.path / "results.json").is_file() else {}
         kept = ("is_finished", "recipe", "budget", "vary", "set", "members", "waiting", "failed")
-        shown = {name: found[name] for name in kept if name in found}
+        shown = {name: results[name] for name in kept if name in results}
         print_json({"race": str(race.path), "report": str(race.report)} | shown)
     elif race.is_finished or race.report.is_file():
         results = race.results
@@ -121,25 +128,27 @@ def print_race(race: "Race", as_json: bool) -> None:
         print_line(f"report: {race.report}")
     if is_interrupted(race):
         if not as_json:
-            errors().print("Stopped; everything is saved. The same command goes on.", markup=False, soft_wrap=True)
+            errors().print("Stopped; everything is saved. The same command resumes it.", markup=False, soft_wrap=True)
         sys.exit(130)
 
 
 def is_interrupted(race: "Race") -> bool:
-    """Tell whether a member was stopped on its way."""
-    runs = (race.run(name) for name in race.record["plan"])
-    return any(run.state == "interrupted" for run in runs)
+    """Return whether the training of a member was interrupted."""
+    from regard.runs.store.folder import RunFolder
+
+    folders = (race.path / "runs").glob("*")
+    return any(RunFolder(path).state == "interrupted" for path in folders)
 
 
-class Changes:
-    """Tells in a line when a member's state changes, where no table can be drawn."""
+class StateLines:
+    """Prints a line when a member's state changes, for pipes and logs."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
         self.states: dict[str, str] = {}
 
     def __call__(self, standings: Sequence["Standing"]) -> None:
-        """Compare with what was told before."""
+        """Report the members whose state is new."""
         for each in standings:
             if each.state != self.states.get(each.name, "waiting"):
                 is_scored = each.state == "finished" and each.score is not None
@@ -160,7 +169,7 @@ def _live_table() -> Iterator["LiveTable"]:
 
 
 class LiveTable(Progress):
-    """All members in a table that is drawn anew, and under it what is being done; messages go above it."""
+    """A table of all members that is refreshed, with the current activity below it and messages above it."""
 
     def __init__(self, console: Any) -> None:
         self.console = console
@@ -172,16 +181,16 @@ class LiveTable(Progress):
         self.console.print(printable(message), markup=False)
 
     def warn(self, message: str) -> None:
-        """Print a line that stands out."""
+        """Print a highlighted line."""
         self.console.print(printable(message), style="yellow", markup=False)
 
     def show(self, standings: Sequence["Standing"]) -> None:
-        """Take over how the members stand."""
+        """Show the members' standings."""
         self.standings = standings
 
     @contextmanager
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
-        """Keep one line of text up to date."""
+        """Show progress in the line below the table."""
         from regard.cli.console import ElapsedColumn
 
         clock = ElapsedColumn(total, done)
@@ -191,7 +200,7 @@ class LiveTable(Progress):
             def advance(self, amount: int = 1, **facts: float) -> None:
                 clock.done += amount
                 whole = "?" if total is None else f"{total:,}"
-                table.doing = f"{title} {clock.done:,}/{whole}  {clock.figures(facts)}"
+                table.doing = f"{title} {clock.done:,}/{whole}  {clock.status(facts)}"
 
         self.doing = title
         try:
@@ -208,7 +217,7 @@ class LiveTable(Progress):
         from regard.cli.console import cell, duration
 
         table = Table(box=None, pad_edge=False, header_style="bold")
-        score = self.standings[0].score_name if self.standings else "BLEU"
+        score = self.standings[0].score_name if self.standings else "score"
         for number, name in enumerate(("model", "state", "step", "loss", score, "tokens/s", "training")):
             table.add_column(cell(name), justify="left" if number < 2 else "right")
         for each in self.standings:

@@ -1,4 +1,4 @@
-"""`regard transfer`: what a pretrained beginning buys on a task, from few examples to all."""
+"""`regard transfer`: accuracy by pretrained model and number of training examples."""
 
 import sys
 from collections.abc import Iterator
@@ -22,33 +22,33 @@ def transfer(
     settings: SettingWords = None,
     data: Annotated[
         str | None,
-        typer.Option(help="Texts with labels: .csv, .tsv, .jsonl or hf:NAME; unset: reviews of the embedded world."),
+        typer.Option(help="Labeled texts: .csv, .tsv, .jsonl or hf:NAME (default: reviews of the miniature world)."),
     ] = None,
     test_data: Annotated[
-        str | None, typer.Option(help="Examples to be scored on; unset: some are set apart, always the same.")
+        str | None, typer.Option(help="Test examples (default: held out of --data, always the same).")
     ] = None,
-    methods: Annotated[str, typer.Option(help="Ways to begin, separated by commas.")] = METHODS,
+    methods: Annotated[str, typer.Option(help="Initializations to compare, separated by commas.")] = METHODS,
     sizes: Annotated[
         str | None,
         typer.Option(
-            help="Training examples, separated by commas; all for all; unset: 100,1000,all, or 20,100,all for the "
-            "reviews of the embedded world."
+            help="Numbers of training examples, separated by commas; all: the whole set (default: 100,1000,all; "
+            "20,100,all for the miniature world)."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each method and size.")] = 3,
-    vectors: Annotated[str | None, typer.Option(help="File (word2vec or GloVe) or run of word vectors.")] = None,
-    elmo: Annotated[str | None, typer.Option(help="Run of an ELMo.")] = None,
-    bert: Annotated[str | None, typer.Option(help="Run of a BERT, or hf:DIR.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each method and size, with seeds from 1.")] = 3,
+    vectors: Annotated[str | None, typer.Option(help="Word vectors: a word2vec or GloVe file, or a run.")] = None,
+    elmo: Annotated[str | None, typer.Option(help="ELMo run.")] = None,
+    bert: Annotated[str | None, typer.Option(help="BERT run, or hf:DIR (a Hugging Face folder).")] = None,
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the transfer; unset: transfers/DATA.")] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace a transfer that is there already.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder of the transfer study (default: transfers/DATA).")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Overwrite an existing transfer study.")] = False,
     device: Device = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Compare beginnings on the same labeled texts; Ctrl-C saves, and the same command goes on.
+    """Compare pretrained models on the same labeled texts; Ctrl-C saves, and the same command resumes.
 
     Example: regard transfer --data reviews.csv --methods scratch,bert-tuned --bert runs/bert --sizes 100,all
     """
@@ -56,18 +56,18 @@ def transfer(
     from regard.cli.console import errors, progress
     from regard.studies.transfer.transfer import transfer as run_transfer
 
-    question = _question(flags)
+    study = _study(flags)
     options: dict[str, Any] = {"out": out, "overwrite": overwrite}
     if quiet or not errors().is_terminal:
         reporter = progress(quiet)
-        found = run_transfer(question, progress=reporter, show=Steps(reporter), **options)
+        finished = run_transfer(study, progress=reporter, show=ResultLines(reporter), **options)
     else:
         with _live_table() as table:
-            found = run_transfer(question, progress=table, show=table.take, **options)
-    print_transfer(found, json)
+            finished = run_transfer(study, progress=table, show=table.update, **options)
+    print_transfer(finished, json)
 
 
-def _question(flags: dict[str, Any]) -> Any:
+def _study(flags: dict[str, Any]) -> Any:
     from regard.config.overrides import parse_overrides
     from regard.errors import ConfigError
     from regard.studies.transfer.transfer import TransferStudy
@@ -80,11 +80,11 @@ def _question(flags: dict[str, Any]) -> Any:
     overrides = parse_overrides(list(flags["settings"] or []))
     machine = {"device": flags["device"], "threads": flags["threads"]}
     overrides |= {f"machine.{name}": value for name, value in machine.items() if value is not None}
-    place = lambda path: None if path is None else {"path": path} | columns
+    source = lambda path: None if path is None else {"path": path} | columns
     split = lambda words: [word.strip() for word in words.split(",") if word.strip()]
     return TransferStudy(
-        place(flags["data"]),
-        place(flags["test_data"]),
+        source(flags["data"]),
+        source(flags["test_data"]),
         split(flags["methods"]),
         None if flags["sizes"] is None else split(flags["sizes"]),
         flags["seeds"],
@@ -93,31 +93,31 @@ def _question(flags: dict[str, Any]) -> Any:
     )
 
 
-def print_transfer(found: "Transfer", as_json: bool) -> None:
-    """Say what came of a transfer; one that was interrupted leaves with exit code 130."""
+def print_transfer(study: "Transfer", as_json: bool) -> None:
+    """Print the accuracies of a transfer study; one that was interrupted exits with code 130."""
     from regard.cli.console import errors, print_json, print_line, print_table
 
-    if not (found.path / "results.json").is_file():
-        errors().print("Stopped; everything is saved. The same command goes on.", markup=False, soft_wrap=True)
+    if not (study.path / "results.json").is_file():
+        errors().print("Stopped; everything is saved. The same command resumes it.", markup=False, soft_wrap=True)
         sys.exit(130)
-    results = found.results
+    results = study.results
     if as_json:
-        print_json({"transfer": str(found.path), "report": str(found.report)} | results)
+        print_json({"transfer": str(study.path), "report": str(study.report)} | results)
     else:
         header, rows = _rows(results)
         print_table(header, rows, right=range(1, len(header)))
         for name, reason in results["failed"].items():
             print_line(f"{name} failed: {reason}")
         seeds = "1 seed" if results["seeds"] == 1 else f"{results['seeds']} seeds"
-        print_line(f"accuracy % (mean ± deviation of {seeds}); report: {found.report}")
+        print_line(f"accuracy % (mean ± deviation of {seeds}); report: {study.report}")
     if not results["is_finished"] and not results["failed"]:
         if not as_json:
-            errors().print("Stopped; everything is saved. The same command goes on.", markup=False, soft_wrap=True)
+            errors().print("Stopped; everything is saved. The same command resumes it.", markup=False, soft_wrap=True)
         sys.exit(130)
 
 
 def _rows(results: dict[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the table of a transfer as people read it."""
+    """Return the header and the rows of the printed table."""
     from regard.studies.transfer.report import accuracy_words, size_name
 
     header = ("method", *(size_name(size, results) for size in results["sizes"]), "seconds", "learned parameters")
@@ -136,30 +136,30 @@ def _rows(results: dict[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...
     return header, rows
 
 
-class Steps:
-    """Tells in a line how a cell ended, where no table can be drawn."""
+class ResultLines:
+    """Prints a line when a run has ended, for pipes and logs."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
-        self.told = 0
+        self.done = 0
 
     def __call__(self, results: dict[str, Any]) -> None:
-        """Compare with what was told before."""
-        if results["done"] > self.told:
-            self.told = results["done"]
+        """Report results with more runs than before."""
+        if results["done"] > self.done:
+            self.done = results["done"]
             _, rows = _rows(results)
             self.progress.say(f"{results['done']} of {results['of']}: " + "; ".join(" ".join(row) for row in rows))
 
 
 class TransferTable(LiveTable):
-    """The table of a transfer, drawn anew whenever a cell is done, and under it what is being done."""
+    """The table of accuracies, refreshed whenever a run has ended, with the current activity below it."""
 
     def __init__(self, console: Any) -> None:
         super().__init__(console)
         self.results: dict[str, Any] | None = None
 
-    def take(self, results: dict[str, Any]) -> None:
-        """Take over how it stands."""
+    def update(self, results: dict[str, Any]) -> None:
+        """Show newer results."""
         self.results = results
 
     def render(self) -> Any:

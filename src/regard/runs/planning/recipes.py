@@ -131,8 +131,8 @@ def _check_sources(task: AnyTask, data: Mapping[str, Any], schema: type[Settings
         for key, value in _table(data, role).items():
             if key in SOURCE_FLAGS and f"data.train.{key}" not in known:
                 raise ConfigError(
-                    f"data.{role}.{key}: {json.dumps(value)} ({SOURCE_FLAGS[key]}) is not for the task {task.name}; give it "
-                    f"{task.wording.data_flags}."
+                    f"data.{role}.{key}: {json.dumps(value)} ({SOURCE_FLAGS[key]}) is not for the task {task.name}; "
+                    f"give it {task.wording.data_flags}."
                 )
 
 
@@ -145,18 +145,18 @@ def _base(task: AnyTask, values: dict[str, Any], changes: Mapping[str, Any]) -> 
 
 
 def _model(values: dict[str, Any], changes: Mapping[str, Any], default: str) -> tuple[str | None, str]:
-    """Return the preset, if any, and the family; another family than the recipe's leaves its sizes behind."""
-    theirs, wanted = _table(values, "model"), _table(changes, "model")
-    own = str(theirs.get("family", _family(theirs.get("preset"), default)))
-    kind = str(wanted.get("family", _family(wanted.get("preset"), own)))
-    if kind != own:
-        values["model"] = theirs = {name: theirs[name] for name in IN_EVERY_FAMILY if name in theirs}
-    chosen = wanted.get("preset", theirs.get("preset"))
-    return None if chosen is None else str(chosen), kind
+    """Return the preset, if any, and the family; with another family than the recipe's, its sizes are dropped."""
+    in_recipe, given = _table(values, "model"), _table(changes, "model")
+    before = str(in_recipe.get("family", _family(in_recipe.get("preset"), default)))
+    name = str(given.get("family", _family(given.get("preset"), before)))
+    if name != before:
+        values["model"] = in_recipe = {key: in_recipe[key] for key in IN_EVERY_FAMILY if key in in_recipe}
+    chosen = given.get("preset", in_recipe.get("preset"))
+    return None if chosen is None else str(chosen), name
 
 
-def _family(chosen: object, otherwise: str) -> str:
-    return otherwise if chosen is None else str(preset(str(chosen)).settings["family"])
+def _family(chosen: object, default: str) -> str:
+    return default if chosen is None else str(preset(str(chosen)).settings["family"])
 
 
 def _replace_sources(old: dict[str, Any], new: Mapping[str, Any]) -> None:

@@ -1,1 +1,1 @@
-"""What a run is described by: card, curves, pictures."""
+"""Descriptions of a run: card, curves, plots of attention."""

@@ -1,4 +1,4 @@
-"""Attention as something to read: which tokens each token looked at, and pictures of it."""
+"""Attention weights of one layer: the keys with the highest weights, and plots."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ KINDS = {
     "decoder": ("decoder", "self"),
     "self": ("decoder", "self"),
 }
-"""What a user calls an attention, and where it is."""
+"""The names of attentions on the command line, and their module and kind in a trace."""
 FORMATS = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True)
-class Looks:
+class AttentionLayer:
     """The weights (heads, queries, keys) of one layer, and the tokens that queries and keys stand for."""
 
     kind: str
@@ -33,7 +33,7 @@ class Looks:
     keys: list[str]
     weights: NDArray[np.float32]
 
-    def of_head(self, head: int | None) -> NDArray[np.float32]:
+    def head_weights(self, head: int | None) -> NDArray[np.float32]:
         """Return the weights (queries, keys) of a head; None: the mean of all."""
         count = len(self.weights)
         if head is None:
@@ -43,56 +43,58 @@ class Looks:
         return self.weights[head]
 
     def strongest(self, head: int | None, count: int) -> list[list[tuple[str, float]]]:
-        """Return the keys that each query looked at most, the first the most, with their weights."""
-        found = []
-        for row in self.of_head(head):
+        """Return the keys with the highest weights for each query, in descending order, with these weights."""
+        keys = []
+        for row in self.head_weights(head):
             best = np.argsort(-row, kind="stable")[:count]
-            found.append([(self.keys[place], float(row[place])) for place in best])
-        return found
+            keys.append([(self.keys[number], float(row[number])) for number in best])
+        return keys
 
 
-def looks(trace: Trace, kind: str | None = None, layer: int = -1, says_next: bool = True) -> Looks:
-    """Return one layer of what a trace holds; unset, the kind is what the decoder sees of the source, if anything.
+def attention_layer(
+    trace: Trace, kind: str | None = None, layer: int = -1, is_autoregressive: bool = True
+) -> AttentionLayer:
+    """Return the attention weights of one layer of a trace (default kind: cross-attention, where there is any).
 
-    A decoder's weights lead to the word it says next, so its rows are named by that, unless it fills in words.
+    A query of autoregressive cross-attention is labeled by the token predicted there, the next one.
     """
     is_pair = "source" in trace.tokens
     known = [
         name for name in (("cross", "encoder", "decoder") if is_pair else ("self",)) if trace.names(*KINDS[name])
     ]
     if not known:
-        raise ConfigError("attention: this model has none to look at; give a Transformer, a GPT, a BERT or the like.")
+        raise ConfigError("attention: this model has none; give a Transformer, a GPT, a BERT or the like.")
     chosen = kind or known[0]
     if chosen not in known:
         raise ConfigError(f"attention: this model has no {chosen} attention; it has {' and '.join(known)}.")
     weights = trace.attention(*KINDS[chosen], layer)
     count = trace.layers(*KINDS[chosen])
     text = trace.tokens["source" if chosen == "encoder" else "target"] if is_pair else trace.tokens["text"]
-    queries = [*text[1:], "</s>"] if chosen == "cross" and says_next else text
+    queries = [*text[1:], "</s>"] if chosen == "cross" and is_autoregressive else text
     keys = trace.tokens["source"] if chosen == "cross" else text
-    return Looks(chosen, layer % count, count, queries, keys, weights)
+    return AttentionLayer(chosen, layer % count, count, queries, keys, weights)
 
 
-def draw_looks(found: Looks, heads: Sequence[int | None], path: Path) -> None:
+def draw_attention(layer: AttentionLayer, heads: Sequence[int | None], path: Path) -> None:
     """Draw the weights of some heads (None: the mean of all) side by side."""
     if path.suffix.lower() not in FORMATS:
         raise ConfigError(f"{path}: a picture ends in {', '.join(FORMATS)}; choose one of them.")
     columns = min(4, len(heads))
     rows = -(-len(heads) // columns)
-    wide, high = 1.5 + 0.3 * len(found.keys), 1.5 + 0.27 * len(found.queries)
-    keys, queries = ([*map(in_picture, tokens)] for tokens in (found.keys, found.queries))
+    wide, high = 1.5 + 0.3 * len(layer.keys), 1.5 + 0.27 * len(layer.queries)
+    keys, queries = ([*map(in_picture, tokens)] for tokens in (layer.keys, layer.queries))
     with literal_text():
         figure = new_figure(min(40.0, columns * wide), min(40.0, rows * high), layout="constrained")
         panels = figure.subplots(rows, columns, squeeze=False).flatten()
         for panel in panels[len(heads) :]:
             panel.set_axis_off()
         for head, panel in zip(heads, panels, strict=False):
-            panel.imshow(found.of_head(head), cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
+            panel.imshow(layer.head_weights(head), cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
             panel.set_xticks(range(len(keys)), keys, rotation=60, ha="right", fontsize=8)
             panel.set_yticks(range(len(queries)), queries, fontsize=8)
-            name = "mean of all heads" if head is None else f"head {head % len(found.weights)}"
-            panel.set_title(f"{found.kind}, layer {found.layer}, {name}", fontsize=9, loc="left")
+            name = "mean of all heads" if head is None else f"head {head % len(layer.weights)}"
+            panel.set_title(f"{layer.kind}, layer {layer.layer}, {name}", fontsize=9, loc="left")
         try:
             figure.savefig(path, dpi=130)
         except OSError as error:
-            raise DataError(f"{path}: cannot be written ({error.strerror}); choose another place.") from None
+            raise DataError(f"{path}: cannot be written ({error.strerror}); choose another path.") from None

@@ -1,4 +1,4 @@
-"""Two systems on the same set: whether they differ, by how much, and how certain that is."""
+"""Comparison of two systems on the same set: paired differences with intervals and p-values."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -25,7 +25,7 @@ class Comparison:
     """The decoding settings in which the two differ, where both are recorded."""
 
     def words(self) -> list[str]:
-        """Return the verdict, one sentence a metric, and what else was different."""
+        """Return the verdict, a sentence for each metric, and the decoding settings that differ."""
         sentences = [self._sentence(difference) for difference in self.differences]
         if self.decoding:
             changed = ", ".join(f"{name} {one} and {other}" for name, (one, other) in self.decoding.items())
@@ -88,10 +88,10 @@ def check_comparable(first: Passport, second: Passport) -> None:
 
 def check_same_set(origin: str, hashes: dict[str, Any], other: Passport) -> None:
     """Refuse a passport of another test set."""
-    theirs = other.record.test_set
+    second = other.record.test_set
     sides = {
-        "sources": (str(hashes["sources"]), theirs.sources),
-        "references": (" ".join(sorted(hashes["references"])), " ".join(sorted(theirs.references))),
+        "sources": (str(hashes["sources"]), second.sources),
+        "references": (" ".join(sorted(hashes["references"])), " ".join(sorted(second.references))),
     }
     for side, (here, there) in sides.items():
         if here != there:

@@ -47,14 +47,15 @@ def evaluate_sets(
     *,
     test_set: str | None = None,
     against: str | Path | None = None,
-    out: Path | None = None,
+    out: str | Path | None = None,
     device: str = "auto",
-    options: EvaluateOptions | None = None,
+    options: EvaluateOptions | Mapping[str, Any] | None = None,
     progress: Progress = SILENT,
 ) -> dict[str, EvaluatedSet]:
     """Evaluate a run, checkpoint or hf:DIR on other data or on its own test sets, by name, with a passport for each.
 
-    `against` is another run or checkpoint, a passport, or a file with one output a line.
+    `against` is another run or checkpoint, a passport, or a file with one output a line; `out` is a .json file or a
+    folder for the passports; `options` are those of the task, such as beam_size.
     """
     task = find_task(read_task(path))
     if task.passport is None:
@@ -64,11 +65,16 @@ def evaluate_sets(
                     f"{flag} {value}: {task.wording.plural} have no score passports, and {path} is "
                     f"{task.wording.noun}; leave it out."
                 )
-    options = options or task.evaluation()
+    if not isinstance(options, EvaluateOptions):
+        options = resolve(task.evaluation, [Layer("the call", options or {})]).settings
+    out = None if out is None else Path(out)
     rival = _Rival(task, Path(against), device) if against is not None else None
     if rival and rival.passport and source is None and test_set is None:
         test_set = rival.passport.record.set
     pipeline = load(path, device)
+    task.check_options(pipeline, options, str(path))
+    if rival and rival.pipeline is not None:
+        task.check_options(rival.pipeline, options, str(rival.path))
     with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
         sets = eval_sets(task, pipeline, path, source, test_set, Path(folder), progress)
         _check_room(sets, out, rival)
@@ -81,13 +87,15 @@ def evaluate_sets(
 def evaluate(model: Any, data: Any = None, *, progress: Progress = SILENT, **options: Any) -> dict[str, Evaluation]:
     """Evaluate a model on data or on its own test sets, and return the evaluation of each set by name.
 
-    `model` is a pipeline, or the path of a run, a checkpoint or hf:DIR; `data` is a source as settings name it, or rows
-    from memory, such as (source, target) pairs for a translator; `options` are those of the task, such as beam_size.
+    `model` is a pipeline, or the path of a run, a checkpoint or hf:DIR; `data` is a source as settings name it, or
+    rows from memory, such as (source, target) pairs for a translator; `options` are those of the task, such as
+    beam_size.
     """
     path = None if hasattr(model, "bundle") else model
     pipeline = model if path is None else load(path)
     task = find_task(pipeline.bundle.task)
     chosen = resolve(task.evaluation, [Layer("the call", options)]).settings
+    task.check_options(pipeline, chosen, "this" if path is None else str(path))
     with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
         if data is None or isinstance(data, Settings):
             if path is None and data is None:
@@ -117,10 +125,12 @@ def eval_sets(
     if source is None and record is None:
         raise RunError(f"{path}: a checkpoint alone has no test sets; give {task.wording.data_flags}.")
     sets = task.eval_sets(pipeline, source, record, folder, progress)
-    if not sets:
-        raise ConfigError(f"{path}: this run names nothing to be scored on; use it with regard {task.verbs}.")
     if test_set is not None and test_set not in sets:
-        raise ConfigError(f'{path}: "{test_set}" is not one of its test sets ({", ".join(sets)}).')
+        names = f"whose test sets are {', '.join(sets)}; name one of these" if sets else "which has no test sets"
+        raise ConfigError(f"--test-set {test_set}: {path} is {task.wording.noun}, {names}.")
+    if not sets:
+        way_out = task.evaluated_with or f"regard evaluate {path} with {task.wording.data_flags}"
+        raise ConfigError(f"{path}: the settings of this run name no test sets; use {way_out}.")
     chosen = sets if test_set is None else {test_set: sets[test_set]}
     if str(path).startswith(HUGGING_FACE):
         return {name: task.adapted(pipeline, each, progress) for name, each in chosen.items()}

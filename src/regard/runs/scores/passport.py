@@ -1,4 +1,4 @@
-"""The score passport: metrics with all it takes to trust, repeat and compare them."""
+"""Score passports: metrics with the hashes, settings and versions needed to repeat and compare them."""
 
 import re
 from collections.abc import Mapping

@@ -65,7 +65,7 @@ class RunFolder:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a run in the folder."""
+        """The folder holds a run."""
         return (self.path / RECORD).is_file()
 
     @property
@@ -75,7 +75,7 @@ class RunFolder:
 
     @property
     def has_checkpoint(self) -> bool:
-        """Whether there is a checkpoint to resume from."""
+        """There is a checkpoint to resume from."""
         return self.checkpoints.index.latest is not None
 
     def check_free(self) -> None:

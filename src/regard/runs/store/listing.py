@@ -50,21 +50,21 @@ def list_runs(folder: str | Path = "runs") -> list[RunSummary]:
     folder = Path(folder)
     if not folder.is_dir():
         raise RunError(f"{folder}: there is no such folder; train something first, or name the folder of your runs.")
-    found = [summarize(RunFolder(path)) for path in _find(folder)]
-    return sorted(found, key=lambda summary: (summary.started or "", str(summary.path)), reverse=True)
+    summaries = [summarize(RunFolder(path)) for path in _find(folder)]
+    return sorted(summaries, key=lambda summary: (summary.started or "", str(summary.path)), reverse=True)
 
 
 def _find(folder: Path) -> Iterator[Path]:
     """Yield the folders that hold a run, without searching inside one."""
-    for place, names, files in os.walk(folder):
+    for path, names, files in os.walk(folder):
         if RECORD in files:
             names.clear()
-            yield Path(place)
+            yield Path(path)
         names[:] = [name for name in names if not name.startswith(".")]
 
 
 def summarize(run: RunFolder) -> RunSummary:
-    """Return what is worth knowing about a run at a glance."""
+    """Return the summary of a run."""
     size = sum(path.lstat().st_size for path in _entries(run.path))
     try:
         record = run.record
@@ -87,7 +87,7 @@ def summarize(run: RunFolder) -> RunSummary:
 
 
 def state_of(record: RunRecord) -> str:
-    """Return a run's state; one whose record has it running may have been killed."""
+    """Return a run's state; one that its record calls running may have been killed."""
     if record.state not in UNDER_WAY:
         return record.state
     process = record.process
@@ -98,10 +98,10 @@ def state_of(record: RunRecord) -> str:
 
 
 def _entries(folder: Path) -> Iterator[Path]:
-    """Yield every file in a folder, at any depth; links are files here."""
-    for place, names, files in os.walk(folder):
-        yield from (Path(place) / name for name in files)
-        yield from (Path(place) / name for name in names if (Path(place) / name).is_symlink())
+    """Yield every file in a folder, at any depth; links count as files."""
+    for path, names, files in os.walk(folder):
+        yield from (Path(path) / name for name in files)
+        yield from (Path(path) / name for name in names if (Path(path) / name).is_symlink())
 
 
 def _best_score(run: RunFolder, record: RunRecord) -> BestScore | None:
@@ -129,7 +129,7 @@ def check_deletable(run: RunFolder, force: bool = False) -> None:
     record = run.record
     if Path.cwd().is_relative_to(path.resolve()):
         raise RunError(f"{path}: you are inside this folder; go elsewhere first.")
-    nested = next((place for place, _, files in os.walk(path) if RECORD in files and Path(place) != path), None)
+    nested = next((inner for inner, _, files in os.walk(path) if RECORD in files and Path(inner) != path), None)
     if nested is not None:
         raise RunError(f"{path}: there is another run inside ({nested}); move or delete that one first.")
     state = state_of(record)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.pairs import PairData, PairSource
-from regard.errors import DataError
+from regard.errors import ConfigError, DataError
 from regard.models.base.protocols import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
@@ -165,6 +165,18 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
             return {source.name: read_pair_set(source.name, source, progress)}
         assert record is not None
         return own_sets(record.data_settings(PairData), progress)
+
+    def check_options(self, pipeline: "Translator", options: EvaluateOptions, origin: str) -> None:
+        """Refuse a beam size for a mask-predict translator, and iterations for any other."""
+        from regard.tasks.translate.mask_predict import MaskPredictTranslator
+
+        is_masked = isinstance(pipeline, MaskPredictTranslator)
+        name, others = ("beam_size", "autoregressive") if is_masked else ("iterations", "mask-predict")
+        kind = "a mask-predict translator" if is_masked else "an autoregressive translator"
+        value = getattr(options, name, None)
+        if value is not None:
+            flag = f"--{name.replace('_', '-')} {value}"
+            raise ConfigError(f"{flag}: for {others} translators, and {origin} is {kind}; leave it out.")
 
     def memory_set(self, name: str, rows: list[Any]) -> "EvalSet":
         """Return (source, target) pairs from memory as a set to score on."""

@@ -45,6 +45,7 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
     wording = Wording("a table of word vectors", "word vectors", "--text FILE or --text FOLDER", tokens="words")
     files = TaskFiles(WordVectorFacts, ("word-vectors",), has_unknown_row=False)
     source = MarkedSource
+    evaluated_with = "regard vectors evaluate --analogies FILE or --similarities FILE"
     report, scores = WordReport, VectorScores
     metrics = (Metric("accuracy", "accuracy"), Metric("spearman", "Spearman", ".3f"))
     counted = ("covered", "covered")
