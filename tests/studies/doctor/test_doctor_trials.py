@@ -4,6 +4,7 @@ from itertools import islice
 import pytest
 import torch
 
+from regard.data.feeds.feed import PairFeed
 from regard.data.feeds.sampler import Position
 from regard.studies.doctor import machine, memory, speed
 from regard.studies.doctor.largest_batch import heaviest, heaviest_rows
@@ -18,8 +19,8 @@ GIGABYTE = 2**30
 
 
 @pytest.fixture
-def ready(bench, sound):
-    return bench(sound)
+def ready(setup, sound):
+    return setup(sound)
 
 
 def test_the_memory_of_the_largest_batch_is_measured(ready):
@@ -30,7 +31,7 @@ def test_the_memory_of_the_largest_batch_is_measured(ready):
 
 
 def test_the_largest_batch_is_the_largest(ready):
-    pairs = ready.material.encoded
+    pairs = ready.prepared.data.encoded
     lengths = pairs.source.lengths, pairs.target.lengths
     rows = heaviest_rows(ready.prepared.feed, pairs, limit=300, width=16)
     heavy = heaviest(ready, limit=300)
@@ -38,35 +39,25 @@ def test_the_largest_batch_is_the_largest(ready):
     size = len(rows) * sum(int(side[rows].max()) for side in lengths)
     sizes = [
         batch.source.numel() + batch.target.numel()
-        for update, _ in zip(_cut(ready, 300).updates(_start()), range(_cut(ready, 300).updates_in(0)))
+        for update in islice(_cut(ready, 300).updates(Position()), _cut(ready, 300).updates_in(0))
         for batch in update.micro_batches
     ]
     assert 0.8 * max(sizes) <= size <= max(sizes)
 
 
 def test_an_update_may_be_a_number_of_examples(ready):
-    from regard.data.feeds.feed import PairFeed
-
-    pairs = ready.material.encoded
+    pairs = ready.prepared.data.encoded
     feed = PairFeed(lambda epoch: pairs, 32, 10**6, seed=1, counts_examples=True)
     assert 30 <= len(heaviest_rows(feed, pairs, limit=10**6, width=16)) <= 34
 
 
 def _cut(ready, limit):
-    from regard.data.feeds.feed import PairFeed
-
     feed = ready.prepared.feed
     return PairFeed(feed.corpus, feed.tokens, limit, feed.seed)
 
 
-def _start():
-    from regard.data.feeds.sampler import Position
-
-    return Position()
-
-
-def test_tight_memory_is_told_with_a_smaller_batch(bench, sound, monkeypatch):
-    ready = bench(sound, train__tokens_per_update=8000)
+def test_tight_memory_is_told_with_a_smaller_batch(setup, sound, monkeypatch):
+    ready = setup(sound, train__tokens_per_update=8000)
     monkeypatch.setattr(machine, "within_reach", lambda device: 2 * GIGABYTE)
     for peaks, severity, tokens in (
         ([0, 0.5, 0.6, 1.0], "ok", None),
@@ -82,8 +73,8 @@ def test_tight_memory_is_told_with_a_smaller_batch(bench, sound, monkeypatch):
         assert finding.remedy == ("compute less at once" if tokens else "")
 
 
-def test_a_batch_that_does_not_fit_is_halved_until_it_does(bench, sound, monkeypatch):
-    ready = bench(sound, train__tokens_per_update=8000)
+def test_a_batch_that_does_not_fit_is_halved_until_it_does(setup, sound, monkeypatch):
+    ready = setup(sound, train__tokens_per_update=8000)
     token_mask = Trial.update
 
     def full(self, batches, rate):
@@ -189,13 +180,13 @@ def test_a_sweep_ends_when_learning_breaks_down(ready, monkeypatch):
         (0.5, "warning", "so high that the loss rises"),
     ],
 )
-def test_the_set_rate_is_compared_with_the_suggested_one(bench, sound, monkeypatch, rate, severity, comparison):
+def test_the_set_rate_is_compared_with_the_suggested_one(setup, sound, monkeypatch, rate, severity, comparison):
     from regard.studies.doctor import lr_finder as module
 
     rates = [10.0 ** (power / 4) for power in range(-20, 0)]
     losses = [abs(math.log(rate / 0.1)) + 1 for rate in rates]
     monkeypatch.setattr(module, "sweep", lambda *_: Sweep(rates, losses))
-    (finding,) = rate_findings(bench(sound, train__learning_rate=rate))
+    (finding,) = rate_findings(setup(sound, train__learning_rate=rate))
     assert finding.severity == severity and finding.sentence == (
         f"The loss falls until a rate of 1.0e-01, which suggests a peak of 1e-02; the peak set is {rate:.1e}, "
         f"{comparison}."

@@ -12,7 +12,7 @@ from regard.cli.verbs.race import is_interrupted
 from regard.errors import ConfigError, RunError
 from regard.runs.run import Run
 from regard.studies.race import race as course
-from regard.studies.race.disciplines import DISCIPLINES
+from regard.studies.race.any_task import discipline
 from regard.studies.race.entrants import Lineup
 from regard.studies.race.race import race
 from regard.studies.race.report import page
