@@ -60,7 +60,7 @@ def test_a_member_whose_record_is_damaged_has_not_ended(race):
     run = race.run("one")
     run.path.mkdir(parents=True)
     (run.path / "run.json").write_text('{"state": "finished", "scores": 5}')
-    assert not race.has_ended("one") and not race.is_finished and run.known == {}
+    assert not race.has_ended("one") and not race.is_finished and run.state == ""
 
 
 def test_clearing_removes_links_and_follows_none(tmp_path, race):

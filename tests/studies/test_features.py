@@ -135,4 +135,4 @@ def test_words_without_context_have_no_layers(tmp_path):
         ["features", str(run.path), "--data", str(tmp_path / "words.conll")],
         ["embed", str(run.path), "A"],
     ):
-        assert "of the family words, and only a text encoder such as BERT gives vectors" in bad(*words)
+        assert "of the family words, and only a text encoder such as BERT embeds texts" in bad(*words)

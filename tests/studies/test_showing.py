@@ -14,7 +14,9 @@ from regard.runs.train import train
 from regard.studies.race.charts import Picture, draw_lines
 from regard.studies.race.elements import bullets, figure, section
 from regard.studies.transfer.report import _pictures, page
-from regard.tasks.finetune.card import tuning_scores
+from regard.tasks.card import CardInput
+from regard.tasks.classify.task import TASK
+from regard.tasks.finetune.card import scores_section
 from regard.tasks.finetune.pictures import draw_confusion
 from regard.tasks.word_vectors.map import _draw, page_of
 from tuning import BERT
@@ -47,17 +49,19 @@ def test_a_confusion_matrix_of_any_labels_can_be_drawn(tmp_path):
 
 
 def test_a_card_of_any_labels_and_texts_has_as_many_cells_as_columns(tmp_path):
-    figures = {"count": 1, "precision": 1.0, "recall": 1.0, "f1": 1.0}
-    found = {
+    metrics = {"count": 1, "precision": 1.0, "recall": 1.0, "f1": 1.0}
+    scores = {
         "examples": 3,
         "loss": 0.5,
         "accuracy": 0.5,
-        "test_set": {"sources": "0" * 64},
-        "classes": [{"label": each} | figures for each in NASTY],
-        "mistakes": [{"texts": [each, each], "label": each, "said": each, "probability": 0.5} for each in NASTY],
+        "intervals": {},
+        "scores": [{"name": "accuracy", "value": 0.5, "signature": ""}],
+        "test_set": {"sources": "0" * 64, "references": "0" * 64},
+        "classes": [{"label": each} | metrics for each in NASTY],
+        "errors": [{"texts": [each, each], "label": each, "predicted": each, "probability": 0.5} for each in NASTY],
     }
-    run = SimpleNamespace(path=tmp_path, record={"task": "classify", "scores": {"a|b": found}})
-    text = "\n".join(tuning_scores(run))
+    card = CardInput(tmp_path, SimpleNamespace(scores={"a|b": scores}))
+    text = "\n".join(scores_section(TASK, card))
     assert not re.search(r"<script|[\x00-\x09\x0b-\x1f]|(?<!\\)\]\(", text)
     for block in text.split("\n\n"):
         assert len({line.count("|") for line in block.split("\n") if line.startswith("|")}) <= 1

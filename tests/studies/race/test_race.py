@@ -115,8 +115,7 @@ def test_a_race_stopped_while_measuring_goes_on(straight, tmp_path, lineup, monk
 
     out = tmp_path / "stopped" / "it"
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        translating = replace(DISCIPLINES["translate"], measure=stop)
-        patched.setitem(DISCIPLINES, "translate", translating)
+        patched.setattr(course, "discipline", lambda task: replace(discipline(task), measure=stop))
         race(lineup, "12 steps", out=out)
     assert results_of(race(lineup, "12 steps", out=out)) == results_of(straight)
 
@@ -224,9 +223,10 @@ def test_a_member_that_cannot_go_on_is_not_taken_for_one_that_was_stopped(tmp_pa
     found = race(lineup, "3 steps", out=out)
     assert found.results["failed"] == {"transformer-tiny": "The text is gone."}
     assert found.run("transformer-tiny").record.state == "failed" and not is_interrupted(found)
-    record = found.run("transformer-tiny").record
+    path = found.run("transformer-tiny").path / "run.json"
+    record = json.loads(path.read_text())
     kept = {name: record[name] for name in ("format", "task", "settings", "sources")}
-    (found.run("transformer-tiny").path / "run.json").write_text(json.dumps(kept | {"state": "preparing"}))
+    path.write_text(json.dumps(kept | {"state": "preparing"}))
     measured = found.measures("transformer-small")
     measured.write_text(measured.read_text()[:100])
     (out / "results.json").write_text("{")
