@@ -56,7 +56,7 @@ def test_a_card_of_any_labels_and_texts_has_as_many_cells_as_columns(tmp_path):
         "accuracy": 0.5,
         "intervals": {},
         "scores": [{"name": "accuracy", "value": 0.5, "signature": ""}],
-        "test_set": {"sources": "0" * 64, "references": "0" * 64},
+        "test_set": {"sources": "0" * 64, "references": ["0" * 64]},
         "classes": [{"label": each} | metrics for each in NASTY],
         "errors": [{"texts": [each, each], "label": each, "predicted": each, "probability": 0.5} for each in NASTY],
     }
