@@ -24,7 +24,9 @@ def lineup_of(task, folder):
     """Return two members of a race of a task that takes seconds."""
     if task == "classify":
         data = {"data.train.path": str(write_reviews(folder / "reviews.csv", 80) or folder / "reviews.csv")}
-        settings = {name: value for name, value in BERT.items() if name not in ("train.steps", "train.validate_every")}
+        settings = {
+            name: value for name, value in BERT.items() if name not in ("train.steps", "train.validate_every")
+        }
         return Lineup("classify", vary="pooling=token,mean", overrides=settings | TINY | data)
     (folder / "a.txt").write_text("\n\n".join(miniature.documents("train", 60)), encoding="utf-8")
     data = {"data.train.paths": [str(folder / "a.txt")], "data.folder": str(folder / "corpus")}

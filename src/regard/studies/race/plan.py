@@ -11,7 +11,7 @@ from regard.config.resolve import Layer, Resolved, resolve
 from regard.data.feeds.sampler import Position
 from regard.models.base.protocols import ModelSettings
 from regard.progress import SILENT, Progress
-from regard.studies.doctor.speed import pace
+from regard.studies.doctor.speed import measure_pace
 from regard.studies.race.budget import Budget
 from regard.studies.race.disciplines import SharedData
 from regard.tasks.settings import RunSettings
@@ -40,8 +40,8 @@ def plan_member(
     setup = shared.trial_setup(settings)
     parameters = sum(parameter.numel() for parameter in setup.prepared.bundle.model.parameters())
     if budget.kind == "seconds":
-        measured = pace(setup, progress)
-        return Planned(max(LEAST_STEPS, measured.updates_in(budget.amount)), parameters, measured.seconds)
+        pace = measure_pace(setup, progress)
+        return Planned(max(LEAST_STEPS, pace.updates_in(budget.amount)), parameters, pace.seconds)
     per_epoch = setup.prepared.feed.updates_in(Position().epoch)
     if budget.kind == "epochs":
         steps = budget.amount * per_epoch
