@@ -11,9 +11,9 @@ from nasty import NASTY
 from regard.reporting.markdown import code, table
 from regard.runs.reports.attention import Looks, draw_looks
 from regard.runs.train import train
-from regard.studies.race.charts import Picture, draw_lines
+from regard.studies.race.charts import Plot, draw_lines
 from regard.studies.race.elements import bullets, figure, section
-from regard.studies.transfer.report import _pictures, page
+from regard.studies.transfer.report import draw_plots, page
 from regard.tasks.card import CardInput
 from regard.tasks.classify.task import TASK
 from regard.tasks.finetune.card import scores_section
@@ -68,7 +68,7 @@ def test_a_card_of_any_labels_and_texts_has_as_many_cells_as_columns(tmp_path):
 
 
 def test_pictures_of_a_race_are_well_formed_whatever_is_in_them():
-    picture = Picture("a", '"<b>" & \x1b', lambda axes, theme: draw_lines(axes, [(each, [0], [1]) for each in NASTY]))
+    picture = Plot("a", '"<b>" & \x1b', lambda axes, theme: draw_lines(axes, [(each, [0], [1]) for each in NASTY]))
     ElementTree.fromstring(picture.svg().replace("xlink:", ""))
     shown = section(NASTY[0], [figure(picture, NASTY[0])], bullets(NASTY))
     assert "<script" not in shown and "\x1b" not in shown
@@ -83,7 +83,7 @@ def test_a_report_of_a_transfer_escapes_what_users_name():
         "methods": ["scratch"],
         "sizes": [10, None],
         "seeds": 1,
-        "starts": {"vectors": name},
+        "pretrained": {"vectors": name},
         "pretraining": {},
         "train_examples": 20,
         "valid_examples": 3,
@@ -100,12 +100,12 @@ def test_a_report_of_a_transfer_escapes_what_users_name():
                 "method": "vectors-frozen",
                 "about": name,
                 "parameters": None,
-                "learned_parameters": None,
+                "trainable_parameters": None,
                 "by_size": [{"accuracy": None, "spread": None, "seconds": None, "mix": {name: 1.0}}] * 2,
             }
         ],
     }
-    text = page(results, _pictures(results))
+    text = page(results, draw_plots(results))
     assert "<script" not in text and "\x1b" not in text and "&lt;script&gt;$x|" in text
 
 

@@ -23,7 +23,8 @@ TINY = {"train.warmup": 1, "train.log_every": 2, "train.tensorboard": False, "ma
 def lineup_of(task, folder):
     """Return two members of a race of a task that takes seconds."""
     if task == "classify":
-        data = {"data.train.path": str(write_reviews(folder / "reviews.csv", 80) or folder / "reviews.csv")}
+        write_reviews(folder / "reviews.csv", 80)
+        data = {"data.train.path": str(folder / "reviews.csv")}
         settings = {
             name: value for name, value in BERT.items() if name not in ("train.steps", "train.validate_every")
         }
@@ -46,7 +47,7 @@ def raced(request, tmp_path_factory):
 
 
 def test_a_race_of_any_task_ends_in_runs_results_and_a_report(raced):
-    lineup, found = raced
+    _, found = raced
     results, task = found.results, find_task(found.results["task"])
     assert found.is_finished and len(results["members"]) == 2 and not results["failed"]
     records = [found.run(each["name"]).record for each in results["members"]]
@@ -69,12 +70,12 @@ def test_the_report_names_data_metrics_and_conditions(raced):
     assert "<h2>Loss over training time</h2>" in text and "<h2>Conditions</h2>" in text
     assert {path.stem for path in found.path.glob("*.png")} == {"loss-time"} and text.count("<svg") == 1
     assert {
-        "classify": "; the same 72 examples, tokenizer and seed (1); scored on valid (8 examples).",
+        "classify": "; the same 68 examples, tokenizer and seed (1); scored on valid (12 examples).",
         "masked-language-model": " tokens, tokenizer and seed (1); scored on valid (",
     }[results["task"]] in text
     assert {
-        "classify": "An update has 32 examples;",
-        "masked-language-model": "An update has about 256 tokens;",
+        "classify": "32 examples per update;",
+        "masked-language-model": "About 256 tokens per update;",
     }[results["task"]] in text
 
 
@@ -89,7 +90,7 @@ def test_an_interrupted_race_of_any_task_ends_as_one_never_disturbed(raced, tmp_
 
 def test_an_epoch_and_its_tokens_are_the_same_budget(raced, tmp_path, monkeypatch):
     lineup, _ = raced
-    monkeypatch.setattr("regard.studies.race.race._Course.go", lambda self: None)
+    monkeypatch.setattr("regard.studies.race.race._Session.run", lambda self: None)
     plan = race(lineup, "2 epochs", out=tmp_path / "epochs").record["plan"]
     assert len({planned["steps"] for planned in plan.values()}) == 1
     assert json.loads((tmp_path / "epochs" / "race.json").read_text())["plan"] == plan

@@ -93,7 +93,7 @@ def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lin
 
 @pytest.mark.parametrize("budget, steps", [("2 epochs", None), ("1200 tokens", 4)])
 def test_epochs_and_tokens_become_steps(tmp_path, lineup, monkeypatch, budget, steps):
-    monkeypatch.setattr(course._Course, "go", lambda self: None)
+    monkeypatch.setattr(course._Session, "run", lambda self: None)
     found = race(lineup, budget, out=tmp_path / "it")
     plan = found.record["plan"]
     tokens = json.loads((tmp_path / "it" / "race.json").read_text())["plan"]
@@ -103,7 +103,7 @@ def test_epochs_and_tokens_become_steps(tmp_path, lineup, monkeypatch, budget, s
 
 
 def test_what_cannot_be_raced_is_told(lineup, tmp_path):
-    with pytest.raises(ConfigError, match="word vectors have a trainer of their own and cannot be raced"):
+    with pytest.raises(ConfigError, match="word vectors have their own trainer and cannot be raced"):
         race(Lineup("vectors-miniature", vary="model.width=8,16"), out=tmp_path / "a")
     with pytest.raises(ConfigError, match="--vary window: members of a race share data and tokenizer"):
         race(Lineup("language-model", overrides=lineup.overrides, vary="window=8,16"), out=tmp_path / "b")

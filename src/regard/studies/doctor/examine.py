@@ -72,7 +72,7 @@ def doctor(
     task = find_task(settings.task)
     if lr_finder and not task.has_trials:
         raise ConfigError(
-            f"--lr-finder: {task.wording.plural} have a trainer of their own, without a learning-rate range test; leave "
+            f"--lr-finder: {task.wording.plural} have their own trainer, without a learning-rate range test; leave "
             f"it out, or set train.learning_rate."
         )
     listener = WarningListener(progress)
