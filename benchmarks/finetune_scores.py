@@ -204,13 +204,14 @@ def sides(given: argparse.Namespace, folder: Path) -> dict[str, dict[str, Any]]:
 
 def difference(first: dict[str, Any], second: dict[str, Any], data: str) -> dict[str, Any]:
     """Return how the first run differs from the second on the same examples, by a paired bootstrap."""
+    from regard.tasks.finetune.shapes import SHAPES, SOURCES
+
     from regard.checkpoint.bundle import read_config
     from regard.checkpoint.store import find_checkpoint
     from regard.metrics.significance import paired
     from regard.progress import SILENT
     from regard.runs.scores.passport import read_passport
     from regard.tasks.finetune.data import ExampleReport, read_set
-    from regard.tasks.finetune.shapes import SHAPES, SOURCES
 
     bench = BENCHES[first["task"]]
     shape = SHAPES[bench.task]

@@ -83,9 +83,9 @@ def build(task: Task):
 def build_regard(task: Task, holds_int8: bool = False):
     """Return a function from prompts to what regard says behind each."""
     from regard.decoding.session import GenerationJob, continue_prompts
+    from regard.decoding.settings import GenerateSettings
     from regard.decoding.steppers.interface import SpecialTokens
     from regard.decoding.steppers.requests import Prompt
-    from regard.decoding.settings import GenerateSettings
     from regard.nn.inference.int8 import quantize_int8
     from regard.training.device.machine import keep_freed_memory
 

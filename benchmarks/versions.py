@@ -26,7 +26,13 @@ RECIPES = {
     "vectors-miniature": ["train.epochs=2"],
 }
 """Recipes of the embedded world, and how short they are made."""
-SHORT = ["train.warmup=5", "train.validate_every=1000000", "train.log_every=5", "train.tensorboard=false", "preflight=false"]
+SHORT = [
+    "train.warmup=5",
+    "train.validate_every=1000000",
+    "train.log_every=5",
+    "train.tensorboard=false",
+    "preflight=false",
+]
 NO_LOOP = ("vectors",)
 """Recipes whose trainer has fewer settings."""
 
@@ -62,7 +68,11 @@ def compare(sides: dict[str, Path], recipes: list[str], rounds: int, folder: Pat
         for name, by_side in values.items()
     }
     ratios = {name: round(each["now"] / each["base"], 3) for name, each in medians.items()}
-    return {"medians": medians, "ratios": ratios, "geometric_mean": round(statistics.geometric_mean(ratios.values()), 3)}
+    return {
+        "medians": medians,
+        "ratios": ratios,
+        "geometric_mean": round(statistics.geometric_mean(ratios.values()), 3),
+    }
 
 
 def measure(tree: Path, recipe: str, run: Path) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Small runs to look over, sound ones and spoilt ones."""
+"""Small translation runs to check: clean ones and damaged ones."""
 
 import json
 
@@ -7,9 +7,9 @@ import pytest
 from regard import miniature
 from regard.data.sources.pair import Pair
 from regard.runs.planning.recipes import find_recipe, resolve_run
-from regard.studies.doctor.trial import TrialSetup
+from regard.studies.doctor.examine import trial_setup
 from regard.tasks.declarations import Context
-from regard.tasks.translate.prepare import load_data, prepare_pairs
+from regard.tasks.translate.prepare import load_data
 from regard.training.device.machine import prepare_machine
 
 SMALL = {
@@ -40,14 +40,13 @@ def write(tmp_path):
     """Write sets to files and return the settings of a run on them."""
 
     def write(sets, **changes):
-        places = {}
+        sources = {}
         for name, pairs in sets.items():
             path = tmp_path / f"{name}.jsonl"
             path.write_text("".join(json.dumps(Pair(*pair)._asdict()) + "\n" for pair in pairs))
-            places[{"train": "data.train", "valid": "data.valid"}.get(name, f"data.test.{name}") + ".path"] = str(
-                path
-            )
-        return SMALL | places | {name.replace("__", "."): value for name, value in changes.items()}
+            group = {"train": "data.train", "valid": "data.valid"}.get(name, f"data.test.{name}")
+            sources[f"{group}.path"] = str(path)
+        return SMALL | sources | {name.replace("__", "."): value for name, value in changes.items()}
 
     return write
 
@@ -64,15 +63,14 @@ def material(write):
 
 
 @pytest.fixture
-def bench(material):
-    """Make everything ready to learn, as a run would."""
+def setup(write):
+    """Prepare a run for trials."""
 
-    def bench(sets, **changes):
-        found = material(sets, **changes)
-        machine = prepare_machine(found.settings.machine)
-        return TrialSetup(found.settings, prepare_pairs(found, machine), machine)
+    def setup(sets, **changes):
+        settings = resolve_run(find_recipe("translate"), write(sets, **changes)).settings
+        return trial_setup(settings, prepare_machine(settings.machine))
 
-    return bench
+    return setup
 
 
 def shifted(pairs, begin, end, lines=1):

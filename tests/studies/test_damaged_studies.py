@@ -10,7 +10,7 @@ from regard.studies.transfer.folder import Transfer, TransferRun, claim_transfer
 
 ASKED = {"recipe": "r", "budget": "3 steps", "vary": None, "members": {"one": {"a": 1}, "two": {"a": 2}}}
 PLAN = {name: {"steps": 3, "parameters": 4, "seconds_per_step": None} for name in ("one", "two")}
-FIGURES = {"accuracy": 0.5, "seconds": 1.0, "parameters": 3, "learned_parameters": 2, "machine": {}}
+METRICS = {"accuracy": 0.5, "seconds": 1.0, "parameters": 3, "trainable_parameters": 2, "machine": {}}
 ODD = [None, [], {}, "x", 1.5, -1, True, [[1]]]
 
 
@@ -53,14 +53,14 @@ def test_no_member_leads_out_of_the_race(race, name):
 def test_odd_results_are_a_sentence(race, text):
     (race.path / "results.json").write_text(text)
     said = refusal(lambda: race.results)
-    assert "this is not the results of a race (" in said and said.endswith("; the same command writes them anew.")
+    assert "this is not the results of a race (" in said and said.endswith("; the same command writes them again.")
 
 
 def test_a_member_whose_record_is_damaged_has_not_ended(race):
     run = race.run("one")
     run.path.mkdir(parents=True)
     (run.path / "run.json").write_text('{"state": "finished", "scores": 5}')
-    assert not race.has_ended("one") and not race.is_finished and run.known == {}
+    assert not race.has_ended("one") and not race.is_finished and run.state == ""
 
 
 def test_clearing_removes_links_and_follows_none(tmp_path, race):
@@ -75,15 +75,15 @@ def test_clearing_removes_links_and_follows_none(tmp_path, race):
 def test_figures_of_a_cell_are_of_their_types_or_none(tmp_path):
     transfer = claim_transfer(tmp_path / "it", {"seeds": 1}, overwrite=False)
     cell = TransferRun("bert", 20, 1)
-    transfer.keep(cell, FIGURES)
-    assert transfer.figures(cell) == FIGURES
+    transfer.store(cell, METRICS)
+    assert transfer.metrics(cell) == METRICS
     path = transfer.path / "cells" / "bert-20-1.json"
-    for field in FIGURES:
+    for field in METRICS:
         for value in [each for each in ODD if not (field == "machine" and each == {})]:
             if field in ("accuracy", "seconds") and isinstance(value, int | float) and not isinstance(value, bool):
                 continue
-            path.write_text(json.dumps(FIGURES | {field: value}))
-            assert transfer.figures(cell) is None
+            path.write_text(json.dumps(METRICS | {field: value}))
+            assert transfer.metrics(cell) is None
 
 
 def test_the_record_of_a_transfer_is_of_its_types(tmp_path):

@@ -20,7 +20,7 @@ from regard.models.bert import BertSettings
 from regard.models.families import build_model
 from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger
 from regard.nn.attention.attention import View
-from regard.studies.features import FeatureSettings, measure_features, read_words
+from regard.studies.features import FeatureSettings, measure_features, word_features
 from regard.tasks.load import load_encoder
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
@@ -47,7 +47,7 @@ def stored(path, ways=WAYS, sentences=None):
     words = [tuple(word for word, _ in sentence) for sentence in sentences or tagged(9)]
     frame = SequenceTemplate.of(encoder.tokenizer, is_for_encoder=True)
     encoded = encode_tagged(words, None, encoder.tokenizer, frame, encoder.max_length)
-    return encoder, encoded, read_words(encoder, encoded, needed_layers(ways, 5))
+    return encoder, encoded, word_features(encoder, encoded, needed_layers(ways, 5))
 
 
 def test_what_is_kept_is_what_the_layers_know_of_first_pieces(encoder_path):
@@ -135,4 +135,4 @@ def test_words_without_context_have_no_layers(tmp_path):
         ["features", str(run.path), "--data", str(tmp_path / "words.conll")],
         ["embed", str(run.path), "A"],
     ):
-        assert "of the family words, and only a text encoder such as BERT gives vectors" in bad(*words)
+        assert "of the family words, and only a text encoder such as BERT embeds texts" in bad(*words)

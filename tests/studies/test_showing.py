@@ -11,10 +11,12 @@ from nasty import NASTY
 from regard.reporting.markdown import code, table
 from regard.runs.reports.attention import AttentionLayer, draw_attention
 from regard.runs.train import train
-from regard.studies.race.charts import Picture, draw_lines
+from regard.studies.race.charts import Plot, draw_lines
 from regard.studies.race.elements import bullets, figure, section
-from regard.studies.transfer.report import _pictures, page
-from regard.tasks.finetune.card import tuning_scores
+from regard.studies.transfer.report import draw_plots, page
+from regard.tasks.card import CardInput
+from regard.tasks.classify.task import TASK
+from regard.tasks.finetune.card import scores_section
 from regard.tasks.finetune.pictures import draw_confusion
 from regard.tasks.word_vectors.map import _draw, map_page
 from tuning import BERT
@@ -47,24 +49,26 @@ def test_a_confusion_matrix_of_any_labels_can_be_drawn(tmp_path):
 
 
 def test_a_card_of_any_labels_and_texts_has_as_many_cells_as_columns(tmp_path):
-    figures = {"count": 1, "precision": 1.0, "recall": 1.0, "f1": 1.0}
-    found = {
+    metrics = {"count": 1, "precision": 1.0, "recall": 1.0, "f1": 1.0}
+    scores = {
         "examples": 3,
         "loss": 0.5,
         "accuracy": 0.5,
-        "test_set": {"sources": "0" * 64},
-        "classes": [{"label": each} | figures for each in NASTY],
-        "mistakes": [{"texts": [each, each], "label": each, "said": each, "probability": 0.5} for each in NASTY],
+        "intervals": {},
+        "scores": [{"name": "accuracy", "value": 0.5, "signature": ""}],
+        "test_set": {"sources": "0" * 64, "references": ["0" * 64]},
+        "classes": [{"label": each} | metrics for each in NASTY],
+        "errors": [{"texts": [each, each], "label": each, "predicted": each, "probability": 0.5} for each in NASTY],
     }
-    run = SimpleNamespace(path=tmp_path, record={"task": "classify", "scores": {"a|b": found}})
-    text = "\n".join(tuning_scores(run))
+    card = CardInput(tmp_path, SimpleNamespace(scores={"a|b": scores}))
+    text = "\n".join(scores_section(TASK, card))
     assert not re.search(r"<script|[\x00-\x09\x0b-\x1f]|(?<!\\)\]\(", text)
     for block in text.split("\n\n"):
         assert len({line.count("|") for line in block.split("\n") if line.startswith("|")}) <= 1
 
 
 def test_pictures_of_a_race_are_well_formed_whatever_is_in_them():
-    picture = Picture("a", '"<b>" & \x1b', lambda axes, theme: draw_lines(axes, [(each, [0], [1]) for each in NASTY]))
+    picture = Plot("a", '"<b>" & \x1b', lambda axes, theme: draw_lines(axes, [(each, [0], [1]) for each in NASTY]))
     ElementTree.fromstring(picture.svg().replace("xlink:", ""))
     shown = section(NASTY[0], [figure(picture, NASTY[0])], bullets(NASTY))
     assert "<script" not in shown and "\x1b" not in shown
@@ -79,7 +83,7 @@ def test_a_report_of_a_transfer_escapes_what_users_name():
         "methods": ["scratch"],
         "sizes": [10, None],
         "seeds": 1,
-        "starts": {"vectors": name},
+        "pretrained": {"vectors": name},
         "pretraining": {},
         "train_examples": 20,
         "valid_examples": 3,
@@ -96,12 +100,12 @@ def test_a_report_of_a_transfer_escapes_what_users_name():
                 "method": "vectors-frozen",
                 "about": name,
                 "parameters": None,
-                "learned_parameters": None,
+                "trainable_parameters": None,
                 "by_size": [{"accuracy": None, "spread": None, "seconds": None, "mix": {name: 1.0}}] * 2,
             }
         ],
     }
-    text = page(results, _pictures(results))
+    text = page(results, draw_plots(results))
     assert "<script" not in text and "\x1b" not in text and "&lt;script&gt;$x|" in text
 
 

@@ -17,8 +17,8 @@ from regard.progress import Progress
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.studies.transfer import transfer as course
 from regard.studies.transfer.folder import Transfer
-from regard.studies.transfer.methods import USUAL
-from regard.studies.transfer.pretrained import RECIPES, TUNED_HERE, Starts
+from regard.studies.transfer.methods import DEFAULT_METHODS
+from regard.studies.transfer.pretrained import BERT_FINETUNING, RECIPES, PretrainedModels
 from regard.studies.transfer.transfer import TransferStudy, transfer
 
 QUICK = {"train.steps": 2, "train.warmup": 1, "machine.threads": 1}
@@ -35,8 +35,13 @@ def desk(tmp_path_factory):
 
 
 def question(desk, **changes):
-    starts = {"vectors": str(desk / "glove.txt"), "elmo": str(desk / "elmo"), "bert": str(desk / "bert")}
-    given = {"data": {"path": str(desk / "reviews.csv")}, "sizes": ("20", "all"), "seeds": 1, "starts": starts}
+    pretrained = {"vectors": str(desk / "glove.txt"), "elmo": str(desk / "elmo"), "bert": str(desk / "bert")}
+    given = {
+        "data": {"path": str(desk / "reviews.csv")},
+        "sizes": ("20", "all"),
+        "seeds": 1,
+        "pretrained": pretrained,
+    }
     return TransferStudy(**(given | {"overrides": QUICK} | changes))
 
 
@@ -47,8 +52,8 @@ def whole(desk, tmp_path_factory):
 
 def test_every_method_learns_from_the_same_examples_and_the_report_needs_nothing_else(whole):
     results = whole.results
-    assert results["is_finished"] and [row["method"] for row in results["table"]] == list(USUAL)
-    assert ",".join(USUAL) == METHODS
+    assert results["is_finished"] and [row["method"] for row in results["table"]] == list(DEFAULT_METHODS)
+    assert ",".join(DEFAULT_METHODS) == METHODS
     assert len(results["cells"]) == 12 and not results["failed"]
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in (whole.path / "runs").glob("*/run.json")]
     for size in ("20-1", "all"):
@@ -58,7 +63,7 @@ def test_every_method_learns_from_the_same_examples_and_the_report_needs_nothing
             if f"{whole.path}/data/train-{size}.jsonl" in r["data"]["files"]
         }
         assert len(learned) == 1
-    frozen = {row["method"]: row["learned_parameters"] for row in results["table"]}
+    frozen = {row["method"]: row["trainable_parameters"] for row in results["table"]}
     assert frozen["vectors-frozen"] < frozen["vectors-tuned"]
     mix = next(row for row in results["table"] if row["method"] == "elmo")["by_size"][0]["mix"]
     assert list(mix) == ["characters", "lstm 1", "lstm 2", "scale"]
@@ -121,8 +126,8 @@ def test_what_is_the_same_for_all_runs_is_said_once(desk, tmp_path):
 
 
 def test_a_start_that_was_pretrained_here_is_tuned_in_its_own_way_and_others_as_usual(tmp_path):
-    found = lambda place: Starts(Transfer(tmp_path), {"bert": place}, {}, Progress()).tuning("bert")
-    assert found(None) == TUNED_HERE and found("hf:somewhere") == {}
+    settings = lambda given: PretrainedModels(Transfer(tmp_path), {"bert": given}, {}, Progress()).finetuning("bert")
+    assert settings(None) == BERT_FINETUNING and settings("hf:somewhere") == {}
 
 
 @pytest.mark.parametrize("need", RECIPES)
@@ -133,7 +138,9 @@ def test_what_is_pretrained_reads_reviews_that_are_not_tested_and_its_settings_a
 
 
 def test_another_question_does_not_go_on_in_the_same_folder(whole, desk):
-    with pytest.raises(RunError, match="whose seeds is 1, not 2; give what it was begun with to go on, replace it"):
+    with pytest.raises(
+        RunError, match=r"\(seeds is 1, not 2\); repeat the original request to resume it, replace it"
+    ):
         transfer(question(desk, seeds=2), out=whole.path)
 
 
@@ -142,11 +149,11 @@ def test_another_question_does_not_go_on_in_the_same_folder(whole, desk):
     [
         ({"methods": ("elmoo",)}, '--methods: there is no method "elmoo"; did you mean elmo?'),
         ({"methods": ("elmo", "elmo")}, '--methods: "elmo" is named twice; name each method once.'),
-        ({"sizes": ("many",)}, '--sizes: "many" is no number of examples; give numbers from 2 on, or all.'),
+        ({"sizes": ("many",)}, '--sizes: "many" is not a number of examples; give numbers of at least 2, or all.'),
         ({"sizes": ("5000",)}, "--sizes: 5,000 examples are more than the"),
         (
-            {"starts": {}},
-            "--methods vectors-frozen: it begins with something that has learned from text; give --vectors",
+            {"pretrained": {}},
+            "--methods vectors-frozen: it starts from a pretrained model; give --vectors",
         ),
     ],
 )
@@ -157,9 +164,9 @@ def test_mistakes_are_told_before_anything_is_trained(desk, tmp_path, changes, w
 
 
 def test_a_start_of_another_kind_is_refused(desk, tmp_path):
-    starts = {"elmo": str(desk / "bert")}
+    pretrained = {"elmo": str(desk / "bert")}
     with pytest.raises(ConfigError, match="this is not an ELMo"):
-        transfer(question(desk, methods=("elmo",), starts=starts), out=tmp_path / "t")
+        transfer(question(desk, methods=("elmo",), pretrained=pretrained), out=tmp_path / "t")
 
 
 def test_a_method_that_fails_does_not_stop_the_others(desk, tmp_path):
@@ -172,8 +179,8 @@ def test_a_method_that_fails_does_not_stop_the_others(desk, tmp_path):
     (tmp_path / "broken.txt").write_text(
         "".join(f"w{number} 1 2\n" for number in range(1000)) + "no vectors here\n", encoding="utf-8"
     )
-    starts = {"vectors": str(tmp_path / "broken.txt")}
-    asked = question(desk, methods=("scratch", "vectors-frozen"), sizes=("20",), starts=starts)
+    pretrained = {"vectors": str(tmp_path / "broken.txt")}
+    asked = question(desk, methods=("scratch", "vectors-frozen"), sizes=("20",), pretrained=pretrained)
     heard = Heard()
     results = transfer(asked, out=tmp_path / "t", progress=heard).results
     assert list(results["failed"]) == ["vectors-frozen"] and len(results["cells"]) == 1

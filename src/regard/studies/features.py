@@ -1,4 +1,4 @@
-"""Features of a frozen encoder for a tagger: which layers know most about words (Devlin et al., 2019, table 7)."""
+"""Frozen encoder features: a tagger trained on each selection of layers (Devlin et al., 2019, table 7)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,37 +34,38 @@ from regard.training.device.machine import Machine, prepare_machine
 from regard.training.loop import Hooks, Trainer
 from regard.training.settings import MachineSettings, TrainSettings
 
-TOKENS_AT_ONCE = {"cpu": 8192, "cuda": 65536}
+BATCH_TOKENS = {"cpu": 8192, "cuda": 65536}
+"""Padded tokens per batch, by device."""
 Layers = dict[int, NDArray[np.float16]]
 
 
 class FeatureSettings(Settings):
-    """How a tagger learns from vectors that stay as they are."""
+    """Training of a tagger on frozen features."""
 
     tagger: FeatureTaggerSettings = FeatureTaggerSettings()
     epochs: float = Field(10, gt=0)
-    """Passes over the sentences."""
+    """Passes over the training sentences."""
     examples_per_update: int = Field(32, ge=1)
-    """Sentences that make an update."""
+    """Sentences per update."""
     learning_rate: float = Field(2e-3, gt=0)
-    """The peak rate."""
+    """Peak learning rate."""
     seed: int = Field(1, ge=0, lt=2**32)
-    """Every random choice follows from it."""
+    """Seed of all random numbers."""
 
 
 @dataclass(frozen=True)
 class FeatureRow:
-    """What a tagger over one way of taking features finds on the validation set, after its best epoch."""
+    """The validation metrics of a tagger over one selection of layers, after its best epoch."""
 
     layers: Way
     width: int
-    """How many numbers stand for a word."""
+    """Features per word."""
     f1: float
     interval: tuple[float, float]
-    """Of F1: 95 %, by bootstrap over the sentences."""
+    """95 % interval of F1, by bootstrap over the sentences."""
     accuracy: float
     epoch: float
-    """Passes after which it was best."""
+    """Epochs at the best validation."""
 
 
 def measure_features(
@@ -76,7 +77,7 @@ def measure_features(
     device: str = "auto",
     progress: Progress = SILENT,
 ) -> list[FeatureRow]:
-    """Read sentences once, train a tagger over each way of taking features of them, and return what each finds."""
+    """Encode the sentences once, train a tagger over each selection of layers, and return their metrics."""
     settings = settings or FeatureSettings()
     encoder = load_encoder(path, device)
     sets = gather_examples(TASK, data, progress)
@@ -87,56 +88,60 @@ def measure_features(
     blocks = len(encoder.model.hidden)
     short = [way for way in ways if way.endswith("last-4")] if blocks < 4 else []
     if short:
-        progress.warn(f"{path}: it has {blocks} blocks, so {' and '.join(short)} take {blocks} instead of four.")
+        progress.warn(
+            f"{path}: it has {blocks} blocks, so {' and '.join(short)} use {blocks} layers instead of four."
+        )
     needed = needed_layers(ways, blocks)
     encoded = [_encoded(encoder, each, sets) for each in (sets.train, sets.valid)]
-    stored = [read_words(encoder, each, needed, progress) for each in encoded]
-    found = []
+    stored = [word_features(encoder, each, needed, progress) for each in encoded]
+    rows = []
     for way in ways:
-        recipe = recipe_of(way, blocks)
-        train, valid = (FrozenFeatures(*each, recipe) for each in zip(encoded, stored, strict=True))
+        selection = recipe_of(way, blocks)
+        train, valid = (FrozenFeatures(*each, selection) for each in zip(encoded, stored, strict=True))
         units = train.measured()
-        job = _Job(way, train.in_units(units), valid.in_units(units), sets.valid, facts, settings, machine)
-        found.append(job.run(progress))
-    return found
+        run = _TaggerRun(way, train.in_units(units), valid.in_units(units), sets.valid, facts, settings, machine)
+        rows.append(run.train_tagger(progress))
+    return rows
 
 
 def _encoded(encoder: Encoder, examples: Sequence[TaggedRow], sets: ExampleSets) -> EncodedTags:
-    numbers = {label: number for number, label in enumerate(sets.labels)}
-    labels = [[numbers[tag] for tag in each.tags] for each in examples]
-    words, frame = [each.words for each in examples], SequenceTemplate.of(encoder.tokenizer, is_for_encoder=True)
-    return encode_tagged(words, labels, encoder.tokenizer, frame, encoder.max_length)
+    ids = {label: number for number, label in enumerate(sets.labels)}
+    labels = [[ids[tag] for tag in each.tags] for each in examples]
+    words, template = [each.words for each in examples], SequenceTemplate.of(encoder.tokenizer, is_for_encoder=True)
+    return encode_tagged(words, labels, encoder.tokenizer, template, encoder.max_length)
 
 
 @torch.inference_mode()
-def read_words(encoder: Encoder, encoded: EncodedTags, layers: Sequence[int], progress: Progress = SILENT) -> Layers:
-    """Return what each of some layers knows of every word's first piece (W, D), halved in precision to be kept."""
+def word_features(
+    encoder: Encoder, encoded: EncodedTags, layers: Sequence[int], progress: Progress = SILENT
+) -> Layers:
+    """Return the hidden states (W, D) of every word's first token in each layer, in fp16."""
     blocks = len(encoder.model.hidden)
-    wanted = sorted({*(range(1, blocks + 1) if ALL in layers else ()), *(each for each in layers if each != ALL)})
+    numbers = sorted({*(range(1, blocks + 1) if ALL in layers else ()), *(each for each in layers if each != ALL)})
     words, width = len(encoded.labels.ids), vector_width(encoder.model)
-    found: Layers = {layer: np.zeros((words, width), np.float16) for layer in layers}
-    limit = TOKENS_AT_ONCE.get(encoder.device.type, TOKENS_AT_ONCE["cpu"])
-    with progress.bar("read", len(encoded)) as bar:
+    features: Layers = {layer: np.zeros((words, width), np.float16) for layer in layers}
+    limit = BATCH_TOKENS.get(encoder.device.type, BATCH_TOKENS["cpu"])
+    with progress.bar("encode", len(encoded)) as bar:
         for rows in micro_batches(np.arange(len(encoded)), *encoded.lengths, limit):
             tokens, token_mask = (
                 each.to(encoder.device) for each in encoded.sequences.padded(rows, encoder.tokenizer.pad_id)
             )
-            hidden = dict(zip(wanted, read_layers(encoder.model, wanted, tokens, None, token_mask), strict=True))
+            hidden = dict(zip(numbers, read_layers(encoder.model, numbers, tokens, None, token_mask), strict=True))
             if ALL in layers:
                 hidden[ALL] = torch.stack([hidden[layer] for layer in range(1, blocks + 1)]).sum(0)
             steps = encoded.steps.select(rows)
-            places = np.repeat(np.arange(len(rows)) * tokens.size(1), steps.lengths) + steps.ids
-            own = np.concatenate([np.arange(*encoded.steps.starts[row : row + 2]) for row in rows])
+            positions = np.repeat(np.arange(len(rows)) * tokens.size(1), steps.lengths) + steps.ids
+            word_rows = np.concatenate([np.arange(*encoded.steps.starts[row : row + 2]) for row in rows])
             for layer in layers:
-                known = hidden[layer].flatten(0, 1)[torch.from_numpy(places).to(encoder.device)]
-                found[layer][own] = known.half().cpu().numpy()
+                states = hidden[layer].flatten(0, 1)[torch.from_numpy(positions).to(encoder.device)]
+                features[layer][word_rows] = states.half().cpu().numpy()
             bar.advance(len(rows))
-    return found
+    return features
 
 
 @dataclass(frozen=True)
-class _Job:
-    """One way of taking features, and what is learned and measured with it."""
+class _TaggerRun:
+    """One selection of layers, with the data and settings of its tagger."""
 
     way: Way
     train: FrozenFeatures
@@ -146,8 +151,8 @@ class _Job:
     settings: FeatureSettings
     machine: Machine
 
-    def run(self, progress: Progress) -> FeatureRow:
-        """Train a tagger and return its best row."""
+    def train_tagger(self, progress: Progress) -> FeatureRow:
+        """Train a tagger and return the metrics of its best epoch."""
         chosen = self.settings
         model = new_feature_tagger(chosen.tagger, self.train.width, len(self.facts.labels), chosen.seed)
         limit = self.machine.micro_batch_tokens

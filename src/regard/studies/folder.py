@@ -1,4 +1,4 @@
-"""The folder of a study of many runs: what was asked for, its runs, its figures and its report."""
+"""The folder of a study of several runs: its request, its runs, its results and its report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,36 +15,37 @@ from regard.runs.store.listing import check_deletable
 RESULTS, REPORT = "results.json", "report.html"
 FORMAT = 2
 ENDED = ("finished", "no improvement")
-"""States of a run that has nothing left to do."""
+"""States of a run whose training has ended."""
 
 
 @dataclass(frozen=True)
 class StudyFolder:
-    """The folder of one study; its kind says what the study is called, and which files and folders are its own."""
+    """The folder of one study; subclasses declare its kind, schemas and subfolders."""
 
     path: Path
 
     kind: ClassVar[str]
     part: ClassVar[str]
-    """What it is made of, each of which has a run."""
+    """Name of its parts, each of which has a run."""
     schema: ClassVar[type[Record]]
-    """What its record holds."""
+    """Schema of its record."""
     results_schema: ClassVar[type[Record]]
     folders: ClassVar[tuple[str, ...]]
+    """Subfolders that belong to it."""
 
     @property
     def file(self) -> Path:
-        """The record."""
+        """The file of its record."""
         return self.path / f"{self.kind}.json"
 
     @property
     def exists(self) -> bool:
-        """Whether there is one in the folder."""
+        """True where the folder has a record of such a study."""
         return self.file.is_file()
 
     @property
     def record(self) -> dict[str, Any]:
-        """What was asked for, and what was planned."""
+        """The record: the request, and for a race its plan."""
         what = f"the record of a {self.kind} that this version of regard can read"
         try:
             value = read_json(self.file, RunError, what)
@@ -59,38 +60,38 @@ class StudyFolder:
 
     @property
     def results(self) -> dict[str, Any]:
-        """All figures, once something has finished."""
+        """The results, once a part has finished."""
         path, what = self.path / RESULTS, f"the results of a {self.kind}"
-        way_out = "the same command writes them anew"
+        way_out = "the same command writes them again"
         try:
             value = read_json(path, RunError, what, way_out)
         except FileNotFoundError:
             raise RunError(
-                f"{self.path}: no {self.part} of this {self.kind} has finished yet; go on with the same command."
+                f"{self.path}: no {self.part} of this {self.kind} has finished yet; resume it with the same command."
             ) from None
         check_record(value, path, self.results_schema, RunError, what, way_out)
         return dict(value)
 
     @property
     def report(self) -> Path:
-        """The report, one file with everything in it."""
+        """The file of the self-contained report."""
         return self.path / REPORT
 
     def check_free(self) -> None:
-        """Refuse a folder that is something else."""
+        """Refuse a folder with other content."""
         is_empty = self.path.is_dir() and all(entry.name == LOCK for entry in self.path.iterdir())
         if self.path.exists() and not is_empty:
             raise RunError(f"{self.path}: this exists and is not a {self.kind}; choose another folder with --out.")
 
-    def refuse(self, words: str) -> None:
-        """Say that something else was asked for before, and the ways out."""
+    def refuse(self, difference: str) -> None:
+        """Refuse a request that differs from the one in the record."""
         raise RunError(
-            f"{self.path}: there is a {self.kind} here already, {words}; give what it was begun with to go on, "
-            f"replace it with --overwrite, or choose another folder with --out."
+            f"{self.path}: there is a {self.kind} here already, with a different request ({difference}); repeat the "
+            f"original request to resume it, replace it with --overwrite, or choose another folder with --out."
         )
 
     def clear(self) -> None:
-        """Remove the study and nothing else that lies in its folder; its record goes last: it can be repeated."""
+        """Remove the files of the study and nothing else; the record last, so that it can be repeated."""
         for run in (self.path / "runs").glob("*"):
             if Run(run).exists:
                 check_deletable(Run(run))
@@ -101,5 +102,5 @@ class StudyFolder:
 
 
 def listed(values: Sequence[Any]) -> str:
-    """Return values with commas between."""
+    """Return values separated by commas."""
     return ", ".join(map(str, values))

@@ -22,7 +22,7 @@ def words(tmp_path):
 
 def test_it_prints_a_table_and_where_the_report_is(words, tmp_path):
     said = good(*words, "-q")
-    assert said.startswith("method\t20\tseconds\tlearned parameters\nscratch\t")
+    assert said.startswith("method\t20\tseconds\ttrainable parameters\nscratch\t")
     assert f"report: {tmp_path / 'it' / 'report.html'}" in said and (tmp_path / "it" / "report.html").is_file()
     found = json.loads(good(*words, "-q", "--json"))
     assert found["is_finished"] and found["table"][0]["method"] == "scratch"
@@ -47,7 +47,7 @@ def test_one_that_was_stopped_leaves_with_130_and_goes_on(words, monkeypatch):
         (["--methods", "bert"], 'there is no method "bert"; did you mean bert-tuned?'),
         (
             ["--methods", "elmo"],
-            "--methods elmo: it begins with something that has learned from text; give --elmo RUN",
+            "--methods elmo: it starts from a pretrained model; give --elmo RUN",
         ),
         (["--methods", "elmo", "--elmo", "nowhere"], "nowhere: there is no run or checkpoint here; check the path."),
         (["--methods", "vectors-tuned", "--vectors", "no.txt"], "--vectors no.txt: there is no such file or run"),
@@ -74,7 +74,7 @@ def test_starts_of_the_wrong_kind_are_told_before_anything_begins(words, tmp_pat
     assert said == f"{vectors}: line 2 has 1 numbers, but 2 are expected; fix or remove it."
     said = bad(*words, "--methods", "bert-tuned", "--bert", vectors, "-q")
     assert (
-        said == f"--bert {vectors}: these are word vectors; give them with --vectors, and here a run of another kind."
+        said == f"--bert {vectors}: these are word vectors; give them with --vectors, and a run of another kind here."
     )
     assert not (tmp_path / "it").exists()
 

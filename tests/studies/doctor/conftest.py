@@ -1,5 +1,5 @@
-"""Small runs to look over, sound ones and spoilt ones."""
+"""Small runs to check: clean ones and damaged ones."""
 
-from examined import bench, material, shift, sound, write
+from examined import setup, shift, sound, write
 
-__all__ = ["bench", "material", "shift", "sound", "write"]
+__all__ = ["setup", "shift", "sound", "write"]

@@ -25,7 +25,7 @@ def test_nothing_is_wrong_with_a_sound_run(write, sound, monkeypatch):
     monkeypatch.setattr(speed, "SECONDS", 0.2)
     report = doctor("translate", write(sound))
     # So small a model is quick enough to notice what it takes to make a batch.
-    assert {each.name for each in report.of("note", "warning", "problem")} <= {"waiting"} and not report.has_problem
+    assert {each.name for each in report.of("note", "warning", "problem")} <= {"data-wait"} and not report.has_problem
     assert {finding.check for finding in report.findings} == {"text", "splits", "alignment", "sizes", "machine"}
 
 

@@ -34,7 +34,7 @@ def test_anything_else_is_refused_with_examples(text):
     with pytest.raises(ConfigError) as error:
         parse_budget(text)
     assert str(error.value) == (
-        f'--budget: "{text}" is no time and no amount; write it like 10m, 1h30m, 2000 steps, 5 epochs or 3M tokens.'
+        f'--budget: "{text}" is neither a duration nor a count; write it like 10m, 1h30m, 2000 steps, 5 epochs or 3M tokens.'
     )
 
 
@@ -42,7 +42,7 @@ def test_anything_else_is_refused_with_examples(text):
 def test_nothing_is_no_budget(text):
     with pytest.raises(ConfigError) as error:
         parse_budget(text)
-    assert str(error.value) == f'--budget: "{text}" leaves nothing to train; give more.'
+    assert str(error.value) == f'--budget: "{text}" leaves nothing to train; increase it.'
 
 
 @pytest.mark.parametrize("text", ["1h30m", "45s", "2,000 steps", "2.5 epochs", "3,000,000 tokens"])

@@ -82,7 +82,7 @@ def test_mistakes_in_what_is_varied_are_named():
         "--vary text.size: members of a race share data and tokenizer; vary another setting."
     )
     assert refused("race-miniature", vary="train.steps=10,20") == (
-        "--vary train.steps: this is what --budget says in a race; vary another setting."
+        "--vary train.steps: a race sets this with --budget; vary another setting."
     )
     assert refused("race-miniature", vary="model.norm_order=pre,past").startswith(
         'model.norm_order: "past" is not one of '
@@ -119,5 +119,5 @@ def test_a_setting_that_only_some_models_have_is_left_out_elsewhere(monkeypatch)
     members = enter(Lineup("race-miniature", ["plain", "transformer-tiny"], overrides=overrides), Telling())
     assert [member.settings.model.width for member in members] == [32, 32]
     assert members[1].settings.model.heads == 2 and members[1].settings.model.embeddings == "target"
-    assert "model.heads (from the command line) is no setting of plain, and is left out there." in said
-    assert "model.embeddings (from recipe race-miniature) is no setting of plain, and is left out there." in said
+    assert "model.heads (from the command line) is not a setting of plain, and is left out there." in said
+    assert "model.embeddings (from recipe race-miniature) is not a setting of plain, and is left out there." in said

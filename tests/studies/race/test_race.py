@@ -12,7 +12,7 @@ from regard.cli.verbs.race import is_interrupted
 from regard.errors import ConfigError, RunError
 from regard.runs.run import Run
 from regard.studies.race import race as course
-from regard.studies.race.disciplines import DISCIPLINES
+from regard.studies.race.any_task import discipline
 from regard.studies.race.entrants import Lineup
 from regard.studies.race.race import race
 from regard.studies.race.report import page
@@ -115,8 +115,7 @@ def test_a_race_stopped_while_measuring_goes_on(straight, tmp_path, lineup, monk
 
     out = tmp_path / "stopped" / "it"
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        translating = replace(DISCIPLINES["translate"], measure=stop)
-        patched.setitem(DISCIPLINES, "translate", translating)
+        patched.setattr(course, "discipline", lambda task: replace(discipline(task), measure=stop))
         race(lineup, "12 steps", out=out)
     assert results_of(race(lineup, "12 steps", out=out)) == results_of(straight)
 
@@ -131,8 +130,8 @@ def test_a_time_becomes_steps_once(tmp_path, lineup, undrawn):
     for name, planned in plan.items():
         settings = found.run(name).record.settings.plain["train"]
         assert settings["steps"] == planned["steps"] == found.run(name).record.steps
-        assert settings["warmup"] == -(-1000 * planned["steps"] // 20_000)  # its share in the recipe
-    assert "steps a second in the trial" in page(found.results, [])
+        assert settings["warmup"] == -(-1000 * planned["steps"] // 20_000)  # its fraction in the recipe
+    assert "steps per second in the trial" in page(found.results, [])
 
 
 @pytest.mark.parametrize(("budget", "steps"), [("2 epochs", 12), ("0.5 epochs", 3), ("3k tokens", 9)])
@@ -150,10 +149,9 @@ def test_the_same_must_be_asked_for_to_go_on(tmp_path, lineup, undrawn):
             race(other, budget, out=out)
         return str(error.value)
 
-    way_out = (
-        "; give what it was begun with to go on, replace it with --overwrite, or choose another folder with --out."
-    )
-    begun = f"{out}: there is a race here already, and "
+    way_out = "); repeat the original request to resume it, replace it with --overwrite, or choose another folder "
+    way_out += "with --out."
+    begun = f"{out}: there is a race here already, with a different request ("
     assert refused(lineup, "4 steps") == begun + "its budget is 3 steps, not 4 steps" + way_out
     other = altered(lineup, seed=2)
     assert refused(other, "3 steps") == begun + "seed of transformer-tiny is 1, not 2" + way_out
@@ -169,9 +167,9 @@ def test_pairs_that_are_too_long_for_a_member_are_counted_and_told(straight, tmp
     results = race(short, "2 steps", out=tmp_path / "it").results
     first, second = (each["too_long"] for each in results["members"])
     assert 0 < first < results["sentences"] and second == 0
-    told = f": {first} of {results['sentences']} pairs are longer than it takes; their"
-    assert told in page(results, []) and page(results, []).count("longer than it takes") == 1
-    assert "longer than it takes" not in page(straight.results, [])
+    notice = f": {first} of {results['sentences']} pairs exceed its maximum length; their"
+    assert notice in page(results, []) and page(results, []).count("exceed its maximum length") == 1
+    assert "exceed its maximum length" not in page(straight.results, [])
 
 
 def test_a_folder_with_other_things_is_refused(tmp_path, lineup):
@@ -193,7 +191,10 @@ def test_a_folder_that_cannot_be_written_is_told_before_any_trial(tmp_path, line
 def test_steps_are_said_once(tmp_path, lineup):
     with pytest.raises(ConfigError) as error:
         race(altered(lineup, train__steps=9), "10m")
-    assert str(error.value) == 'train.steps: the budget is 10m already; leave it out, or say --budget "9 steps".'
+    assert (
+        str(error.value)
+        == 'train.steps: the budget is already 10m; leave one of them out, or give --budget "9 steps".'
+    )
 
 
 def test_a_member_that_fails_does_not_stop_the_others(tmp_path, lineup, monkeypatch, undrawn):
@@ -224,9 +225,10 @@ def test_a_member_that_cannot_go_on_is_not_taken_for_one_that_was_stopped(tmp_pa
     found = race(lineup, "3 steps", out=out)
     assert found.results["failed"] == {"transformer-tiny": "The text is gone."}
     assert found.run("transformer-tiny").record.state == "failed" and not is_interrupted(found)
-    record = found.run("transformer-tiny").record
+    path = found.run("transformer-tiny").path / "run.json"
+    record = json.loads(path.read_text())
     kept = {name: record[name] for name in ("format", "task", "settings", "sources")}
-    (found.run("transformer-tiny").path / "run.json").write_text(json.dumps(kept | {"state": "preparing"}))
+    path.write_text(json.dumps(kept | {"state": "preparing"}))
     measured = found.measures("transformer-small")
     measured.write_text(measured.read_text()[:100])
     (out / "results.json").write_text("{")
@@ -234,7 +236,7 @@ def test_a_member_that_cannot_go_on_is_not_taken_for_one_that_was_stopped(tmp_pa
         _ = found.results
     assert str(error.value) == (
         f"{out / 'results.json'}: this is not the results of a race (line 1: Expecting property name enclosed "
-        "in double quotes); the same command writes them anew."
+        "in double quotes); the same command writes them again."
     )
     again = race(lineup, "3 steps", out=out).results  # killed while it prepared, files damaged
     assert again["failed"] == {"transformer-tiny": "The text is gone."} and again["members"][0]["lengths"]

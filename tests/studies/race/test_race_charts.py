@@ -1,8 +1,8 @@
-"""Pictures hold whatever words a user's text has."""
+"""Plots show tokens of any characters as they are."""
 
 import pytest
 
-from regard.studies.race.charts import draw_pictures
+from regard.studies.race.charts import translation_plots
 from regard.studies.race.translating import ladder
 
 
@@ -30,7 +30,7 @@ def results(words, name="gru"):
     ids=str,
 )
 def test_words_are_drawn_as_they_are(words, shown, tmp_path):
-    matrix = draw_pictures(results(words))[-1]
+    matrix = translation_plots(results(words))[-1]
     assert matrix.png(tmp_path).stat().st_size > 1000
     drawn = matrix.svg()
     assert all(f">{word}</text>" in drawn for word in shown) and "<b>" not in drawn
@@ -38,7 +38,7 @@ def test_words_are_drawn_as_they_are(words, shown, tmp_path):
 
 def test_pictures_without_a_single_figure_can_be_drawn(tmp_path):
     """A model that takes fewer tokens than the shortest length has no times."""
-    pictures = draw_pictures(results(["a", "b"]))
+    pictures = translation_plots(results(["a", "b"]))
     assert [each.name for each in pictures] == ["ladder", "alignment-gru"]
     for picture in pictures:
         assert picture.svg().startswith("<svg ") and picture.png(tmp_path).is_file()

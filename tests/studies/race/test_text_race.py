@@ -55,13 +55,13 @@ def test_language_models_are_raced_on_the_same_windows(straight):
     assert straight.is_finished and results["task"] == "language-model" and results["set"] == "held-out"
     assert [each["name"] for each in results["members"]] == ["lstm-lm", "gpt-tiny"]
     records = [straight.run(each["name"]).record for each in results["members"]]
-    assert len({record["data"]["hash"] for record in records}) == 1
-    assert {record["data"]["window"] for record in records} == {24} == {results["window"]}
+    assert len({record.report.hash for record in records}) == 1
+    assert {record.report.window for record in records} == {24} == {results["window"]}
     for member, record in zip(results["members"], records, strict=True):
-        score = record["scores"]["held-out"]
+        score = record.scores["held-out"]
         for name in ("word_perplexity", "bits_per_byte", "perplexity", "loss"):
             assert member[name] == score[name]
-        assert len(member["curve"]) == 8 and member["parameters"] == record["parameters"]
+        assert len(member["curve"]) == 8 and member["parameters"] == record.parameters
         groups = [(each["shortest"], each["longest"]) for each in member["positions"]]
         assert groups == [(1, 1), (2, 3), (4, 7), (8, 15), (16, 24)]
         assert member["reach"]["text"]["distance"][0] == 1.5
@@ -74,7 +74,7 @@ def test_the_report_shows_what_is_known(straight):
     text = straight.report.read_text(encoding="utf-8")
     assert "<th>word perplexity</th><th>bits/byte</th><th>perplexity</th><th>loss</th>" in text
     assert "tokens in windows of 24, tokenizer and seed (1); scored on held-out (" in text
-    for title in ("Who learns fastest", "What context is worth", "Vanishing gradients", "Conditions"):
+    for title in ("Loss over training time", "The value of context", "Vanishing gradients", "Conditions"):
         assert f"<h2>{title}" in text
     assert {path.stem for path in straight.path.glob("*.png")} == {"loss-time", "loss-position", "gradient-text"}
     assert "published" not in text.lower() and text.count("class=best") == 4
@@ -93,7 +93,7 @@ def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lin
 
 @pytest.mark.parametrize("budget, steps", [("2 epochs", None), ("1200 tokens", 4)])
 def test_epochs_and_tokens_become_steps(tmp_path, lineup, monkeypatch, budget, steps):
-    monkeypatch.setattr(course._Course, "go", lambda self: None)
+    monkeypatch.setattr(course._Session, "run", lambda self: None)
     found = race(lineup, budget, out=tmp_path / "it")
     plan = found.record["plan"]
     tokens = json.loads((tmp_path / "it" / "race.json").read_text())["plan"]
@@ -103,8 +103,8 @@ def test_epochs_and_tokens_become_steps(tmp_path, lineup, monkeypatch, budget, s
 
 
 def test_what_cannot_be_raced_is_told(lineup, tmp_path):
-    with pytest.raises(ConfigError, match='tasks language-model and translate; this run\'s is "classify"'):
-        race(Lineup("classify-miniature", vary="model.dropout=0,0.1"), out=tmp_path / "a")
+    with pytest.raises(ConfigError, match="word vectors have their own trainer and cannot be raced"):
+        race(Lineup("vectors-miniature", vary="model.width=8,16"), out=tmp_path / "a")
     with pytest.raises(ConfigError, match="--vary window: members of a race share data and tokenizer"):
         race(Lineup("language-model", overrides=lineup.overrides, vary="window=8,16"), out=tmp_path / "b")
     with pytest.raises(ConfigError, match='"lstm" is a sequence-to-sequence model'):

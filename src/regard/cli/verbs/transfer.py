@@ -120,17 +120,17 @@ def _rows(results: dict[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...
     """Return the header and the rows of the printed table."""
     from regard.studies.transfer.report import accuracy_words, size_name
 
-    header = ("method", *(size_name(size, results) for size in results["sizes"]), "seconds", "learned parameters")
+    header = ("method", *(size_name(size, results) for size in results["sizes"]), "seconds", "trainable parameters")
     rows = []
     for row in results["table"]:
         seconds = [each["seconds"] for each in row["by_size"] if each["seconds"] is not None]
-        learned = row["learned_parameters"]
+        trainable = row["trainable_parameters"]
         rows.append(
             (
                 row["method"],
                 *(accuracy_words(each) for each in row["by_size"]),
                 f"{seconds[-1]:.1f}" if seconds else "",
-                f"{learned:,}" if learned is not None else "",
+                f"{trainable:,}" if trainable is not None else "",
             )
         )
     return header, rows

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.reporting.drawing import new_figure, literal_text
+from regard.reporting.drawing import literal_text, new_figure
 from regard.tasks.contract import AnyTask
 
 CURVES = "curves.png"

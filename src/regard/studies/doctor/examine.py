@@ -1,4 +1,4 @@
-"""The doctor: all checks of a run's data, and trials on the machine, before it begins."""
+"""The doctor: checks of a run's data, and trials of its training loop on this machine, before it starts."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ from regard.tasks.settings import RunSettings
 from regard.training.device.machine import Machine, prepare_machine
 
 TRIALS: tuple[Callable[[TrialSetup, Progress], list[Finding]], ...] = (memory_findings, speed_findings)
-"""Trials on the machine, on copies of the model."""
+"""Trials on this machine, on copies of the model."""
 
 
 class WarningListener(Progress):
@@ -47,7 +47,7 @@ class WarningListener(Progress):
 
 
 def trial_setup(settings: RunSettings[ModelSettings], machine: Machine, progress: Progress = SILENT) -> TrialSetup:
-    """Return all it takes to check a run and to try it out."""
+    """Return a run prepared for checks and trials."""
     return TrialSetup(settings, find_task(settings.task).prepare(settings, Context(machine, progress)), machine)
 
 
@@ -59,10 +59,10 @@ def doctor(
     is_quick: bool = False,
     progress: Progress = SILENT,
 ) -> Report:
-    """Check a run before it begins and return the findings; nothing is written or trained.
+    """Check a run before it starts and return the findings; nothing is written or trained.
 
     `recipe` and `overrides` are those of `train`. `lr_finder` adds a learning-rate range test; `is_quick` leaves out
-    all trials.
+    all trials and computes the quick form of each check.
     """
     if isinstance(recipe, Mapping):
         chosen = Recipe(str(recipe.get("task", "run")), "the call", recipe)
@@ -72,8 +72,8 @@ def doctor(
     task = find_task(settings.task)
     if lr_finder and not task.has_trials:
         raise ConfigError(
-            f"--lr-finder: {task.wording.plural} have a trainer of their own, whose rate is not swept; leave it out, or "
-            f"give train.learning_rate."
+            f"--lr-finder: {task.wording.plural} have their own trainer, without a learning-rate range test; leave "
+            f"it out, or set train.learning_rate."
         )
     listener = WarningListener(progress)
     setup = trial_setup(settings, prepare_machine(settings.machine), listener)

@@ -1,4 +1,4 @@
-"""The micro-batch of a run that takes the most memory."""
+"""The micro-batch of a run that needs the most memory."""
 
 import copy
 from collections.abc import Callable
@@ -11,59 +11,60 @@ from regard.studies.doctor.trial import TrialSetup
 from regard.tasks.contract import find_task
 
 LATER = 10**6
-"""An epoch by which texts that grow longer in the course of training have done so."""
+"""An epoch after every switch to longer sequences."""
 
 
 @dataclass(frozen=True)
-class Heaviest:
-    """A micro-batch, to be had whole or in part."""
+class LargestBatch:
+    """The largest micro-batch, whole or a part of it."""
 
     rows: int
-    """How many examples it has."""
+    """Number of examples."""
     part: Callable[[int], Any]
-    """Makes a batch of its first so many examples, or about as many."""
+    """Returns a batch of about that many of its examples."""
     words: str
-    """What is in it."""
+    """Its size in words."""
     longest: int
-    """Tokens of the longest example: a micro-batch of fewer is none."""
+    """Tokens of the longest example: the least that a micro-batch must hold."""
 
 
-def heaviest(bench: TrialSetup, limit: int) -> Heaviest:
-    """Return the heaviest micro-batch when they hold so many tokens at most."""
-    feed = bench.prepared.feed
+def largest_batch(setup: TrialSetup, limit: int) -> LargestBatch:
+    """Return the largest micro-batch for a limit in padded tokens."""
+    feed = setup.prepared.feed
     if not isinstance(feed, PairFeed):
         return _of_text(feed, limit)
     examples = feed.corpus(0)
-    rows = heaviest_rows(feed, examples, limit, bench.prepared.width)
+    rows = largest_rows(feed, examples, limit, setup.prepared.width)
     source, target = examples.lengths
     lengths = f"{int(target[rows].max())} tokens"
     if source[rows].any():
         lengths = f"{int(source[rows].max())} and {lengths}"
-    words = f"{len(rows):,} {find_task(bench.settings.task).wording.examples} of up to {lengths}"
-    return Heaviest(len(rows), lambda count: examples.batch(rows[:count]), words, int((source + target).max()))
+    words = f"{len(rows):,} {find_task(setup.settings.task).wording.examples} of up to {lengths}"
+    return LargestBatch(len(rows), lambda count: examples.batch(rows[:count]), words, int((source + target).max()))
 
 
-def heaviest_rows(feed: PairFeed, examples: Examples, limit: int, width: int) -> Rows:
-    """Return the rows of the micro-batch of the first epoch that takes the most memory."""
+def largest_rows(feed: PairFeed, examples: Examples, limit: int, width: int) -> Rows:
+    """Return the rows of the micro-batch of the first epoch that needs the most memory."""
     lengths = examples.lengths
     parts = [part for update in feed.plan(examples, 0) for part in micro_batches(update, *lengths, limit)]
 
     def size(rows: Rows) -> float:
         source, target = (int(side[rows].max()) for side in lengths)
-        # Attention weights grow with the square of the length where no fused kernel hides them.
+        # Attention weights grow with the square of the length where no fused kernel avoids them.
         return len(rows) * (source + target + (source**2 + target**2 + source * target) / width)
 
     return max(parts, key=size)
 
 
-def _of_text(feed: Any, limit: int) -> Heaviest:
-    """Return one of the micro-batches of running text, which are all alike."""
-    whole, window = (_cut(feed, each).tokens.numel() for each in (limit, 1))
-    return Heaviest(max(1, whole // window), lambda rows: _cut(feed, rows * window), f"{whole:,} tokens", window)
+def _of_text(feed: Any, limit: int) -> LargestBatch:
+    """Return a micro-batch of running text, all of which have the same size."""
+    tokens, window = (_largest(feed, each).tokens.numel() for each in (limit, 1))
+    part = lambda rows: _largest(feed, rows * window)
+    return LargestBatch(max(1, tokens // window), part, f"{tokens:,} tokens", window)
 
 
-def _cut(feed: Any, limit: int) -> Any:
-    """Return the largest micro-batch of an early update and of a late one, when they are cut by a limit."""
+def _largest(feed: Any, limit: int) -> Any:
+    """Return the largest micro-batch of an early update and of a late one, for a limit in tokens."""
     other = copy.copy(feed)
     other.limit = limit
     updates = [next(other.updates(Position(epoch, 0))) for epoch in (0, LATER)]

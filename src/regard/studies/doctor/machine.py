@@ -1,4 +1,4 @@
-"""A trial on the machine: does the largest micro-batch fit?"""
+"""The memory trial: training on the largest micro-batch, measured against the memory of the device."""
 
 import gc
 from typing import Any
@@ -6,107 +6,108 @@ from typing import Any
 import torch
 
 from regard.progress import SILENT, Progress
-from regard.studies.doctor.largest_batch import Heaviest, heaviest
-from regard.studies.doctor.memory import gigabytes, peak, within_reach
-from regard.studies.doctor.trial import Trial, TrialSetup, trying
+from regard.studies.doctor.largest_batch import LargestBatch, largest_batch
+from regard.studies.doctor.memory import available_bytes, peak_bytes, size_words
+from regard.studies.doctor.trial import Trial, TrialSetup, isolated_trial
 from regard.tasks.contract import find_task
 from regard.tasks.findings import Finding, graded
 
 TIGHT, FULL = 0.8, 0.95
-"""Shares of the memory from which on it is a warning, and a problem."""
+"""Fractions of the memory from which usage is a warning, and a problem."""
 ROOM = 0.6
-"""The share of the memory that a remedy aims at."""
+"""Fraction of the memory that a remedy aims at."""
 COPIES = 16
-"""Bytes a parameter takes: its value, its gradient, and two moments of Adam."""
+"""Bytes per parameter: its value, its gradient and two moments of Adam, in fp32."""
 
 
-def memory_findings(bench: TrialSetup, progress: Progress = SILENT) -> list[Finding]:
-    """Return whether the largest micro-batch of the first epoch fits, from really learning from it."""
-    device = bench.machine.device
-    if peak(device) is None or within_reach(device) is None:
+def memory_findings(setup: TrialSetup, progress: Progress = SILENT) -> list[Finding]:
+    """Return the finding on memory: a trial update on the largest micro-batch of the first epoch."""
+    device = setup.machine.device
+    if peak_bytes(device) is None or available_bytes(device) is None:
         sentence = f"The memory of {device} cannot be measured here."
         return [Finding("machine", "memory", "note", sentence)]
-    limit = bench.train.micro_batch_tokens or bench.machine.micro_batch_tokens
-    with progress.bar("try the largest batch", 1) as bar:
-        found = _probe(bench, limit)
+    limit = setup.train.micro_batch_tokens or setup.machine.micro_batch_tokens
+    with progress.bar("largest batch", 1) as bar:
+        finding = _probe(setup, limit)
         bar.advance()
     if device.type == "cuda":
         torch.cuda.empty_cache()
-    return [found]
+    return [finding]
 
 
-def _probe(bench: TrialSetup, limit: int) -> Finding:
-    device, heavy = bench.machine.device, heaviest(bench, limit)
+def _probe(setup: TrialSetup, limit: int) -> Finding:
+    device, largest = setup.machine.device, largest_batch(setup, limit)
     gc.collect()
     before = _reset(device)
-    reach = within_reach(device) or 0
-    measured = _measure(bench, heavy, before, reach)
+    available = available_bytes(device) or 0
+    measured = _measure(setup, largest, before, available)
     if measured is None:
-        return _too_large(bench, heavy, limit, reach)
-    return _verdict(bench, heavy, limit, *measured, reach)
+        return _too_large(setup, largest, limit, available)
+    return _verdict(setup, largest, limit, *measured, available)
 
 
-def _measure(bench: TrialSetup, heavy: Heaviest, before: int, reach: int) -> tuple[int, int] | None:
-    """Return the bytes it takes to learn from a batch, and how many of them are not for its rows; None: too many.
+def _measure(setup: TrialSetup, largest: LargestBatch, before: int, available: int) -> tuple[int, int] | None:
+    """Return the peak bytes of training on a batch, and how many do not depend on its rows; None: out of memory.
 
-    A quarter of the rows is tried first, and all of them only if that does not show that they cannot fit.
+    A quarter of the rows is tried first, and all of them only if the extrapolation fits.
     """
-    device = bench.machine.device
+    device = setup.machine.device
     try:
-        with trying(bench) as trial:
-            _twice(trial, heavy.part(max(1, heavy.rows // 4)))
+        with isolated_trial(setup) as trial:
+            _twice(trial, largest.part(max(1, largest.rows // 4)))
             fixed = before + COPIES * sum(parameter.numel() for parameter in trial.model.parameters())
-            expected = fixed + min(4, heavy.rows) * max(0, (peak(device) or 0) - fixed)
-            if device.type == "cpu" and expected > reach:  # running it would bring the whole machine to its knees
+            expected = fixed + min(4, largest.rows) * max(0, (peak_bytes(device) or 0) - fixed)
+            if device.type == "cpu" and expected > available:  # it would swap, or be killed
                 return expected, fixed
-            _twice(trial, heavy.part(heavy.rows))
-            return peak(device) or 0, fixed
+            _twice(trial, largest.part(largest.rows))
+            return peak_bytes(device) or 0, fixed
     except torch.OutOfMemoryError:
-        return None  # only outside of this function is everything that was allocated let go of
+        return None  # the memory is released only after this function returns
 
 
 def _reset(device: torch.device) -> int:
     if device.type == "cuda":
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats(device)
-    return peak(device) or 0
+    return peak_bytes(device) or 0
 
 
 def _twice(trial: Trial, batch: Any) -> None:
-    """Learn twice: the optimizer's moments exist only after the first time."""
+    """Update twice: the optimizer allocates its moments in the first update."""
     for _ in range(2):
         trial.update([batch], rate=1e-9)
 
 
-def _verdict(bench: TrialSetup, heavy: Heaviest, limit: int, needed: int, fixed: int, reach: int) -> Finding:
-    share = needed / max(reach, 1)
-    severity = graded(share, note=2.0, warning=TIGHT, problem=FULL)
+def _verdict(
+    setup: TrialSetup, largest: LargestBatch, limit: int, needed: int, fixed: int, available: int
+) -> Finding:
+    severity = graded(needed / max(available, 1), note=2.0, warning=TIGHT, problem=FULL)
     sentence = (
-        f"Learning from the largest micro-batch ({heavy.words}) takes {gigabytes(needed)} of the {gigabytes(reach)} "
-        f"that {bench.machine.device} has."
+        f"Training on the largest micro-batch ({largest.words}) takes {size_words(needed)} of the "
+        f"{size_words(available)} that {setup.machine.device} has."
     )
-    metrics = {"peak_bytes": needed, "available_bytes": reach}
+    metrics = {"peak_bytes": needed, "available_bytes": available}
     if severity in ("ok", "note"):
-        return Finding("machine", "memory", "ok", sentence, metrics=metrics)
-    fits = limit * (ROOM * reach - fixed) / max(1, needed - fixed)
+        return Finding("machine", "memory", "ok", sentence, (), "", {}, metrics)
+    fits = limit * (ROOM * available - fixed) / max(1, needed - fixed)
     tokens = int(max(fits, 0) // 256) * 256
-    if tokens < heavy.longest:
-        return Finding("machine", "memory", severity, sentence, (), _smaller(bench), metrics=metrics)
+    if tokens < largest.longest:
+        return Finding("machine", "memory", severity, sentence, (), _smaller(setup), {}, metrics)
     settings = {"train.micro_batch_tokens": tokens}
-    return Finding("machine", "memory", severity, sentence, (), "compute less at once", settings, metrics)
+    return Finding("machine", "memory", severity, sentence, (), "use smaller micro-batches", settings, metrics)
 
 
-def _smaller(bench: TrialSetup) -> str:
-    return f"take a smaller model or {find_task(bench.settings.task).wording.shorten}"
+def _smaller(setup: TrialSetup) -> str:
+    return f"use a smaller model or {find_task(setup.settings.task).wording.shorten}"
 
 
-def _too_large(bench: TrialSetup, heavy: Heaviest, limit: int, reach: int) -> Finding:
-    """Halve the limit until a batch fits: a remedy that has been tried."""
-    sentence = f"The largest micro-batch ({heavy.words}) does not fit into the {gigabytes(reach)} that are free."
-    while limit // 2 >= heavy.longest:
+def _too_large(setup: TrialSetup, largest: LargestBatch, limit: int, available: int) -> Finding:
+    """Return the finding of an out-of-memory error; the limit is halved until a micro-batch fits."""
+    sentence = f"The largest micro-batch ({largest.words}) does not fit into {size_words(available)} of free memory."
+    while limit // 2 >= largest.longest:
         limit //= 2
-        before = _reset(bench.machine.device)
-        if _measure(bench, heaviest(bench, limit), before, reach) is not None:
+        before = _reset(setup.machine.device)
+        if _measure(setup, largest_batch(setup, limit), before, available) is not None:
             settings = {"train.micro_batch_tokens": limit}
-            return Finding("machine", "memory", "problem", sentence, (), "compute less at once", settings)
-    return Finding("machine", "memory", "problem", sentence, (), _smaller(bench))
+            return Finding("machine", "memory", "problem", sentence, (), "use smaller micro-batches", settings)
+    return Finding("machine", "memory", "problem", sentence, (), _smaller(setup))

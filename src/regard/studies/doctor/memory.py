@@ -1,4 +1,4 @@
-"""How much memory there is, and how much was taken."""
+"""Memory of a device: the peak of this process, and what is available to it."""
 
 import sys
 from pathlib import Path
@@ -9,11 +9,11 @@ LIMITS = (
     ("/sys/fs/cgroup", "memory.max", "memory.current"),
     ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
 )
-"""Where Linux says what a container may take, and what it has taken: the newer way and the older one."""
+"""Files of Linux with the memory limit and usage of a container: cgroup v2 and v1."""
 
 
-def peak(device: torch.device) -> int | None:
-    """Return the most bytes this process has had so far on a device; None where that is not told."""
+def peak_bytes(device: torch.device) -> int | None:
+    """Return the peak memory of this process on a device in bytes; None where it cannot be measured."""
     if device.type == "cuda":
         return int(torch.cuda.max_memory_allocated(device))
     if device.type != "cpu":
@@ -26,26 +26,26 @@ def peak(device: torch.device) -> int | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def within_reach(device: torch.device) -> int | None:
-    """Return the bytes this process could have in all on a device: what it has and what is free."""
+def available_bytes(device: torch.device) -> int | None:
+    """Return the memory available to this process on a device in bytes: its own and the free memory."""
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         return int(free + torch.cuda.memory_reserved(device))
-    has, free_here = _status("/proc/self/status", "VmRSS"), _status("/proc/meminfo", "MemAvailable")
-    if device.type != "cpu" or has is None or free_here is None:
+    resident, unused = _status("/proc/self/status", "VmRSS"), _status("/proc/meminfo", "MemAvailable")
+    if device.type != "cpu" or resident is None or unused is None:
         return None
-    return has + min([free_here, *_free_in_container()])
+    return resident + min([unused, *_free_in_container()])
 
 
 def _free_in_container() -> list[int]:
-    found = []
+    free = []
     for folder, *names in LIMITS:
-        limit, taken = (_number(f"{folder}/{name}") for name in names)
-        if limit is not None and taken is not None:
-            # Cached files count as taken, but are given back as soon as somebody wants the memory.
+        limit, used = (_number(f"{folder}/{name}") for name in names)
+        if limit is not None and used is not None:
+            # The page cache counts as used, but is freed on demand.
             cached = sum(_status(f"{folder}/memory.stat", name, 1) or 0 for name in ("active_file", "inactive_file"))
-            found.append(max(0, limit - taken + cached))
-    return found
+            free.append(max(0, limit - used + cached))
+    return free
 
 
 def _status(path: str, name: str, unit: int = 1024) -> int | None:
@@ -66,6 +66,6 @@ def _number(path: str) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def gigabytes(size: float) -> str:
-    """Return a size as people say it."""
+def size_words(size: float) -> str:
+    """Return a size in bytes as GiB or MiB."""
     return f"{size / 2**30:.2f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"

@@ -1,4 +1,4 @@
-"""A trial on the machine: how many updates a second, and how long the run will take."""
+"""The speed trial: updates per second on this machine, and the duration of the run."""
 
 import copy
 import time
@@ -17,65 +17,67 @@ from regard.tasks.findings import Finding, graded, percent
 from regard.training.loop import Hooks, Trainer
 
 WARM = 3
-"""Updates before the clock starts: the first ones allocate, compile and fill caches."""
+"""Warm-up updates, not timed: the first ones allocate, compile and fill caches."""
 SECONDS = 8.0
+"""Target duration of the timed updates."""
 LEAST, MOST = 3, 60
+"""Bounds of the number of timed updates."""
 REPEATED = 12
-"""Updates a trial goes through again and again where steps are recorded by shape: first they are computed, then
-recorded, and from the third time on replayed."""
-LOOKED_THROUGH = 300
+"""Updates that a trial repeats where CUDA graphs are captured by shape: computed the first time, captured the second,
+and replayed from the third on."""
+COUNTED = 300
 """Updates whose shapes are counted."""
 DAY = 24 * 3600.0
 MUCH, TOO_MUCH = 0.05, 0.2
-"""Shares of the time that the wait for data may take before it is worth a word, and before it is a pity."""
+"""Fractions of the time spent waiting for data from which it is a note, and a warning."""
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast a run goes."""
+    """The training speed of a run."""
 
     seconds: float
-    """Between two updates, once things run warm."""
-    once: float = 0.0
-    """Seconds that it takes to record all shapes, spread over the run."""
-    waiting: float = 0.0
-    """The share of the time in which the loop waits for data."""
+    """Seconds per update after the warm-up."""
+    capture_seconds: float = 0.0
+    """Seconds of capturing the CUDA graphs of all shapes, once in a run."""
+    data_wait: float = 0.0
+    """Fraction of the time spent waiting for data."""
     tokens: float = 0.0
-    """Tokens that an update learns from."""
+    """Training tokens per update."""
 
     def updates_in(self, seconds: float) -> int:
-        """Return how many updates fit into a time."""
-        return int(max(0.0, seconds - self.once) / self.seconds)
+        """Return the number of updates in a duration."""
+        return int(max(0.0, seconds - self.capture_seconds) / self.seconds)
 
 
-class Round:
-    """The first updates of a feed, over and over."""
+class RepeatedUpdates:
+    """The first updates of a feed, repeated without end."""
 
     def __init__(self, feed: Feed, count: int) -> None:
         self.limit = feed.limit
-        self._items = list(islice(feed.updates(Position()), count))
+        self._updates = list(islice(feed.updates(Position()), count))
 
     def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
-        """Yield the updates from the first on, for ever."""
-        return cycle(self._items)
+        """Return an endless iterator over the updates, from the first one."""
+        return cycle(self._updates)
 
     def updates_in(self, epoch: int) -> int:
-        """Return how many updates there are."""
-        return len(self._items)
+        """Return the number of updates."""
+        return len(self._updates)
 
 
-class Timed:
-    """A feed that notes when each update was asked for."""
+class TimedFeed:
+    """A feed that records when each update was requested."""
 
     def __init__(self, feed: Feed, device: torch.device) -> None:
         self.feed, self.device = feed, device
         self.moments: list[float] = []
-        self.exact: set[int] = set()
-        """The moments before which the device must have finished; waiting every time would slow it down."""
+        self.synchronized: set[int] = set()
+        """Indices of the moments before which the device is synchronized; always would slow it down."""
 
     @property
     def limit(self) -> int:
-        """Padded tokens of a micro-batch at most."""
+        """Maximum number of padded tokens of a micro-batch."""
         return self.feed.limit
 
     @limit.setter
@@ -85,124 +87,124 @@ class Timed:
     def updates(self, position: Position, rank: int = 0, world: int = 1) -> Iterator[Update]:
         """Yield the updates of the feed."""
         for update in self.feed.updates(position, rank, world):
-            if self.device.type == "cuda" and len(self.moments) in self.exact:
+            if self.device.type == "cuda" and len(self.moments) in self.synchronized:
                 torch.cuda.synchronize(self.device)
             self.moments.append(time.perf_counter())
             yield update
 
     def updates_in(self, epoch: int) -> int:
-        """Return how many updates an epoch has."""
+        """Return the number of updates in an epoch."""
         return self.feed.updates_in(epoch)
 
 
-def speed_findings(bench: TrialSetup, progress: Progress = SILENT) -> list[Finding]:
-    """Return how long the run will take, from a few real updates on a copy of the model."""
-    found, train = pace(bench, progress), bench.train
-    updates = train.planned(bench.prepared.feed.updates_in(0)).steps if train.depends_on_data else train.steps
-    seconds, whole = found.seconds, found.seconds * updates + found.once
-    per_update = found.tokens
+def speed_findings(setup: TrialSetup, progress: Progress = SILENT) -> list[Finding]:
+    """Return the duration of the run, extrapolated from a few real updates on a copy of the model."""
+    pace, train = measure_pace(setup, progress), setup.train
+    updates = train.planned(setup.prepared.feed.updates_in(0)).steps if train.depends_on_data else train.steps
+    seconds, total = pace.seconds, pace.seconds * updates + pace.capture_seconds
+    per_update = pace.tokens
     metrics = {
         "updates_per_second": 1 / seconds,
         "tokens_per_second": per_update / seconds,
-        "seconds": whole,
+        "seconds": total,
     }
-    machine = bench.machine.describe()
-    unit = find_task(bench.settings.task).wording.tokens
+    machine = setup.machine.describe()
+    unit = find_task(setup.settings.task).wording.tokens
     sentence = (
-        f"{1 / seconds:.2f} updates a second ({per_update / seconds:,.0f} {unit}) on {machine['device']} with "
-        f"{machine['threads']} threads: {updates:,} updates take about {spoken(whole)}"
+        f"{1 / seconds:.2f} updates per second ({per_update / seconds:,.0f} {unit}) on {machine['device']} with "
+        f"{machine['threads']} threads: {updates:,} updates take about {duration_words(total)}"
         f"{' at most' if train.patience else ''}, without validation."
     )
-    severity = graded(whole, note=DAY / 4, warning=DAY)
-    waiting = _waiting(found.waiting)
+    severity = graded(total, note=DAY / 4, warning=DAY)
+    data_wait = _data_wait(pace.data_wait)
     if severity == "ok":
-        return [Finding("machine", "speed", "ok", sentence, metrics=metrics), waiting]
-    smaller = "take a smaller model (regard presets), or fewer updates"
+        return [Finding("machine", "speed", "ok", sentence, (), "", {}, metrics), data_wait]
+    smaller = "use a smaller model (regard presets), or fewer updates"
     steps = {"train.steps": int(0.25 * DAY / seconds)} if severity == "warning" else {}
-    return [Finding("machine", "speed", severity, sentence, (), smaller, steps, metrics), waiting]
+    return [Finding("machine", "speed", severity, sentence, (), smaller, steps, metrics), data_wait]
 
 
-def _waiting(share: float) -> Finding:
-    """Say how much of the time goes by before there is something to learn from."""
-    severity = graded(share, note=MUCH, warning=TOO_MUCH)
-    sentence = f"{percent(share, 1)} of that time goes by waiting for data."
-    remedy = "" if severity == "ok" else "keep the data on a faster disk, or leave other programs fewer cores"
-    return Finding("machine", "waiting", severity, sentence, (), remedy, metrics={"share": share})
+def _data_wait(fraction: float) -> Finding:
+    """Return the finding on the fraction of the time that the loop waits for data."""
+    severity = graded(fraction, note=MUCH, warning=TOO_MUCH)
+    sentence = f"{percent(fraction, 1)} of that time is spent waiting for data."
+    remedy = "" if severity == "ok" else "keep the data on a faster disk, or run fewer other programs"
+    return Finding("machine", "data-wait", severity, sentence, (), remedy, {}, {"fraction": fraction})
 
 
-def pace(bench: TrialSetup, progress: Progress = SILENT) -> Pace:
-    """Return the mean time between two updates, batches and all, and what recordings add to it."""
-    devices = [bench.machine.device] if bench.machine.device.type == "cuda" else []
+def measure_pace(setup: TrialSetup, progress: Progress = SILENT) -> Pace:
+    """Return the mean time per update, with the time to make batches, and that of capturing CUDA graphs."""
+    devices = [setup.machine.device] if setup.machine.device.type == "cuda" else []
     with torch.random.fork_rng(devices):
-        return (recorded_pace if bench.machine.has_graphs else _plain_pace)(bench, progress)
+        return (graph_pace if setup.machine.has_graphs else _plain_pace)(setup, progress)
 
 
-def _plain_pace(bench: TrialSetup, progress: Progress) -> Pace:
-    feed = Timed(bench.prepared.feed, bench.machine.device)
-    feed.exact = {WARM - 1, WARM}
-    trainer = _trainer(bench, feed)
-    _go_on(trainer, WARM + 1)
+def _plain_pace(setup: TrialSetup, progress: Progress) -> Pace:
+    feed = TimedFeed(setup.prepared.feed, setup.machine.device)
+    feed.synchronized = {WARM - 1, WARM}
+    trainer = _trainer(setup, feed)
+    _train(trainer, WARM + 1)
     first = feed.moments[WARM] - feed.moments[WARM - 1]
     count = int(min(MOST, max(LEAST, SECONDS / max(first, 1e-6))))
-    feed.exact = {WARM + 1, WARM + 1 + count}
-    waiting = _go_on(trainer, 1 + count, progress)
+    feed.synchronized = {WARM + 1, WARM + 1 + count}
+    data_wait = _train(trainer, 1 + count, progress)
     seconds = (feed.moments[WARM + 1 + count] - feed.moments[WARM + 1]) / count
-    return Pace(seconds, waiting=waiting, tokens=trainer.state.tokens_seen / trainer.state.step)
+    return Pace(seconds, data_wait=data_wait, tokens=trainer.state.tokens_seen / trainer.state.step)
 
 
-def recorded_pace(bench: TrialSetup, progress: Progress = SILENT) -> Pace:
-    """Return the pace where shapes are recorded: replays alone, and all recordings once."""
-    machine, limit = bench.machine, getattr(bench.prepared.bundle.model, "max_positions", None)
-    some = Round(bench.prepared.feed, REPEATED)
-    feed = Timed(some, machine.device)
-    trainer = _trainer(bench, feed)
+def graph_pace(setup: TrialSetup, progress: Progress = SILENT) -> Pace:
+    """Return the pace with CUDA graphs: the time of replays, and of all captures once."""
+    machine, limit = setup.machine, getattr(setup.prepared.bundle.model, "max_positions", None)
+    some = RepeatedUpdates(setup.prepared.feed, REPEATED)
+    feed = TimedFeed(some, machine.device)
+    trainer = _trainer(setup, feed)
     started = time.perf_counter()
-    _go_on(trainer, 2 * REPEATED)
-    warm = time.perf_counter() - started
+    _train(trainer, 2 * REPEATED)
+    warm_up = time.perf_counter() - started
     feed.moments.clear()
     count = MOST
-    feed.exact = {REPEATED, REPEATED + count}
-    waiting = _go_on(trainer, REPEATED + count + 1, progress)
+    feed.synchronized = {REPEATED, REPEATED + count}
+    data_wait = _train(trainer, REPEATED + count + 1, progress)
     seconds = (feed.moments[REPEATED + count] - feed.moments[REPEATED]) / count
-    whole = islice(bench.prepared.feed.updates(Position()), LOOKED_THROUGH)
-    known, all_shapes = (_shapes(updates, limit) for updates in (some.updates(Position()), whole))
-    once = max(0.0, warm - 2 * REPEATED * seconds) * all_shapes / known
-    return Pace(seconds, once, waiting, trainer.state.tokens_seen / trainer.state.step)
+    feeds = (some.updates(Position()), setup.prepared.feed.updates(Position()))
+    captured, all_shapes = (_shapes(updates, limit) for updates in feeds)
+    capture_seconds = max(0.0, warm_up - 2 * REPEATED * seconds) * all_shapes / captured
+    return Pace(seconds, capture_seconds, data_wait, trainer.state.tokens_seen / trainer.state.step)
 
 
 def _shapes(updates: Iterator[Update], limit: int | None) -> int:
-    """Return how many shapes the micro-batches of some updates have once rounded."""
-    some = islice(updates, LOOKED_THROUGH)
+    """Return the number of different bucketed shapes of the micro-batches of the first updates."""
+    some = islice(updates, COUNTED)
     return len({batch.padded_to_bucket(limit).shape for update in some for batch in update.micro_batches})
 
 
-def _trainer(bench: TrialSetup, feed: Feed) -> Trainer:
-    """Return a trainer of a copy of the model that saves nothing."""
-    nothing = {"loss": 0.0, bench.train.select_by: 0.0}
+def _trainer(setup: TrialSetup, feed: Feed) -> Trainer:
+    """Return a trainer of a copy of the model that writes no files."""
+    nothing = {"loss": 0.0, setup.train.select_by: 0.0}
     return Trainer(
-        copy.deepcopy(bench.prepared.bundle.model),
+        copy.deepcopy(setup.prepared.bundle.model),
         feed,
-        bench.prepared.objective,
-        bench.train.model_copy(update={"steps": 0, "validate_every": 10**9}),
-        bench.machine,
+        setup.prepared.objective,
+        setup.train.model_copy(update={"steps": 0, "validate_every": 10**9}),
+        setup.machine,
         Hooks(lambda model: nothing, lambda *_: None),
-        seed=bench.settings.seed,
-        width=bench.prepared.width,
+        seed=setup.settings.seed,
+        width=setup.prepared.width,
     )
 
 
-def _go_on(trainer: Trainer, count: int, progress: Progress = SILENT) -> float:
-    """Take so many updates, and return the share of the time that was spent waiting for data."""
+def _train(trainer: Trainer, count: int, progress: Progress = SILENT) -> float:
+    """Train for `count` updates, and return the fraction of the time spent waiting for data."""
     before = replace(trainer.state)
     trainer.settings = trainer.settings.model_copy(update={"steps": trainer.state.step + count})
     trainer.hooks = Hooks(trainer.hooks.validate, trainer.hooks.save, progress=progress)
-    if trainer.run() == "interrupted":  # the loop takes Ctrl-C for a wish to save; here there is nothing to save
+    if trainer.run() == "interrupted":  # the loop handles Ctrl-C by saving; a trial saves nothing
         raise KeyboardInterrupt
     return (trainer.state.waited - before.waited) / max(trainer.state.seconds - before.seconds, 1e-9)
 
 
-def spoken(seconds: float) -> str:
-    """Return a time span in the largest unit that fits."""
+def duration_words(seconds: float) -> str:
+    """Return a duration in the largest unit that fits."""
     for unit, name in ((DAY, "days"), (3600.0, "hours"), (60.0, "minutes")):
         if seconds >= 1.5 * unit:
             return f"{seconds / unit:.1f} {name}"

@@ -1,4 +1,4 @@
-"""Updates on a copy of a model: the model itself and the random state of the process stay as they are."""
+"""Trial updates on a copy of a model: the model and the random state of the process do not change."""
 
 import copy
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from regard.training.settings import TrainSettings
 
 @dataclass(frozen=True)
 class TrialSetup:
-    """All it takes to try a run out."""
+    """A run prepared for trials."""
 
     settings: RunSettings[ModelSettings]
     prepared: Prepared[Any]
@@ -28,21 +28,21 @@ class TrialSetup:
     @property
     def train(self) -> TrainSettings:
         """The settings of the training loop."""
-        assert isinstance(self.settings.train, TrainSettings), "a task without trials has none"
+        assert isinstance(self.settings.train, TrainSettings), "only tasks with trials get here"
         return self.settings.train
 
 
 class Trial:
     """A copy of a run's model with an optimizer of its own."""
 
-    def __init__(self, bench: TrialSetup) -> None:
-        self.machine, self.objective = bench.machine, bench.prepared.objective
-        self.settings = bench.train
-        self.model = copy.deepcopy(bench.prepared.bundle.model).to(bench.machine.device).train()
+    def __init__(self, setup: TrialSetup) -> None:
+        self.machine, self.objective = setup.machine, setup.prepared.objective
+        self.settings = setup.train
+        self.model = copy.deepcopy(setup.prepared.bundle.model).to(setup.machine.device).train()
         self.optimizer = build_optimizer(self.model, self.settings)
 
     def update(self, batches: Sequence[Any], rate: float) -> float:
-        """Learn from micro-batches at a given rate and return the mean loss before that."""
+        """Update on micro-batches with a learning rate, and return the mean loss before the update."""
         counts = [self.objective.counts(batch) for batch in batches]
         totals = {name: sum(count[name] for count in counts) for name in self.objective.parts}
         loss = torch.zeros((), device=self.machine.device)
@@ -62,9 +62,9 @@ class Trial:
 
 
 @contextmanager
-def trying(bench: TrialSetup) -> Iterator[Trial]:
-    """Yield a trial; what it drew from the random state is undone."""
-    devices = [bench.machine.device] if bench.machine.device.type == "cuda" else []
+def isolated_trial(setup: TrialSetup) -> Iterator[Trial]:
+    """Yield a trial; the random state is restored afterwards."""
+    devices = [setup.machine.device] if setup.machine.device.type == "cuda" else []
     with torch.random.fork_rng(devices):
-        torch.manual_seed(bench.settings.seed)
-        yield Trial(bench)
+        torch.manual_seed(setup.settings.seed)
+        yield Trial(setup)

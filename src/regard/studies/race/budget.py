@@ -1,4 +1,4 @@
-"""How long each member of a race may learn: a time, or a number of steps, epochs or target tokens."""
+"""The training budget of each member of a race: a duration, or a number of steps, epochs or training tokens."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ EXAMPLES = "10m, 1h30m, 2000 steps, 5 epochs or 3M tokens"
 
 @dataclass(frozen=True)
 class Budget:
-    """So many seconds of training, steps, epochs, or target tokens learned from."""
+    """A number of seconds of training, steps, epochs or training tokens."""
 
     kind: Kind
     amount: float
@@ -34,17 +34,17 @@ class Budget:
 
 
 def parse_budget(text: str) -> Budget:
-    """Return the budget that a text means: `90s`, `10m`, `1h30m`, `2000 steps`, `2.5 epochs`, `3M tokens`."""
+    """Parse a budget: `90s`, `10m`, `1h30m`, `2000 steps`, `2.5 epochs`, `3M tokens`."""
     words = text.strip()
-    found = _time(words) or _count(words)
-    if found is None:
-        raise ConfigError(f'--budget: "{text}" is no time and no amount; write it like {EXAMPLES}.')
-    if found.amount <= 0 or (found.kind == "steps" and found.amount < 1):
-        raise ConfigError(f'--budget: "{text}" leaves nothing to train; give more.')
-    return found
+    budget = _duration(words) or _count(words)
+    if budget is None:
+        raise ConfigError(f'--budget: "{text}" is neither a duration nor a count; write it like {EXAMPLES}.')
+    if budget.amount <= 0 or (budget.kind == "steps" and budget.amount < 1):
+        raise ConfigError(f'--budget: "{text}" leaves nothing to train; increase it.')
+    return budget
 
 
-def _time(words: str) -> Budget | None:
+def _duration(words: str) -> Budget | None:
     parts = TIME.findall(words)
     if not parts or TIME.sub("", words).strip():
         return None
@@ -66,4 +66,4 @@ def _number(text: str) -> float:
 
 
 def _singular(unit: str) -> str:
-    return unit.removesuffix("s") if len(unit) > 2 else unit  # ms are no minutes
+    return unit.removesuffix("s") if len(unit) > 2 else unit  # ms is no plural of m

@@ -1,4 +1,4 @@
-"""What is particular about the races of a kind of model: further measurements, plots and words of the report."""
+"""Disciplines of races: the measurements, plots and report sections for one kind of model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +11,7 @@ from regard.progress import SILENT, Progress
 from regard.runs.preflight import preflight
 from regard.runs.run import Run
 from regard.studies.doctor.trial import TrialSetup
-from regard.studies.race.charts import Picture
+from regard.studies.race.charts import Plot
 from regard.studies.race.records import MeasuredRecord
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.data import EvalSet, Prepared
@@ -41,7 +41,7 @@ class SharedData:
 
     @property
     def tokens(self) -> int:
-        """How many tokens an epoch trains on."""
+        """Training tokens per epoch."""
         return self.task.train_tokens(self.prepared)
 
     @property
@@ -54,34 +54,35 @@ class SharedData:
         return self.task.prepare_from(settings, self.prepared.data, context)
 
     def trial_setup(self, settings: RunSettings[Any]) -> TrialSetup:
-        """Return all it takes to try a member out."""
+        """Return a member prepared for a trial."""
         machine = prepare_machine(settings.machine)
         return TrialSetup(settings, self.prepare(settings, Context(machine)), machine)
 
 
 @dataclass(frozen=True)
 class Discipline:
-    """The particulars of the races of one kind of model."""
+    """The measurements, plots and report sections of the races of one kind of model."""
 
     schema: type[MeasuredRecord]
-    """What is measured on a member beside its scores."""
+    """Schema of the measurements of a member."""
     measure: Callable[[Run, EvalSet, str], dict[str, Any]]
+    """Returns the measurements on a member's best checkpoint, beside its scores."""
     facts: Callable[[RunRecord, dict[str, Any]], dict[str, Any]]
-    """What the report tells of the race, from a member's record and from what was measured on it."""
+    """Returns the results that all members share, from the record and the measurements of the first one."""
     member: Callable[[RunRecord, Sequence[dict[str, Any]], dict[str, Any]], dict[str, Any]]
-    """A member's own values, from its record, its metrics and what was measured."""
-    pictures: Callable[[Results], list[Picture]]
-    sections: Callable[[Results, Mapping[str, Picture], Mapping[str, str]], list[str]]
+    """Returns the results of a member, from its record, its metrics.jsonl and its measurements."""
+    plots: Callable[[Results], list[Plot]]
+    sections: Callable[[Results, Mapping[str, Plot], Mapping[str, str]], list[str]]
     subtitle: Callable[[Results], tuple[str, str]]
-    """What all members were trained on, and how much they are scored on."""
+    """Returns the training data of all members, and the number of examples they are scored on."""
     note: Callable[[Results], str]
-    """How the metrics in the table were computed."""
+    """Returns the definition of the metrics in the table."""
 
 
 def race_metrics(task: AnyTask) -> tuple[Metric, ...]:
     """Return the columns of a race's table; the first decides the order."""
     if not task.has_trials:
-        raise ConfigError(f"regard race: {task.wording.plural} have a trainer of their own and cannot be raced.")
+        raise ConfigError(f"regard race: {task.wording.plural} have their own trainer and cannot be raced.")
     raced = tuple(metric for metric in task.metrics if metric.is_raced)
     return raced or tuple(metric for metric in task.metrics if metric.is_validated) or task.metrics[:1]
 

@@ -1,4 +1,4 @@
-"""A race on disk: what was asked for, what was planned, the runs of its members, and what was measured."""
+"""The folder of a race: its request and plan, the runs of its members, and their measurements."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class Race(StudyFolder):
 
     @property
     def is_finished(self) -> bool:
-        """Whether every member has nothing left to do."""
+        """True once every member has finished training and was scored."""
         return all(self.has_ended(name) for name in self.record["plan"])
 
     def run(self, member: str) -> Run:
@@ -35,49 +35,49 @@ class Race(StudyFolder):
         return Run(inside(self.path / "runs", member, self.file, RunError))
 
     def has_ended(self, member: str) -> bool:
-        """Tell whether a member has learned all it may, and was scored."""
+        """Return True once a member has finished training and was scored."""
         run = self.run(member)
         return run.state in ENDED and bool(run.scores)
 
     def measures(self, member: str) -> Path:
-        """Return where a member's measurements are kept."""
+        """Return the file of a member's measurements."""
         return inside(self.path / "measures", f"{member}.json", self.file, RunError)
 
     def begin(self, asked: dict[str, Any], plan: dict[str, Any]) -> None:
-        """Note a new race."""
+        """Write the record of a new race."""
         self.path.mkdir(parents=True, exist_ok=True)
         write_json(self.file, {"format": FORMAT, "asked": asked, "plan": plan})
 
 
 def claim_race(path: Path, asked: dict[str, Any], overwrite: bool) -> Race:
-    """Return a race that may begin in this folder, or go on there because the same was asked for."""
+    """Return the race of a folder: a new one, or one to resume because the request is the same."""
     race = Race(path)
     if race.exists and overwrite:
         race.clear()
     elif race.exists:
-        if words := _difference(race.record["asked"], asked):
-            race.refuse(f"and {words}")
+        if difference := _difference(race.record["asked"], asked):
+            race.refuse(difference)
     else:
         race.check_free()
     return race
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a folder that cannot be written to before anybody has waited for a trial."""
+    """Refuse a folder that is not writable, before any trial."""
     nearest = next(each for each in (path, *path.absolute().parents) if each.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK):
         raise RunError(f"{path}: nothing can be written there ({nearest} does not allow it); choose another --out.")
 
 
 def _difference(before: dict[str, Any], now: dict[str, Any]) -> str:
-    """Say the first thing that is asked for now and was not when the race began; nothing, if all is the same."""
+    """Return the first difference between two requests in words; empty if they are the same."""
     if before["budget"] != now["budget"]:
         return f"its budget is {before['budget']}, not {now['budget']}"
     if sorted(before["members"]) != sorted(now["members"]):
         return f"its members are {listed(before['members'])}, not {listed(now['members'])}"
     for member, settings in now["members"].items():
-        then, wanted = dict(flatten(before["members"][member])), dict(flatten(settings))
-        for name in [*then, *wanted]:
-            if then.get(name) != wanted.get(name):
-                return f"{name} of {member} is {json.dumps(then.get(name))}, not {json.dumps(wanted.get(name))}"
+        old, new = dict(flatten(before["members"][member])), dict(flatten(settings))
+        for name in [*old, *new]:
+            if old.get(name) != new.get(name):
+                return f"{name} of {member} is {json.dumps(old.get(name))}, not {json.dumps(new.get(name))}"
     return ""

@@ -1,4 +1,4 @@
-"""How a race stands while it is under way."""
+"""The live standings of a race."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ State = Literal["waiting", "training", "scoring", "measuring", "finished", "fail
 
 @dataclass
 class Standing:
-    """One member, as far as it has come."""
+    """The progress of one member."""
 
     name: str
     state: State = "waiting"
@@ -24,7 +24,7 @@ class Standing:
     tokens_per_second: float | None = None
     seconds: float | None = None
     score_name: str = "BLEU"
-    """What the score is."""
+    """Label of the score."""
 
 
 Show = Callable[[Sequence[Standing]], None]
@@ -33,46 +33,46 @@ News = Callable[[], dict[str, float]]
 
 @dataclass
 class Leaderboard:
-    """All standings, and whoever wants to see them whenever one changes."""
+    """All standings; `show` is called whenever one changes."""
 
     standings: dict[str, Standing]
     show: Show = lambda standings: None
     progress: Progress = field(default=SILENT)
 
     def update(self, member: str, **facts: object) -> None:
-        """Note how a member stands now."""
+        """Update the standing of a member."""
         for name, value in facts.items():
             setattr(self.standings[member], name, value)
         self.show(list(self.standings.values()))
 
     def watching(self, member: str, news: News) -> Progress:
-        """Return the progress of one member's run; `news` asks for the newest figures of its validation."""
+        """Return the progress of one member's run; `news` returns its latest validation metrics."""
         return _Watching(self, member, news)
 
 
 class NamedProgress(Progress):
-    """Hands everything on under a name."""
+    """Forwards messages and bars with a name in front."""
 
     def __init__(self, progress: Progress, name: str) -> None:
         self.progress, self.name = progress, name
 
     def say(self, message: str) -> None:
-        """Tell it under the name."""
+        """Forward a message."""
         self.progress.say(f"{self.name}: {message}")
 
     def warn(self, message: str) -> None:
-        """Tell it under the name."""
+        """Forward a message."""
         self.progress.warn(f"{self.name}: {message}")
 
     @contextmanager
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
-        """Show it under the name."""
+        """Forward a bar."""
         with self.progress.bar(f"{self.name}: {title}", total, done) as bar:
             yield bar
 
 
 class _Watching(NamedProgress):
-    """Also keeps the standing of the member that learns."""
+    """Also updates the standing of the member."""
 
     def __init__(self, board: Leaderboard, member: str, news: News) -> None:
         super().__init__(board.progress, member)
@@ -80,7 +80,7 @@ class _Watching(NamedProgress):
 
     @contextmanager
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
-        """Show the bar, and note what a training bar says."""
+        """Forward the bar; the standing follows the bar of the training loop."""
         with super().bar(title, total, done) as bar:
             if title != "train":
                 yield bar
@@ -95,7 +95,7 @@ class _TrainingBar(Bar):
         self.bar, self.watching, self.step = bar, watching, done
 
     def advance(self, amount: int = 1, **facts: float) -> None:
-        """Move on, and note the figures."""
+        """Advance the bar and update the standing."""
         self.step += amount
         self.bar.advance(amount, **facts)
         self.watching.board.update(self.watching.member, step=self.step, **self.watching.news(), **facts)

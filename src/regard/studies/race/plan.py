@@ -1,4 +1,4 @@
-"""What a budget means for each member of a race, found out before any of them learns."""
+"""The training plan of a race: each member's number of steps for the budget, fixed before any training."""
 
 import math
 from collections.abc import Mapping
@@ -11,10 +11,11 @@ from regard.config.resolve import Layer, Resolved, resolve
 from regard.data.feeds.sampler import Position
 from regard.models.base.protocols import ModelSettings
 from regard.progress import SILENT, Progress
-from regard.studies.doctor.speed import pace
+from regard.studies.doctor.speed import measure_pace
 from regard.studies.race.budget import Budget
 from regard.studies.race.disciplines import SharedData
 from regard.tasks.settings import RunSettings
+from regard.training.settings import TrainSettings
 
 POINTS = 10
 """Validations of a member, evenly spaced: the points of its curve."""
@@ -25,23 +26,23 @@ NO_LIMIT: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Planned:
-    """How long one member learns."""
+    """The length of one member's training."""
 
     steps: int
     parameters: int
     seconds_per_step: float | None = None
-    """What a trial took, where the budget is a time."""
+    """Measured in a trial where the budget is a duration."""
 
 
 def plan_member(
     settings: RunSettings[ModelSettings], budget: Budget, shared: SharedData, progress: Progress = SILENT
 ) -> Planned:
-    """Return how many steps the budget gives a member; for a time, by a trial on a copy of its model."""
+    """Return a member's number of steps for a budget; for a duration, from a trial on a copy of its model."""
     setup = shared.trial_setup(settings)
     parameters = sum(parameter.numel() for parameter in setup.prepared.bundle.model.parameters())
     if budget.kind == "seconds":
-        measured = pace(setup, progress)
-        return Planned(max(LEAST_STEPS, measured.updates_in(budget.amount)), parameters, measured.seconds)
+        pace = measure_pace(setup, progress)
+        return Planned(max(LEAST_STEPS, pace.updates_in(budget.amount)), parameters, pace.seconds)
     per_epoch = setup.prepared.feed.updates_in(Position().epoch)
     if budget.kind == "epochs":
         steps = budget.amount * per_epoch
@@ -53,28 +54,33 @@ def plan_member(
 
 
 def within(resolved: Resolved[Any], steps: int, limit: Mapping[str, int] = NO_LIMIT) -> Resolved[Any]:
-    """Return a member's settings for so many steps, on sequences that are limited as for all.
+    """Return a member's settings for a number of steps and the sequence limit of all members.
 
-    The warm-up keeps the share of the steps that it has in the recipe, so that a member that gets fewer steps out of
-    its time has a schedule of the same shape. What the command line says stays as it is.
+    The warm-up keeps its fraction of the recipe's steps, so that a member with fewer steps has a schedule of the same
+    shape. Settings from the command line are kept.
     """
-    train = resolved.settings.train
-    wanted = {
-        "train.steps": steps,
+    defaults = {
         "train.epochs": None,
-        "train.warmup": train.warmup
-        if isinstance(train.warmup, float)
-        else min(math.ceil(train.warmup * steps / train.steps), max(0, steps - 1)),
+        "train.warmup": _warmup(resolved.settings.train, steps),
         "train.validate_every": math.ceil(steps / POINTS),
-        "train.patience": 0,  # everybody uses the whole budget
+        "train.patience": 0,  # every member uses the whole budget
     }
-    changes = {name: value for name, value in wanted.items() if resolved.source(name) != GIVEN}
+    changes = {name: value for name, value in defaults.items() if resolved.source(name) != GIVEN}
     changes |= {"train.steps": steps, "preflight": False} | dict(limit)
     return changed(resolved, changes, "the race")
 
 
+def _warmup(train: TrainSettings, steps: int) -> int | float:
+    """Return the warm-up of a schedule of that many steps; a fraction stays one."""
+    if isinstance(train.warmup, float):
+        return train.warmup
+    # Where epochs decide, the recipe's number of steps is only an upper bound.
+    warmup = train.warmup if train.epochs is not None else math.ceil(train.warmup * steps / train.steps)
+    return min(warmup, max(0, steps - 1))
+
+
 def changed(resolved: Resolved[Any], changes: Mapping[str, Any], origin: str) -> Resolved[Any]:
-    """Return settings with some of them changed, and where those came from."""
+    """Return settings with some of them changed, and their origin."""
     settings = resolved.settings
     layers = [Layer("the run", settings.model_dump(mode="json")), Layer(origin, nested(changes))]
     return Resolved(resolve(type(settings), layers).settings, resolved.sources | dict.fromkeys(changes, origin))

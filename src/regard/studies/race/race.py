@@ -1,4 +1,4 @@
-"""A race from its beginning, or from where it was interrupted, to its report."""
+"""Races: several models trained on the same data for the same budget, one after the other, then compared."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from regard.studies.race.disciplines import SharedData
 from regard.studies.race.entrants import Lineup, Member, enter
 from regard.studies.race.folder import Race, check_writable, claim_race
 from regard.studies.race.leaderboard import Leaderboard, NamedProgress, Show, Standing
-from regard.studies.race.plan import Planned, changed, plan_member, within
+from regard.studies.race.plan import GIVEN, Planned, changed, plan_member, within
 from regard.studies.race.report import write_report
 from regard.studies.race.results import collect
 from regard.tasks.contract import find_task
@@ -40,20 +40,15 @@ def race(
     progress: Progress = SILENT,
     show: Show = lambda standings: None,
 ) -> Race:
-    """Let several models learn from the same data for the same budget, and report on them.
+    """Train several models on the same data for the same budget, and write a report.
 
-    A race that was interrupted goes on when the same is asked for again. Without a budget the recipe's own
-    `train.steps` holds. `show` is told how all members stand whenever something changes.
+    An interrupted race is resumed by the same call. The default budget is the recipe's `train.epochs`, else its
+    `train.steps`. `show` is called with the standings whenever one changes.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ConfigError("A race compares models on one device; start it without torchrun.")
-    if budget is not None and "train.steps" in lineup.overrides:
-        steps = lineup.overrides["train.steps"]
-        raise ConfigError(
-            f'train.steps: the budget is {budget} already; leave it out, or say --budget "{steps} steps".'
-        )
     members = enter(lineup, progress)
-    chosen = parse_budget(budget) if budget is not None else Budget("steps", members[0].settings.train.steps)
+    chosen = _budget(budget, members[0])
     asked = {
         "recipe": lineup.recipe,
         "budget": str(chosen),
@@ -61,24 +56,39 @@ def race(
         "members": {member.name: member.settings.model_dump(mode="json") for member in members},
     }
     path = Path(out) if out is not None else Path("races") / find_recipe(lineup.recipe).name
-    found = claim_race(path, asked, overwrite)
+    folder = claim_race(path, asked, overwrite)
     check_writable(path)
     task = find_task(members[0].settings.task)
     limit = task.shared_limit([member.settings for member in members])
     shared = SharedData(changed(members[0].resolved, limit, "the race").settings, progress)
-    if not found.exists:
+    if not folder.exists:
         plan = {member.name: _plan(member, chosen, shared, limit, progress) for member in members}
-        found.begin(asked, {name: asdict(planned) for name, planned in plan.items()})
+        folder.begin(asked, {name: asdict(planned) for name, planned in plan.items()})
     with Run(path).in_hand():
-        _Course(found, members, shared, Leaderboard(_standings(found, members), show, progress), limit).go()
-    return found
+        board = Leaderboard(_standings(folder, members), show, progress)
+        _Session(folder, members, shared, board, limit).run()
+    return folder
+
+
+def _budget(budget: str | None, member: Member) -> Budget:
+    """Return the budget of a race; without one, that of the recipe."""
+    train = member.settings.train
+    is_given = member.resolved.source("train.steps") == GIVEN
+    if budget is not None:
+        if is_given:
+            raise ConfigError(
+                f"train.steps: the budget is already {budget}; leave one of them out, or give "
+                f'--budget "{train.steps} steps".'
+            )
+        return parse_budget(budget)
+    return Budget("steps", train.steps) if is_given or train.epochs is None else Budget("epochs", train.epochs)
 
 
 def _plan(member: Member, budget: Budget, shared: SharedData, limit: dict[str, int], progress: Progress) -> Planned:
     settings = changed(member.resolved, limit | {"preflight": False}, "the race").settings
     planned = plan_member(settings, budget, shared, NamedProgress(progress, f"trial of {member.name}"))
-    within(member.resolved, planned.steps)  # a schedule that does not fit is told before anyone trains
-    trial = f", {1 / planned.seconds_per_step:.2f} a second in a trial" if planned.seconds_per_step else ""
+    within(member.resolved, planned.steps)  # refuses a schedule that does not fit, before any training
+    trial = f", {1 / planned.seconds_per_step:.2f} steps per second in a trial" if planned.seconds_per_step else ""
     progress.say(f"{member.name}: {planned.parameters:,} parameters, {planned.steps:,} steps{trial}.")
     return planned
 
@@ -97,13 +107,13 @@ def _standings(race: Race, members: Sequence[Member]) -> dict[str, Standing]:
 
 
 def _validated(member: Member) -> Metric:
-    """Return the metric that is shown while a member is trained."""
+    """Return the validation metric of the standings."""
     metrics = find_task(member.settings.task).metrics
     return next((metric for metric in metrics if metric.is_validated), Metric("loss", "loss", best="min"))
 
 
-class _Course:
-    """One member after the other: learn, be scored, be measured."""
+class _Session:
+    """Trains, scores and measures one member after the other."""
 
     def __init__(
         self, race: Race, members: Sequence[Member], shared: SharedData, board: Leaderboard, limit: dict[str, int]
@@ -113,20 +123,20 @@ class _Course:
         self.failed: dict[str, str] = {}
         self.measured: dict[str, dict[str, Any]] = {}
 
-    def go(self) -> None:
-        """Run until all have finished, or one was interrupted; what has been reached is reported either way."""
+    def run(self) -> None:
+        """Run until all members have finished or one was interrupted, and write the report."""
         for member in self.members:
             try:
-                if self._learn(member) == "interrupted":
+                if self._train(member) == "interrupted":
                     break
                 self._measure(member)
             except RegardError as error:
                 self._note_failure(member, str(error))
                 self.board.update(member.name, state="failed")
-                self.board.progress.warn(f"{member.name}: {error} The race goes on without it.")
+                self.board.progress.warn(f"{member.name}: {error} The race continues without it.")
         if len(self.failed) == len(self.members):
             raise RunError(
-                f"{self.race.path}: no member got through; the first one said: {next(iter(self.failed.values()))}"
+                f"{self.race.path}: all members failed; the first one with: {next(iter(self.failed.values()))}"
             )
         if self.measured:
             results = collect(self.race, self.failed, self.measured, [member.name for member in self.members])
@@ -136,11 +146,11 @@ class _Course:
     def _note_failure(self, member: Member, reason: str) -> None:
         self.failed[member.name] = reason
         run = self.race.run(member.name)
-        if run.state == "interrupted":  # it could not go on: nobody is stopping it now
+        if run.state == "interrupted":  # it could not be resumed
             run.note(state="failed")
 
-    def _learn(self, member: Member) -> str:
-        """Train a member, or go on with it, unless it has ended; return the state it is in."""
+    def _train(self, member: Member) -> str:
+        """Train a member, or resume it, unless it has finished; return its state."""
         run, name = self.race.run(member.name), member.name
         if not self.race.has_ended(name):
             progress = self.board.watching(name, _news(run, f"valid_{_validated(member).key}"))
@@ -159,50 +169,50 @@ class _Course:
         return record.state
 
     def _check_same_data(self, record: RunRecord, run: Run) -> None:
-        """Refuse to compare members that were not trained on the same ids."""
+        """Refuse to compare members that were not trained on the same token ids."""
         runs = (self.race.run(member.name) for member in self.members)
         first = next(each for each in runs if each.exists and each.record.data is not None)  # one may have failed
         if first.record.report.hash != record.report.hash:
             raise RunError(
-                f"{run.path}: it did not learn from the same text as {first.path.name}, so they cannot be compared; "
-                f"start the race anew with --overwrite."
+                f"{run.path}: it was not trained on the same data as {first.path.name}, so they cannot be compared; "
+                f"restart the race with --overwrite."
             )
 
     def _measure(self, member: Member) -> None:
-        """Look into a member that has ended; what was measured before is not measured again."""
+        """Measure a finished member, unless there are measurements of this checkpoint."""
         path, run = self.race.measures(member.name), self.race.run(member.name)
-        known = self._read(path)
+        measurements = self._read(path)
         checkpoint = model_hash(run.best)
-        if known.get("checkpoint") != checkpoint:  # nothing was measured, or on a run that was since made anew
-            found = self.discipline.measure(run, self.shared.held_out, member.settings.machine.device)
+        if measurements.get("checkpoint") != checkpoint:  # none yet, or of an earlier run
+            values = self.discipline.measure(run, self.shared.held_out, member.settings.machine.device)
             path.parent.mkdir(exist_ok=True)
-            write_json(path, {"checkpoint": checkpoint} | found)
-            known = self._read(path)
-        self.measured[member.name] = known
+            write_json(path, {"checkpoint": checkpoint} | values)
+            measurements = self._read(path)
+        self.measured[member.name] = measurements
         self.board.update(member.name, state="finished")
 
     def _read(self, path: Path) -> dict[str, Any]:
-        """Return what was measured; nothing, where the file is missing or damaged."""
+        """Return the measurements of a file; empty where it is missing or damaged."""
         schema = self.discipline.schema
         try:
-            return read_record(path, schema, RunError, "what was measured").model_dump()
+            return read_record(path, schema, RunError, "the measurements of a member").model_dump()
         except (FileNotFoundError, RunError):
             return {}
 
 
-def _news(run: Run, watched: str) -> Callable[[], dict[str, float]]:
-    """Return a function that reads a run's newest figures, once the file that holds them has grown."""
-    size, found = -1, dict[str, float]()
+def _news(run: Run, metric: str) -> Callable[[], dict[str, float]]:
+    """Return a function that reads a run's latest metrics, whenever metrics.jsonl has grown."""
+    size, latest = -1, dict[str, float]()
 
     def news() -> dict[str, float]:
-        nonlocal size, found
+        nonlocal size, latest
         path = run.path / METRICS
         now = path.stat().st_size if path.is_file() else 0
         if now != size:
             size = now
             for line in read_metrics(run.path / METRICS):
-                named = (("score", watched), ("seconds", "seconds"))
-                found |= {name: line[key] for name, key in named if key in line}
-        return found
+                keys = (("score", metric), ("seconds", "seconds"))
+                latest |= {name: line[key] for name, key in keys if key in line}
+        return latest
 
     return news

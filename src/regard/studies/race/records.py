@@ -1,4 +1,4 @@
-"""The schemas of a race's files: what was asked for and planned, what was measured, and the results."""
+"""The schemas of a race's files: the request and the plan, the measurements, and the results."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from regard.config.records import Count, Record
 
 
 class AskedRecord(Record):
-    """What a user asked for."""
+    """The request: recipe, budget, varied setting and members."""
 
     recipe: str
     budget: str
@@ -18,7 +18,7 @@ class AskedRecord(Record):
 
 
 class PlannedRecord(Record):
-    """How long a member learns."""
+    """The length of a member's training."""
 
     steps: Count
     parameters: Count
@@ -34,13 +34,13 @@ class RaceRecord(Record):
 
     @model_validator(mode="after")
     def _plans_every_member(self) -> "RaceRecord":
-        if odd := set(self.plan) ^ set(self.asked.members):
-            raise ValueError(f"plan and asked.members do not have the same names ({min(odd)})")
+        if different := set(self.plan) ^ set(self.asked.members):
+            raise ValueError(f"plan and asked.members do not have the same names ({min(different)})")
         return self
 
 
 class ColumnRecord(Record):
-    """A figure of every member."""
+    """A column of the table: a metric of every member."""
 
     label: str
     key: str
@@ -57,14 +57,14 @@ class ColumnRecord(Record):
 
 
 class TimesRecord(Record):
-    """How long a member took."""
+    """Training time and throughput of a member."""
 
     seconds: float
     tokens_per_second: float
 
 
 class MemberRecord(Record):
-    """What came of a member."""
+    """The results of a member."""
 
     name: str
     parameters: Count
@@ -80,7 +80,7 @@ class RaceResults(Record):
     failed: dict[str, str]
 
     @model_validator(mode="after")
-    def _has_every_figure(self) -> "RaceResults":
+    def _has_every_metric(self) -> "RaceResults":
         for member in self.members:
             for column in self.columns:
                 if not isinstance((member.model_extra or {}).get(column.key), int | float):
@@ -92,14 +92,14 @@ Curve = dict[str, list[float]]
 
 
 class MeasuredRecord(Record):
-    """What was measured on a member."""
+    """The measurements of a member."""
 
     checkpoint: str
     reach: dict[str, Curve | None]
 
 
 class PositionLossRecord(Record):
-    """The loss of tokens with so many tokens before them."""
+    """The mean loss of tokens with `shortest` to `longest` tokens of context."""
 
     shortest: Count
     longest: Count
@@ -107,13 +107,13 @@ class PositionLossRecord(Record):
 
 
 class MeasuredText(MeasuredRecord):
-    """What was measured on a language model."""
+    """The measurements of a language model."""
 
     positions: list[PositionLossRecord]
 
 
 class BucketRecord(Record):
-    """The BLEU of sentences of some length."""
+    """The BLEU of sentences whose source has `shortest` to `longest` tokens."""
 
     shortest: Count
     longest: Count
@@ -122,14 +122,14 @@ class BucketRecord(Record):
 
 
 class SentenceRecord(Record):
-    """The sentence that all members are looked at with."""
+    """The sentence pair whose cross-attention is shown for all members."""
 
     source: str
     target: str
 
 
 class AlignmentRecord(Record):
-    """Where a translator looks while it says each word."""
+    """The cross-attention weights (target, source) of a translator."""
 
     source: list[str]
     target: list[str]
@@ -137,7 +137,7 @@ class AlignmentRecord(Record):
 
 
 class StepTimes(Record):
-    """How long a step takes, by length."""
+    """Milliseconds per training step and decoded sentence, by length."""
 
     lengths: list[Count]
     training_ms: list[float]
@@ -145,7 +145,7 @@ class StepTimes(Record):
 
 
 class MeasuredTranslator(MeasuredRecord):
-    """What was measured on a translator."""
+    """The measurements of a translator."""
 
     lengths: list[BucketRecord]
     sentence: SentenceRecord

@@ -10,7 +10,7 @@ from regard.checkpoint.atomic import write_text
 from regard.escaping import in_html
 from regard.studies.folder import REPORT
 from regard.studies.race.any_task import discipline
-from regard.studies.race.charts import Picture
+from regard.studies.race.charts import Plot
 from regard.studies.race.disciplines import Discipline, Results, ranked
 from regard.studies.race.elements import bullets, duration
 from regard.tasks.contract import find_task
@@ -20,19 +20,19 @@ FOLDER = resources.files("regard.studies.race")
 
 def write_report(results: Results, folder: Path) -> Path:
     """Write report.html and the PNGs, and return the page."""
-    pictures = discipline(find_task(results["task"])).pictures(results)
-    for picture in pictures:
-        picture.png(folder)
-    write_text(folder / REPORT, page(results, pictures))
+    plots = discipline(find_task(results["task"])).plots(results)
+    for plot in plots:
+        plot.png(folder)
+    write_text(folder / REPORT, page(results, plots))
     return folder / REPORT
 
 
-def page(results: Results, pictures: Sequence[Picture]) -> str:
-    """Return the page: every picture and every style is in it."""
+def page(results: Results, plots: Sequence[Plot]) -> str:
+    """Return the HTML page, with plots and styles inline."""
     template = (FOLDER / "page.html").read_text(encoding="utf-8")
     captions = tomllib.loads((FOLDER / "captions.toml").read_text(encoding="utf-8"))
-    plots, kind = {picture.name: picture for picture in pictures}, discipline(find_task(results["task"]))
-    sections = kind.sections(results, plots, captions)
+    kind = discipline(find_task(results["task"]))
+    sections = kind.sections(results, {plot.name: plot for plot in plots}, captions)
     sections.append(_conditions(results, captions["trial"]))
     return Template(template).substitute(
         title=in_html(f"Race {results['name']}"),
@@ -61,10 +61,10 @@ def _notices(results: Results) -> str:
 
 
 def _too_long(results: Results) -> list[str]:
-    """Return for which members some pairs of the set were too long."""
+    """Return a notice for each member for which some pairs of the set are too long."""
     return [
-        f"{each['name']}: {each['too_long']:,} of {results['sentences']:,} pairs are longer than it takes; their "
-        f"translations count as empty, and they are not in the loss."
+        f"{each['name']}: {each['too_long']:,} of {results['sentences']:,} pairs exceed its maximum length; their "
+        f"translations count as empty, and they are excluded from the loss."
         for each in results["members"]
         if each.get("too_long")
     ]
@@ -86,12 +86,12 @@ def _table(results: Results, kind: Discipline) -> str:
             (duration(each["times"]["seconds"]), False),
         ]
         if "published" in results:
-            # Where one setting is varied, a published result would stand beside models that it is not of.
+            # Where a setting is varied, members are not the published model.
             rungs = [] if results["vary"] else results["published"]["rungs"]
             rung = next((r for r in rungs if each["preset"] in r["presets"]), None)
             cells.append((f"{rung['bleu']:.1f}" if rung else "–", False))
         rows.append("".join(f"<td{' class=best' if best else ''}>{in_html(text)}</td>" for text, best in cells))
-    names = ["model", *(column["label"] for column in columns), "parameters", "steps", "tokens/s", "training"]
+    names = ["model", *(column["label"] for column in columns), "parameters", "steps", "tokens/s", "training time"]
     names += ["published"] if "published" in results else []
     head = "".join(f"<th>{in_html(name)}</th>" for name in names)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
@@ -99,21 +99,26 @@ def _table(results: Results, kind: Discipline) -> str:
     return f'<div class="wide">{table}</div><small>{in_html(kind.note(results))}</small>'
 
 
+def _update_size(results: Results) -> str:
+    wording = find_task(results["task"]).wording
+    if results["examples_per_update"]:
+        return f"{results['examples_per_update']:,} {wording.examples}"
+    return f"About {results['tokens_per_update']:,} {wording.tokens}"
+
+
 def _conditions(results: Results, trial: str) -> str:
     trials = [
-        f"{each['name']}: {1 / each['times']['planned_seconds_per_step']:.2f} steps a second in the trial, so "
-        f"{each['steps']:,} steps; they took {duration(each['times']['seconds'])}."
+        f"{each['name']}: {1 / each['times']['planned_seconds_per_step']:.2f} steps per second in the trial, so "
+        f"{each['steps']:,} steps; training took {duration(each['times']['seconds'])}."
         for each in results["members"]
         if each["times"]["planned_seconds_per_step"]
     ]
     how = f"<p>{in_html(trial)}</p>{bullets(trials)}" if trials else ""
     machine = results["machine"]
-    unit = find_task(results["task"]).wording.tokens
     facts = [
         f"Machine: {machine['processor']}, {machine['device']}, {machine['threads']} threads, "
         f"{machine['precision']}, torch {machine['torch']}, regard {results['regard']}.",
-        f"An update has about {results['tokens_per_update']:,} {unit}; the warm-up is the same fraction "
-        f"of every member's steps as in the recipe.",
-        "Every member is a run of its own, in the folder runs beside this page.",
+        f"{_update_size(results)} per update; the warm-up has the same fraction of the steps as in the recipe.",
+        "Every member is a run in the folder runs beside this page.",
     ]
     return f"<section><h2>Conditions</h2>{how}{bullets(facts)}</section>"

@@ -5,12 +5,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from regard.checkpoint.verification import STATE
+from regard.config.records import read_record
+from regard.errors import RunError
 from regard.runs.run import Run
 from regard.studies.race.any_task import discipline
 from regard.studies.race.disciplines import column_records
 from regard.studies.race.folder import Race
 from regard.tasks.contract import find_task
 from regard.training.metrics_log import METRICS, read_metrics
+from regard.training.saved import StateRecord
 from regard.version import __version__
 
 FORMAT = 2
@@ -19,7 +23,7 @@ FORMAT = 2
 def collect(
     race: Race, failed: dict[str, str], measured: dict[str, dict[str, Any]], order: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the results of a race as plain values; all that a clock measured stands under `times`."""
+    """Return the results of a race as plain values; durations and speeds are under `times`."""
     record = race.record
     ended = [name for name in order if name in measured]
     first = race.run(ended[0]).record
@@ -38,6 +42,7 @@ def collect(
         "data": first.report.model_dump(mode="json"),
         "tokenizer": settings["text"],
         "tokens_per_update": settings["train"]["tokens_per_update"],
+        "examples_per_update": settings["train"].get("examples_per_update"),
         "machine": first.machine.plain if first.machine else {},
         "regard": __version__,
         "members": [_member(race.run(name), record["plan"][name], measured[name]) for name in ended],
@@ -48,14 +53,12 @@ def collect(
 
 def _member(run: Run, planned: dict[str, Any], measured: dict[str, Any]) -> dict[str, Any]:
     record, metrics = run.record, read_metrics(run.path / METRICS)
-    own = discipline(find_task(record.task)).member(record, metrics, measured)
+    values = discipline(find_task(record.task)).member(record, metrics, measured)
     speeds = [line["tokens_per_second"] for line in metrics if "tokens_per_second" in line]
-    steps = record.steps or 0
-    about = record.settings.train["tokens_per_update"] * steps / max(record.seconds, 0.1)
     times = {
         "seconds": record.seconds,
         "planned_seconds_per_step": planned["seconds_per_step"],
-        "tokens_per_second": statistics.median(speeds) if speeds else about,
+        "tokens_per_second": statistics.median(speeds) if speeds else _mean_speed(run),
     }
     return {
         "name": run.path.name,
@@ -63,8 +66,14 @@ def _member(run: Run, planned: dict[str, Any], measured: dict[str, Any]) -> dict
         "preset": record.settings.model.preset,
         "parameters": record.parameters,
         "state": record.state,
-        "steps": steps,
+        "steps": record.steps or 0,
         "best_step": record.best_step,
-        **own,
-        "times": times | own.get("times", {}),
+        **values,
+        "times": times | values.get("times", {}),
     }
+
+
+def _mean_speed(run: Run) -> float:
+    """Return the training tokens per second of a run that is too short for a log line."""
+    loop = read_record(run.latest / STATE, StateRecord, RunError, "the state of a training loop").loop
+    return loop.tokens_seen / max(loop.seconds, 0.1)

@@ -1,9 +1,9 @@
-"""Races of language models: what the report shows of them."""
+"""Races of language models: the sections and plots of the report."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from regard.studies.race.charts import FAINTEST, ChartTheme, Picture, draw_lines, minutes_or_seconds, plain_numbers
+from regard.studies.race.charts import FLOOR, ChartTheme, Plot, draw_lines, minutes_or_seconds, plain_numbers
 from regard.studies.race.disciplines import Discipline, Results
 from regard.studies.race.elements import bullets, figure, section
 from regard.studies.race.figures.loss_by_position import measure_text
@@ -13,7 +13,7 @@ from regard.tasks.text.corpora import text_report
 
 
 def text_subtitle(results: Results) -> tuple[str, str]:
-    """Return what all members were trained on, and how much they are scored on."""
+    """Return the training text of all members, and the number of tokens they are scored on."""
     train = results["data"]["train"]
     return (
         f"{train['documents']:,} documents of {train['tokens']:,} tokens in windows of {results['window']:,}",
@@ -22,69 +22,69 @@ def text_subtitle(results: Results) -> tuple[str, str]:
 
 
 def text_note(results: Results) -> str:
-    """Return how the metrics in the table were computed."""
+    """Return the definition of the metrics in the table."""
     return (
-        "Word perplexity and bits per byte do not depend on the tokenizer; perplexity and loss (in nats) are per token. "
-        f"The text is evaluated in windows of {results['window']:,} tokens, each token counted once, with at least half "
-        "a window of context. Tokens/s are those of training."
+        "Word perplexity and bits per byte do not depend on the tokenizer; perplexity and loss (nats) are per token. "
+        f"The text is evaluated in windows of {results['window']:,} tokens; every token counts once, with at least "
+        "half a window of context. Tokens/s: training throughput."
     )
 
 
-def text_sections(results: Results, plots: Mapping[str, Picture], captions: Mapping[str, str]) -> list[str]:
-    """Return the sections under the table."""
+def text_sections(results: Results, drawn: Mapping[str, Plot], captions: Mapping[str, str]) -> list[str]:
+    """Return the sections below the table."""
     return [
-        section("Loss over training time", [figure(plots.get("loss-time"), captions["loss-time"])]),
+        section("Loss over training time", [figure(drawn.get("loss-time"), captions["loss-time"])]),
         section(
             "The value of context: loss by position",
-            [figure(plots.get("loss-position"), captions["loss-position"])],
+            [figure(drawn.get("loss-position"), captions["loss-position"])],
             bullets(_position_lines(results["members"])),
         ),
         section(
             "Vanishing gradients: gradient norm by distance",
-            [figure(plots.get("gradient-text"), captions["gradient-text"])],
+            [figure(drawn.get("gradient-text"), captions["gradient-text"])],
         ),
     ]
 
 
 def _position_lines(members: Sequence[dict[str, Any]]) -> list[str]:
-    """Return for each member what a long context gains."""
+    """Return the loss of each member with the shortest and the longest context."""
     lines = []
     for each in members:
         first, last = each["positions"][0], each["positions"][-1]
         if first != last:
             lines.append(
-                f"{each['name']}: {first['loss']:.2f} with one token before, {last['loss']:.2f} with "
+                f"{each['name']}: {first['loss']:.2f} with one token of context, {last['loss']:.2f} with "
                 f"{last['shortest']}–{last['longest']} ({last['loss'] - first['loss']:+.2f})."
             )
     return lines
 
 
-def text_pictures(results: Results) -> list[Picture]:
-    """Return the plots that the results allow, in the order of the report."""
+def text_plots(results: Results) -> list[Plot]:
+    """Return the plots for which there are measurements, in the order of the report."""
     members = results["members"]
-    pictures = [
-        loss_picture(members),
-        Picture("loss-position", "Loss by position in the window", lambda *to: _by_position(members, *to)),
+    plots = [
+        loss_plot(members),
+        Plot("loss-position", "Loss by context length", lambda *to: _by_position(members, *to)),
     ]
     if any(each["reach"]["text"] for each in members):
-        pictures.append(Picture("gradient-text", "Gradient k tokens back", lambda *to: _reach(members, *to)))
-    return pictures
+        plots.append(Plot("gradient-text", "Gradient norm by distance", lambda *to: _reach(members, *to)))
+    return plots
 
 
-def loss_picture(members: Sequence[dict[str, Any]]) -> Picture:
+def loss_plot(members: Sequence[dict[str, Any]]) -> Plot:
     """Return the plot of the validation loss over time."""
-    return Picture("loss-time", "Validation loss over time", lambda *to: _over_time(members, *to))
+    return Plot("loss-time", "Validation loss over training time", lambda *to: _over_time(members, *to))
 
 
 def _over_time(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) -> None:
     longest = max((point["seconds"] for each in members for point in each["curve"]), default=0.0)
-    unit, word = minutes_or_seconds(longest)
+    unit, unit_name = minutes_or_seconds(longest)
     lines = [
         (each["name"], [point["seconds"] / unit for point in each["curve"]], [p["loss"] for p in each["curve"]])
         for each in members
     ]
     draw_lines(axes, lines)
-    axes.set(xlabel=f"{word} of training", ylabel="loss per token (validation)", xlim=(0, None))
+    axes.set(xlabel=f"training time ({unit_name})", ylabel="validation loss", xlim=(0, None))
 
 
 def _by_position(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) -> None:
@@ -95,26 +95,26 @@ def _by_position(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme
         f"{b['shortest']}–{b['longest']}" if b["shortest"] != b["longest"] else str(b["longest"]) for b in buckets
     ]
     axes.set_xticks(positions, names, rotation=30)
-    axes.set(xlabel="tokens of context", ylabel="loss per token")
+    axes.set(xlabel="context length (tokens)", ylabel="loss per token (nats)")
 
 
 def _reach(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) -> None:
     curves = [(each["name"], each["reach"]["text"]) for each in members if each["reach"]["text"]]
-    shown = [[max(value, FAINTEST) for value in curve["gradient"]] for _, curve in curves]
+    shown = [[max(value, FLOOR) for value in curve["gradient"]] for _, curve in curves]
     draw_lines(axes, [(name, curve["distance"], y) for (name, curve), y in zip(curves, shown, strict=True)])
     axes.set_yscale("log")
-    axes.set(xlabel="tokens back (k)", ylabel="gradient norm / mean of the window")
+    axes.set(xlabel="distance k (tokens)", ylabel="gradient norm / mean of the window")
     plain_numbers(axes.yaxis)
 
 
 def facts(record: RunRecord, measured: dict[str, Any]) -> dict[str, Any]:
-    """Return what the report tells of the text of a race."""
+    """Return the number of tokens scored and the context window."""
     score: Any = next(iter(record.scores.values()))
     return {"tokens": score["tokens"], "window": text_report(record).window}
 
 
 def member(record: RunRecord, metrics: Sequence[dict[str, Any]], measured: dict[str, Any]) -> dict[str, Any]:
-    """Return a member's own values."""
+    """Return a member's metrics and measurements."""
     scores: dict[str, Any] = dict(record.scores)
     score = next(iter(scores.values()))
     names = ("loss", "perplexity", "bits_per_byte", "word_perplexity")
@@ -135,4 +135,4 @@ def loss_curve(metrics: Sequence[dict[str, Any]]) -> list[dict[str, float]]:
     ]
 
 
-TEXT = Discipline(MeasuredText, measure_text, facts, member, text_pictures, text_sections, text_subtitle, text_note)
+TEXT = Discipline(MeasuredText, measure_text, facts, member, text_plots, text_sections, text_subtitle, text_note)

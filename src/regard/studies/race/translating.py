@@ -1,4 +1,4 @@
-"""Races of translators: what is measured on each member, and what the report shows."""
+"""Races of translators: the measurements of each member, and the sections of the report."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from regard.errors import RunError
 from regard.escaping import in_html
 from regard.runs.run import Run
 from regard.runs.scores.passport import FOLDER, Passport, passports_of, read_passport
-from regard.studies.race.charts import Picture, draw_pictures
+from regard.studies.race.charts import Plot, translation_plots
 from regard.studies.race.disciplines import Discipline, Results
 from regard.studies.race.elements import bullets, figure, section
 from regard.studies.race.figures.alignment import alignment, pick_sentence
@@ -28,7 +28,7 @@ from regard.tasks.translate.evaluate import encode_pairs
 
 
 def measure_translator(run: Run, held_out: EvalSet, device: str) -> dict[str, Any]:
-    """Return what is measured on the model itself, beside the scores of its run."""
+    """Return the measurements on the best checkpoint of a run."""
     translator = load(run.best, device)
     encoded = encode_pairs(translator, held_out.rows)
     passport = _passport(run, held_out.name)
@@ -46,16 +46,18 @@ def measure_translator(run: Run, held_out: EvalSet, device: str) -> dict[str, An
 
 
 def _passport(run: Run, name: str) -> Passport:
-    """Return the passport that the end of a run left for a set."""
+    """Return the passport of a run's final score on a set."""
     decode = run.record.settings.plain["decode"]
     for stem, record in passports_of(run).items():
         if record.set == name and record.decode == decode:
             return read_passport(run.path / FOLDER / f"{stem}.json")
-    raise RunError(f"{run.path}: its scores on {name} are gone; regard evaluate {run.path} writes them anew.")
+    raise RunError(
+        f"{run.path}: the passport of its scores on {name} is missing; regard evaluate {run.path} writes it."
+    )
 
 
 def facts(record: RunRecord, measured: dict[str, Any]) -> dict[str, Any]:
-    """Return what the report tells of the sentences of a race."""
+    """Return the number of sentences scored, the BLEU signature, decoding settings and published results."""
     score: Any = next(iter(record.scores.values()))
     return {
         "sentences": score["sentences"],
@@ -67,7 +69,7 @@ def facts(record: RunRecord, measured: dict[str, Any]) -> dict[str, Any]:
 
 
 def member(record: RunRecord, metrics: Sequence[dict[str, Any]], measured: dict[str, Any]) -> dict[str, Any]:
-    """Return a member's own values."""
+    """Return a member's metrics and measurements."""
     scores: dict[str, Any] = dict(record.scores)
     score = next(iter(scores.values()))
     values = {each["name"]: each["value"] for each in score["scores"]}
@@ -101,63 +103,63 @@ def member(record: RunRecord, metrics: Sequence[dict[str, Any]], measured: dict[
 
 
 def ladder() -> dict[str, Any]:
-    """Return the published ladder as its file has it."""
+    """Return the published results of ladder.toml."""
     file = resources.files("regard.studies.race") / "ladder.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-def sections(results: Results, plots: Mapping[str, Picture], captions: Mapping[str, str]) -> list[str]:
-    """Return the sections under the table."""
+def sections(results: Results, drawn: Mapping[str, Plot], captions: Mapping[str, str]) -> list[str]:
+    """Return the sections below the table."""
     return [
-        section("BLEU over training time", [figure(plots.get("bleu-time"), captions["bleu-time"])]),
+        section("BLEU over training time", [figure(drawn.get("bleu-time"), captions["bleu-time"])]),
         section(
             "The bottleneck: BLEU by source length",
-            [figure(plots.get("bleu-length"), captions["bleu-length"])],
+            [figure(drawn.get("bleu-length"), captions["bleu-length"])],
             bullets(_length_lines(results["members"])),
         ),
         section(
             "Vanishing gradients: gradient norm by distance",
-            [figure(plots.get(name), captions[name]) for name in ("gradient-target", "gradient-source")],
+            [figure(drawn.get(name), captions[name]) for name in ("gradient-target", "gradient-source")],
         ),
         section(
             "Sequential or parallel: step time by length",
-            [figure(plots.get(name), captions[name]) for name in ("time-training", "time-decoding")],
+            [figure(drawn.get(name), captions[name]) for name in ("time-training", "time-decoding")],
         ),
         section(
             "Cross-attention",
-            [figure(plots.get(f"alignment-{each['name']}"), _attention(each)) for each in results["members"]],
+            [figure(drawn.get(f"alignment-{each['name']}"), _attention(each)) for each in results["members"]],
             _without_attention(results),
         ),
-        section("Published results", [figure(plots.get("ladder"), _ladder_caption(results))]),
+        section("Published results", [figure(drawn.get("ladder"), _ladder_caption(results))]),
     ]
 
 
 def subtitle(results: Results) -> tuple[str, str]:
-    """Return how many pairs all members were trained on, and how many sentences they are scored on."""
+    """Return the number of training pairs of all members, and of sentences they are scored on."""
     return f"{results['data']['train']['kept']:,} pairs", f"{results['sentences']:,} sentences"
 
 
 def note(results: Results) -> str:
-    """Return how the metrics in the table were computed."""
+    """Return the definition of the metrics in the table."""
     published = results["published"]
     ways = " or ".join(dict.fromkeys(decoding_words(each["decode"]) for each in results["members"]))
     return (
-        f"BLEU {results['signature']}, {ways}; the loss is the mean negative log-likelihood of a target token in nats; "
-        f"tokens/s are target tokens in training. The last column is “{published['title']}” ({published['about']}), "
-        f"whatever this race is on: shown for the order of the rungs."
+        f"BLEU {results['signature']}, {ways}; loss: mean negative log-likelihood per target token (nats); tokens/s: "
+        f"training throughput in target tokens. The last column is “{published['title']}” ({published['about']}), "
+        f"independent of this race's data: only the order is comparable."
     )
 
 
 def _length_lines(members: Sequence[dict[str, Any]]) -> list[str]:
-    """Return for each member what the longest sources cost it."""
+    """Return the BLEU of each member on the shortest and the longest sources."""
     lines = []
     for each in members:
         first, last = each["lengths"][0], each["lengths"][-1]
         if first != last:
-            fall = last["bleu"] - first["bleu"]
+            difference = last["bleu"] - first["bleu"]
             lines.append(
                 f"{each['name']}: {first['bleu']:.1f} at {first['shortest']}–{first['longest']} tokens, "
-                f"{last['bleu']:.1f} at {last['shortest']}–{last['longest']} ({fall:+.1f})."
+                f"{last['bleu']:.1f} at {last['shortest']}–{last['longest']} ({difference:+.1f})."
             )
     return lines
 
@@ -171,19 +173,18 @@ def _without_attention(results: Results) -> str:
     without = [each["name"] for each in results["members"] if not each["alignment"]]
     sentence = results["sentence"]
     shown = f"“{sentence['source']}” → “{sentence['target']}”"
-    none = f" Nothing to show for {', '.join(without)}: no attention, or the sentence is too long." if without else ""
+    none = f" Not shown: {', '.join(without)} (no attention, or the sentence is too long)." if without else ""
     return f"<p>{in_html(shown)}{in_html(none)}</p>"
 
 
 def _ladder_caption(results: Results) -> str:
     published = results["published"]
     return (
-        f"Above, this race on {results['set']}; below, results marked “{published['title']}” ({published['about']}), "
-        f"as they were published, of models of other sizes and, unless this race is on it, of another data set: "
-        f"compare the order, not the heights."
+        f"Top: this race on {results['set']}. Bottom: “{published['title']}” ({published['about']}), of models of "
+        f"other sizes and, unless this race uses it, on another data set: compare the order, not the values."
     )
 
 
 TRANSLATION = Discipline(
-    MeasuredTranslator, measure_translator, facts, member, draw_pictures, sections, subtitle, note
+    MeasuredTranslator, measure_translator, facts, member, translation_plots, sections, subtitle, note
 )

@@ -1,4 +1,4 @@
-"""A transfer on disk: what was asked for, its split, its starts, its runs and what came of each."""
+"""The folder of a transfer study: its request, split, pretrained models, runs, and the metrics of each run."""
 
 import json
 from collections.abc import Sequence
@@ -31,43 +31,43 @@ class TransferRun:
 
 @dataclass(frozen=True)
 class Transfer(StudyFolder):
-    """The folder of a transfer."""
+    """The folder of a transfer study."""
 
     kind = "transfer"
     part = "run"
     schema = TransferRecord
     results_schema = TransferResults
-    folders = ("data", "starts", "runs", "cells")
+    folders = ("data", "pretrained", "runs", "cells")
 
     @property
     def is_begun(self) -> bool:
-        """Whether any run has been made for it."""
-        return any((self.path / folder).exists() for folder in ("starts", "runs", "cells"))
+        """True once a run was started for it."""
+        return any((self.path / folder).exists() for folder in ("pretrained", "runs", "cells"))
 
     def run(self, cell: TransferRun) -> Run:
-        """Return the run of a cell."""
+        """Return the folder of a run."""
         return Run(self.path / "runs" / cell.name)
 
-    def start(self, name: str) -> Run:
-        """Return the run of something that was pretrained here."""
-        return Run(self.path / "starts" / name)
+    def pretrained(self, kind: str) -> Run:
+        """Return the run of a model that is pretrained for the study."""
+        return Run(self.path / "pretrained" / kind)
 
-    def figures(self, cell: TransferRun) -> dict[str, Any] | None:
-        """Return what came of a cell, if it is done."""
+    def metrics(self, cell: TransferRun) -> dict[str, Any] | None:
+        """Return the metrics of a run; None where it has not finished."""
         path = self.path / "cells" / f"{cell.name}.json"
         try:
-            return read_record(path, CellRecord, RunError, "what came of a run").model_dump(exclude_unset=True)
+            return read_record(path, CellRecord, RunError, "the metrics of a run").model_dump(exclude_unset=True)
         except (FileNotFoundError, RunError):
             return None
 
-    def keep(self, cell: TransferRun, figures: dict[str, Any]) -> None:
-        """Note what came of a cell; its weights have done their work."""
+    def store(self, cell: TransferRun, metrics: dict[str, Any]) -> None:
+        """Write the metrics of a run, and remove its checkpoints."""
         (self.path / "cells").mkdir(exist_ok=True)
-        write_json(self.path / "cells" / f"{cell.name}.json", figures)
+        write_json(self.path / "cells" / f"{cell.name}.json", metrics)
         remove_folder(self.run(cell).path / "checkpoints")
 
     def cells(self, asked: dict[str, Any]) -> list[TransferRun]:
-        """Return all runs there are to be, smallest sets first, so that the table fills from the left."""
+        """Return all runs of the study, those with the fewest examples first."""
         return [
             TransferRun(method, size, seed)
             for size in asked["sizes"]
@@ -77,23 +77,23 @@ class Transfer(StudyFolder):
 
 
 def claim_transfer(path: Path, asked: dict[str, Any], overwrite: bool) -> Transfer:
-    """Return a transfer that may begin in this folder, or go on there because the same was asked for."""
-    found = Transfer(path)
-    if found.exists and overwrite:
-        found.clear()
-    elif found.exists:
-        before = found.record["asked"]
+    """Return the transfer study of a folder: a new one, or one to resume because the request is the same."""
+    study = Transfer(path)
+    if study.exists and overwrite:
+        study.clear()
+    elif study.exists:
+        before = study.record["asked"]
         for name in [*before, *asked]:
             if before.get(name) != asked.get(name):
-                found.refuse(f"whose {name} is {_shown(before.get(name))}, not {_shown(asked.get(name))}")
+                study.refuse(f"{name} is {_shown(before.get(name))}, not {_shown(asked.get(name))}")
     else:
-        found.check_free()
+        study.check_free()
     try:
         path.mkdir(parents=True, exist_ok=True)
-        write_json(found.file, {"format": FORMAT, "asked": asked})
+        write_json(study.file, {"format": FORMAT, "asked": asked})
     except OSError as error:
         raise RunError(f"{path}: nothing can be written there ({error.strerror}); choose another --out.") from None
-    return found
+    return study
 
 
 def _shown(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The ways to begin: nothing, word vectors, an ELMo, a BERT; as they are, or tuned."""
+"""The methods of a transfer study: from scratch, word vectors, an ELMo or a BERT; frozen or fine-tuned."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -7,71 +7,71 @@ from typing import Any, Literal
 
 from regard.errors import ConfigError
 
-Need = Literal["vectors", "elmo", "bert"]
+PretrainedKind = Literal["vectors", "elmo", "bert"]
 
 
 @dataclass(frozen=True)
 class Method:
-    """One way to begin."""
+    """One method: the pretrained model it starts from, and its settings."""
 
     about: str
-    needs: Need | None = None
-    """What must have learned before."""
+    init_from: PretrainedKind | None = None
+    """The pretrained model."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    beside: Need | None = None
-    """What stands beside it."""
+    extra_vectors: PretrainedKind | None = None
+    """Word vectors that are concatenated with its outputs."""
     epochs: int = 10
-    least_updates: int = 150
-    """Updates that even the smallest set is learned from."""
+    min_updates: int = 150
+    """Minimum number of updates, for small training sets."""
 
     @property
-    def all_needs(self) -> list[Need]:
-        """All that must have learned before."""
-        return [each for each in (self.needs, self.beside) if each is not None]
+    def pretrained(self) -> list[PretrainedKind]:
+        """All pretrained models of the method."""
+        return [each for each in (self.init_from, self.extra_vectors) if each is not None]
 
 
-READER = {"bilstm_width": 64}
+BILSTM = {"bilstm_width": 64}
 METHODS = {
-    "scratch": Method("word vectors that begin with nothing", None, {"model.preset": "words"} | READER),
-    "vectors-frozen": Method("pretrained word vectors, as they are", "vectors", {"freeze_body": True} | READER),
-    "vectors-tuned": Method("pretrained word vectors, tuned", "vectors", {"freeze_body": False} | READER),
-    "elmo": Method("an ELMo as it is, its layers mixed", "elmo", {"freeze_body": True} | READER),
+    "scratch": Method("random word vectors", None, {"model.preset": "words"} | BILSTM),
+    "vectors-frozen": Method("pretrained word vectors, frozen", "vectors", {"freeze_body": True} | BILSTM),
+    "vectors-tuned": Method("pretrained word vectors, fine-tuned", "vectors", {"freeze_body": False} | BILSTM),
+    "elmo": Method("ELMo, frozen, scalar mix of its layers", "elmo", {"freeze_body": True} | BILSTM),
     "elmo-vectors": Method(
-        "an ELMo as it is, beside word vectors that are tuned", "elmo", {"freeze_body": True} | READER, "vectors"
+        "ELMo, frozen, with fine-tuned word vectors", "elmo", {"freeze_body": True} | BILSTM, "vectors"
     ),
-    "bert-features": Method("a BERT as it is", "bert", {"freeze_body": True} | READER),
-    "bert-tuned": Method("a whole BERT, tuned", "bert", {}, epochs=3, least_updates=120),
+    "bert-features": Method("BERT, frozen", "bert", {"freeze_body": True} | BILSTM),
+    "bert-tuned": Method("BERT, fine-tuned", "bert", {}, epochs=3, min_updates=120),
 }
-"""All but the last have the same network of the task above them."""
+"""All but the last have the same task network, a bidirectional LSTM."""
 
-USUAL = tuple(name for name in METHODS if name != "elmo-vectors")
-"""Those that are compared where none are named."""
+DEFAULT_METHODS = tuple(name for name in METHODS if name != "elmo-vectors")
+"""Methods of a study where none are given."""
 
 
 def check_methods(names: Sequence[str]) -> list[str]:
-    """Return the methods by name, each once."""
+    """Return the names of the methods; an unknown or repeated one is refused."""
     for name in names:
         if name not in METHODS:
             near = difflib.get_close_matches(name, METHODS, n=1, cutoff=0.5)
-            way_out = f"did you mean {near[0]}?" if near else f"known are {', '.join(METHODS)}."
+            way_out = f"did you mean {near[0]}?" if near else f"methods: {', '.join(METHODS)}."
             raise ConfigError(f'--methods: there is no method "{name}"; {way_out}')
         if list(names).count(name) > 1:
             raise ConfigError(f'--methods: "{name}" is named twice; name each method once.')
     if not names:
-        raise ConfigError(f"--methods: name at least one of {', '.join(METHODS)}.")
+        raise ConfigError(f"--methods: give at least one of {', '.join(METHODS)}.")
     return list(names)
 
 
 def parse_sizes(words: Sequence[str]) -> list[int | None]:
-    """Return how many training examples are learned from, smallest first; None stands for all."""
-    found: list[int | None] = []
+    """Return the numbers of training examples in ascending order; None: all."""
+    sizes: list[int | None] = []
     for word in words:
         if word != "all" and (not word.isdecimal() or int(word) < 2):
-            raise ConfigError(f'--sizes: "{word}" is no number of examples; give numbers from 2 on, or all.')
+            raise ConfigError(f'--sizes: "{word}" is not a number of examples; give numbers of at least 2, or all.')
         size = None if word == "all" else int(word)
-        if size in found:
+        if size in sizes:
             raise ConfigError(f'--sizes: "{word}" is named twice; name each size once.')
-        found.append(size)
-    if not found:
-        raise ConfigError("--sizes: name at least one number of examples, or all.")
-    return sorted(size for size in found if size is not None) + [None] * (None in found)
+        sizes.append(size)
+    if not sizes:
+        raise ConfigError("--sizes: give at least one number of examples, or all.")
+    return sorted(size for size in sizes if size is not None) + [None] * (None in sizes)

@@ -1,4 +1,4 @@
-"""What to begin with: named by the user, or pretrained on the embedded world for a transfer on its reviews."""
+"""The pretrained models of a transfer study: given by the user, or pretrained on the miniature world."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,8 +22,8 @@ from regard.tasks.embedding_init import SAMPLE_ROWS
 from regard.tasks.init_from import is_word_file, pretrained_settings
 
 TEXT = {"paths": ["miniature:opinions/train"], "max_rows": 20_000}
-"""The text that what is missing is pretrained on: reviews of the embedded world without their labels."""
-WATCHED = {"paths": ["miniature:opinions/valid"], "max_rows": 200}
+"""Pretraining text: reviews of the miniature world without their labels."""
+VALID = {"paths": ["miniature:opinions/valid"], "max_rows": 200}
 DOCUMENTS = {"documents": "blank-lines"}
 RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
     "vectors": ("vectors-miniature", {"data.train": TEXT, "objective.window": 10, "train.epochs": 10}),
@@ -31,20 +31,20 @@ RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
         "elmo-miniature",
         {
             "data.train": TEXT | DOCUMENTS,
-            "data.valid": WATCHED | DOCUMENTS,
+            "data.valid": VALID | DOCUMENTS,
             "data.test": {},
             "text.words": 1000,
             "window": 24,
             "train": {"steps": 800, "tokens_per_update": 768, "validate_every": 400},
         },
     ),
-    # Narrow, one review a sequence. A minute is enough to learn which words are of one opinion only with rotary
-    # positions and this spread, as benchmarks/RESULTS.md tells.
+    # Narrow, one review per sequence. A minute of training suffices only with rotary positions and this standard
+    # deviation of the initialization: benchmarks/RESULTS.md.
     "bert": (
         "masked-miniature",
         {
             "data.train": TEXT,
-            "data.valid": WATCHED,
+            "data.valid": VALID,
             "data.test": {},
             "text.size": 1000,
             "sequences": {"length": 64, "phase1_length": None, "pack_documents": False},
@@ -67,68 +67,68 @@ RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
-"""The recipe of each, and what is smaller, shorter or faster here than there."""
-TUNED_HERE: dict[str, Any] = {"pooling": "mean", "train.learning_rate": 1e-3}
-"""How a BERT that was pretrained here is tuned: it has no next sentences, so its first token knows nothing of the
-whole, and being narrow it can take a higher rate."""
+"""The recipe of each kind, and the settings that make it smaller and faster."""
+BERT_FINETUNING: dict[str, Any] = {"pooling": "mean", "train.learning_rate": 1e-3}
+"""Settings for fine-tuning a BERT that is pretrained here: without next-sentence prediction its [CLS] state is
+untrained, and a narrow model takes a higher rate."""
 FLAGS = {"vectors": "--vectors FILE", "elmo": "--elmo RUN", "bert": "--bert RUN (or hf:DIR)"}
 
 
-def needed_starts(methods: list[str], given: Mapping[str, str | None], is_miniature: bool) -> dict[str, str | None]:
-    """Return what the methods begin with, None where it is to be pretrained; what is missing is refused."""
-    found: dict[str, str | None] = {}
+def needed_models(methods: list[str], given: Mapping[str, str | None], is_miniature: bool) -> dict[str, str | None]:
+    """Return the pretrained models of the methods, None where one is to be pretrained; a missing one is refused."""
+    models: dict[str, str | None] = {}
     for name in methods:
-        for need in METHODS[name].all_needs:
-            found[need] = given.get(need)
-            if found[need] is None and not is_miniature:
+        for kind in METHODS[name].pretrained:
+            models[kind] = given.get(kind)
+            if models[kind] is None and not is_miniature:
                 raise ConfigError(
-                    f"--methods {name}: it begins with something that has learned from text; give {FLAGS[need]}, or "
-                    f"leave the method out."
+                    f"--methods {name}: it starts from a pretrained model; give {FLAGS[kind]}, or leave the method "
+                    f"out."
                 )
-    return found
+    return models
 
 
-class Starts:
-    """The starts of a transfer, pretrained when they are first asked for."""
+class PretrainedModels:
+    """The pretrained models of a transfer study; those that are not given are pretrained on first use."""
 
     def __init__(
-        self, transfer: Transfer, named: dict[str, str | None], machine: Mapping[str, Any], progress: Progress
+        self, transfer: Transfer, given: dict[str, str | None], machine: Mapping[str, Any], progress: Progress
     ) -> None:
-        self.transfer, self.named, self.machine, self.progress = transfer, named, dict(machine), progress
+        self.transfer, self.given, self.machine, self.progress = transfer, given, dict(machine), progress
 
-    def __call__(self, need: str) -> str | None:
-        """Return where a start is; None if its pretraining was interrupted."""
-        given = self.named[need]
+    def path(self, kind: str) -> str | None:
+        """Return the path of a pretrained model; None if its pretraining was interrupted."""
+        given = self.given[kind]
         if given is not None:
-            return self._vectors_of(given) if need == "vectors" else given
-        run = self.transfer.start(need)
+            return self._vector_file(given) if kind == "vectors" else given
+        run = self.transfer.pretrained(kind)
         if not run.exists or run.state not in ENDED:
-            self.progress.say(f"{need}: pretrained on the embedded world first, in {run.path}.")
-            kept = {"data.folder": str(self.transfer.path / "starts" / f"text-{need}")}
-            recipe, changes = RECIPES[need]
-            _train(run, recipe, changes | kept | self.machine, self.progress)
+            self.progress.say(f"{kind}: pretraining on the miniature world, in {run.path}.")
+            folder = {"data.folder": str(self.transfer.path / "pretrained" / f"text-{kind}")}
+            recipe, changes = RECIPES[kind]
+            _train(run, recipe, changes | folder | self.machine, self.progress)
         if run.state not in ENDED:
             return None
-        return self._vectors_of(str(run.path)) if need == "vectors" else str(run.path)
+        return self._vector_file(str(run.path)) if kind == "vectors" else str(run.path)
 
-    def _vectors_of(self, place: str) -> str:
-        """Return a file of word vectors: the one that is named, or one with those of a run."""
-        if not Path(place).is_dir():
-            return place
-        path = self.transfer.path / "starts" / "vectors.txt"
+    def _vector_file(self, source: str) -> str:
+        """Return a file of word vectors: the given one, or the exported vectors of a run."""
+        if not Path(source).is_dir():
+            return source
+        path = self.transfer.path / "pretrained" / "vectors.txt"
         if not path.is_file():
             path.parent.mkdir(exist_ok=True)
-            write_word_vectors(path, without_white_space(load_word_vectors(place).table), "word2vec")
+            write_word_vectors(path, without_white_space(load_word_vectors(source).table), "word2vec")
         return str(path)
 
-    def tuning(self, need: str | None) -> dict[str, Any]:
-        """Return settings that go with tuning a start that was pretrained here; others are tuned as usual."""
-        return TUNED_HERE if need == "bert" and self.named["bert"] is None else {}
+    def finetuning(self, kind: str | None) -> dict[str, Any]:
+        """Return settings for fine-tuning a model that is pretrained here; empty for a given one."""
+        return BERT_FINETUNING if kind == "bert" and self.given["bert"] is None else {}
 
     def cost(self) -> dict[str, Any]:
-        """Return what pretraining took, for what was pretrained here."""
-        runs = {need: self.transfer.start(need) for need, given in self.named.items() if given is None}
-        return {need: {"seconds": run.record.seconds} for need, run in runs.items() if run.exists}
+        """Return the seconds of pretraining of the models that are pretrained here."""
+        runs = {kind: self.transfer.pretrained(kind) for kind, given in self.given.items() if given is None}
+        return {kind: {"seconds": run.record.seconds} for kind, run in runs.items() if run.exists}
 
 
 def _train(run: Run, recipe: str, changes: dict[str, Any], progress: Progress) -> None:
@@ -139,19 +139,18 @@ def _train(run: Run, recipe: str, changes: dict[str, Any], progress: Progress) -
     execute(run, RunSpec(resolve_run(find_recipe(recipe), overrides)), progress)
 
 
-def check_start(need: str, place: str) -> None:
-    """Refuse a start of the wrong kind before anybody waits for a run."""
-    if need == "vectors":
-        if not Path(place).exists():
-            raise ConfigError(f"--vectors {place}: there is no such file or run; check the path.")
-        load_word_vectors(place, SAMPLE_ROWS)
+def check_pretrained(kind: str, source: str) -> None:
+    """Refuse a pretrained model of another kind, before any training."""
+    if kind == "vectors":
+        if not Path(source).exists():
+            raise ConfigError(f"--vectors {source}: there is no such file or run; check the path.")
+        load_word_vectors(source, SAMPLE_ROWS)
         return
-    if is_word_file(place):
+    if is_word_file(source):
         raise ConfigError(
-            f"--{need} {place}: these are word vectors; give them with --vectors, and here a run of another kind."
+            f"--{kind} {source}: these are word vectors; give them with --vectors, and a run of another kind here."
         )
-    kind = family(str(pretrained_settings(place)["family"])).kind
-    wanted = {"elmo": "bidirectional-lm", "bert": "encoder"}[need]
-    if kind != wanted:
-        words = {"elmo": "an ELMo (regard train elmo)", "bert": "a BERT"}[need]
-        raise ConfigError(f"--{need} {place}: this is not {words}; give the run of one.")
+    model = family(str(pretrained_settings(source)["family"])).kind
+    if model != {"elmo": "bidirectional-lm", "bert": "encoder"}[kind]:
+        words = {"elmo": "an ELMo (regard train elmo)", "bert": "a BERT"}[kind]
+        raise ConfigError(f"--{kind} {source}: this is not {words}; give the run of one.")

@@ -1,4 +1,4 @@
-"""The schemas of a transfer's files: what was asked for, what came of each run, and the results."""
+"""The schemas of a transfer study's files: the request, the metrics of each run, and the results."""
 
 from typing import Any
 
@@ -15,18 +15,18 @@ class TransferRecord(Record):
 
 
 class CellRecord(Record):
-    """What came of one run."""
+    """The metrics of one run."""
 
     accuracy: float
     seconds: float
     parameters: Count
-    learned_parameters: Count
+    trainable_parameters: Count
     machine: dict[str, Any]
     mix: dict[str, float] | None = None
 
 
 class MeansRecord(Record):
-    """The means of a method over its seeds."""
+    """The means of a method over its seeds, for one number of examples."""
 
     seeds: Count
     accuracy: float | None
@@ -35,10 +35,10 @@ class MeansRecord(Record):
 
 
 class RowRecord(Record):
-    """A row of the table."""
+    """A row of the table: one method."""
 
     method: str
-    learned_parameters: Count | None
+    trainable_parameters: Count | None
     by_size: list[MeansRecord]
 
 

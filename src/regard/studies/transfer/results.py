@@ -1,4 +1,4 @@
-"""All that is known about a transfer in one value."""
+"""The results of a transfer study in one value."""
 
 import statistics
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ def collect(
     pretraining: dict[str, Any],
     failed: dict[str, str],
 ) -> dict[str, Any]:
-    """Return everything that is known about a transfer, as plain values."""
-    done = {cell: figures for cell in cells if (figures := transfer.figures(cell)) is not None}
+    """Return the results of a transfer study as plain values."""
+    done = {cell: metrics for cell in cells if (metrics := transfer.metrics(cell)) is not None}
     return {
         "format": FORMAT,
         "name": transfer.path.name,
@@ -32,7 +32,7 @@ def collect(
         "methods": asked["methods"],
         "sizes": asked["sizes"],
         "seeds": asked["seeds"],
-        "starts": asked["starts"],
+        "pretrained": asked["pretrained"],
         "pretraining": pretraining,
         "train_examples": len(split.train),
         "valid_examples": len(split.valid),
@@ -40,30 +40,30 @@ def collect(
         "failed": failed,
         "table": [_row(method, asked["sizes"], done) for method in asked["methods"]],
         "cells": [
-            {"method": cell.method, "size": cell.size, "seed": cell.seed} | figures for cell, figures in done.items()
+            {"method": cell.method, "size": cell.size, "seed": cell.seed} | metrics for cell, metrics in done.items()
         ],
-        "machine": next((figures["machine"] for figures in done.values()), None),
+        "machine": next((metrics["machine"] for metrics in done.values()), None),
     }
 
 
 def _row(method: str, sizes: Sequence[int | None], done: dict[TransferRun, dict[str, Any]]) -> dict[str, Any]:
     """Return the means of a method over its seeds, by size."""
-    own = {cell: figures for cell, figures in done.items() if cell.method == method}
+    own = {cell: metrics for cell, metrics in done.items() if cell.method == method}
     return {
         "method": method,
         "about": METHODS[method].about,
         "parameters": max((each["parameters"] for each in own.values()), default=None),
-        "learned_parameters": max((each["learned_parameters"] for each in own.values()), default=None),
+        "trainable_parameters": max((each["trainable_parameters"] for each in own.values()), default=None),
         "by_size": [_means([each for cell, each in own.items() if cell.size == size]) for size in sizes],
     }
 
 
-def _means(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    values = [each["accuracy"] for each in found]
+def _means(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    values = [each["accuracy"] for each in runs]
     return {
         "seeds": len(values),
         "accuracy": statistics.fmean(values) if values else None,
         "spread": statistics.stdev(values) if len(values) > 1 else None,
-        "seconds": statistics.fmean(each["seconds"] for each in found) if found else None,
-        "mix": found[0].get("mix") if found else None,
+        "seconds": statistics.fmean(each["seconds"] for each in runs) if runs else None,
+        "mix": runs[0].get("mix") if runs else None,
     }

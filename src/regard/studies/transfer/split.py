@@ -1,4 +1,4 @@
-"""The same examples for everybody: some to be scored on, some to watch, and more and more to learn from."""
+"""The split of a transfer study: one test and one validation set, and nested training sets of several sizes."""
 
 import json
 from collections.abc import Sequence
@@ -16,64 +16,65 @@ from regard.progress import Progress
 from regard.tasks.classify.task import TASK
 from regard.tasks.finetune.data import ExampleReport, read_set
 
-TEST_SHARE, VALID_SHARE = 0.2, 0.1
-"""Shares of the examples that are scored on, and of the rest that are watched, where no others are named."""
-MOST_WATCHED = 400
-"""Examples that are watched at most: every run looks at them several times."""
-LEAST = 20
-"""Examples under which nothing can be compared."""
+TEST_FRACTION, VALID_FRACTION = 0.2, 0.1
+"""Fraction of the examples held out for testing, and of the rest for validation."""
+MAX_VALID = 400
+"""Maximum size of the validation set, which every run evaluates several times."""
+MIN_EXAMPLES = 20
+"""Minimum number of examples of a study."""
 
 
 class TransferSplit:
-    """The sets of a transfer, as files that every run reads."""
+    """The sets of a transfer study, as files that every run reads."""
 
-    def __init__(self, folder: Path, place: LabelSource, test: LabelSource | None, progress: Progress) -> None:
+    def __init__(self, folder: Path, source: LabelSource, test: LabelSource | None, progress: Progress) -> None:
         self.folder = folder
-        found = list(dict.fromkeys(read_set(TASK, place, ExampleReport(), progress)))
-        if len(found) < LEAST:
-            raise DataError(f"{place.name}: {len(found)} examples are too few to compare; give {LEAST} or more.")
-        TASK.labels(found, place.name)
-        first = lambda each: each.texts[0]
+        rows = list(dict.fromkeys(read_set(TASK, source, ExampleReport(), progress)))
+        if len(rows) < MIN_EXAMPLES:
+            raise DataError(
+                f"{source.name}: {len(rows)} examples are too few to compare; give {MIN_EXAMPLES} or more."
+            )
+        TASK.labels(rows, source.name)
         if test is None:
-            found, tested = hold_out(found, TEST_SHARE, first, what="example")
+            rows, self.test = hold_out(rows, TEST_FRACTION, lambda row: row.texts[0], what="example")
         else:
-            tested = list(dict.fromkeys(read_set(TASK, test, ExampleReport(), progress)))
-            seen = {each.texts for each in tested}
-            found = [each for each in found if each.texts not in seen]  # nothing that is tested is learned
-        # Another hash than before: of those that are left, none has a low one.
-        again = lambda each: f"valid {each.texts[0]}"
-        self.train, self.valid = hold_out(found, VALID_SHARE, again, MOST_WATCHED, "example")
-        self.test = tested
+            self.test = list(dict.fromkeys(read_set(TASK, test, ExampleReport(), progress)))
+            test_texts = {row.texts for row in self.test}
+            rows = [row for row in rows if row.texts not in test_texts]  # no test example in the training set
+        # A different hash than that of the test set, whose low values are gone.
+        key = lambda row: f"valid {row.texts[0]}"
+        self.train, self.valid = hold_out(rows, VALID_FRACTION, key, MAX_VALID, "example")
         folder.mkdir(exist_ok=True)
         for name, examples in (("test", self.test), ("valid", self.valid)):
             self._write(name, examples)
 
     def check(self, sizes: Sequence[int | None]) -> None:
-        """Refuse sizes that there are not enough examples for."""
+        """Refuse sizes larger than the training set."""
         for size in sizes:
             if size is not None and size > len(self.train):
                 raise ConfigError(
-                    f"--sizes: {size:,} examples are more than the {len(self.train):,} there are to learn from "
-                    f"({len(self.test):,} are tested on, {len(self.valid):,} watched); lower it, or say all."
+                    f"--sizes: {size:,} examples are more than the {len(self.train):,} training examples "
+                    f"({len(self.test):,} are held out for testing, {len(self.valid):,} for validation); lower it or "
+                    f"give all."
                 )
 
-    def place(self, name: str) -> Path:
+    def path(self, name: str) -> Path:
         """Return the file of a set."""
         return self.folder / f"{name}.jsonl"
 
-    def learned(self, size: int | None, seed: int) -> Path:
-        """Return the file with so many training examples, drawn by the seed: the same for every method.
+    def training_set(self, size: int | None, seed: int) -> Path:
+        """Return the file of that many training examples, sampled by the seed: the same for every method.
 
-        A smaller set of a seed is part of its larger ones, and every label has its share.
+        A smaller set of a seed is a subset of its larger ones, and the label distribution is kept.
         """
         if size is None:
             return self._write("train-all", self.train)
         order = np.random.default_rng([seed, len(self.train)]).permutation(len(self.train))
-        chosen = _in_shares([self.train[row] for row in order])[:size]
+        chosen = _stratified([self.train[row] for row in order])[:size]
         return self._write(f"train-{size}-{seed}", chosen)
 
     def _write(self, name: str, examples: Sequence[LabeledRow]) -> Path:
-        path = self.place(name)
+        path = self.path(name)
         second = lambda each: {"second": each.texts[1]} if len(each.texts) == 2 else {}
         rows: list[dict[str, Any]] = [{"text": e.texts[0], **second(e), "label": e.label} for e in examples]
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -82,8 +83,8 @@ class TransferSplit:
         return path
 
 
-def _in_shares(examples: Sequence[LabeledRow]) -> list[LabeledRow]:
-    """Return examples in an order of which any beginning has labels in about the same shares as the whole."""
+def _stratified(examples: Sequence[LabeledRow]) -> list[LabeledRow]:
+    """Return examples in an order whose every prefix has about the same label distribution."""
     by_label: dict[str, list[LabeledRow]] = {}
     for each in examples:
         by_label.setdefault(each.label, []).append(each)

@@ -1,4 +1,4 @@
-"""Which source words a model looks at for each target word: the same sentence for every member."""
+"""Cross-attention weights of a translator on one sentence pair, the same for every member."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,37 +13,37 @@ from regard.tasks.translate.mask_predict import MaskPredictTranslator
 from regard.tasks.translate.pipeline import Translator
 
 READABLE = range(7, 15)
-"""Source tokens, the end token among them, of a sentence whose picture can be read."""
+"""Source tokens, with EOS, of a sentence whose plot is readable."""
 
 
 def pick_sentence(pairs: Sequence[Pair], encoded: EncodedPairs) -> Pair:
-    """Return a pair to look at: the first that is neither short nor long, or the one nearest to that."""
+    """Return the pair to plot: the first of readable length, or the one nearest to it."""
     sizes = np.stack((encoded.source.lengths, encoded.target.lengths))
     missing, too_many = READABLE[0] - sizes.min(0), sizes.max(0) - READABLE[-1]
     return pairs[int(np.argmin(np.maximum(0, missing) + np.maximum(0, too_many)))]
 
 
 def alignment(translator: Translator, pair: Pair) -> dict[str, Any] | None:
-    """Return the weights (target, source) of the most decided attention, the mean of its heads; None without any."""
+    """Return the head-averaged weights (target, source) of the layer with the lowest entropy; None: no attention."""
     try:
         trace = translator.inspect(pair.source, pair.target)
-    except (ConfigError, DataError):  # the model has no attention, or no room for the sentence
+    except (ConfigError, DataError):  # the model has no attention, or the sentence is too long
         return None
-    seen = {name: trace.arrays[name].mean(0) for name in trace.names("decoder", "cross")}
-    if not seen:
+    weights = {name: trace.arrays[name].mean(0) for name in trace.names("decoder", "cross")}
+    if not weights:
         return None
-    name = max(seen, key=lambda each: _focus(seen[each]))
-    tokens = {side: [_readable(piece) for piece in pieces] for side, pieces in trace.tokens.items()}
-    # The weights of a row lead to the word said next, so rows are named by that; words that are filled in are there.
-    said = tokens["target"] if isinstance(translator, MaskPredictTranslator) else [*tokens["target"][1:], "</s>"]
-    return {"probe": name, "source": tokens["source"], "target": said, "weights": seen[name].round(4).tolist()}
+    name = max(weights, key=lambda each: _focus(weights[each]))
+    tokens = {side: [_readable(token) for token in line] for side, line in trace.tokens.items()}
+    # A row belongs to the token predicted from it: the next one, or in mask-predict the token itself.
+    target = tokens["target"] if isinstance(translator, MaskPredictTranslator) else [*tokens["target"][1:], "</s>"]
+    return {"probe": name, "source": tokens["source"], "target": target, "weights": weights[name].round(4).tolist()}
 
 
 def _focus(weights: NDArray[np.float32]) -> float:
-    """Return 1 for looks at one word only, 0 for looks at all alike."""
+    """Return 1 minus the normalized entropy of the weights: 1 for one token only, 0 for uniform weights."""
     safe = np.clip(weights, 1e-12, 1.0)
     return 1 - float(-(safe * np.log(safe)).sum(-1).mean()) / float(np.log(max(2, weights.shape[-1])))
 
 
-def _readable(piece: str) -> str:
-    return piece.removeprefix("▁").removeprefix("Ġ") or piece
+def _readable(token: str) -> str:
+    return token.removeprefix("▁").removeprefix("Ġ") or token

@@ -1,4 +1,4 @@
-"""BLEU by the length of the source: where a model that must hold a sentence in one vector runs out of room."""
+"""BLEU by source length: it falls where a model encodes the whole source in one vector."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from regard.metrics.translation import translation_scores
 
 BUCKETS = 6
 FEWEST = 10
-"""Sentences without which a bucket's BLEU says little."""
+"""Minimum number of sentences of a bucket."""
 
 
 @dataclass(frozen=True)
@@ -25,19 +25,19 @@ class Bucket:
 def bleu_by_length(
     lengths: Sequence[int], hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> list[Bucket]:
-    """Return the BLEU of about equally many sentences at a time, from the shortest sources to the longest."""
+    """Return the BLEU of buckets of about equal size, from the shortest sources to the longest."""
     sizes = np.asarray(lengths)
     buckets = []
     for shortest, longest in edges(sizes):
         rows = np.flatnonzero((sizes >= shortest) & (sizes <= longest)).tolist()
-        said, meant = [hypotheses[row] for row in rows], [references[row] for row in rows]
-        (score,) = translation_scores(said, meant, ["BLEU"])
+        outputs, expected = [hypotheses[row] for row in rows], [references[row] for row in rows]
+        (score,) = translation_scores(outputs, expected, ["BLEU"])
         buckets.append(Bucket(int(sizes[rows].min()), int(sizes[rows].max()), len(rows), score.value))
     return buckets
 
 
 def edges(sizes: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> list[tuple[int, int]]:
-    """Cut lengths into ranges of whole numbers that hold about equally many sentences, and never very few."""
+    """Return inclusive ranges of lengths with about equally many sentences, at least `FEWEST` on average."""
     count = max(1, min(BUCKETS, len(sizes) // FEWEST))
     cuts = np.unique(np.quantile(sizes, np.linspace(0, 1, count + 1)[1:], method="higher").astype(int)).tolist()
     starts = [int(sizes.min()), *(cut + 1 for cut in cuts[:-1])]

@@ -1,7 +1,7 @@
-"""How much of the gradient of one target word's loss reaches a word k words back, in the source and in the target.
+"""Gradient norm of one target token's loss at the embedding of a token k tokens before it, in source and target.
 
-In a plain recurrent network the contribution of early steps fades (Bengio et al., 1994); attention leads back in one
-step, and a convolution as far as its window.
+In a plain recurrent network the gradient vanishes with the distance (Bengio et al., 1994); attention connects any two
+positions in one step, a convolution those inside its receptive field.
 """
 
 from collections import defaultdict
@@ -18,41 +18,41 @@ from regard.models.base.protocols import is_conditional_masked
 
 PAIRS = 24
 POSITIONS = 4
-"""Target words of each sentence whose loss is followed back, in its second half: before those lies enough."""
+"""Target tokens of each sentence whose loss is differentiated, all in its second half."""
 LONGEST = 64
 WIDTHS = {"source": 3, "target": 1}
-"""Distances that make one point."""
+"""Distances per point of the curve."""
 FEWEST = 8
-"""Gradients without which a point is left out."""
+"""Minimum number of gradients of a point."""
 
 Curve = dict[str, list[float]]
 
 
 def gradient_reach(model: Any, pairs: EncodedPairs, device: torch.device) -> dict[str, Curve | None]:
-    """Return, for each side, distances and the mean gradient norm there, over that of an average word of a sentence.
+    """Return, for each side, distances and the mean gradient norm there, relative to the mean norm of the sentence.
 
-    A source word's distance is counted through the rest of the source and the target so far. The norm itself depends
-    on how a model scales its embeddings; over the sentence's own mean it does not. None where the words of a side
-    are looked up in no `nn.Embedding`, and where words have no order in which they are said.
+    The distance of a source token counts the rest of the source and the target prefix. The norm itself depends on the
+    scale of the embeddings; relative to the mean of the sentence it does not. None for a side without an
+    `nn.Embedding`, and for models that do not decode from left to right.
     """
     if is_conditional_masked(model):
         return dict.fromkeys(WIDTHS)
-    found: dict[str, dict[int, list[float]]] = {side: defaultdict(list) for side in WIDTHS}
+    ratios: dict[str, dict[int, list[float]]] = {side: defaultdict(list) for side in WIDTHS}
     was_training = model.training
     model.eval()
     try:
         with torch.backends.cudnn.flags(enabled=False):  # its recurrent layers have no backward in eval mode
-            for row in _long_ones(pairs):
-                for side, nearest, shares in _reach(model, pairs, int(row), device):
-                    for distance, share in enumerate(shares, start=nearest):
-                        found[side][distance // WIDTHS[side]].append(share)
+            for row in _longer_half(pairs):
+                for side, nearest, values in _reach(model, pairs, int(row), device):
+                    for distance, ratio in enumerate(values, start=nearest):
+                        ratios[side][distance // WIDTHS[side]].append(ratio)
     finally:
         model.train(was_training)
-    return {side: curve(groups, WIDTHS[side], min(FEWEST, len(pairs))) for side, groups in found.items()}
+    return {side: curve(groups, WIDTHS[side], min(FEWEST, len(pairs))) for side, groups in ratios.items()}
 
 
 def curve(groups: dict[int, list[float]], width: int, fewest: int) -> Curve | None:
-    """Return the centers of groups of so many distances and the mean gradient of each; None where all are small."""
+    """Return the centers of groups of `width` distances and the mean of each; None where all groups are too small."""
     kept = [group for group in sorted(groups) if len(groups[group]) >= fewest]
     if not kept:
         return None
@@ -60,8 +60,8 @@ def curve(groups: dict[int, list[float]], width: int, fewest: int) -> Curve | No
     return {"distance": centers, "gradient": [float(np.mean(groups[group])) for group in kept]}
 
 
-def _long_ones(pairs: EncodedPairs) -> Sequence[int]:
-    """Return some pairs of the longer half, spread over it, always the same."""
+def _longer_half(pairs: EncodedPairs) -> Sequence[int]:
+    """Return rows of the longer half of the pairs, evenly spaced, always the same."""
     sizes = np.maximum(pairs.source.lengths, pairs.target.lengths)
     rows = np.argsort(pairs.source.lengths, kind="stable")
     rows = rows[sizes[rows] <= LONGEST]
@@ -70,7 +70,7 @@ def _long_ones(pairs: EncodedPairs) -> Sequence[int]:
 
 
 def _reach(model: Any, pairs: EncodedPairs, row: int, device: torch.device) -> Iterator[tuple[str, int, list[float]]]:
-    """Yield, for some target words, a side, the distance of its nearest word, and the shares of all, it first."""
+    """Yield, for some target tokens, a side, the distance of its nearest token, and norm / mean from that one on."""
     batch = pairs.batch(np.array([row])).to(device)
     with torch.enable_grad():
         with embedded(model, batch.source) as sources:
@@ -83,14 +83,14 @@ def _reach(model: Any, pairs: EncodedPairs, row: int, device: torch.device) -> I
         logits = model.project(hidden[0]).float()  # (T, V)
         losses = torch.nn.functional.cross_entropy(logits, batch.labels, reduction="none")  # (T,)
         last = len(losses) - 1
-        for place in np.unique(np.linspace(last / 2, last, POSITIONS).astype(int)).tolist():
-            gradients = torch.autograd.grad(losses[place], leaves, retain_graph=True, allow_unused=True)
-            heard = {"source": gradients[: len(sources)], "target": gradients[len(sources) :]}
-            for side, nearest, words in (("source", place + 2, None), ("target", 1, place + 1)):
-                total = sum(gradient for gradient in heard[side] if gradient is not None)
+        for position in np.unique(np.linspace(last / 2, last, POSITIONS).astype(int)).tolist():
+            gradients = torch.autograd.grad(losses[position], leaves, retain_graph=True, allow_unused=True)
+            by_side = {"source": gradients[: len(sources)], "target": gradients[len(sources) :]}
+            for side, nearest, length in (("source", position + 2, None), ("target", 1, position + 1)):
+                total = sum(gradient for gradient in by_side[side] if gradient is not None)
                 if not isinstance(total, Tensor):
                     continue
-                norms = total[0, :words].float().norm(dim=-1)  # what comes after the word has no part in it
+                norms = total[0, :length].float().norm(dim=-1)  # later positions have no gradient
                 mean = float(norms.mean())
                 if mean > 0 and np.isfinite(mean):
                     yield side, nearest, (norms.flip(0) / mean).tolist()
@@ -98,17 +98,17 @@ def _reach(model: Any, pairs: EncodedPairs, row: int, device: torch.device) -> I
 
 @contextmanager
 def embedded(model: nn.Module, tokens: Tensor) -> Iterator[list[Tensor]]:
-    """Collect the vectors (B, S, D) that tokens (B, S) are looked up as, cut off from their table: leaves."""
+    """Collect the embeddings (B, S, D) of tokens (B, S) as leaves, detached from the embedding matrix."""
     leaves: list[Tensor] = []
 
-    def cut(module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tensor | None:
+    def detach(module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tensor | None:
         if not inputs or not isinstance(inputs[0], Tensor) or not torch.equal(inputs[0], tokens):
-            return None  # positions, or another side
+            return None  # position embeddings, or the other side
         leaf = output.detach().requires_grad_()
         leaves.append(leaf)
         return leaf
 
-    handles = [module.register_forward_hook(cut) for module in model.modules() if isinstance(module, nn.Embedding)]
+    handles = [module.register_forward_hook(detach) for module in model.modules() if isinstance(module, nn.Embedding)]
     try:
         yield leaves
     finally:

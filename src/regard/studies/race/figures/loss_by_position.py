@@ -20,13 +20,13 @@ WINDOWS = 64
 FOLLOWED, POSITIONS = 16, 4
 """Windows, and positions in the second half of each, whose loss is differentiated."""
 LONGEST = 128
-"""Tokens that gradients are followed back through at most."""
+"""Maximum distance of a gradient in tokens."""
 WIDTH = 4
-"""Tokens of distance that make one point."""
+"""Distances per point of the curve."""
 
 
 def measure_text(run: Run, held_out: EvalSet, device: str) -> dict[str, Any]:
-    """Return what is measured on the model itself, beside the scores of its run."""
+    """Return the measurements on the best checkpoint of a run."""
     generator = load(run.best, device)
     window = text_report(run.record).window
     rows = _windows(held_out.rows, generator.tokenizer.eos_id, window)
@@ -37,7 +37,7 @@ def measure_text(run: Run, held_out: EvalSet, device: str) -> dict[str, Any]:
 
 
 def _windows(corpus: Corpus, start: int, length: int) -> Ids:
-    """Return some windows (B, T + 1) from all over a text, side by side; the whole of one that is shorter."""
+    """Return evenly spaced windows (B, T + 1) of a text; a shorter text is one window."""
     if len(corpus) <= length:
         return np.concatenate([[start], corpus.read(0, len(corpus))])[None]
     starts = np.unique(np.linspace(0, len(corpus) - length - 1, WINDOWS).astype(int))
@@ -46,7 +46,7 @@ def _windows(corpus: Corpus, start: int, length: int) -> Ids:
 
 @torch.inference_mode()
 def _by_position(model: Any, rows: Ids, device: torch.device) -> list[dict[str, float]]:
-    """Return the mean loss of tokens with 1, 2 to 3, 4 to 7 ... tokens before them in their window."""
+    """Return the mean loss of tokens with 1, 2 to 3, 4 to 7 ... tokens of context in their window."""
     model.eval()
     tokens = torch.from_numpy(rows).to(device)
     length = tokens.size(1) - 1
@@ -57,14 +57,14 @@ def _by_position(model: Any, rows: Ids, device: torch.device) -> list[dict[str, 
     means, groups, first = losses / len(tokens), [], 1
     while first <= length:
         last = 2 * first - 1
-        last = length if length - last < first else last  # a few more are no group of their own
+        last = length if length - last < first else last  # the remainder joins the last group
         groups.append({"shortest": first, "longest": last, "loss": float(means[first - 1 : last].mean())})
         first = last + 1
     return groups
 
 
 def _reach(model: Any, rows: Ids, device: torch.device) -> dict[str, Curve | None]:
-    """Return distances and the mean gradient norm there, over that of an average token of what was read."""
+    """Return distances and the mean gradient norm there, relative to the mean norm of the window."""
     groups: dict[int, list[float]] = defaultdict(list)
     model.eval()
     with torch.backends.cudnn.flags(enabled=False), torch.enable_grad():  # no backward in eval mode otherwise

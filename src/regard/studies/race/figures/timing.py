@@ -1,4 +1,4 @@
-"""Time against length, on random tokens: what must be done word by word, and what is done at once."""
+"""Time by sequence length on random tokens: a training step, and decoding one sentence."""
 
 import statistics
 import time
@@ -23,43 +23,42 @@ from regard.tasks.translate.losses import fixed_masks
 
 LENGTHS = (8, 16, 32, 64, 128)
 ROWS = 8
-"""Sentences in a training step."""
+"""Sentences per training step."""
 REPEATS = 3
-PATIENCE = 6.0
-"""Seconds after which longer ones are left out."""
+"""Timed repetitions, of which the median is taken."""
+TIME_LIMIT = 6.0
+"""Seconds after which longer sequences are left out."""
 SPECIAL = 4
-"""The first ids may be padding, unknown, start and end."""
+"""Ids that may be padding, unknown, BOS and EOS, which are not sampled."""
 
 
 def time_by_length(model: Any, vocabularies: Vocabularies, device: torch.device) -> dict[str, Any]:
-    """Return, for each length, milliseconds of a training step and of decoding one sentence, by tokens or passes."""
+    """Return, for each length, milliseconds of a training step and of decoding one sentence."""
     bound = model.max_positions
     lengths = [length for length in LENGTHS if bound is None or length <= bound]
-    training = _until_impatient(lengths, lambda length: _step(model, vocabularies, length, device), device)
+    training = _within_limit(lengths, lambda length: _step(model, vocabularies, length, device), device)
     model.zero_grad(set_to_none=True)
     model.eval()
-    decoding = _until_impatient(lengths, lambda length: _sentence(model, vocabularies, length, device), device)
+    decoding = _within_limit(lengths, lambda length: _sentence(model, vocabularies, length, device), device)
     return {"lengths": lengths, "rows": ROWS, "training_ms": training, "decoding_ms": decoding}
 
 
-def _until_impatient(
-    lengths: list[int], work: Callable[[int], Callable[[], None]], device: torch.device
-) -> list[float]:
-    found: list[float] = []
-    began = time.perf_counter()
+def _within_limit(lengths: list[int], work: Callable[[int], Callable[[], None]], device: torch.device) -> list[float]:
+    times: list[float] = []
+    started = time.perf_counter()
     for length in lengths:
-        if time.perf_counter() - began > PATIENCE:
+        if time.perf_counter() - started > TIME_LIMIT:
             break
-        once = work(length)
-        once()  # the first time allocates
-        found.append(1000 * statistics.median(_clocked(once, device) for _ in range(REPEATS)))
-    return found
+        call = work(length)
+        call()  # the first call allocates
+        times.append(1000 * statistics.median(_seconds(call, device) for _ in range(REPEATS)))
+    return times
 
 
-def _clocked(work: Callable[[], None], device: torch.device) -> float:
+def _seconds(call: Callable[[], None], device: torch.device) -> float:
     _wait(device)
     started = time.perf_counter()
-    work()
+    call()
     _wait(device)
     return time.perf_counter() - started
 
@@ -70,7 +69,7 @@ def _wait(device: torch.device) -> None:
 
 
 def _step(model: Any, vocabularies: Vocabularies, length: int, device: torch.device) -> Callable[[], None]:
-    """Return what computes the gradients of one training step."""
+    """Return a function that computes the gradients of one training step."""
     pairs = random_pairs(vocabularies, ROWS, length)
     is_masked = is_conditional_masked(model)
     batch = (fixed_masks(pairs) if is_masked else pairs).batch(np.arange(ROWS)).to(device)
@@ -85,7 +84,7 @@ def _step(model: Any, vocabularies: Vocabularies, length: int, device: torch.dev
 
 
 def _sentence(model: Any, vocabularies: Vocabularies, length: int, device: torch.device) -> Callable[[], None]:
-    """Return what decodes as many tokens as the source has: each after the one before, or all in the usual passes."""
+    """Return a function that decodes as many tokens as the source has: one by one, or by mask-predict iterations."""
     batch = random_pairs(vocabularies, 1, length).batch(np.arange(1)).to(device)
     lengths = torch.full((1, 1), length, device=device)
 
@@ -93,8 +92,8 @@ def _sentence(model: Any, vocabularies: Vocabularies, length: int, device: torch
     def sentence() -> None:
         with packed(model):
             if is_conditional_masked(model):
-                ends, settings = SpecialTokens(int(batch.target[0, 0]), 0, ()), MaskPredictDecodeSettings()
-                mask_predict(model, batch.source, batch.source_mask, ends, settings, lengths=lengths)
+                special, settings = SpecialTokens(int(batch.target[0, 0]), 0, ()), MaskPredictDecodeSettings()
+                mask_predict(model, batch.source, batch.source_mask, special, settings, lengths=lengths)
                 return
             stepper = build_stepper([model], batch.source, batch.source_mask)
             tokens = batch.target[:, 0]
@@ -105,10 +104,10 @@ def _sentence(model: Any, vocabularies: Vocabularies, length: int, device: torch
 
 
 def random_pairs(vocabularies: Vocabularies, rows: int, length: int) -> EncodedPairs:
-    """Return pairs of random tokens, all of one length on both sides."""
-    draw = np.random.default_rng(length)
+    """Return pairs of random tokens of one length on both sides."""
+    random = np.random.default_rng(length)
     sides = [
-        Sequences.of(draw.integers(min(SPECIAL, size - 1), size, (rows, length)).astype(np.int32))
+        Sequences.of(random.integers(min(SPECIAL, size - 1), size, (rows, length)).astype(np.int32))
         for size in (vocabularies.source, vocabularies.target)
     ]
     return EncodedPairs(sides[0], sides[1], 0, 0, min(2, vocabularies.target - 1))

@@ -1,0 +1,102 @@
+"""Races of tasks that have no report of their own."""
+
+import json
+
+import pytest
+
+from labeled import write_reviews
+from racing import Stopper, results_of
+from regard import miniature
+from regard.registry import task_names
+from regard.studies.race.any_task import ANY_TASK, discipline
+from regard.studies.race.disciplines import ranked
+from regard.studies.race.entrants import Lineup
+from regard.studies.race.race import race
+from regard.studies.race.text_report import TEXT
+from regard.studies.race.translating import TRANSLATION
+from regard.tasks.contract import find_task
+from tuning import BERT, SMALL_BERT
+
+TINY = {"train.warmup": 1, "train.log_every": 2, "train.tensorboard": False, "machine.threads": 1}
+
+
+def lineup_of(task, folder):
+    """Return two members of a race of a task that takes seconds."""
+    if task == "classify":
+        write_reviews(folder / "reviews.csv", 80)
+        data = {"data.train.path": str(folder / "reviews.csv")}
+        settings = {
+            name: value for name, value in BERT.items() if name not in ("train.steps", "train.validate_every")
+        }
+        return Lineup("classify", vary="pooling=token,mean", overrides=settings | TINY | data)
+    (folder / "a.txt").write_text("\n\n".join(miniature.documents("train", 60)), encoding="utf-8")
+    data = {"data.train.paths": [str(folder / "a.txt")], "data.folder": str(folder / "corpus")}
+    small = {f"model.{name}": value for name, value in SMALL_BERT.items()} | {"text.size": 300}
+    return Lineup(
+        "masked-language-model",
+        ["bert-tiny", "bert-base"],
+        overrides=small | TINY | {"train.tokens_per_update": 256} | data,
+    )
+
+
+@pytest.fixture(scope="module", params=["classify", "masked-language-model"])
+def raced(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param)
+    lineup = lineup_of(request.param, folder)
+    return lineup, race(lineup, "6 steps", out=folder / "race")
+
+
+def test_a_race_of_any_task_ends_in_runs_results_and_a_report(raced):
+    _, found = raced
+    results, task = found.results, find_task(found.results["task"])
+    assert found.is_finished and len(results["members"]) == 2 and not results["failed"]
+    records = [found.run(each["name"]).record for each in results["members"]]
+    assert len({record.report.hash for record in records}) == 1
+    validated = [metric for metric in task.metrics if metric.is_validated]
+    assert [column["key"] for column in results["columns"]] == [metric.key for metric in validated]
+    for member, record in zip(results["members"], records, strict=True):
+        (score,) = record.scores.values()
+        assert member["loss"] == score["loss"] and member[validated[0].key] == score[validated[0].key]
+        assert member["steps"] == 6 and len(member["curve"]) == 6 and member["parameters"] == record.parameters
+    best = max(member[validated[0].key] for member in results["members"])
+    assert ranked(results)[0][validated[0].key] == best
+
+
+def test_the_report_names_data_metrics_and_conditions(raced):
+    _, found = raced
+    results, text = found.results, found.report.read_text(encoding="utf-8")
+    labels = "".join(f"<th>{column['label']}</th>" for column in results["columns"])
+    assert f"<th>model</th>{labels}<th>parameters</th>" in text
+    assert "<h2>Loss over training time</h2>" in text and "<h2>Conditions</h2>" in text
+    assert {path.stem for path in found.path.glob("*.png")} == {"loss-time"} and text.count("<svg") == 1
+    assert {
+        "classify": "; the same 68 examples, tokenizer and seed (1); scored on valid (12 examples).",
+        "masked-language-model": " tokens, tokenizer and seed (1); scored on valid (",
+    }[results["task"]] in text
+    assert {
+        "classify": "32 examples per update;",
+        "masked-language-model": "About 256 tokens per update;",
+    }[results["task"]] in text
+
+
+def test_an_interrupted_race_of_any_task_ends_as_one_never_disturbed(raced, tmp_path):
+    lineup, straight = raced
+    second = straight.results["members"][1]["name"]
+    stopped = race(lineup, "6 steps", out=tmp_path / "race", show=Stopper(second, 3))
+    assert not stopped.is_finished and stopped.results["waiting"] == [second]
+    assert "The same command resumes the race." in stopped.report.read_text(encoding="utf-8")
+    assert results_of(race(lineup, "6 steps", out=tmp_path / "race")) == results_of(straight)
+
+
+def test_an_epoch_and_its_tokens_are_the_same_budget(raced, tmp_path, monkeypatch):
+    lineup, _ = raced
+    monkeypatch.setattr("regard.studies.race.race._Session.run", lambda self: None)
+    plan = race(lineup, "2 epochs", out=tmp_path / "epochs").record["plan"]
+    assert len({planned["steps"] for planned in plan.values()}) == 1
+    assert json.loads((tmp_path / "epochs" / "race.json").read_text())["plan"] == plan
+
+
+def test_every_task_with_trials_has_a_discipline():
+    disciplines = {name: discipline(find_task(name)) for name in task_names() if find_task(name).has_trials}
+    assert disciplines["translate"] is TRANSLATION and disciplines["language-model"] is TEXT
+    assert all(disciplines[name] is ANY_TASK for name in disciplines.keys() - {"translate", "language-model"})
