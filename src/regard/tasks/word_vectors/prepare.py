@@ -97,7 +97,8 @@ def vocabulary_of(
         "inputs": {each.name: sign_of(each, before["inputs"].get(each.name)) for each in find_inputs(source)},
     }
     is_same = {name: before.get(name) for name in ("text", "source")} == {n: made_from[n] for n in ("text", "source")}
-    hashes = [{n: each["sha256"] for n, each in record["inputs"].items()} for record in (before, made_from)]
+    both = (before["inputs"], made_from["inputs"])
+    hashes = [{name: sign["sha256"] for name, sign in inputs.items()} for inputs in both]
     if is_same and hashes[0] == hashes[1]:
         try:
             counts, tokenizer = np.load(folder / COUNTS), Tokenizer.load(folder / TOKENIZER)
