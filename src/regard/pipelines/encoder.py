@@ -245,13 +245,13 @@ class Encoder:
         return TokenVectors(text, tokens, ((0, 0), *kept, (0, 0)), vectors, len(kept) < len(offsets))
 
     @overload
-    def similar(self, one: str, other: str, **settings: Any) -> float: ...
+    def similar(self, one: str, other: str, **overrides: Any) -> float: ...
     @overload
-    def similar(self, one: Sequence[str], other: Sequence[str], **settings: Any) -> Vectors: ...
-    def similar(self, one: str | Sequence[str], other: str | Sequence[str], **settings: Any) -> float | Vectors:
+    def similar(self, one: Sequence[str], other: Sequence[str], **overrides: Any) -> Vectors: ...
+    def similar(self, one: str | Sequence[str], other: str | Sequence[str], **overrides: Any) -> float | Vectors:
         """Return the cosine similarity of two texts, or of all pairs of two lists (N, M)."""
         both = [[each] if isinstance(each, str) else list(each) for each in (one, other)]
-        vectors = self.embed([*both[0], *both[1]], **(settings | {"is_normalized": True}))
+        vectors = self.embed([*both[0], *both[1]], **(overrides | {"is_normalized": True}))
         cosines = np.clip(vectors[: len(both[0])] @ vectors[len(both[0]) :].T, -1, 1)
         return float(cosines[0, 0]) if isinstance(one, str) and isinstance(other, str) else cosines
 

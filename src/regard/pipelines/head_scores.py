@@ -50,7 +50,7 @@ def _scores(model: Any, examples: Encoded, device: torch.device, limit: int, pro
     outputs: list[Scores] = [np.zeros(0)] * len(examples)
     if not len(examples):
         return outputs
-    with progress.bar("answer", len(examples)) as bar:
+    with progress.bar("predict", len(examples)) as bar:
         for rows in micro_batches(np.arange(len(examples)), *examples.lengths, limit):
             batch = examples.batch(rows).to(device)
             scores = model(batch.reading, batch.places, batch.candidate_mask).double().cpu().numpy()

@@ -31,13 +31,13 @@ def nearest(
     top: int = 5,
     *,
     progress: Progress = SILENT,
-    **settings: Any,
+    **overrides: Any,
 ) -> list[list[Near]]:
     """Return for each text the `top` most similar of the others, best first."""
     if not others:
         raise DataError("There are no other texts to compare with.")
-    settings |= {"is_normalized": True, "progress": progress}
-    queries, keys = (encoder.embed(list(each), **settings) for each in (texts, others))
+    overrides |= {"is_normalized": True, "progress": progress}
+    queries, keys = (encoder.embed(list(each), **overrides) for each in (texts, others))
     count = min(top, len(others))
     results: list[list[Near]] = []
     for begin in range(0, len(queries), max(1, AT_ONCE // len(others))):
@@ -52,9 +52,9 @@ def nearest(
 
 
 def pair_similarities(
-    encoder: Encoder, pairs: Sequence[tuple[str, str]], *, progress: Progress = SILENT, **settings: Any
+    encoder: Encoder, pairs: Sequence[tuple[str, str]], *, progress: Progress = SILENT, **overrides: Any
 ) -> NDArray[np.float32]:
     """Return the cosine similarity of the two texts of each pair (N,)."""
-    settings |= {"is_normalized": True, "progress": progress}
-    vectors = encoder.embed([text for pair in pairs for text in pair], **settings)
+    overrides |= {"is_normalized": True, "progress": progress}
+    vectors = encoder.embed([text for pair in pairs for text in pair], **overrides)
     return (vectors[::2] * vectors[1::2]).sum(1)

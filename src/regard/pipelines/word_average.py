@@ -49,9 +49,9 @@ class WordAverageEncoder:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
-    def similar(self, one: Sequence[str], other: Sequence[str], **settings: Any) -> Vectors:
+    def similar(self, one: Sequence[str], other: Sequence[str], **overrides: Any) -> Vectors:
         """Return the cosine similarities of all pairs of two lists of texts (N, M)."""
-        vectors = self.embed([*one, *other], **(settings | {"is_normalized": True}))
+        vectors = self.embed([*one, *other], **(overrides | {"is_normalized": True}))
         return vectors[: len(one)] @ vectors[len(one) :].T
 
     def similar_words(self, one: tuple[str, str], other: tuple[str, str], layer: int = -1) -> WordSimilarity:

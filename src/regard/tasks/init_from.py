@@ -8,6 +8,7 @@ from torch import Tensor
 
 from regard.checkpoint.atomic import fingerprint
 from regard.checkpoint.bundle import Bundle, read_bundle, read_config, weights_of
+from regard.checkpoint.facts import TaskFacts
 from regard.checkpoint.identity import HUGGING_FACE, model_hash, model_place
 from regard.checkpoint.store import find_checkpoint
 from regard.config.resolve import Layer
@@ -76,6 +77,12 @@ def load_pretrained(model: Any, pretrained: Bundle, init_from: str | None) -> di
     names = model.state_dict().keys()
     load_matching_weights(model, {name: each for name, each in body_weights(pretrained).items() if name in names})
     return {"init_from": {"path": init_from, "sha256": origin_hash(init_from)}}
+
+
+def pretrained_embeds(pretrained: Bundle | None) -> bool:
+    """Return whether a pretrained model embeds texts (mean pooling)."""
+    embed = TaskFacts.read(pretrained).embed if pretrained is not None else None
+    return embed is not None and embed.pooling == "mean"
 
 
 def origin_facts(bundle: Bundle) -> dict[str, Any]:

@@ -276,7 +276,7 @@ class Trainer:
         """Return to the last good state with a lower rate or a skipped update, and save that, in case of a kill."""
         assert self._last_good is not None, "run takes the first snapshot"
         failed = self.state
-        good = LoopState.from_plain(self._last_good.facts["loop"])
+        good = LoopState.from_plain(self._last_good.loop)
         message = recover(divergence, failed, good, self.settings)
         self._load(self._last_good)
         self.state = good
@@ -288,13 +288,13 @@ class Trainer:
         self.hooks.progress.warn(message)
 
     def _snapshot(self) -> Snapshot:
-        facts = {"loop": self.state.plain(), "window": self._window.plain(self.team)}
+        weights, average = copies(self.average.parameters), copies(self.average.values)
         optimizer = copies(optimizer_tensors(self.model, self.optimizer))
-        return Snapshot(copies(self.average.parameters), copies(self.average.values), optimizer, facts)
+        return Snapshot(weights, average, optimizer, self.state.plain(), self._window.plain(self.team))
 
     def _load(self, snapshot: Snapshot) -> None:
         fill(self.average.parameters, snapshot.weights)
         fill(self.average.values, snapshot.average)
         restore_optimizer(self.model, self.optimizer, snapshot.optimizer)
-        self.state = LoopState.from_plain(snapshot.facts["loop"])
-        self._window = MetricsWindow.from_plain(snapshot.facts["window"], self.machine.device, self.team)
+        self.state = LoopState.from_plain(snapshot.loop)
+        self._window = MetricsWindow.from_plain(snapshot.window, self.machine.device, self.team)

@@ -72,12 +72,12 @@ class MetricsWindow:
         return {"sums": sums, "counts": self.counts, "tokens": self.tokens} | clocks
 
     @classmethod
-    def from_plain(cls, facts: dict[str, Any], device: torch.device, team: ProcessGroup) -> "MetricsWindow":
+    def from_plain(cls, values: dict[str, Any], device: torch.device, team: ProcessGroup) -> "MetricsWindow":
         """Return the window that `plain` wrote; the main process gets the sums of all."""
         window = cls(device)
-        window.sums = dict(facts["sums"]) if team.is_main else {}
-        window.counts = dict(facts["counts"])
-        window.tokens, window.seconds, window.waited = facts["tokens"], facts["seconds"], facts.get("waited", 0.0)
+        window.sums = dict(values["sums"]) if team.is_main else {}
+        window.counts = dict(values["counts"])
+        window.tokens, window.seconds, window.waited = values["tokens"], values["seconds"], values.get("waited", 0.0)
         return window
 
 

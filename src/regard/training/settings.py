@@ -11,7 +11,7 @@ Fraction = Annotated[float, Field(gt=0, lt=1)]
 
 
 class LoopSettings(Settings):
-    """What every way of training has: how long it takes, and what is kept."""
+    """Settings of every trainer: how long it trains, and what is kept."""
 
     steps: int = Field(20_000, ge=1)
     """Maximum number of updates."""
@@ -34,7 +34,7 @@ class LoopSettings(Settings):
 
     @property
     def depends_on_data(self) -> bool:
-        """Whether the number of updates, and which of them do what, follow from the data."""
+        """True if the number of updates depends on the size of the data."""
         return True
 
     def planned(self, updates_in_epoch: int) -> Self:

@@ -1,4 +1,4 @@
-"""Snapshot of a training: weights, average, optimizer and facts, to be saved or rolled back to."""
+"""Snapshot of a training: weights, average, optimizer and progress, to be saved or rolled back to."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,20 +12,23 @@ WEIGHTS, OPTIMIZER = "weights/", "optimizer/"
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Copies in host memory, and facts that JSON can hold."""
+    """Copies in host memory, and the progress of training as JSON can hold it."""
 
     weights: dict[str, Tensor]
     average: dict[str, Tensor]
     """The moving average of the weights; empty without one."""
     optimizer: dict[str, Tensor]
-    facts: dict[str, Any]
+    loop: dict[str, Any]
+    """The state of the loop (see `LoopState`)."""
+    window: dict[str, Any]
+    """The metrics since the last log line (see `MetricsWindow`)."""
 
     def training_state(self) -> TrainingState:
         """Return the state to save beside the model, which itself holds the average or, without one, the weights."""
         tensors = {OPTIMIZER + name: tensor for name, tensor in self.optimizer.items()}
         if self.average:
             tensors |= {WEIGHTS + name: tensor for name, tensor in self.weights.items()}
-        return TrainingState(tensors, self.facts)
+        return TrainingState(tensors, {"loop": self.loop, "window": self.window})
 
     @classmethod
     def of(cls, training: TrainingState, saved: dict[str, Tensor]) -> "Snapshot":
@@ -34,4 +37,10 @@ class Snapshot:
             {name.removeprefix(kind): tensor for name, tensor in training.tensors.items() if name.startswith(kind)}
             for kind in (WEIGHTS, OPTIMIZER)
         )
-        return cls(weights or saved, saved if weights else {}, optimizer, training.facts)
+        return cls(
+            weights or saved,
+            saved if weights else {},
+            optimizer,
+            training.facts.get("loop", {}),
+            training.facts.get("window", {}),
+        )

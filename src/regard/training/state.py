@@ -40,15 +40,15 @@ class LoopState:
         return asdict(self)
 
     @classmethod
-    def from_plain(cls, facts: dict[str, Any]) -> "LoopState":
+    def from_plain(cls, values: dict[str, Any]) -> "LoopState":
         """Return the state that `plain` wrote."""
-        blamed, names = facts.get("blamed"), {each.name for each in fields(cls)}
+        blamed, names = values.get("blamed"), {each.name for each in fields(cls)}
         return cls(
-            **{name: value for name, value in facts.items() if name in names}
+            **{name: value for name, value in values.items() if name in names}
             | {
-                "position": Position(**facts["position"]),
+                "position": Position(**values["position"]),
                 "blamed": None if blamed is None else Position(**blamed),
-                "skipped": [Position(**each) for each in facts.get("skipped", [])],
-                "recent": list(facts.get("recent", [])),
+                "skipped": [Position(**each) for each in values.get("skipped", [])],
+                "recent": list(values.get("recent", [])),
             }
         )

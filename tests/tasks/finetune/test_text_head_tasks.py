@@ -10,7 +10,7 @@ from labeled import Telling
 from regard.data.sources.labeled import LabeledRow
 from regard.errors import ConfigError, DataError
 from regard.tasks.classify.task import TASK
-from regard.tasks.finetune.texts import pretrained_embeds
+from regard.tasks.init_from import pretrained_embeds
 
 ONE, TWO = LabeledRow(("x",), "a"), LabeledRow(("x", "y"), "b")
 

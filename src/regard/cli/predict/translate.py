@@ -171,13 +171,13 @@ def _check_inputs(flags: dict[str, Any]) -> None:
         raise ConfigError(f"--n-best {flags['n_best']} has no meaning with --alternatives; leave one of them out.")
 
 
-def _check_candidates(n_best: int, json: bool, settings: Any) -> None:
+def _check_candidates(n_best: int, json: bool, decoding: Any) -> None:
     from regard.errors import ConfigError
 
-    if n_best > settings.hypotheses:
-        has_lengths = hasattr(settings, "length_candidates")
+    if n_best > decoding.hypotheses:
+        has_lengths = hasattr(decoding, "length_candidates")
         names, flag = ("length candidates", "--length-candidates") if has_lengths else ("beams", "--beam-size")
-        raise ConfigError(f"--n-best {n_best} is more than the {settings.hypotheses} {names}; raise {flag}.")
+        raise ConfigError(f"--n-best {n_best} is more than the {decoding.hypotheses} {names}; raise {flag}.")
     if n_best > 1 and not json:
         raise ConfigError(f"--n-best {n_best} needs --json; add it, or leave out --n-best.")
 

@@ -7,6 +7,7 @@ import torch
 
 from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import Bundle
+from regard.checkpoint.facts import TaskFacts
 from regard.errors import CheckpointError
 from regard.interop.huggingface.encoder_configs import (
     ENCODER_FORMS,
@@ -135,7 +136,9 @@ def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress
         if own:
             write_json(temporary / OWN, own)
         if gives_vectors:
-            write_sentence_modules(temporary, settings.width, bundle.facts["embed"])
+            embed = TaskFacts.read(bundle).embed
+            assert embed is not None, "a similarity model pools its texts"
+            write_sentence_modules(temporary, settings.width, embed.model_dump(exclude_unset=True))
 
     write_whole(folder, write)
     return form

@@ -31,9 +31,8 @@ from regard.tasks.finetune.extra_vectors import ExtraVectors, read_extra_vectors
 from regard.tasks.finetune.predictions import EncodedRows
 from regard.tasks.finetune.records import ExampleReportRecord
 from regard.tasks.finetune.settings import FineTuneSettings, Pooling
-from regard.tasks.finetune.texts import pretrained_embeds
 from regard.tasks.finetune.word_body import word_body
-from regard.tasks.init_from import body_weights, origin_facts, origin_hash, read_pretrained
+from regard.tasks.init_from import body_weights, origin_facts, origin_hash, pretrained_embeds, read_pretrained
 from regard.tasks.model_size import check_size
 from regard.text.tokenizer import Tokenizer
 from regard.text.training import train_tokenizer

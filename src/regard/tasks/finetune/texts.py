@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 from regard.checkpoint.bundle import Bundle
-from regard.checkpoint.facts import TaskFacts
 from regard.data.settings.examples import LabelSource
 from regard.data.sources.labeled import LabeledRow, read_labeled_with_columns
 from regard.errors import ConfigError, DataError
@@ -84,9 +83,3 @@ def _of_pairs(operation: Operation) -> Operation:
         example=f'{operation.example} "and another"',
         call=operation.call.replace('"your text")', '("your text", "and another"))'),
     )
-
-
-def pretrained_embeds(pretrained: Bundle | None) -> bool:
-    """Return whether a pretrained model embeds texts (mean pooling)."""
-    embed = TaskFacts.read(pretrained).embed if pretrained is not None else None
-    return embed is not None and embed.pooling == "mean"

@@ -24,8 +24,8 @@ from regard.tasks.finetune.base import Settings
 from regard.tasks.finetune.pipeline import encode_rows
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.finetune.settings import Pooling
-from regard.tasks.finetune.texts import TextHeadTask, pretrained_embeds
-from regard.tasks.init_from import FINE_TUNING_RATES
+from regard.tasks.finetune.texts import TextHeadTask
+from regard.tasks.init_from import FINE_TUNING_RATES, pretrained_embeds
 from regard.tasks.regress.pipeline import Regressor
 from regard.tasks.regress.records import RegressFacts
 from regard.tasks.regress.settings import RegressSettings

@@ -38,4 +38,4 @@ class VectorTrainSettings(LoopSettings):
     log_every: int = Field(1, ge=1)
     """Steps between two lines of metrics.jsonl."""
     schedule: Literal["linear"] = "linear"
-    """How the rate goes."""
+    """Decay of the learning rate."""

@@ -20,6 +20,7 @@ from regard.training.loop import Hooks, Reason
 from regard.training.parallel.process_group import ProcessGroup
 from regard.training.saved import StateRecord, checked_state
 from regard.training.seeds import derived_seed
+from regard.training.snapshot import Snapshot
 from regard.training.state import LoopState
 from regard.training.word2vec.batches import Batches
 from regard.training.word2vec.settings import RATES, VectorTrainSettings
@@ -67,7 +68,7 @@ class VectorTrainer:
 
     def restore(self, training: TrainingState) -> None:
         """Resume from a saved state; the model holds the tables that were saved with it."""
-        self.state = LoopState.from_plain(checked_state(training, StateRecord).facts["loop"])
+        self.state = LoopState.from_plain(Snapshot.of(checked_state(training, StateRecord), {}).loop)
 
     def run(self, stop_at: int | None = None) -> Reason:
         """Train until the last step or an interrupt (at a step, if given); return the reason."""
