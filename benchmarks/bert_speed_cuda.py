@@ -27,11 +27,12 @@ import torch
 from regard.data.corpus.shards import tokenize
 from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.masked_lm import MaskedFeed, MlmBatch, Stage, packed_batch
-from regard.data.feeds.masking import Masker, MaskingSettings
+from regard.data.feeds.masking import Masker
 from regard.data.feeds.sampler import Position
 from regard.data.feeds.sentence_pairs import FOLLOWS, IS_OTHER, Marks, SentencePairBatch, SentencePairSampler
+from regard.data.settings.masking import MaskingSettings
 from regard.data.settings.text import MarkedSource
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model, family
 from regard.models.presets import preset
 from regard.objectives.masked_lm import MaskedObjective

@@ -50,7 +50,7 @@ def build(task: Task):
     import torch
     import transformers
 
-    from regard.models.base.protocols import Vocabularies
+    from regard.models.base.settings import Vocabularies
     from regard.models.families import build_model, family
     from regard.models.presets import preset
 

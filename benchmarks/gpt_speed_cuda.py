@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from regard.data.feeds.windows import WindowBatch
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model, family
 from regard.models.presets import preset
 from regard.objectives.language_model import LanguageObjective

@@ -6,7 +6,7 @@ from transformers import MarianConfig, MarianMTModel
 from regard.data.encoding.batches import TranslationBatch
 from regard.interop.huggingface.seq2seq_configs import config_for, form_for
 from regard.interop.huggingface.seq2seq_weights import to_theirs
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.transformer.model import Transformer
 
 

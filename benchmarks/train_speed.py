@@ -82,7 +82,7 @@ def build(side: str, batch, job: Job) -> tuple[float, Callable, object]:
     """Return the loss on the first batch, the function that computes it, and the model."""
     import torch
 
-    from regard.models.base.protocols import Vocabularies
+    from regard.models.base.settings import Vocabularies
     from regard.models.transformer.model import Transformer, TransformerSettings
     from regard.objectives.loss import scaled_total
     from regard.objectives.translation import TranslationObjective

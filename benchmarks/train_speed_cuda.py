@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional as F
 
 from regard.data.encoding.batches import TranslationBatch
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model, family
 from regard.models.presets import preset
 from regard.objectives.translation import TranslationObjective

@@ -3,7 +3,7 @@
 import torch
 
 from regard.checkpoint.bundle import Bundle
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.transformer.model import Transformer
 from regard.text.tokenizer import Tokenizer
 from small import small_settings

@@ -3,7 +3,7 @@
 import torch
 
 from regard.checkpoint.bundle import Bundle
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.elmo.model import ElmoSettings
 from regard.models.families import build_model
 from regard.text.char_tokenizer import spelling_tokenizer, word_tokenizer

@@ -8,7 +8,7 @@ import torch
 
 from language_folders import shaken
 from regard.checkpoint.bundle import Bundle
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.bert import BertSettings
 from regard.models.families import build_model
 from regard.text.settings import MaskedTextSettings

@@ -7,7 +7,7 @@ from language import small_language_model
 from regard import miniature
 from regard.checkpoint.bundle import Bundle
 from regard.decoding.logits.counter_uniforms import counter_uniforms
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
 from regard.models.recurrent.language_model import RecurrentLmSettings

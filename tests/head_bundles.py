@@ -5,11 +5,10 @@ import torch
 from labeled import reviews, word_tokenizer
 from regard.checkpoint.bundle import Bundle
 from regard.data.encoding.templates import FRAME_TOKENS
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import HeadSettings, Vocabularies
 from regard.models.bert import BertSettings
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
-from regard.models.heads import HeadSettings
 from regard.text.settings import MaskedTextSettings
 from regard.text.training import train_tokenizer
 

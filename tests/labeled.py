@@ -6,11 +6,10 @@ from pathlib import Path
 
 import torch
 
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import HeadSettings, Vocabularies
 from regard.models.bert import BertSettings
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
-from regard.models.heads import HeadSettings
 from regard.models.recurrent.language_model import RecurrentLmSettings
 from regard.progress import Progress
 from regard.text.settings import TokenizerSettings
@@ -31,15 +30,15 @@ QUICK = {
     "train.validate_every": 50,
     "train.learning_rate": 1e-2,
 }
-"""What makes a run of seconds out of a task's defaults."""
+"""Settings that make a task's default run take seconds."""
 
 
 OUTPUTS = {"multiple-choice": 1, "regression": 1, "similarity": 1, "extractive-qa": 2}
-"""Of heads that have no labels."""
+"""Number of outputs of heads without labels."""
 
 
 class Telling(Progress):
-    """Keeps what is said."""
+    """Keeps all messages and warnings."""
 
     def __init__(self):
         self.said, self.warned = [], []
@@ -54,13 +53,13 @@ class Telling(Progress):
 def reviews(count: int, seed: int = 0) -> list[tuple[str, str]]:
     """Return short texts, and whether they are kind."""
     draw = random.Random(seed)
-    found = []
+    texts = []
     for _ in range(count):
         label = draw.choice(("kind", "unkind"))
         word = draw.choice(GOOD if label == "kind" else BAD)
         parts = draw.sample(THINGS, draw.randint(1, 4))
-        found.append((f"the {parts[0]} was {word} , said the man with the {' and the '.join(parts)} .", label))
-    return found
+        texts.append((f"the {parts[0]} was {word} , said the man with the {' and the '.join(parts)} .", label))
+    return texts
 
 
 def write_reviews(path: Path, count: int = 300, seed: int = 0) -> Path:

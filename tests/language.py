@@ -3,7 +3,7 @@
 import torch
 from torch.testing import assert_close
 
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from small import VOCABULARY, random_tokens
 

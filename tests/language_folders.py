@@ -3,7 +3,7 @@
 import torch
 
 from regard.checkpoint.bundle import Bundle
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
 from regard.text.tokenizer import Tokenizer

@@ -15,8 +15,8 @@ from encoder_folders import bert_tokenizer, small_encoder_bundle
 from language_folders import FORMS, TEXTS, shaken, small_language_bundle
 from regard.checkpoint.bundle import Bundle
 from regard.interop.huggingface.write import write
+from regard.models.base.settings import HeadSettings
 from regard.models.families import build_model
-from regard.models.heads import HeadSettings
 from regard.tasks.contract import find_task
 from regard.tasks.declarations import LoadOptions
 from regard.text.settings import TokenizerSettings

@@ -6,7 +6,7 @@ import torch
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.encoding.sequences import Sequences
 from regard.decoding.steppers.interface import SpecialTokens
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.transformer.mask_predict import MaskPredict, MaskPredictSettings
 from regard.models.transformer.model import Transformer, TransformerSettings
 

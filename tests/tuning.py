@@ -1,4 +1,4 @@
-"""Examples of every shape that a small encoder learns in seconds, for tests."""
+"""Examples for every fine-tuning task that a small encoder learns in seconds."""
 
 import csv
 import json
@@ -25,7 +25,7 @@ BERT = {
     "train.validate_every": 60,
     "train.learning_rate": 3e-3,
 }
-"""What makes a run of seconds out of a task's defaults, with an encoder from scratch."""
+"""Settings that make a task's default run take seconds, with an encoder from scratch."""
 
 NAMES, TOWNS = ("anna", "ben", "carla", "dora"), ("rome", "paris", "oslo", "kiel")
 THINGS = ("key", "hat", "book", "cup", "bag")
@@ -34,15 +34,17 @@ THINGS = ("key", "hat", "book", "cup", "bag")
 def tagged(count: int, seed: int = 0) -> list[list[tuple[str, str]]]:
     """Return sentences with people and places, of one word or two."""
     draw = random.Random(seed)
-    found = []
+    sentences = []
     for _ in range(count):
         name = [(draw.choice(NAMES), "B-PER"), *([("smith", "I-PER")] if draw.random() < 0.5 else [])]
         town = [*([("new", "B-LOC")] if draw.random() < 0.3 else []), (draw.choice(TOWNS), "B-LOC")]
-        town = [(word, "I-LOC" if place else "B-LOC") for place, (word, _) in enumerate(town)]
+        town = [(word, "I-LOC" if position else "B-LOC") for position, (word, _) in enumerate(town)]
         verb = (draw.choice(("sees", "likes", "leaves")), "O")
         end = (draw.choice((".", "!", "today")), "O")
-        found.append([*name, verb, *town, end] if draw.random() < 0.7 else [("the", "O"), *town, verb, *name, end])
-    return found
+        sentences.append(
+            [*name, verb, *town, end] if draw.random() < 0.7 else [("the", "O"), *town, verb, *name, end]
+        )
+    return sentences
 
 
 def write_tagged(path: Path, count: int = 200, seed: int = 0) -> str:
@@ -68,25 +70,25 @@ def write_rated(path: Path, count: int = 240, seed: int = 0, alike: bool = False
 
 
 def asked(count: int, seed: int = 0, silent: float = 0.0) -> list[dict]:
-    """Return questions about who has what where; some ask for what is not said."""
+    """Return questions about who has what where; a fraction `silent` of them is unanswerable."""
     draw = random.Random(seed)
-    found = []
+    questions = []
     for number in range(count):
         parts = {"who": draw.choice(NAMES), "what": f"{draw.choice(THINGS)} of {draw.choice(THINGS)}"}
         parts["where"] = draw.choice(TOWNS)
-        said = {
+        stated = {
             "who": f"a friend called {parts['who']}",
             "what": f"has the {parts['what']}",
             "where": f"here in {parts['where']}",
         }
         wanted = draw.choice(list(parts))
         if not (has_answer := draw.random() >= silent):
-            del said[wanted]
-        clauses = list(said.values())
+            del stated[wanted]
+        clauses = list(stated.values())
         draw.shuffle(clauses)
         context = " , ".join(clauses) + " ."
         answer = {"text": parts[wanted], "answer_start": context.find(parts[wanted])}
-        found.append(
+        questions.append(
             {
                 "id": str(number),
                 "question": f"{wanted} is it ?",
@@ -94,7 +96,7 @@ def asked(count: int, seed: int = 0, silent: float = 0.0) -> list[dict]:
                 "answers": [answer] if has_answer else [],
             }
         )
-    return found
+    return questions
 
 
 def write_questions(path: Path, count: int = 400, seed: int = 0, silent: float = 0.0) -> str:
@@ -108,7 +110,7 @@ def write_questions(path: Path, count: int = 400, seed: int = 0, silent: float =
 
 
 def write_choices(path: Path, count: int = 300, seed: int = 0) -> str:
-    """Write contexts, each with a way to go on and the same in disorder."""
+    """Write contexts, each with a continuation and the same words in reverse."""
     draw = random.Random(seed)
     rows = []
     for _ in range(count):

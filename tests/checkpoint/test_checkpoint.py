@@ -11,7 +11,7 @@ from regard.checkpoint.averaging import average_checkpoints
 from regard.checkpoint.bundle import Bundle, TrainingState, read_bundle, read_training, write_bundle
 from regard.checkpoint.store import CheckpointStore, Keeping, find_checkpoint
 from regard.errors import CheckpointError
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
 from small import random_tokens, small_transformer

@@ -9,8 +9,7 @@ from encoder_folders import small_bert
 from labeled import word_tokenizer
 from regard.checkpoint.facts import Parts, TaskFacts, check_bounds, check_facts, check_tokenizer
 from regard.errors import CheckpointError
-from regard.models.base.protocols import Vocabularies
-from regard.models.heads import HeadSettings
+from regard.models.base.settings import HeadSettings, Vocabularies
 from small import small_settings
 
 FOLDER = Path("checkpoint")

@@ -7,7 +7,7 @@ from safetensors.torch import save_file
 from regard.checkpoint.bundle import weights_of
 from regard.checkpoint.fitting import check_counts, check_fits, compare_shapes, read_shapes, shapes_of
 from regard.errors import CheckpointError
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from small import small_settings, small_transformer
 
 VOCABULARIES = Vocabularies(40, 40, True)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import FAMILIES, build_model, family, presets_of
 from regard.models.presets import preset, presets
 

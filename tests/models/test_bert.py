@@ -4,7 +4,7 @@ from torch.testing import assert_close
 
 from language import assert_dropout_acts_in_training_only, small_language_model
 from regard.errors import DataError
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.bert import BertSettings
 from regard.models.families import build_model
 from regard.nn.probes.probe import listening, probes

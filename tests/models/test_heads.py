@@ -9,10 +9,10 @@ from labeled import SMALL_GPT, small_headed
 from regard.checkpoint.bundle import weights_of
 from regard.data.encoding.inputs import PaddedInputs, VarlenInputs, end_to_end
 from regard.data.encoding.sequences import Sequences
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import HeadSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.models.gpt.model import GptSettings
-from regard.models.heads import SPREAD, HeadSettings, load_matching_weights
+from regard.models.heads import SPREAD, load_matching_weights
 from regard.models.recurrent.language_model import RecurrentLmSettings
 from small import VOCABULARY, random_tokens
 

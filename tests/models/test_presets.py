@@ -1,7 +1,7 @@
 import pytest
 
 from regard.errors import ConfigError
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import FAMILIES, check_kind, count_parameters, family, presets_of
 from regard.models.presets import preset, presets
 from regard.runs.planning.plan import preset_parameters

@@ -15,7 +15,7 @@ from regard.decoding.generate import decode
 from regard.decoding.settings import DecodeSettings
 from regard.decoding.steppers.interface import SpecialTokens
 from regard.errors import ConfigError, DataError
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.convolutional import ConvolutionalSettings
 from regard.models.families import build_model, family
 from regard.models.recurrent.seq2seq import RecurrentSettings

@@ -7,7 +7,7 @@ from test_road import ATTENTIVE, CONVOLUTIONAL, PLAIN, everything, settings_of, 
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.testing import assert_close
 
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.objectives.translation import TranslationObjective
 from small import VOCABULARY, random_pairs

@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.convolutional import ConvolutionalSettings
 from regard.models.families import build_model
 from regard.models.recurrent.seq2seq import RecurrentSettings

@@ -1,7 +1,7 @@
 import torch
 from torch.testing import assert_close
 
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.word_embeddings import WordEmbeddings, WordTableSettings
 from small import random_tokens
 

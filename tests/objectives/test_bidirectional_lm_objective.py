@@ -4,7 +4,7 @@ from torch.nn import functional as F
 
 from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.char_words import CharWordBatch
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.elmo.model import Elmo, ElmoSettings
 from regard.objectives.bidirectional_lm import TwoWayObjective
 from regard.objectives.loss import scaled_total

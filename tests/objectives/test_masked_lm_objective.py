@@ -8,10 +8,11 @@ from torch.testing import assert_close
 from marked import drawn_sizes, told_apart
 from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.masked_lm import MaskedFeed, Stage
-from regard.data.feeds.masking import Masker, MaskingSettings
+from regard.data.feeds.masking import Masker
 from regard.data.feeds.sampler import Position
 from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
-from regard.models.base.protocols import Vocabularies
+from regard.data.settings.masking import MaskingSettings
+from regard.models.base.settings import Vocabularies
 from regard.models.bert import BertSettings
 from regard.models.families import build_model
 from regard.objectives.loss import scaled_total

@@ -10,7 +10,8 @@ from encoder_folders import WORDS, bert_tokenizer, minilm, small_encoder_bundle,
 from generators import language_bundle, tokenizer_of
 from regard.checkpoint.bundle import Bundle, write_bundle
 from regard.errors import ConfigError, DataError
-from regard.models.heads import HeadSettings, ModelWithHead
+from regard.models.base.settings import HeadSettings
+from regard.models.heads import ModelWithHead
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.pooling import cosine
 from regard.progress import Progress

@@ -1,4 +1,4 @@
-"""A table's texts are found, and its rows come back with more columns."""
+"""Text columns of a table, and the same table with additional columns."""
 
 import json
 

@@ -15,7 +15,7 @@ from regard.data.encoding.frozen_features import ALL, WAYS, FrozenFeatures, need
 from regard.data.encoding.tagged import encode_tagged
 from regard.data.encoding.templates import SequenceTemplate
 from regard.data.settings.examples import ExampleData, TagSource
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.bert import BertSettings
 from regard.models.families import build_model
 from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger

@@ -10,7 +10,7 @@ from regard import miniature
 from regard.checkpoint.bundle import read_weights
 from regard.errors import ConfigError
 from regard.interop.word_vector_files import VectorTable, write_word_vectors
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
 from regard.runs.execute import RunSpec, execute
@@ -20,9 +20,9 @@ from regard.runs.run import Run
 from regard.runs.train import train
 from regard.tasks.embedding_init import embedding_layer, fill_embeddings, freeze_embeddings
 from regard.tasks.settings import EmbeddingInitSettings
-from regard.text.settings import TokenizerSettings
+from regard.text.settings import TokenizerSettings, WordSettings
 from regard.text.training import train_tokenizer
-from regard.text.word_vocabulary import WordSettings, splitter
+from regard.text.word_vocabulary import splitter
 
 TEXT = {
     "data.train.max_rows": 40,

@@ -3,10 +3,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from regard.text.settings import WordSettings
 from regard.text.tokenizer import END_OF_TEXT
 from regard.text.word_vocabulary import (
     WordCounter,
-    WordSettings,
     find_phrases,
     join_phrases,
     neighbors_of,

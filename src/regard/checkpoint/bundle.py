@@ -16,9 +16,8 @@ from regard.checkpoint.records import CONFIG, ConfigRecord, FormatRecord, check_
 from regard.checkpoint.verification import STATE, TENSORS, TRAINING, WEIGHTS, check_whole
 from regard.config.records import Record, check_record, read_json
 from regard.errors import CheckpointError, ConfigError
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import HeadSettings, ModelSettings, Vocabularies
 from regard.models.families import build_model, family
-from regard.models.heads import HeadSettings
 from regard.text.tokenizer import Tokenizer
 from regard.version import __version__
 

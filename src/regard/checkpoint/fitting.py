@@ -9,9 +9,8 @@ from torch import nn
 
 from regard.config.settings import Settings, flatten
 from regard.errors import CheckpointError
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import HeadSettings, ModelSettings, Vocabularies
 from regard.models.families import build_model
-from regard.models.heads import HeadSettings
 
 Shape = tuple[int, ...]
 

@@ -6,7 +6,7 @@ import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.nn.attention.attention import View
 from regard.nn.attention.masks import padding_mask
 from regard.nn.attention.varlen import VarlenLayout

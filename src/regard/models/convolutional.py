@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.models.base.embeddings import Sharing, build_tables
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.nn.attention.alignment import AlignedAttention, Alignment
 from regard.nn.attention.masks import as_bias, padding_mask
 from regard.nn.layers.convolution import GatedConvolution

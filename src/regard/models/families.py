@@ -7,12 +7,12 @@ from typing import Any, Literal
 from torch import nn
 
 from regard.errors import ConfigError
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import HeadSettings, ModelSettings, Vocabularies
 from regard.models.bert import Bert, BertSettings
 from regard.models.convolutional import Convolutional, ConvolutionalSettings
 from regard.models.elmo.model import Elmo, ElmoSettings
 from regard.models.gpt.model import Gpt, GptSettings
-from regard.models.heads import HeadSettings, ModelWithHead
+from regard.models.heads import ModelWithHead
 from regard.models.presets import presets
 from regard.models.recurrent.language_model import RecurrentLanguageModel, RecurrentLmSettings
 from regard.models.recurrent.seq2seq import RecurrentSettings, RecurrentTranslator

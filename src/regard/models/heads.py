@@ -1,15 +1,14 @@
 """Task heads over any body: classification, regression, similarity, multiple choice, tagging, extractive QA."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from regard.config.settings import Settings
 from regard.data.encoding.inputs import Reading, VarlenInputs
+from regard.models.base.settings import HeadSettings
 from regard.models.elmo.word_states import WordRows, in_rows
 from regard.nn.layers.dropout import Dropout
 from regard.nn.layers.hashed_embedding import HashedEmbedding
@@ -22,41 +21,6 @@ SPREAD = 0.02
 
 OF_WHOLE_TEXTS = ("classification", "regression", "multiple-choice")
 """Heads over one token that represents the whole text; an encoder's goes through its pooler."""
-
-
-class ExtraVectorsSettings(Settings):
-    """Word vectors, looked up by spelling, concatenated with a body's word states."""
-
-    words: int = Field(ge=1)
-    width: int = Field(ge=1)
-    freeze: bool = False
-    """Keep the vectors fixed instead of fine-tuning them."""
-    dropout: float = Field(0.3, ge=0, lt=1)
-    """Dropout on the vectors."""
-
-
-class HeadSettings(Settings):
-    """Architecture of a head, without the width of its body."""
-
-    kind: Literal[
-        "classification", "regression", "similarity", "multiple-choice", "token-classification", "extractive-qa"
-    ] = "classification"
-    """classification: logits of labels; regression: a number; similarity: the cosine of two texts; multiple-choice:
-    a logit for each choice; token-classification: tag logits of words; extractive-qa: start and end logits."""
-    outputs: int = Field(ge=1)
-    """Number of labels or tags; 1 for regression and multiple choice, 2 for extractive QA."""
-    pooling: Literal["token", "mean", "max"] = "token"
-    """Representation of a text. token: the first or last token; mean or max: pooling over all tokens."""
-    is_mixed: bool = False
-    """Use a learned scalar mix of the body's layers (default: the last layer)."""
-    freeze_body: bool = False
-    """Freeze the body, and train the head alone."""
-    bilstm_width: int = Field(0, ge=0)
-    """Width, in each direction, of a BiLSTM over the body's states; 0: none."""
-    extra_vectors: ExtraVectorsSettings | None = None
-    """Word vectors concatenated with the body's word states (Peters et al., 2018, §3.3) (default: none)."""
-    dropout: float = Field(0.1, ge=0, lt=1)
-    """Dropout before the linear layer."""
 
 
 class ModelWithHead(nn.Module):

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 from torch import Tensor, nn
 
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.nn.layers.dropout import Dropout
 from regard.nn.layers.embedding import VocabularyHead, build_table
 

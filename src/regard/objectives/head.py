@@ -1,23 +1,14 @@
 """The objective of fine-tuning: the task loss, and for language models an auxiliary next-token loss."""
 
 import torch
-from pydantic import Field
 from torch import Tensor
 from torch.nn import functional as F
 
-from regard.config.settings import Settings
 from regard.data.encoding.batches import NO_LABEL
 from regard.data.encoding.labeled import HeadBatch
 from regard.models.heads import ModelWithHead
 from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.loss import Loss, LossPart
-
-
-class LabelObjectiveSettings(Settings):
-    """Fine-tuning loss."""
-
-    lm_weight: float | None = Field(None, ge=0)
-    """Weight of the auxiliary next-token loss (default: 0.5 for language models, 0: off; Radford et al., 2018)."""
 
 
 class HeadObjective:

@@ -1,19 +1,9 @@
 """The objective of causal language models: next-token cross-entropy."""
 
-from pydantic import Field
-
-from regard.config.settings import Settings
 from regard.data.feeds.windows import WindowBatch
 from regard.models.base.protocols import CausalLM
 from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.loss import Loss, LossPart
-
-
-class LanguageObjectiveSettings(Settings):
-    """Language-model loss."""
-
-    label_smoothing: float = Field(0.0, ge=0, lt=1)
-    """Label smoothing: probability mass moved from the target token to all others."""
 
 
 class LanguageObjective:

@@ -1,21 +1,13 @@
 """The objective of conditional masked language models: masked target tokens, and the target length."""
 
 import torch
-from pydantic import Field
 from torch.nn import functional as F
 
 from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.mask_predict import MaskPredictBatch
 from regard.models.base.protocols import ConditionalMaskedLM
 from regard.objectives.loss import Loss, LossPart
-from regard.objectives.translation import ObjectiveSettings, word_parts
-
-
-class MaskedTranslationObjectiveSettings(ObjectiveSettings):
-    """Mask-predict loss."""
-
-    length_weight: float = Field(0.1, gt=0)
-    """Weight of the length-prediction loss, relative to that of the tokens."""
+from regard.objectives.translation import word_parts
 
 
 class MaskedTranslationObjective:

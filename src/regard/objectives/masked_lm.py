@@ -1,23 +1,14 @@
 """The objective of BERT: masked language modeling and next-sentence prediction."""
 
 import torch
-from pydantic import Field
 from torch import Tensor
 from torch.nn import functional as F
 
-from regard.config.settings import Settings
 from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.masked_lm import MlmBatch
 from regard.models.bert import Bert
 from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.loss import Loss, LossPart
-
-
-class MaskedObjectiveSettings(Settings):
-    """Masked-language-model loss."""
-
-    nsp_weight: float = Field(1.0, gt=0)
-    """Weight of the next-sentence loss, relative to that of masked tokens."""
 
 
 class MaskedObjective:

@@ -1,24 +1,13 @@
 """The objective of translation: next-token cross-entropy of the target, given the source."""
 
-from pydantic import Field
 from torch import Tensor
 
-from regard.config.settings import Settings
 from regard.data.encoding.batches import TranslationBatch
 from regard.models.base.protocols import Seq2Seq
 from regard.nn.layers.embedding import VocabularyHead
 from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.loss import Loss, LossPart
 from regard.objectives.r_drop import symmetric_kl
-
-
-class ObjectiveSettings(Settings):
-    """Translation loss."""
-
-    label_smoothing: float = Field(0.1, ge=0, lt=1)
-    """Label smoothing: probability mass moved from the target token to all others."""
-    r_drop: float = Field(0.0, ge=0)
-    """Weight of R-Drop: the divergence of two passes with different dropout (0: off; doubles the cost of a step)."""
 
 
 class TranslationObjective:

@@ -5,24 +5,8 @@ This is the reference: `nn/kernels/word2vec.py` takes the same steps pair by pai
 """
 
 import torch
-from pydantic import Field
 from torch import Tensor
 from torch.nn import functional as F
-
-from regard.config.settings import Settings
-
-
-class VectorObjectiveSettings(Settings):
-    """Context window, negative sampling and subsampling."""
-
-    window: int = Field(5, ge=1, le=100)
-    """Maximum context window in words on each side; each position samples its own size up to it."""
-    negatives: int = Field(5, ge=1, le=100)
-    """Negative samples for each true pair."""
-    smoothing: float = Field(0.75, ge=0, le=2)
-    """Exponent of the counts in the noise distribution (1: unigram; 0: uniform)."""
-    subsampling: float = Field(1e-3, ge=0)
-    """Relative frequency above which occurrences of a word are dropped at random (0: none is dropped)."""
 
 
 def negative_sampling_loss(logits: Tensor, is_positive: Tensor, counts: Tensor) -> Tensor:

@@ -10,7 +10,8 @@ from regard.errors import ConfigError, DataError
 from regard.pipelines.encoder_results import Vectors, WordSimilarity
 from regard.pipelines.word_vectors import WordVectors
 from regard.progress import SILENT, Progress
-from regard.text.word_vocabulary import WordSettings, splitter
+from regard.text.settings import WordSettings
+from regard.text.word_vocabulary import splitter
 
 
 class WordAverageEncoder:

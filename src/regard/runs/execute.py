@@ -11,7 +11,7 @@ from regard.checkpoint.bundle import TrainingState, read_bundle, read_training
 from regard.checkpoint.store import Keeping
 from regard.config.resolve import Resolved
 from regard.errors import RegardError, RunError
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.runs.preflight import preflight
 from regard.runs.reports.card import leave_card

@@ -8,7 +8,7 @@ from regard.config.overrides import nested
 from regard.config.resolve import Layer, Resolved, resolve
 from regard.config.settings import flatten
 from regard.errors import ConfigError, RunError
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.models.families import family
 from regard.progress import SILENT, Progress
 from regard.runs.execute import Prepare, RunSpec, Start, execute

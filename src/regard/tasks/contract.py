@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.checkpoint.facts import TaskFiles
     from regard.metrics.significance import Difference
-    from regard.models.base.protocols import ModelSettings
+    from regard.models.base.settings import ModelSettings
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared
     from regard.tasks.record import DataReport, PassportRecord, RunRecord, ScoresRecord

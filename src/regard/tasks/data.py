@@ -11,7 +11,7 @@ from regard.data.corpus.splits import TextSplits
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.feeds.feed import Feed
 from regard.data.sources.pair import Pair
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.objectives.loss import Objective
 from regard.tasks.record import DataReport
 from regard.tasks.text.settings import TextRunSettings

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from regard import registry
 from regard.config.settings import Settings
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.text.settings import CorpusTextSettings, TextSettings
 from regard.training.settings import LoopSettings, MachineSettings, TrainSettings
 

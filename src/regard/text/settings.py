@@ -136,3 +136,22 @@ class TextSettings(TokenizerSettings):
     def dropouts(self) -> tuple[float, float]:
         """BPE-dropout of source and target, defaults resolved."""
         return self.dropout, self.dropout if self.target_dropout is None else self.target_dropout
+
+
+class WordSettings(Settings):
+    """The words that get vectors: splitting, frequency threshold and phrases."""
+
+    split: Literal["letters", "spaces"] = "letters"
+    """Word boundaries (default: runs of alphanumerics with ' - _ inside); spaces: split at white space only."""
+    lowercase: bool = True
+    """Lowercase the text."""
+    minimum_count: int = Field(5, ge=1)
+    """Minimum count of a word to get a vector; rarer words are removed from the text."""
+    size: int | None = Field(None, ge=1)
+    """Maximum vocabulary size in words, the most frequent first (default: all with the minimum count)."""
+    max_counted_words: int = Field(4_000_000, ge=1000)
+    """Maximum distinct words counted at once: beyond it the rarest are dropped, with a warning."""
+    phrases: int = Field(0, ge=0, le=4)
+    """Passes that join pairs such as new_york into one word; a second pass joins up to four words."""
+    phrase_threshold: float = Field(100.0, gt=0)
+    """Minimum score of a phrase: its count relative to that of independent words (Mikolov et al., 2013, eq. 6)."""

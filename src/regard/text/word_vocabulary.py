@@ -7,36 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Literal
 
-from pydantic import Field
 from tokenizers import Tokenizer as Backend
 from tokenizers import models, pre_tokenizers
 
-from regard.config.settings import Settings
+from regard.text.settings import WordSettings
 from regard.text.tokenizer import END_OF_TEXT, Tokenizer
 
 JOINT = "_"
 """The character that joins the words of a phrase."""
-
-
-class WordSettings(Settings):
-    """The words that get vectors: splitting, frequency threshold and phrases."""
-
-    split: Literal["letters", "spaces"] = "letters"
-    """Word boundaries (default: runs of alphanumerics with ' - _ inside); spaces: split at white space only."""
-    lowercase: bool = True
-    """Lowercase the text."""
-    minimum_count: int = Field(5, ge=1)
-    """Minimum count of a word to get a vector; rarer words are removed from the text."""
-    size: int | None = Field(None, ge=1)
-    """Maximum vocabulary size in words, the most frequent first (default: all with the minimum count)."""
-    max_counted_words: int = Field(4_000_000, ge=1000)
-    """Maximum distinct words counted at once: beyond it the rarest are dropped, with a warning."""
-    phrases: int = Field(0, ge=0, le=4)
-    """Passes that join pairs such as new_york into one word; a second pass joins up to four words."""
-    phrase_threshold: float = Field(100.0, gt=0)
-    """Minimum score of a phrase: its count relative to that of independent words (Mikolov et al., 2013, eq. 6)."""
 
 
 Split = Callable[[str], list[str]]

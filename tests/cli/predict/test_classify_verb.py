@@ -52,8 +52,8 @@ def test_texts_are_labelled_one_a_line_and_blank_lines_stay(runs, tmp_path):
     result = call("classify", runs / "a", "so much to say " * 200, one)
     assert result.stderr.startswith("warning: 1 of the texts are longer than the model's maximum length")
     assert result.exit_code == 0
-    found = json.loads(good("classify", runs / "a", one, "--json"))
-    assert set(found) == {"texts", "label", "probabilities", "probability", "is_truncated"} and found["texts"] == [
+    record = json.loads(good("classify", runs / "a", one, "--json"))
+    assert set(record) == {"texts", "label", "probabilities", "probability", "is_truncated"} and record["texts"] == [
         one
     ]
 
@@ -67,12 +67,12 @@ def test_a_table_comes_back_with_labels_in_its_order(runs, tmp_path):
         writer.writeheader()
         writer.writerows(rows)
     text = good("classify", runs / "a", "--file", tmp_path / "in.csv", "--quiet")
-    found = list(csv.DictReader(io.StringIO(text)))
-    assert [{name: row[name] for name in ("id", "Review", "note")} for row in found] == rows
-    assert list(found[0])[3:] == ["label", "probability_kind", "probability_unkind"]
-    assert found[3]["label"] == found[3]["probability_kind"] == ""
+    labeled = list(csv.DictReader(io.StringIO(text)))
+    assert [{name: row[name] for name in ("id", "Review", "note")} for row in labeled] == rows
+    assert list(labeled[0])[3:] == ["label", "probability_kind", "probability_unkind"]
+    assert labeled[3]["label"] == labeled[3]["probability_kind"] == ""
     alone = good("classify", runs / "a", *texts).splitlines()
-    labels = [row["label"] for row in found if row["Review"]]
+    labels = [row["label"] for row in labeled if row["Review"]]
     assert labels == [line.split("\t")[0] for line in alone]
     assert good("classify", runs / "a", "--file", tmp_path / "in.csv", "--out", tmp_path / "out.csv", "-q") == (
         f"{tmp_path / 'out.csv'}: 26 rows.\n"
@@ -108,9 +108,9 @@ def test_choices_are_made_from_words_and_from_a_file(runs):
     )
     assert text == ("good", "bad")[int(number)] and float(probability) >= 0.5
     lines = good("choose", runs / "choices", "--file", runs / "choices.jsonl", "--json", "-q").splitlines()
-    found = json.loads(lines[0])
-    assert len(lines) == 120 and found["context"] == reviews(1)[0][0] and len(found["probabilities"]) == 2
-    assert found["choice"] == found["choices"][found["number"]]
+    record = json.loads(lines[0])
+    assert len(lines) == 120 and record["context"] == reviews(1)[0][0] and len(record["probabilities"]) == 2
+    assert record["choice"] == record["choices"][record["number"]]
 
 
 def test_choices_are_made_from_lines(runs):

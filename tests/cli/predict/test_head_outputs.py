@@ -83,23 +83,25 @@ def test_the_best_choice_has_its_index_probability_and_text(loaded, lines, capsy
     choose.choose("run", file=lines("c\ta\tb  b", "", "d\te\tf"), quiet=True)
     assert capsys.readouterr().out == "1\t0.7500\tb b\n\n1\t0.7500\tf\n"
     choose.choose("run", ["c", "a", "b"], quiet=True, json=True)
-    found = json.loads(capsys.readouterr().out)
-    assert (found["context"], found["choice"], found["probability"]) == ("c", "b", 0.75)
+    record = json.loads(capsys.readouterr().out)
+    assert (record["context"], record["choice"], record["probability"]) == ("c", "b", 0.75)
 
 
 def test_answers_follow_their_questions_and_keep_ids(loaded, lines, tmp_path, capsys):
     def answerer(rows, count, threshold, progress):
         spans = lambda context: [AnswerSpan(context[:n], 0, n, 1 / n) for n in range(1, count + 1)]
-        return [Answer(question, (found := spans(context))[0], tuple(found[1:]), -1.0) for question, context in rows]
+        return [
+            Answer(question, (answers := spans(context))[0], tuple(answers[1:]), -1.0) for question, context in rows
+        ]
 
     loaded("load_answerer", answerer)
     answer.answer("run", file=lines("who?\tanna", "", "what?\tkey"), count=2, quiet=True)
     assert capsys.readouterr().out == "1.0000\ta\n0.5000\tan\n\n1.0000\tk\n0.5000\tke\n"
     (tmp_path / "c.txt").write_text("text")
     answer.answer("run", ["q1", "q2"], context=tmp_path / "c.txt", quiet=True, json=True)
-    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(each["question"], each["answers"][0]["text"]) for each in found] == [("q1", "t"), ("q2", "t")]
-    assert found[0]["null_score_gap"] == -1.0
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(each["question"], each["answers"][0]["text"]) for each in records] == [("q1", "t"), ("q2", "t")]
+    assert records[0]["null_score_gap"] == -1.0
     squad = {
         "data": [{"paragraphs": [{"context": "key", "qas": [{"id": "x7", "question": "what?", "answers": []}]}]}]
     }

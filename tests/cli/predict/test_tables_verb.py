@@ -23,8 +23,8 @@ def write_words(path, count=40):
         rows = csv.writer(file)
         rows.writerow(("Sentence #", "Word", "POS", "Tag"))
         for number, sentence in enumerate(tagged(count), start=1):
-            for place, (word, tag) in enumerate(sentence):
-                rows.writerow((f"Sentence: {number}" if place == 0 else "", word, "X", tag))
+            for position, (word, tag) in enumerate(sentence):
+                rows.writerow((f"Sentence: {number}" if position == 0 else "", word, "X", tag))
     return path
 
 
@@ -45,25 +45,25 @@ def folder(tmp_path_factory):
 def test_columns_of_training_are_used_and_said(folder, tmp_path):
     result = call("classify", folder / "classify", "--file", folder / "pairs.csv")
     assert 'pairs.csv: the text is in column "left" and "right".' in result.stderr
-    found = rows_of(result.stdout)
-    assert [row["left"] for row in found] == [f'a "key", {number}' for number in range(40)]
-    assert list(found[0]) == ["left", "right", "note", "gold", "label", "probability_no", "probability_yes"]
+    rows = rows_of(result.stdout)
+    assert [row["left"] for row in rows] == [f'a "key", {number}' for number in range(40)]
+    assert list(rows[0]) == ["left", "right", "note", "gold", "label", "probability_no", "probability_yes"]
     assert json.loads(good("evaluate", folder / "classify", "--data", folder / "pairs.csv", "--json"))
     (tmp_path / "other.csv").write_text("sentence1,sentence2\na,b\n")
     assert len(rows_of(good("classify", folder / "classify", "--file", tmp_path / "other.csv"))) == 1
-    told = good("classify", folder / "classify", "--file", folder / "pairs.csv", *["--text-column", "note"] * 2)
-    assert len({row["probability_no"] for row in rows_of(told)}) == 1  # the same note everywhere
+    named = good("classify", folder / "classify", "--file", folder / "pairs.csv", *["--text-column", "note"] * 2)
+    assert len({row["probability_no"] for row in rows_of(named)}) == 1  # the same note everywhere
 
 
 def test_each_row_with_a_word_gets_its_tag(folder, tmp_path):
-    found = rows_of(good("tag", folder / "tag", "--file", folder / "words.csv"))
+    rows = rows_of(good("tag", folder / "tag", "--file", folder / "words.csv"))
     before = rows_of((folder / "words.csv").read_text(encoding="utf-8-sig"))
-    assert [row["Word"] for row in found] == [row["Word"] for row in before]
-    assert list(found[0]) == ["Sentence #", "Word", "POS", "Tag", "predicted_tag", "probability"]
+    assert [row["Word"] for row in rows] == [row["Word"] for row in before]
+    assert list(rows[0]) == ["Sentence #", "Word", "POS", "Tag", "predicted_tag", "probability"]
     sentence = [word for word, _ in tagged(1)[0]]
     (tmp_path / "a.conll").write_text("".join(f"{word}\n" for word in sentence))
     alone = good("tag", folder / "tag", "--file", tmp_path / "a.conll", "--quiet").split()
-    assert [row["predicted_tag"] for row in found[: len(sentence)]] == alone[1::2]
+    assert [row["predicted_tag"] for row in rows[: len(sentence)]] == alone[1::2]
     (tmp_path / "b.jsonl").write_text(json.dumps({"tokens": sentence}) + '\n\n{"tokens": []}\n')
     lines = good("tag", folder / "tag", "--file", tmp_path / "b.jsonl", "--json", "--quiet").splitlines()
     assert json.loads(lines[0])["tags"] == alone[1::2] and json.loads(lines[1])["tags"] is None and len(lines) == 3

@@ -15,13 +15,13 @@ WORDS = [f"{name}={value}" for name, value in BERT.items() if name != "model.pre
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("verbs")
-    places = {
+    sources = {
         "regress": write_rated(folder / "pairs.csv", 160),
         "tag": write_tagged(folder / "words.conll", 120),
         "answer": write_questions(folder / "asked.json", 200, silent=0.3),
     }
-    for task, place in places.items():
-        words = ["train", task, "--data", place, "--out", folder / task, "--preset", "bert-tiny", *WORDS]
+    for task, source in sources.items():
+        words = ["train", task, "--data", source, "--out", folder / task, "--preset", "bert-tiny", *WORDS]
         text = good(*words, "train.steps=60", "train.validate_every=60", "--quiet")
         use = {"regress": "TEXT TEXT", "tag": "TEXT", "answer": "QUESTION TEXT"}[task]
         assert f"Use it: regard {task} {folder / task} {use}\n" in text and "95 % intervals by bootstrap" in text
@@ -34,8 +34,8 @@ def test_numbers_of_pairs(runs):
     assert many > few
     lines = good("regress", runs / "regress", stdin="hat book\tkey key\n\nhat\tcup\n").split("\n")
     assert [float(lines[0]), float(lines[2])] == [many, few] and lines[1] == ""
-    found = json.loads(good("regress", runs / "regress", "hat book", "key key", "--json"))
-    assert found["number"] == pytest.approx(many, abs=1e-3) and found["texts"] == ["hat book", "key key"]
+    record = json.loads(good("regress", runs / "regress", "hat book", "key key", "--json"))
+    assert record["number"] == pytest.approx(many, abs=1e-3) and record["texts"] == ["hat book", "key key"]
 
 
 def test_a_table_comes_back_with_numbers(runs, tmp_path):
@@ -57,9 +57,9 @@ def test_tags_a_word_a_line(runs, tmp_path):
     assert good("tag", runs / "tag", "--file", tmp_path / "a.conll", "--quiet") == text
     (tmp_path / "a.txt").write_text("anna likes rome .\n\nben sees oslo !\n")
     assert good("tag", runs / "tag", "--file", tmp_path / "a.txt") == text.replace("\n\n", "\n\n\n", 1)
-    found = json.loads(good("tag", runs / "tag", "anna likes rome .", "--json"))
-    assert found["words"] == ["anna", "likes", "rome", "."] and len(found["probabilities"]) == 4
-    assert all(span["text"] in found["text"] for span in found["spans"])
+    record = json.loads(good("tag", runs / "tag", "anna likes rome .", "--json"))
+    assert record["words"] == ["anna", "likes", "rome", "."] and len(record["probabilities"]) == 4
+    assert all(span["text"] in record["text"] for span in record["spans"])
 
 
 def test_a_table_comes_back_with_tags(runs, tmp_path):
@@ -71,7 +71,7 @@ def test_a_table_comes_back_with_tags(runs, tmp_path):
     assert json.loads(lines[0])["words"] == ["anna", "likes", "rome", "."] and json.loads(lines[1])["tags"] is None
 
 
-def test_answers_in_every_way_to_ask(runs, tmp_path):
+def test_questions_are_answered_from_every_input(runs, tmp_path):
     first = asked(1, seed=4)[0]
     line = good("answer", runs / "answer", first["question"], first["context"])
     probability, _, text = line.rstrip("\n").partition("\t")
@@ -86,8 +86,8 @@ def test_answers_in_every_way_to_ask(runs, tmp_path):
     asks = ["answer", runs / "answer", "--context", tmp_path / "context.txt"]
     assert good(*asks, stdin=questions) == f"{line}\n"
     assert good(*asks, "--json", stdin=questions).splitlines()[1] == "null"
-    found = json.loads(good("answer", runs / "answer", first["question"], first["context"], "-n", "3", "--json"))
-    assert len(found["answers"]) == 3 and found["answers"][0]["text"] == text
+    record = json.loads(good("answer", runs / "answer", first["question"], first["context"], "-n", "3", "--json"))
+    assert len(record["answers"]) == 3 and record["answers"][0]["text"] == text
     lines = good("answer", runs / "answer", "--file", runs / "asked.json", "--quiet").splitlines()
     assert len(lines) == 200 and [each.split("\t")[0] for each in lines] == [str(n) for n in range(200)]
     silent = good("answer", runs / "answer", "--file", runs / "asked.json", "--quiet", "--threshold=-1e9")

@@ -9,7 +9,8 @@ from regard.data.corpus.word_counts import WordEncoder, count_words
 from regard.data.settings.text import TextSource
 from regard.data.sources.documents import DocumentChunk
 from regard.errors import DataError
-from regard.text.word_vocabulary import WordSettings, table_tokenizer
+from regard.text.settings import WordSettings
+from regard.text.word_vocabulary import table_tokenizer
 
 DOCUMENTS = ("The cat saw the dog.", "A dog saw the cat!", "The end")
 

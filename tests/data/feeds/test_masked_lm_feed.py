@@ -9,9 +9,10 @@ import torch
 from marked import drawn_sizes, told_apart, whereabouts
 from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.masked_lm import MaskedFeed, Stage, cut_rows, fixed_batches
-from regard.data.feeds.masking import Masker, MaskingSettings
+from regard.data.feeds.masking import Masker
 from regard.data.feeds.sampler import Position
 from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
+from regard.data.settings.masking import MaskingSettings
 
 BEGINNING = Position()
 

@@ -8,8 +8,9 @@ from marked import drawn_sizes, told_apart
 from regard import miniature
 from regard.data.corpus.shards import tokenize
 from regard.data.counter_rng import key_of, keys_at, uniform
-from regard.data.feeds.masking import Masker, MaskingSettings
+from regard.data.feeds.masking import Masker
 from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
+from regard.data.settings.masking import MaskingSettings
 from regard.data.settings.text import MarkedSource
 from regard.errors import ConfigError
 from regard.text.settings import MaskedTextSettings, TokenizerSettings

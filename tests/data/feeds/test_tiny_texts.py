@@ -14,10 +14,11 @@ from regard.data.feeds.char_words import CharWordFeed, WordBook
 from regard.data.feeds.feed import PairFeed
 from regard.data.feeds.mask_predict import MaskedPairs
 from regard.data.feeds.masked_lm import MaskedFeed, Stage, fixed_batches, has_masked_tokens
-from regard.data.feeds.masking import Masker, MaskingSettings
+from regard.data.feeds.masking import Masker
 from regard.data.feeds.sampler import Position
 from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
 from regard.data.feeds.windows import IdStream, WindowFeed
+from regard.data.settings.masking import MaskingSettings
 from regard.errors import DataError
 from regard.text.char_tokenizer import spelling_tokenizer, word_tokenizer
 from small import random_pairs

@@ -17,7 +17,7 @@ from regard.decoding.search.mask_predict import (
 )
 from regard.decoding.settings import MaskPredictDecodeSettings
 from regard.errors import DataError
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.transformer.mask_predict import MaskPredictSettings
 from small import ENDS, VOCABULARY, small_mask_predict, sources

@@ -12,7 +12,7 @@ from regard.checkpoint.bundle import Bundle
 from regard.errors import CheckpointError, ConfigError
 from regard.interop.huggingface.read import read
 from regard.interop.huggingface.write import write
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.recurrent.language_model import RecurrentLmSettings
 from regard.text.settings import TokenizerSettings

@@ -7,7 +7,7 @@ from language_folders import FORMS, shaken, small_gpt
 from regard.errors import CheckpointError
 from regard.interop.huggingface.causal_configs import language_form_for
 from regard.interop.huggingface.causal_weights import NAMES, language_to_ours, language_to_theirs
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 
 

@@ -27,8 +27,8 @@ from regard.interop.huggingface.encoder_heads import (
 )
 from regard.interop.huggingface.read import read, read_task
 from regard.interop.huggingface.write import write
+from regard.models.base.settings import HeadSettings
 from regard.models.families import build_model
-from regard.models.heads import HeadSettings
 
 LABELS = ["kind", "unkind", "neither"]
 KINDS = {

@@ -8,7 +8,7 @@ from language_folders import shaken
 from regard.errors import CheckpointError
 from regard.interop.huggingface.encoder_configs import MASKED_WORDS, NEXT_SENTENCE, POOLER
 from regard.interop.huggingface.encoder_weights import encoder_to_ours, encoder_to_theirs, parts_in, with_new_names
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 
 ALL = frozenset((POOLER, MASKED_WORDS, NEXT_SENTENCE))

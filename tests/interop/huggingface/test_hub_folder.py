@@ -18,7 +18,7 @@ from regard.interop.huggingface.folder import (
     write_whole,
 )
 from regard.interop.huggingface.schemas import Config
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from small import small_settings, small_transformer
 
 TENSORS = {"a": torch.arange(6.0).view(2, 3), "b": torch.ones(2, dtype=torch.bfloat16)}

@@ -12,7 +12,7 @@ from regard.interop.huggingface.seq2seq_configs import (
     form_of,
     settings_of,
 )
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.transformer.model import TransformerSettings
 from small import small_settings
 

@@ -15,7 +15,7 @@ from regard.interop.huggingface.seq2seq_weights import (
     to_ours,
     to_theirs,
 )
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.nn.layers.positions import sinusoids
 from small import small_settings, small_transformer
 

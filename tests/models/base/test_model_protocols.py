@@ -8,9 +8,9 @@ from regard.models.base.protocols import (
     SupportsCudaGraphs,
     SupportsLogitLens,
     SupportsTextCudaGraphs,
-    Vocabularies,
     is_conditional_masked,
 )
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
 from regard.models.recurrent.language_model import RecurrentLmSettings

@@ -2,7 +2,7 @@ import pytest
 
 from regard.errors import ConfigError
 from regard.models.base.embeddings import build_tables
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 
 
 @pytest.mark.parametrize("sharing, count", [("shared", 1), ("target", 2), ("separate", 3)])

@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from regard.errors import ConfigError
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.elmo.model import Elmo, ElmoSettings
 from regard.models.families import build_model, count_parameters
 from regard.models.presets import preset

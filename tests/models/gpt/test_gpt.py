@@ -16,7 +16,7 @@ from language import (
     small_language_model,
 )
 from regard.errors import DataError
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.models.gpt.model import GptSettings
 from regard.nn.probes.probe import listening, probes

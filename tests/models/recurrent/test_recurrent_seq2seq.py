@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.recurrent import decoder as recurrent_decoder
 from regard.models.recurrent.decoder import DecoderSettings, RecurrentMemory, RecurrentState
 from regard.models.recurrent.decoder_loop import ScheduledSampling

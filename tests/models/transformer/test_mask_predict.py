@@ -8,7 +8,8 @@ from torch.testing import assert_close
 from promises import everything
 from regard.config.resolve import Layer, resolve
 from regard.errors import ConfigError
-from regard.models.base.protocols import Vocabularies, is_conditional_masked
+from regard.models.base.protocols import is_conditional_masked
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.transformer.mask_predict import MaskPredictSettings
 from small import VOCABULARY, random_tokens, small_mask_predict, small_transformer

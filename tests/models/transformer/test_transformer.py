@@ -10,7 +10,7 @@ from promises import (
     everything,
 )
 from regard.errors import ConfigError
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.transformer.model import Transformer
 from small import VOCABULARY, random_tokens, small_settings, small_transformer
 

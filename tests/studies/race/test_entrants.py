@@ -99,7 +99,7 @@ def test_mistakes_in_what_is_varied_are_named():
 def test_a_setting_that_only_some_models_have_is_left_out_elsewhere(monkeypatch):
     from pydantic import Field
 
-    from regard.models.base.protocols import ModelSettings
+    from regard.models.base.settings import ModelSettings
     from regard.models.families import FAMILIES, Family
     from regard.models.presets import Preset, presets
 

@@ -10,7 +10,7 @@ from elmos import SMALL, elmo_bundle
 from regard.data.corpus.shards import tokenize
 from regard.data.settings.text import TextSource
 from regard.errors import ConfigError, DataError
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.models.elmo.model import ElmoSettings
 from regard.progress import SILENT, Progress
 from regard.tasks.elmo.card import data_section, scores_section

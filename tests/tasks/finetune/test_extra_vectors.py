@@ -94,9 +94,9 @@ def test_a_transfer_compares_them(desk):
         pretrained={"elmo": str(desk / "elmo"), "vectors": str(desk / "glove.txt")},
         overrides={"train.steps": 2, "train.warmup": 1, "machine.threads": 1},
     )
-    found = transfer(question, out=desk / "transfer")
-    alone, both = found.results["table"]
-    assert f"given: {desk / 'elmo'}; given: {desk / 'glove.txt'}" in found.report.read_text(encoding="utf-8")
+    study = transfer(question, out=desk / "transfer")
+    alone, both = study.results["table"]
+    assert f"given: {desk / 'elmo'}; given: {desk / 'glove.txt'}" in study.report.read_text(encoding="utf-8")
     # Three numbers a word, for 7 words and those without a vector; three more inputs of the BiLSTM each way.
     assert both["trainable_parameters"] - alone["trainable_parameters"] == 8 * 3 + 2 * 4 * 64 * 3
     assert both["by_size"][0]["mix"]

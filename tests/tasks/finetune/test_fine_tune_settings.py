@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from regard.models.families import family
 from regard.tasks.classify.settings import ClassifySettings
-from regard.tasks.finetune.settings import settings_of
+from regard.tasks.finetune.schema import settings_of
 from regard.text.settings import CorpusTextSettings, MaskedTextSettings, WordTextSettings
 
 GIVEN = {"data": {"train": {"path": "a.csv"}}, "model": {"family": "bert"}}

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from regard.models.heads import HeadSettings
+from regard.models.base.settings import HeadSettings
 from regard.tasks.classify.records import ClassifyFacts
 from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores, LabelFacts, TextFacts
 

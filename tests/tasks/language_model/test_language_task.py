@@ -7,7 +7,7 @@ from generators import language_bundle, settings_of, tokenizer_of
 from language import small_language_model
 from regard.decoding.settings import GenerateSettings
 from regard.errors import ConfigError
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.models.gpt.model import GptSettings
 from regard.tasks.declarations import EvaluateOptions
 from regard.tasks.language_model.card import data_section, scores_section

@@ -9,11 +9,12 @@ from pydantic import ValidationError
 from encoder_folders import bert_tokenizer, small_bert, small_encoder_bundle
 from regard import miniature
 from regard.data.corpus.splits import tokenize_all
-from regard.data.feeds.masking import Masker, MaskingSettings
+from regard.data.feeds.masking import Masker
+from regard.data.settings.masking import MaskingSettings
 from regard.data.settings.text import MarkedTextData, SequenceSettings
 from regard.errors import ConfigError, DataError
 from regard.interop.huggingface.encoder_configs import MASKED_WORDS
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.tasks.masked_lm.card import data_section, scores_section
 from regard.tasks.masked_lm.evaluate import MaskedText
 from regard.tasks.masked_lm.prepare import (

@@ -15,9 +15,9 @@ from regard.tasks.tag.pipeline import Tagger
         ("NN VB", "NN VB NN", "NN VB NN"),
     ],
 )
-def test_every_span_begins_with_a_tag_that_says_so(known, chosen, tags):
+def test_every_span_begins_with_a_b_tag(known, chosen, tags):
     known, chosen = known.split(), chosen.split()
     words = tuple("abcdef"[: len(chosen)])
     probabilities = np.stack([np.eye(len(known))[known.index(tag)] for tag in chosen])
-    found = Tagger._tagging(SimpleNamespace(tags=tuple(known)), " ".join(words), words, probabilities)
-    assert found.tags == tuple(tags.split())
+    result = Tagger._tagging(SimpleNamespace(tags=tuple(known)), " ".join(words), words, probabilities)
+    assert result.tags == tuple(tags.split())

@@ -6,7 +6,7 @@ import torch
 
 import regard
 from regard.errors import ConfigError
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model, family
 from regard.runs.average import average
 from regard.runs.planning.recipes import find_recipe, resolve_run

@@ -7,7 +7,8 @@ from regard.models.recurrent.seq2seq import RecurrentSettings
 from regard.models.transformer.mask_predict import MaskPredictSettings
 from regard.models.transformer.model import TransformerSettings
 from regard.runs.planning.recipes import find_recipe, resolve_run
-from regard.tasks.translate.settings import MaskedTranslateSettings, TranslateSettings, translate_settings
+from regard.tasks.translate.schema import translate_settings
+from regard.tasks.translate.settings import MaskedTranslateSettings, TranslateSettings
 
 DATA = {"data.train": {"source": "a", "target": "b"}}
 

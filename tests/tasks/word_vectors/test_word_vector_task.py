@@ -9,7 +9,7 @@ import torch
 from golden_vectors import GOLDEN
 from regard.checkpoint.bundle import Bundle, write_bundle
 from regard.errors import ConfigError, DataError
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import build_model
 from regard.models.word_vectors import WordVectorSettings
 from regard.pipelines.word_vectors import WordVectors

@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.word_vectors import WordVectorSettings, WordVectorTables
-from regard.objectives.word2vec import (
-    VectorObjectiveSettings,
-    draw_negatives,
-    kept_shares,
-    negative_sampling_loss,
-    noise_bounds,
-)
+from regard.objectives.settings import VectorObjectiveSettings
+from regard.objectives.word2vec import draw_negatives, kept_shares, negative_sampling_loss, noise_bounds
 from regard.training.word2vec.batches import Batches
 from regard.training.word2vec.settings import VectorTrainSettings
 from regard.training.word2vec.trainer import Kernel, alias_table

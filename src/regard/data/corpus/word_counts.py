@@ -9,16 +9,9 @@ from regard.data.sources.documents import DocumentChunk
 from regard.data.sources.text_files import find_inputs, nothing_in
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
+from regard.text.settings import WordSettings
 from regard.text.tokenizer import Tokenizer
-from regard.text.word_vocabulary import (
-    Split,
-    WordCounter,
-    WordSettings,
-    find_phrases,
-    join_phrases,
-    neighbors_of,
-    splitter,
-)
+from regard.text.word_vocabulary import Split, WordCounter, find_phrases, join_phrases, neighbors_of, splitter
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
 
-from regard.config.settings import Settings
 from regard.data.corpus.corpus import Ids
 from regard.data.counter_rng import Keys, keys_at, ragged, uniform
 from regard.data.feeds.sentence_pairs import SentencePairBatch
+from regard.data.settings.masking import MaskingSettings
 from regard.errors import ConfigError, DataError
 from regard.text.tokenizer import Tokenizer
 
@@ -17,25 +16,6 @@ FOR_MASKS = 2**40
 """Counter that separates the keys of masking from those of sampling the sequence."""
 CONTINUES = "##"
 """Prefix of a WordPiece token inside a word."""
-
-
-class MaskingSettings(Settings):
-    """Selection and replacement of tokens to predict."""
-
-    mask_fraction: float = Field(0.15, gt=0, lt=1)
-    """Fraction of a sequence's tokens to predict (at least one token)."""
-    masked: float = Field(0.8, ge=0, le=1)
-    """Fraction of them replaced by [MASK]."""
-    random: float = Field(0.1, ge=0, le=1)
-    """Fraction of them replaced by a random token; the rest stay unchanged."""
-    whole_word_masking: bool = False
-    """Mask all tokens of a word together (WordPiece)."""
-
-    @model_validator(mode="after")
-    def _fractions_fit(self) -> "MaskingSettings":
-        if self.masked + self.random > 1 + 1e-9:
-            raise ValueError(f"random: {self.random} and masked {self.masked} exceed 1; lower one of them.")
-        return self
 
 
 @dataclass(frozen=True)

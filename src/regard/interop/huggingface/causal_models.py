@@ -35,7 +35,7 @@ from regard.interop.huggingface.generation_config import (
 from regard.interop.huggingface.schemas import Generation
 from regard.interop.huggingface.seq2seq_configs import checked
 from regard.interop.huggingface.tokenizers import check_token_ids, read_language_tokenizer, write_tokenizer
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
 from regard.progress import Progress

@@ -8,7 +8,7 @@ from regard.checkpoint.bundle import Bundle
 from regard.errors import CheckpointError, ConfigError
 from regard.interop.huggingface.encoder_configs import HEADED_FORMS, MASKED_WORDS, POOLER, EncoderForm
 from regard.interop.huggingface.seq2seq_weights import Weights, take
-from regard.models.heads import HeadSettings
+from regard.models.base.settings import HeadSettings
 
 LAYERS = {"extractive-qa": "qa_outputs"}
 """Hugging Face name of the output layer, where it is not `classifier`."""

@@ -47,10 +47,9 @@ from regard.interop.huggingface.schemas import Own
 from regard.interop.huggingface.sentence_transformers import sentence_facts, write_sentence_modules
 from regard.interop.huggingface.seq2seq_configs import checked
 from regard.interop.huggingface.seq2seq_weights import Weights
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import HeadSettings, Vocabularies
 from regard.models.bert import BertSettings
 from regard.models.families import build_model
-from regard.models.heads import HeadSettings
 from regard.progress import Progress
 
 UNTRAINED = "untrained"

@@ -16,9 +16,8 @@ from regard.config.names import inside
 from regard.config.records import Record, check_record, read_json
 from regard.errors import CheckpointError
 from regard.interop.huggingface.schemas import CONFIGS, Config, WeightIndex
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import HeadSettings, ModelSettings, Vocabularies
 from regard.models.families import build_model
-from regard.models.heads import HeadSettings
 
 CONFIG, GENERATION, WEIGHTS = "config.json", "generation_config.json", "model.safetensors"
 

@@ -28,7 +28,7 @@ from regard.interop.huggingface.schemas import Generation
 from regard.interop.huggingface.seq2seq_configs import Form, checked, form_of, settings_of
 from regard.interop.huggingface.seq2seq_weights import OUTPUT_BIAS, TABLES, Weights, tables_of, take, to_ours
 from regard.interop.huggingface.tokenizers import check_token_ids, read_tokenizers
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.transformer.model import TransformerSettings
 from regard.text.tokenizer import Tokenizer

@@ -9,7 +9,7 @@ from regard.config.settings import Settings
 from regard.errors import CheckpointError, ConfigError
 from regard.interop.huggingface.causal_configs import LANGUAGE_FORMS, LanguageForm
 from regard.interop.huggingface.encoder_configs import EncoderForm, encoder_form
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.transformer.model import TransformerSettings
 
 

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 from torch import nn
 
 from regard.errors import ConfigError
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.nn.layers.embedding import build_table
 
 Sharing = Literal["shared", "target", "separate"]

@@ -1,36 +1,11 @@
 """Protocols of model families: the interfaces that training, decoding and inspection rely on."""
 
-from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
 from torch import Tensor
 from typing_extensions import TypeIs
 
-from regard.config.settings import Settings
 from regard.nn.layers.embedding import VocabularyHead
-
-IN_EVERY_FAMILY = ("embeddings", "dropout", "embedding_dropout")
-"""Settings with the same meaning in every family: a recipe's values of them apply to any."""
-
-
-class ModelSettings(Settings):
-    """Settings that all families have."""
-
-    family: str
-    """Name of the model family."""
-    preset: str | None = None
-    """Preset that these settings are based on."""
-    width: int
-    """Width of the model's vectors."""
-
-
-@dataclass(frozen=True)
-class Vocabularies:
-    """Vocabulary sizes of source and target in tokens, and True if both share one vocabulary."""
-
-    source: int
-    target: int
-    is_shared: bool
 
 
 class Memory(Protocol):

@@ -6,7 +6,7 @@ from typing import Literal, cast
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.gpt.static_cache import StaticGptState
 from regard.models.transformer.state import TransformerState
 from regard.nn.attention.kv_cache import Cache, KeyValueCache

@@ -7,7 +7,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.recurrent.decoder import RecurrentState
 from regard.nn.layers.dropout import Dropout
 from regard.nn.layers.embedding import TokenEmbedding, VocabularyHead, build_table

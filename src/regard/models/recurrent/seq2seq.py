@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.models.base.embeddings import Sharing, build_tables
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.recurrent.decoder import DecoderSettings, RecurrentDecoder, RecurrentMemory, RecurrentState
 from regard.models.recurrent.decoder_loop import ScheduledSampling
 from regard.nn.attention.masks import as_bias, padding_mask

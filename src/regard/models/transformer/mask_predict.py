@@ -12,7 +12,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from regard.models.base.embeddings import build_tables
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.transformer.fused_step import can_fuse
 from regard.models.transformer.mask_predict_fused import decode_masked_rows, encode_rows
 from regard.models.transformer.model import (

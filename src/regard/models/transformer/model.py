@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.models.base.embeddings import Sharing, build_tables
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.transformer.state import TransformerMemory, TransformerState
 from regard.models.transformer.static_cache import StaticDecoderState, StaticTransformerState
 from regard.nn.attention.attention import View

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import count_parameters, family
 from regard.models.presets import preset
 from regard.progress import SILENT, Progress

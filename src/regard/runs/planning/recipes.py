@@ -15,7 +15,7 @@ from regard.config.parsing import ParseError, parse_toml
 from regard.config.resolve import Layer, Resolved, check_texts, resolve
 from regard.config.settings import Settings, setting_names
 from regard.errors import ConfigError
-from regard.models.base.protocols import IN_EVERY_FAMILY
+from regard.models.base.settings import IN_EVERY_FAMILY
 from regard.models.families import DEFAULT_FAMILY, check_kind, family
 from regard.models.presets import preset
 from regard.tasks.contract import AnyTask, find_task

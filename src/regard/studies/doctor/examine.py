@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import ConfigError
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Bar, Progress
 from regard.runs.planning.recipes import Recipe, find_recipe, resolve_run
 from regard.runs.preflight import run_checks

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.objectives.loss import scaled_total
 from regard.tasks.data import Prepared
 from regard.tasks.settings import RunSettings

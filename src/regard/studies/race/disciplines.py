@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from regard.errors import ConfigError
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.runs.preflight import preflight
 from regard.runs.run import Run

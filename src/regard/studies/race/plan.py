@@ -9,7 +9,7 @@ from typing import Any
 from regard.config.overrides import nested
 from regard.config.resolve import Layer, Resolved, resolve
 from regard.data.feeds.sampler import Position
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.studies.doctor.speed import measure_pace
 from regard.studies.race.budget import Budget

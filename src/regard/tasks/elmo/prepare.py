@@ -10,7 +10,7 @@ from regard.data.corpus.corpus import Corpus
 from regard.data.corpus.splits import TextSplits, check_held_out, tokenize_all
 from regard.data.feeds.char_words import CHUNK, CharWordFeed, WordBook, count_words, fixed_words
 from regard.errors import DataError
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.elmo.model import ElmoSettings
 from regard.models.families import build_model, count_parameters
 from regard.objectives.bidirectional_lm import TwoWayObjective

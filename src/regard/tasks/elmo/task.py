@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import TextData, TextSource
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (

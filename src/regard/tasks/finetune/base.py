@@ -11,8 +11,7 @@ from regard.data.settings.examples import ExampleData, ExampleSource
 from regard.data.sources.lines import lines_hash
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.significance import Difference
-from regard.models.base.protocols import ModelSettings
-from regard.models.heads import HeadSettings
+from regard.models.base.settings import HeadSettings, ModelSettings
 from regard.pipelines.head_scores import Scores, head_outputs
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
@@ -22,7 +21,8 @@ from regard.tasks.evaluation import Evaluation
 from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName, describe_mix
 from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores, HeadTaskPassport
-from regard.tasks.finetune.settings import FineTuneSettings, Pooling, settings_of
+from regard.tasks.finetune.schema import settings_of
+from regard.tasks.finetune.settings import FineTuneSettings, Pooling
 from regard.tasks.record import RunRecord
 
 if TYPE_CHECKING:

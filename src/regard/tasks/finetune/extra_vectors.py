@@ -10,9 +10,8 @@ from torch import Tensor
 
 from regard.checkpoint.bundle import Bundle
 from regard.errors import ConfigError
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ExtraVectorsSettings, ModelSettings
 from regard.models.families import family
-from regard.models.heads import ExtraVectorsSettings
 from regard.nn.layers.hashed_embedding import HashedEmbedding
 from regard.pipelines.word_vectors import load_word_vectors
 from regard.progress import Progress

@@ -10,9 +10,9 @@ from regard.checkpoint.bundle import Bundle
 from regard.data.encoding.templates import FRAME_TOKENS
 from regard.data.feeds.feed import PairFeed
 from regard.errors import ConfigError
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import HeadSettings, ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters, family, is_bidirectional
-from regard.models.heads import OF_WHOLE_TEXTS, HeadSettings, load_matching_weights
+from regard.models.heads import OF_WHOLE_TEXTS, load_matching_weights
 from regard.objectives.head import HeadObjective
 from regard.progress import Progress
 from regard.tasks.data import EvalSet, Prepared

@@ -1,15 +1,12 @@
 """Settings of fine-tuning: a pretrained or new model with a task head."""
 
-from functools import cache
-from typing import Any, Generic, Literal
+from typing import Generic, Literal
 
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, model_validator
 
-from regard.models.base.protocols import ModelSettings
-from regard.models.families import FAMILIES, READ_BOTH_WAYS
-from regard.objectives.head import LabelObjectiveSettings
+from regard.objectives.settings import LabelObjectiveSettings
 from regard.tasks.settings import M, RunSettings
-from regard.text.settings import CorpusTextSettings, MaskedTextSettings, WordTextSettings
+from regard.text.settings import CorpusTextSettings
 from regard.training.settings import TrainSettings
 
 Pooling = Literal["token", "mean", "max"]
@@ -55,15 +52,3 @@ class FineTuneSettings(RunSettings[M], Generic[M]):
                 f'text: the tokenizer comes from the pretrained model "{self.init_from}"; leave these settings out.'
             )
         return self
-
-
-@cache
-def settings_of(schema: Any, model: type[ModelSettings]) -> type[FineTuneSettings[ModelSettings]]:
-    """Return a schema for a model of some family; an encoder's tokenizer is BERT's by default."""
-    run: type[FineTuneSettings[ModelSettings]] = schema[model]
-    kind = next(each.kind for each in FAMILIES.values() if each.settings is model)
-    if kind == "embeddings":
-        return create_model(run.__name__, __base__=run, text=(WordTextSettings, WordTextSettings()))
-    if kind not in READ_BOTH_WAYS:
-        return run
-    return create_model(run.__name__, __base__=run, text=(MaskedTextSettings, MaskedTextSettings()))

@@ -8,7 +8,7 @@ import torch
 
 from regard.checkpoint.bundle import Bundle
 from regard.interop.word_vector_files import VectorTable
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import build_model
 from regard.pipelines.word_vectors import load_word_vectors
 from regard.progress import Progress

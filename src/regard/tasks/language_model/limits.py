@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import build_model
 from regard.tasks.language_model.evaluate import DEFAULT_WINDOW
 from regard.tasks.language_model.settings import LanguageSettings

@@ -10,7 +10,7 @@ from regard.data.corpus.corpus import Corpus
 from regard.data.corpus.splits import check_held_out, tokenize_all
 from regard.data.feeds.windows import WindowFeed
 from regard.errors import ConfigError
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.objectives.language_model import LanguageObjective
 from regard.progress import SILENT, Progress

@@ -5,7 +5,7 @@ from typing import Generic, Literal
 from pydantic import Field, model_validator
 
 from regard.decoding.settings import GenerateSettings
-from regard.objectives.language_model import LanguageObjectiveSettings
+from regard.objectives.settings import LanguageObjectiveSettings
 from regard.tasks.settings import EmbeddingInitSettings, M, check_embedding_init, check_tokenizer_settings
 from regard.tasks.text.settings import TextRunSettings
 

@@ -15,7 +15,7 @@ from regard.data.settings.text import SequenceSettings
 from regard.errors import ConfigError, DataError
 from regard.interop.huggingface.encoder_configs import MASKED_WORDS, POOLER
 from regard.interop.huggingface.encoders import UNTRAINED
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.objectives.masked_lm import MaskedObjective
 from regard.progress import Progress

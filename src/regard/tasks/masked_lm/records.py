@@ -6,7 +6,7 @@ from pydantic import model_validator
 
 from regard.checkpoint.facts import Length, TaskFacts
 from regard.config.records import Count, Record
-from regard.data.feeds.masking import MaskingSettings
+from regard.data.settings.masking import MaskingSettings
 from regard.data.settings.text import SentenceRule
 from regard.tasks.record import ScoresRecord
 from regard.tasks.text.records import TextReport, TextSources

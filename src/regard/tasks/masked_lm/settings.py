@@ -4,9 +4,9 @@ from typing import Generic, Literal
 
 from pydantic import model_validator
 
-from regard.data.feeds.masking import MaskingSettings
+from regard.data.settings.masking import MaskingSettings
 from regard.data.settings.text import MarkedTextData, SequenceSettings
-from regard.objectives.masked_lm import MaskedObjectiveSettings
+from regard.objectives.settings import MaskedObjectiveSettings
 from regard.tasks.settings import M
 from regard.tasks.text.settings import TextRunSettings
 from regard.text.settings import MaskedTextSettings

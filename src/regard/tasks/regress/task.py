@@ -15,8 +15,8 @@ from regard.data.sources.labeled import LabeledRow
 from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.regression import number_scores, number_statistics
+from regard.models.base.settings import HeadSettings
 from regard.models.families import Kind
-from regard.models.heads import HeadSettings
 from regard.pipelines.head_scores import Scores
 from regard.progress import SILENT, Progress
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording

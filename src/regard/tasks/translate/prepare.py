@@ -22,10 +22,12 @@ from regard.data.sources.pairs import read_pairs, read_references
 from regard.errors import DataError
 from regard.inspection.attention_focus import attention_focus
 from regard.metrics.translation import translation_scores
-from regard.models.base.protocols import ModelSettings, Vocabularies, is_conditional_masked
+from regard.models.base.protocols import is_conditional_masked
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.objectives.loss import Objective
-from regard.objectives.mask_predict import MaskedTranslationObjective, MaskedTranslationObjectiveSettings
+from regard.objectives.mask_predict import MaskedTranslationObjective
+from regard.objectives.settings import MaskedTranslationObjectiveSettings
 from regard.objectives.translation import TranslationObjective
 from regard.progress import SILENT, Progress
 from regard.tasks.data import EvalSet, Prepared, RawPairs, TranslationData, translation_tokenizers

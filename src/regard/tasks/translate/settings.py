@@ -7,10 +7,7 @@ from pydantic import Field, model_validator
 from regard.config.settings import Settings
 from regard.data.settings.pairs import PairData
 from regard.decoding.settings import DecodeSettings, MaskPredictDecodeSettings
-from regard.models.base.protocols import ModelSettings
-from regard.models.transformer.mask_predict import MaskPredictSettings
-from regard.objectives.mask_predict import MaskedTranslationObjectiveSettings
-from regard.objectives.translation import ObjectiveSettings
+from regard.objectives.settings import MaskedTranslationObjectiveSettings, ObjectiveSettings
 from regard.tasks.settings import (
     EmbeddingInitSettings,
     M,
@@ -71,10 +68,3 @@ class MaskedTranslateSettings(PairRunSettings[M], Generic[M]):
 
     objective: MaskedTranslationObjectiveSettings = MaskedTranslationObjectiveSettings()
     decode: MaskPredictDecodeSettings = MaskPredictDecodeSettings()
-
-
-def translate_settings(model: type[ModelSettings]) -> type[PairRunSettings[ModelSettings]]:
-    """Return the schema of a translation run for a model of some family."""
-    if issubclass(model, MaskPredictSettings):
-        return MaskedTranslateSettings[model]  # type: ignore[valid-type]
-    return TranslateSettings[model]  # type: ignore[valid-type]

@@ -10,7 +10,7 @@ from pydantic import Field
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.pairs import PairData, PairSource
 from regard.errors import ConfigError, DataError
-from regard.models.base.protocols import ModelSettings
+from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -27,7 +27,8 @@ from regard.tasks.declarations import (
 from regard.tasks.evaluation import Evaluation, decoding_words
 from regard.tasks.record import RunRecord
 from regard.tasks.translate.records import PairReport, TranslateFacts, TranslationPassport, TranslationScores
-from regard.tasks.translate.settings import PairRunSettings, translate_settings
+from regard.tasks.translate.schema import translate_settings
+from regard.tasks.translate.settings import PairRunSettings
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle

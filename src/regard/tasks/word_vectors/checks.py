@@ -5,7 +5,7 @@ from typing import Any
 from regard.tasks.findings import Finding, Severity, percent
 from regard.tasks.word_vectors.prepare import PreparedWords
 from regard.tasks.word_vectors.records import WordCountsRecord
-from regard.text.word_vocabulary import WordSettings
+from regard.text.settings import WordSettings
 
 FEW_WORDS, SOME_WORDS = 100_000, 1_000_000
 """Words below which neighbors are mostly noise, and below which only frequent words have good vectors."""

@@ -16,7 +16,7 @@ from regard.data.corpus.word_counts import WordEncoder, count_words
 from regard.data.feeds.word2vec import Word2VecFeed
 from regard.data.sources.text_files import find_inputs
 from regard.errors import DataError, RegardError
-from regard.models.base.protocols import ModelSettings, Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.progress import Progress
 from regard.tasks.data import Prepared

@@ -4,9 +4,9 @@ from typing import Generic, Literal
 
 from regard.config.settings import Settings
 from regard.data.settings.text import WordData
-from regard.objectives.word2vec import VectorObjectiveSettings
+from regard.objectives.settings import VectorObjectiveSettings
 from regard.tasks.settings import M, RunSettings
-from regard.text.word_vocabulary import WordSettings
+from regard.text.settings import WordSettings
 from regard.training.word2vec.settings import VectorTrainSettings
 
 

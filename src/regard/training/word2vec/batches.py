@@ -9,7 +9,8 @@ from torch import Tensor
 
 from regard.data.feeds.word2vec import Word2VecFeed
 from regard.models.word_vectors import WordVectorTables
-from regard.objectives.word2vec import VectorObjectiveSettings, draw_negatives, kept_shares, noise_bounds
+from regard.objectives.settings import VectorObjectiveSettings
+from regard.objectives.word2vec import draw_negatives, kept_shares, noise_bounds
 from regard.training.word2vec.settings import VectorTrainSettings
 
 FEWEST = 4096

@@ -13,7 +13,8 @@ from regard.data.feeds.sampler import Position
 from regard.data.feeds.word2vec import SLICE, Word2VecFeed
 from regard.errors import ConfigError
 from regard.models.word_vectors import WordVectorTables
-from regard.objectives.word2vec import VectorObjectiveSettings, kept_shares
+from regard.objectives.settings import VectorObjectiveSettings
+from regard.objectives.word2vec import kept_shares
 from regard.training.device.machine import Machine
 from regard.training.interrupt import catching_interrupts
 from regard.training.loop import Hooks, Reason

@@ -11,7 +11,7 @@ from regard.data.encoding.batches import EncodedPairs
 from regard.data.encoding.sequences import Sequences
 from regard.data.sources.pair import Pair
 from regard.inspection.record import record_translation
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.recurrent.seq2seq import RecurrentSettings
 from regard.nn.layers.embedding import VocabularyHead

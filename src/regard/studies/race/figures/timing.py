@@ -14,7 +14,8 @@ from regard.decoding.cuda_graphs.encoder_decoder import build_stepper
 from regard.decoding.search.mask_predict import mask_predict
 from regard.decoding.settings import MaskPredictDecodeSettings
 from regard.decoding.steppers.interface import SpecialTokens
-from regard.models.base.protocols import Vocabularies, is_conditional_masked
+from regard.models.base.protocols import is_conditional_masked
+from regard.models.base.settings import Vocabularies
 from regard.nn.inference.prepacked import packed
 from regard.objectives.loss import Objective
 from regard.objectives.mask_predict import MaskedTranslationObjective
