@@ -77,8 +77,8 @@ def test_what_has_no_meaning_is_refused_in_words(translator, quick_run, masked_r
     with pytest.raises(ConfigError) as error:
         translator("Ja.", beam_size=5)
     assert str(error.value) == (
-        "beam_size: 5 is for autoregressive models, and this is a mask-predict model; leave it out, and see iterations and "
-        "length_candidates."
+        "beam_size: 5 is for autoregressive models, and this is a mask-predict model; leave it out, and see "
+        "iterations and length_candidates."
     )
     with pytest.raises(ConfigError) as error:
         regard.load(quick_run.best, device="cpu")("Ja.", iterations=5)
