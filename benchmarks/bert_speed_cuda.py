@@ -31,7 +31,7 @@ from regard.data.feeds.masking import Masker
 from regard.data.feeds.sampler import Position
 from regard.data.feeds.sentence_pairs import FOLLOWS, IS_OTHER, Marks, SentencePairBatch, SentencePairSampler
 from regard.data.settings.masking import MaskingSettings
-from regard.data.settings.text import MarkedSource
+from regard.data.settings.text import DocumentSource
 from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model, family
 from regard.models.presets import preset
@@ -84,7 +84,7 @@ class Text:
     """Batches of a text's sentence pairs."""
 
     def __init__(self, files: Sequence[str], tokenizer: Path | None, folder: Path) -> None:
-        place = MarkedSource(paths=tuple(files))
+        place = DocumentSource(paths=tuple(files))
         settings = MaskedTextSettings(size=VOCABULARY)
         self.tokenizer = (
             Tokenizer.load(tokenizer) if tokenizer else train_tokenizer(sample_text(place, LEARNED_FROM), settings)
@@ -137,10 +137,10 @@ class Text:
 
 
 def regard_step(
-    batches: Sequence[MlmBatch], words: argparse.Namespace, is_compiled: bool, is_narrow: bool = False
+    batches: Sequence[MlmBatch], words: argparse.Namespace, is_compiled: bool, is_half_precision: bool = False
 ) -> Step:
     """Return our step: it takes the batches in turn."""
-    choices = {"compile": is_compiled, "bf16_residual": is_narrow}
+    choices = {"compile": is_compiled, "bf16_residual": is_half_precision}
     machine = prepare_machine(MachineSettings(device=words.device, **choices))
     dropouts = dict.fromkeys(("dropout", "attention_dropout", "embedding_dropout"), words.dropout)
     sizes = {
@@ -225,7 +225,9 @@ def compare(batches: Sequence[MlmBatch], words: argparse.Namespace, warm_up: int
     builds: dict[str, Callable[[], Step]] = {"regard": lambda: regard_step(batches, words, is_compiled=False)}
     if is_gpu:
         builds["regard, blocks compiled"] = lambda: regard_step(batches, words, is_compiled=True)
-        builds["regard, blocks compiled, narrow sums"] = lambda: regard_step(batches, words, True, is_narrow=True)
+        builds["regard, blocks compiled, narrow sums"] = lambda: regard_step(
+            batches, words, True, is_half_precision=True
+        )
     builds["Hugging Face, compiled" if is_gpu else "Hugging Face"] = lambda: hugging_face_step(batches, words)
     ready, memory, seconds = dict[str, Step](), dict[str, Any](), defaultdict[str, list[float]](list)
     for name, build in builds.items():

@@ -32,9 +32,9 @@ OPTIMIZER: dict[str, Any] = {"lr": RATE, "betas": (0.9, 0.95), "weight_decay": 0
 
 
 def regard_step(
-    batch: WindowBatch, sizes: dict[str, Any], device: str, is_compiled: bool, is_narrow: bool = False
+    batch: WindowBatch, sizes: dict[str, Any], device: str, is_compiled: bool, is_half_precision: bool = False
 ) -> Callable[[], object]:
-    machine = prepare_machine(MachineSettings(device=device, compile=is_compiled, bf16_residual=is_narrow))
+    machine = prepare_machine(MachineSettings(device=device, compile=is_compiled, bf16_residual=is_half_precision))
     settings = family("gpt").settings(
         **preset("gpt2").settings | sizes | {"dropout": 0.0, "embedding_dropout": 0.0, "attention_dropout": 0.0}
     )
@@ -96,7 +96,9 @@ def main() -> None:
     sides = {
         "regard": lambda: regard_step(batch, sizes, words.device, is_compiled=False),
         "regard, blocks compiled": lambda: regard_step(batch, sizes, words.device, is_compiled=True),
-        "regard, blocks compiled, narrow sums": lambda: regard_step(batch, sizes, words.device, True, is_narrow=True),
+        "regard, blocks compiled, narrow sums": lambda: regard_step(
+            batch, sizes, words.device, True, is_half_precision=True
+        ),
     }
     if words.device != "cuda":
         sides = {"regard": sides["regard"]}

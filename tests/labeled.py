@@ -43,7 +43,7 @@ class Telling(Progress):
     def __init__(self):
         self.said, self.warned = [], []
 
-    def say(self, message):
+    def info(self, message):
         self.said.append(message)
 
     def warn(self, message):

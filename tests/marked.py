@@ -3,7 +3,7 @@
 import numpy as np
 
 from regard.data.corpus.shards import tokenize
-from regard.data.settings.text import MarkedSource
+from regard.data.settings.text import DocumentSource
 from regard.text.settings import MaskedTextSettings
 from regard.text.training import train_tokenizer
 
@@ -32,7 +32,7 @@ def told_apart(folder, sizes, shard_tokens=500):
     path = folder / "text.txt"
     path.write_text("\n\n".join(texts) + "\n", encoding="utf-8")
     tokenizer = train_tokenizer(texts, WORDS)
-    place = MarkedSource(paths=(str(path),))
+    place = DocumentSource(paths=(str(path),))
     corpus = tokenize(place, tokenizer, folder / "corpus", shard_tokens=shard_tokens, sentences="marks")
     return corpus, tokenizer
 

@@ -14,7 +14,7 @@ class Bar:
 class Progress:
     """Receiver of messages and progress bars; this one shows nothing."""
 
-    def say(self, message: str) -> None:
+    def info(self, message: str) -> None:
         """Show an informational message."""
 
     def warn(self, message: str) -> None:

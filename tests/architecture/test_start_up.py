@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import structure
+
 
 def modules_after(statement: str) -> set[str]:
     code = f"{statement}\nimport sys\nprint(' '.join(sys.modules))"
@@ -23,3 +25,16 @@ def test_the_public_names_are_there():
 
     assert callable(regard.train) and callable(regard.load) and callable(regard.evaluate) and callable(regard.resume)
     assert set(regard.__all__) == {"RegardError", "__version__", "evaluate", "load", "resume", "train"}
+
+
+def test_modules_of_settings_load_no_torch():
+    names = [
+        name for name in structure.modules() if structure.is_settings(name) and not name.endswith(".settings.py")
+    ]
+    statement = "\n".join(f"import {name}" for name in names)
+    assert len(names) > 15 and "torch" not in modules_after(statement)
+
+
+def test_tasks_are_listed_without_importing_them():
+    loaded = modules_after("from regard import registry\nassert registry.task_names()")
+    assert not {"torch", "pydantic", "regard.tasks.contract"} & loaded

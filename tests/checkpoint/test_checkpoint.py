@@ -9,7 +9,7 @@ from regard.checkpoint import atomic
 from regard.checkpoint.atomic import fingerprint
 from regard.checkpoint.averaging import average_checkpoints
 from regard.checkpoint.bundle import Bundle, TrainingState, read_bundle, read_training, write_bundle
-from regard.checkpoint.store import CheckpointStore, Keeping, find_checkpoint
+from regard.checkpoint.store import CheckpointStore, RetentionPolicy, find_checkpoint
 from regard.errors import CheckpointError
 from regard.models.base.settings import Vocabularies
 from regard.text.settings import TokenizerSettings
@@ -149,7 +149,7 @@ def test_what_a_kill_leaves_is_cleared_at_the_next_save(tmp_path):
 def test_the_best_few_and_the_last_few_are_kept(tmp_path):
     store = CheckpointStore(tmp_path)
     for step, value in enumerate((5.0, 1.0, 4.0, 3.0, 2.0, 1.0)):
-        store.save(step, bundle(), STATE, value, Keeping(last=1, best=3))
+        store.save(step, bundle(), STATE, value, RetentionPolicy(last=1, best=3))
     assert store.index.ranking == ["00000000", "00000002", "00000003", "00000005"]
     assert list(store.index.kept) == sorted(store.index.ranking)
 
@@ -162,7 +162,7 @@ def test_a_damaged_latest_checkpoint_is_told_with_the_one_before(tmp_path):
     (latest / "tokenizer.json").write_text("{}")
     folder, (damage,) = store.resumable()
     assert folder == before and str(damage).startswith(f"{latest / 'tokenizer.json'}: damaged, it has 2 bytes of ")
-    store.forget_after(before)
+    store.drop_after(before)
     assert store.path("latest") == store.path("best") == before
     (before / "manifest.json").write_text("no")
     assert message(store.resumable) == (

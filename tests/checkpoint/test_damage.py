@@ -239,7 +239,7 @@ def test_no_name_in_the_index_leads_out_of_the_run(tmp_path, victim, kind):
         lambda: store.save(40, new, STATE, 1.0),
         lambda: find_checkpoint(tmp_path / "run"),
         store.resumable,
-        lambda: store.forget_after(store.folder / "00000010"),
+        lambda: store.drop_after(store.folder / "00000010"),
     ):
         assert "leads out of its folder" in (said := message(call)) or "is not the name of a file" in said
     assert contents(victim) == before

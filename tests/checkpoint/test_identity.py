@@ -8,7 +8,7 @@ import torch
 
 from bundles import small_bundle
 from regard.checkpoint.bundle import TrainingState, write_bundle
-from regard.checkpoint.identity import model_hash, model_place
+from regard.checkpoint.identity import checkpoint_path, model_hash
 from regard.checkpoint.store import CheckpointStore
 from regard.errors import CheckpointError
 from regard.text.settings import TokenizerSettings
@@ -61,5 +61,5 @@ def test_a_checkpoint_without_a_manifest_is_incomplete(tmp_path):
 def test_a_run_is_its_best_checkpoint_and_a_hugging_face_folder_itself(tmp_path):
     store = CheckpointStore(tmp_path / "checkpoints")
     best, latest = store.save(1, BUNDLE, STATE, 2.0), store.save(2, BUNDLE, STATE, 1.0)
-    assert model_place(tmp_path) == str(best) and model_place(str(latest)) == str(latest)
-    assert model_place("hf:somewhere/else") == "hf:somewhere/else"
+    assert checkpoint_path(tmp_path) == str(best) and checkpoint_path(str(latest)) == str(latest)
+    assert checkpoint_path("hf:somewhere/else") == "hf:somewhere/else"

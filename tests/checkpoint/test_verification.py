@@ -7,7 +7,7 @@ import torch
 
 from bundles import small_bundle
 from regard.checkpoint.bundle import TrainingState, write_bundle
-from regard.checkpoint.verification import STATE, TENSORS, check_whole, remove_folder
+from regard.checkpoint.verification import STATE, TENSORS, check_intact, remove_folder
 from regard.errors import CheckpointError
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
@@ -30,17 +30,17 @@ def message(call) -> str:
 
 
 def test_a_checkpoint_is_whole_with_or_without_its_training_state(folder):
-    check_whole(folder, with_training=True)
+    check_intact(folder, with_training=True)
     remove_folder(folder / "training")
-    check_whole(folder)
-    assert message(lambda: check_whole(folder, with_training=True)).endswith(
+    check_intact(folder)
+    assert message(lambda: check_intact(folder, with_training=True)).endswith(
         ": missing, so the checkpoint is incomplete; copy it again."
     )
 
 
 def test_half_a_training_state_is_damage(folder):
     (folder / TENSORS).unlink()
-    assert message(lambda: check_whole(folder)) == (
+    assert message(lambda: check_intact(folder)) == (
         f"{folder / TENSORS}: missing, so the checkpoint is incomplete; copy it again."
     )
 
@@ -50,7 +50,7 @@ def test_a_file_with_one_other_byte_is_damaged(folder, name):
     data = bytearray((folder / name).read_bytes())
     data[-1] ^= 1
     (folder / name).write_bytes(data)
-    assert message(lambda: check_whole(folder)) == (
+    assert message(lambda: check_intact(folder)) == (
         f"{folder / name}: damaged, its contents changed since it was written; copy it again."
     )
 
@@ -59,7 +59,7 @@ def test_a_file_of_another_size_is_reported_with_both_sizes(folder):
     path = folder / "config.json"
     size = path.stat().st_size
     path.write_bytes(path.read_bytes() + b" " * 1000)
-    assert message(lambda: check_whole(folder)) == (
+    assert message(lambda: check_intact(folder)) == (
         f"{path}: damaged, it has {size + 1000:,} bytes of {size:,}; copy it again or use another checkpoint."
     )
 
@@ -68,7 +68,7 @@ def test_a_pipe_is_not_read(folder):
     path = folder / "config.json"
     path.unlink()
     os.mkfifo(path)
-    assert message(lambda: check_whole(folder)) == (
+    assert message(lambda: check_intact(folder)) == (
         f"{path}: damaged, this is not a plain file; copy it again or use another checkpoint."
     )
 

@@ -44,7 +44,7 @@ def test_what_a_terminal_is_shown_is_neither_markup_nor_a_command(text, monkeypa
     console.print_table((text, "b"), [(text, "1")])
     console.print_line(text)
     bars = console.BarProgress(Console(file=out, force_terminal=True, width=300))
-    bars.say(text)
+    bars.info(text)
     with bars.bar(text, 3) as bar:
         bar.advance(1, loss=0.5)
     lines = console.LineProgress(Console(file=out, width=300))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.config.limits import LINE, max_line_bytes, max_text_bytes, size_in_words
+from regard.config.limits import LINE, max_line_bytes, max_text_bytes, readable_size
 from regard.errors import ConfigError
 
 
@@ -22,4 +22,4 @@ def test_another_word_is_refused(monkeypatch, text):
 def test_without_a_word_there_is_a_limit_all_the_same(monkeypatch):
     monkeypatch.delenv(LINE, raising=False)
     assert max_line_bytes() == 2**24 and 2**20 < max_text_bytes() <= 2**32
-    assert size_in_words(2**24) == "16 MiB"
+    assert readable_size(2**24) == "16 MiB"

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from regard.data.cleaning import CleaningReport, carve_validation, clean, hold_out
+from regard.data.cleaning import CleaningReport, clean, hold_out, hold_out_pairs
 from regard.data.settings.pairs import CleaningSettings
 from regard.data.sources.pair import Pair
 from regard.errors import DataError
@@ -42,28 +42,28 @@ def pairs_of(count):
 
 def test_validation_is_carved_the_same_way_whatever_the_order():
     pairs = pairs_of(3000)
-    train, valid = carve_validation(pairs, 0.1)
+    train, valid = hold_out_pairs(pairs, 0.1)
     shuffled = pairs.copy()
     random.Random(1).shuffle(shuffled)
-    assert set(carve_validation(shuffled, 0.1)[1]) == set(valid)
+    assert set(hold_out_pairs(shuffled, 0.1)[1]) == set(valid)
     assert set(train) | set(valid) == set(pairs) and not set(train) & set(valid)
     assert 250 < len(valid) < 350
 
 
 def test_a_sentence_keeps_its_side_when_the_file_grows():
-    first = set(carve_validation(pairs_of(1000), 0.1)[1])
-    assert first <= set(carve_validation(pairs_of(3000), 0.1)[1])
+    first = set(hold_out_pairs(pairs_of(1000), 0.1)[1])
+    assert first <= set(hold_out_pairs(pairs_of(3000), 0.1)[1])
 
 
 def test_translations_of_one_source_never_straddle_the_line():
     pairs = [Pair(f"Satz {number % 50}", f"Sentence {number}") for number in range(500)]
-    train, valid = carve_validation(pairs, 0.2)
+    train, valid = hold_out_pairs(pairs, 0.2)
     assert not {pair.source for pair in train} & {pair.source for pair in valid}
 
 
 def test_validation_stays_small_and_is_never_empty():
-    assert len(carve_validation(pairs_of(60_000), 0.5)[1]) < 2300
-    train, valid = carve_validation(pairs_of(3), 0.02)
+    assert len(hold_out_pairs(pairs_of(60_000), 0.5)[1]) < 2300
+    train, valid = hold_out_pairs(pairs_of(3), 0.02)
     assert len(train) == 2 and len(valid) == 1
 
 
@@ -79,7 +79,7 @@ def test_examples_of_one_text_cannot_be_parted():
 
 def test_one_pair_is_too_few():
     with pytest.raises(DataError) as error:
-        carve_validation(pairs_of(1), 0.02)
+        hold_out_pairs(pairs_of(1), 0.02)
     assert str(error.value) == (
         "Only 1 usable training pair: too few to train on and hold some out for validation; add text."
     )
@@ -87,15 +87,15 @@ def test_one_pair_is_too_few():
 
 def test_pairs_with_one_source_are_called_that():
     with pytest.raises(DataError) as raised:
-        carve_validation([Pair("a", str(number)) for number in range(5)], 0.1)
+        hold_out_pairs([Pair("a", str(number)) for number in range(5)], 0.1)
     assert str(raised.value) == (
         "All 5 training pairs have the same source, so none can be held out for validation; add others."
     )
     with pytest.raises(DataError, match=r"^There are no pairs to learn from; add some\.$"):
-        carve_validation([], 0.1)
+        hold_out_pairs([], 0.1)
 
 
 def test_something_is_left_to_learn_from_wherever_two_texts_differ():
     for number in range(300):
-        train, valid = carve_validation([Pair(f"a{number}", "x"), Pair(f"b{number}", "x")], 0.5)
+        train, valid = hold_out_pairs([Pair(f"a{number}", "x"), Pair(f"b{number}", "x")], 0.5)
         assert len(train) == len(valid) == 1

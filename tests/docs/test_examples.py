@@ -75,7 +75,7 @@ def quick_labels(recipe: str, is_pretrained: bool) -> dict[str, object]:
 def quick_for(preset: str | None, recipe: str = "translate", is_pretrained: bool = False) -> dict[str, object]:
     """Return what makes an example quick; other families have no feed-forward layers."""
     if recipe.startswith("vectors"):
-        return {"model.width": 8, "train.epochs": 1, "text.minimum_count": 1}
+        return {"model.width": 8, "train.epochs": 1, "text.min_count": 1}
     if recipe.startswith(("classify", "reviews", "regress", "tag", "answer", "choose")):
         return quick_labels(recipe, is_pretrained)
     if recipe.startswith(("language", "masked")):

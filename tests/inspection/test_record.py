@@ -54,7 +54,7 @@ def test_recording_is_without_dropout_and_restores_training_and_probes():
     assert (outcomes[0] == outcomes[1]).all()
     with pytest.raises(KeyError), recording(model, ["hidden.*"]):
         raise KeyError
-    assert model.training and not any(probe.is_heard for probe in probes(model).values())
+    assert model.training and not any(probe.has_listener for probe in probes(model).values())
     assert not exclusive(model).locked()
 
 

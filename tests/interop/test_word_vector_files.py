@@ -10,7 +10,7 @@ from regard.interop.word_vector_files import (
     FORMS,
     VectorTable,
     read_word_vectors,
-    without_white_space,
+    underscored,
     write_word_vectors,
 )
 
@@ -110,14 +110,14 @@ def test_white_space_inside_words_is_written_as_a_line(tmp_path):
             told.append(message)
 
     ours = table(["New York", "the", "New_York", "1\u00a02"])
-    found = without_white_space(ours, Told())
+    found = underscored(ours, Told())
     assert found.words == ["New_York", "the", "1_2"]
     assert np.array_equal(found.vectors, ours.vectors[[0, 1, 3]])
     assert told == [
         "2 words contain white space, the column separator of such files; it is written as _; 1 of them is left "
         "out: the word exists already."
     ]
-    assert without_white_space(found, Told()) is found and len(told) == 1
+    assert underscored(found, Told()) is found and len(told) == 1
 
 
 def test_the_binary_of_word2vec_itself_is_read(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard.metrics.bootstrap import bootstrap
-from regard.metrics.regression import number_scores, number_statistics
+from regard.metrics.regression import regression_scores, regression_statistics
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
@@ -12,7 +12,7 @@ scipy_stats = pytest.importorskip("scipy.stats")
 def test_correlations_are_those_of_scipy_ties_included():
     draw = np.random.default_rng(0)
     truth, said = draw.integers(0, 6, 200) / 2, draw.normal(size=200).round(1)
-    found = number_scores(truth, said)
+    found = regression_scores(truth, said)
     assert found.pearson == pytest.approx(scipy_stats.pearsonr(truth, said).statistic)
     assert found.spearman == pytest.approx(scipy_stats.spearmanr(truth, said).statistic)
     assert found.mean_squared_error == pytest.approx(np.mean((truth - said) ** 2))
@@ -21,13 +21,13 @@ def test_correlations_are_those_of_scipy_ties_included():
 
 def test_only_the_order_counts_for_spearman():
     truth = [1.0, 2.0, 3.0, 4.0]
-    assert number_scores(truth, [1.0, 4.0, 9.0, 16.0]).spearman == pytest.approx(1.0)
-    assert number_scores(truth, [1.0, 4.0, 9.0, 16.0]).pearson < 1.0
-    assert number_scores(truth, [-1.0, -2.0, -3.0, -9.0]).spearman == pytest.approx(-1.0)
+    assert regression_scores(truth, [1.0, 4.0, 9.0, 16.0]).spearman == pytest.approx(1.0)
+    assert regression_scores(truth, [1.0, 4.0, 9.0, 16.0]).pearson < 1.0
+    assert regression_scores(truth, [-1.0, -2.0, -3.0, -9.0]).spearman == pytest.approx(-1.0)
 
 
 def test_a_model_that_always_says_the_same_is_related_to_nothing():
-    found = number_scores([1.0, 2.0, 3.0], [2.0, 2.0, 2.0])
+    found = regression_scores([1.0, 2.0, 3.0], [2.0, 2.0, 2.0])
     assert (found.pearson, found.spearman) == (0.0, 0.0)
 
 
@@ -35,8 +35,8 @@ def test_an_example_that_counts_twice_is_there_twice():
     draw = np.random.default_rng(1)
     truth, said = draw.integers(0, 4, 30).astype(float), draw.integers(0, 4, 30).astype(float)
     counts = draw.integers(0, 3, 30)
-    repeated = number_statistics(np.repeat(truth, counts), np.repeat(said, counts))
-    for name, statistic in number_statistics(truth, said).items():
+    repeated = regression_statistics(np.repeat(truth, counts), np.repeat(said, counts))
+    for name, statistic in regression_statistics(truth, said).items():
         assert statistic(counts.astype(float)) == pytest.approx(repeated[name](np.ones(counts.sum())))
 
 
@@ -45,7 +45,7 @@ def test_the_interval_holds_the_figure_and_shrinks_with_more_examples():
     widths = []
     for size in (50, 800):
         truth = draw.normal(size=size)
-        statistic = number_statistics(truth, truth + draw.normal(size=size))["pearson"]
+        statistic = regression_statistics(truth, truth + draw.normal(size=size))["pearson"]
         low, high = bootstrap(statistic, size, resamples=200)
         assert low < statistic(np.ones(size)) < high
         widths.append(high - low)
@@ -56,7 +56,7 @@ def test_the_interval_holds_the_figure_and_shrinks_with_more_examples():
 def test_two_rows_that_never_change_are_related_by_nothing(value):
     """Rounding leaves a spread in them, and the same one in both."""
     for count in (2, 3, 7, 10):
-        found = number_scores([value] * count, [value] * count)
+        found = regression_scores([value] * count, [value] * count)
         assert (found.pearson, found.spearman) == (0.0, 0.0)
-    once = number_statistics([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    once = regression_statistics([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
     assert {once[name](np.array([0.0, 3.0, 0.0])) for name in ("pearson", "spearman")} == {0.0}

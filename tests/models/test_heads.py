@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 from labeled import SMALL_GPT, small_headed
 from regard.checkpoint.bundle import weights_of
-from regard.data.encoding.inputs import PaddedInputs, VarlenInputs, end_to_end
+from regard.data.encoding.inputs import PaddedInputs, VarlenInputs, as_varlen
 from regard.data.encoding.sequences import Sequences
 from regard.models.base.settings import HeadSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
@@ -87,7 +87,7 @@ def test_a_sequence_that_is_not_offered_counts_for_nothing():
 def packed(*rows: list[int]) -> VarlenInputs:
     """Return rows of tokens end to end, the second segment of each from its third token on."""
     sequences = Sequences.of(rows)
-    return end_to_end(sequences, np.arange(len(rows)), np.full(len(rows), 2))
+    return as_varlen(sequences, np.arange(len(rows)), np.full(len(rows), 2))
 
 
 ROWS = [[5, 6, 7, 8, 9], [6, 7, 8], [4, 4, 9, 7]]

@@ -2,12 +2,12 @@ import torch
 from torch.testing import assert_close
 
 from regard.models.base.settings import Vocabularies
-from regard.models.word_embeddings import WordEmbeddings, WordTableSettings
+from regard.models.word_embeddings import WordEmbeddings, WordEmbeddingSettings
 from small import random_tokens
 
 
 def test_a_vector_depends_on_its_word_alone():
-    model = WordEmbeddings(WordTableSettings(width=6), Vocabularies(40, 40, True)).eval()
+    model = WordEmbeddings(WordEmbeddingSettings(width=6), Vocabularies(40, 40, True)).eval()
     tokens = random_tokens(2, 5)
     hidden = model.hidden_states(tokens)
     assert_close(hidden, model.table.weight[tokens])
@@ -18,7 +18,7 @@ def test_a_vector_depends_on_its_word_alone():
 
 
 def test_dropout_acts_in_training_only():
-    model = WordEmbeddings(WordTableSettings(width=6, dropout=0.5), Vocabularies(40, 40, True))
+    model = WordEmbeddings(WordEmbeddingSettings(width=6, dropout=0.5), Vocabularies(40, 40, True))
     tokens = random_tokens(2, 5)
     assert (model.train().hidden_states(tokens) == 0).any()
     assert not (model.eval().hidden_states(tokens) == 0).any()

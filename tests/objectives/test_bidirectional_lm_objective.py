@@ -6,7 +6,7 @@ from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.char_words import CharWordBatch
 from regard.models.base.settings import Vocabularies
 from regard.models.elmo.model import Elmo, ElmoSettings
-from regard.objectives.bidirectional_lm import TwoWayObjective
+from regard.objectives.bidirectional_lm import BidirectionalObjective
 from regard.objectives.loss import scaled_total
 from regard.text.char_tokenizer import spelling_tokenizer
 
@@ -25,7 +25,7 @@ def model_and_batch():
 
 def test_each_direction_predicts_the_neighbor_on_its_side():
     model, batch = model_and_batch()
-    loss = TwoWayObjective()(model, batch)
+    loss = BidirectionalObjective()(model, batch)
     states = model.layers(batch.tokens, batch.cu_seqlens).states[-1]
     ahead, back = (model.head(half) for half in states.chunk(2, -1))
     expected = {
@@ -43,7 +43,7 @@ def test_each_direction_predicts_the_neighbor_on_its_side():
 
 def test_the_loss_is_the_mean_of_both_directions():
     model, batch = model_and_batch()
-    objective = TwoWayObjective()
+    objective = BidirectionalObjective()
     loss, counts = objective(model, batch), objective.counts(batch)
     assert counts == {"forward": 3, "backward": 3}
     both = sum(part.sum.item() for part in loss.values())

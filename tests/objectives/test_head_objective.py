@@ -78,7 +78,7 @@ def made(family, kind, sequences, count=19):
     found = examples(count, sequences, is_for_encoder=family == "bert")
     draw = np.random.default_rng(1)
     if kind in ("regression", "similarity"):
-        return replace(found, labels=draw.normal(size=count), looks_at_all=kind == "similarity")
+        return replace(found, labels=draw.normal(size=count), uses_pooling=kind == "similarity")
     return replace(found, labels=draw.integers(0, 3, (count, 2))) if kind == "extractive-qa" else found
 
 

@@ -13,7 +13,7 @@ class Reported(Progress):
     def __init__(self):
         self.sentences = []
 
-    def say(self, message):
+    def info(self, message):
         self.sentences.append(message)
 
 

@@ -31,7 +31,7 @@ class Telling(Progress):
     def __init__(self):
         self.said, self.warned = [], []
 
-    def say(self, message):
+    def info(self, message):
         self.said.append(message)
 
     def warn(self, message):

@@ -44,10 +44,10 @@ class Telling(Progress):
     def __init__(self):
         self.said = []
 
-    def say(self, message):
+    def info(self, message):
         self.said.append(message)
 
-    warn = say
+    warn = info
 
 
 def lines(path):

@@ -20,7 +20,7 @@ from regard.models.bert import BertSettings
 from regard.models.families import build_model
 from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger
 from regard.nn.attention.attention import View
-from regard.studies.features import FeatureSettings, measure_features, word_features
+from regard.studies.features import FeatureSettings, evaluate_features, word_features
 from regard.tasks.load import load_encoder
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
@@ -97,11 +97,11 @@ def test_every_way_feeds_a_tagger(encoder_path, tmp_path):
         valid=TagSource(path=write_tagged(tmp_path / "b.conll", 40, seed=1)),
     )
     settings = FeatureSettings(epochs=10, learning_rate=1e-2, tagger=FeatureTaggerSettings(width=16, dropout=0.0))
-    rows = measure_features(encoder_path, data, WAYS, settings, device="cpu")
+    rows = evaluate_features(encoder_path, data, WAYS, settings, device="cpu")
     assert [row.layers for row in rows] == list(WAYS) and rows[-1].width == 4 * rows[0].width
     for row in rows:
         assert row.f1 > 0.75 and row.interval[0] <= row.f1 <= row.interval[1] and 0 < row.epoch <= 10
-    again = measure_features(encoder_path, data, ("last",), settings, device="cpu")
+    again = evaluate_features(encoder_path, data, ("last",), settings, device="cpu")
     assert again == [rows[1]]
 
 
@@ -121,7 +121,7 @@ def test_an_elmo_has_features_of_both_directions(tmp_path):
     write_bundle(tmp_path / "elmo", elmo_bundle())
     write_tagged(tmp_path / "words.conll", 24)
     data = ExampleData[TagSource](train=TagSource(path=str(tmp_path / "words.conll")))
-    rows = measure_features(tmp_path / "elmo", data, ("embeddings", "last"), FeatureSettings(epochs=1), device="cpu")
+    rows = evaluate_features(tmp_path / "elmo", data, ("embeddings", "last"), FeatureSettings(epochs=1), device="cpu")
     assert [row.width for row in rows] == [16, 16]  # twice its 8
 
 

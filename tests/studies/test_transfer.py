@@ -115,7 +115,7 @@ def test_what_is_the_same_for_all_runs_is_said_once(desk, tmp_path):
         def __init__(self):
             self.said = []
 
-        def say(self, message):
+        def info(self, message):
             self.said.append(message)
 
     heard = Heard()

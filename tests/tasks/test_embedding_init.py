@@ -58,7 +58,7 @@ def test_a_language_model_begins_with_vectors(glove, preset, sizes, is_frozen):
     said = []
 
     class Told(regard.progress.Progress):
-        def say(self, message):
+        def info(self, message):
             said.append(message)
 
     small = {"model.width": 16} if sizes is None else {}

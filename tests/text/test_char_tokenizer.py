@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from regard.errors import DataError
 from regard.text.char_tokenizer import (
-    BEGINNINGS,
     BYTES,
     SPACE,
+    WORD_START_LIMIT,
     byte_order,
     spelling_tokenizer,
     word_tokenizer,
@@ -19,7 +19,8 @@ SPELL = spelling_tokenizer()
 def test_every_byte_has_one_token_and_a_space_begins_a_word():
     assert sorted(byte_order()) == list(range(BYTES)) and byte_order()[0] == ord(" ")
     assert (
-        SPELL.size == SPACE + BYTES and SPELL.pad_id < SPELL.unk_id < SPELL.bos_id < SPELL.eos_id < SPACE < BEGINNINGS
+        SPELL.size == SPACE + BYTES
+        and SPELL.pad_id < SPELL.unk_id < SPELL.bos_id < SPELL.eos_id < SPACE < WORD_START_LIMIT
     )
 
 
@@ -29,7 +30,7 @@ def test_words_are_spelled_in_utf_8_after_a_space_token(text):
     order = byte_order()
     spelled = bytes(order[number - SPACE] for number in ids).decode()
     assert spelled == "".join(f" {word}" for word in words_of([text], SPELL))
-    assert sum(number < BEGINNINGS for number in ids) == len(words_of([text], SPELL))
+    assert sum(number < WORD_START_LIMIT for number in ids) == len(words_of([text], SPELL))
 
 
 def test_punctuation_is_a_word_and_lowercasing_is_that_of_the_tokenizer():

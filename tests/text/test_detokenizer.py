@@ -5,7 +5,7 @@ import random
 import pytest
 
 from generators import tokenizer_of
-from regard.text.detokenizer import Detokenizer, text_behind
+from regard.text.detokenizer import Detokenizer, text_after
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
 
@@ -34,7 +34,7 @@ def written(tokenizer, prompt, before, ids, stops=()):
 def test_pieces_make_the_whole(tokenizer, prompt):
     before = [tokenizer.eos_id, *tokenizer.encode(prompt).ids]
     for ids in (tokenizer.encode(WORDS).ids, tokenizer.encode(WORDS * 9).ids):
-        assert "".join(written(tokenizer, prompt, before, ids)) == text_behind(tokenizer, prompt, before, ids)
+        assert "".join(written(tokenizer, prompt, before, ids)) == text_after(tokenizer, prompt, before, ids)
 
 
 def test_pieces_of_any_tokens_make_the_whole(tokenizer):
@@ -44,7 +44,7 @@ def test_pieces_of_any_tokens_make_the_whole(tokenizer):
     for _ in range(20):
         before, ids = ([draw.choice(known) for _ in range(count)] for count in (draw.randrange(1, 30), 200))
         before = tokenizer.encode(tokenizer.decode(before)).ids  # a prompt is text
-        assert "".join(written(tokenizer, "", before, ids)) == text_behind(tokenizer, "", before, ids)
+        assert "".join(written(tokenizer, "", before, ids)) == text_after(tokenizer, "", before, ids)
 
 
 def test_characters_are_never_shown_in_parts():
@@ -59,13 +59,13 @@ def test_a_prompt_and_what_follows_join_to_one_text(tokenizer):
     for prompt in ("Anna had", "Anna had "):
         ids = tokenizer.encode("Anna had a dog.").ids
         before = tokenizer.encode("Anna had").ids
-        if ids[: len(before)] == before and prompt + text_behind(tokenizer, prompt, before, ids[len(before) :]):
-            found = text_behind(tokenizer, prompt, before, ids[len(before) :])
+        if ids[: len(before)] == before and prompt + text_after(tokenizer, prompt, before, ids[len(before) :]):
+            found = text_after(tokenizer, prompt, before, ids[len(before) :])
             assert prompt + found == tokenizer.decode(ids) or tokenizer.kind in ("Unigram", "WordLevel", "BPE")
     marked = tokenizer_of("metaspace")
     before, new = marked.encode("Anna had").ids, marked.encode("a dog.").ids
-    assert text_behind(marked, "Anna had", before, new) == " a dog."
-    assert text_behind(marked, "Anna had ", before, new) == "a dog."
+    assert text_after(marked, "Anna had", before, new) == " a dog."
+    assert text_after(marked, "Anna had ", before, new) == "a dog."
 
 
 @pytest.mark.parametrize("stop", [*STOPS, "👧 e", "Don't", "a, g"])

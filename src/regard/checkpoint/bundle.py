@@ -13,7 +13,7 @@ from regard.checkpoint.atomic import write_folder, write_json
 from regard.checkpoint.facts import Parts, check_bounds, check_facts, check_tokenizer
 from regard.checkpoint.fitting import check_fits, read_shapes, shapes_of
 from regard.checkpoint.records import CONFIG, ConfigRecord, FormatRecord, check_settings
-from regard.checkpoint.verification import STATE, TENSORS, TRAINING, WEIGHTS, check_whole
+from regard.checkpoint.verification import STATE, TENSORS, TRAINING, WEIGHTS, check_intact
 from regard.config.records import Record, check_record, read_json
 from regard.errors import CheckpointError, ConfigError
 from regard.models.base.settings import HeadSettings, ModelSettings, Vocabularies
@@ -137,7 +137,7 @@ def read_bundle(folder: Path, device: torch.device | str = "cpu") -> Bundle:
     Settings are checked against the header of the weights before anything of their size is built or read.
     """
     config = read_config(folder)
-    check_whole(folder)
+    check_intact(folder)
     path, task = folder / CONFIG, config["task"]
     try:
         settings = check_settings(family(config["model"]["family"]).settings, config["model"], "model", path)
@@ -165,7 +165,7 @@ def _read_tokenizer(folder: Path, role: str, task: str, parts: Parts) -> Tokeniz
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
     """Read the weights of a checkpoint folder, by name."""
-    check_whole(folder)
+    check_intact(folder)
     return read_tensors(folder / WEIGHTS)
 
 
@@ -174,7 +174,7 @@ def read_training(folder: Path) -> TrainingState:
     path, what = folder / STATE, "the state of training"
     if not path.exists():
         raise CheckpointError(f"{folder}: it holds no training state (only the latest checkpoints of a run do).")
-    check_whole(folder, with_training=True)
+    check_intact(folder, with_training=True)
     facts = check_record(read_json(path, CheckpointError, what), path, Record, CheckpointError, what).model_dump()
     return TrainingState(read_tensors(folder / TENSORS), facts, folder / TRAINING)
 

@@ -13,7 +13,7 @@ from regard.errors import CheckpointError
 HUGGING_FACE = "hf:"
 
 
-def model_place(path: str | Path) -> str:
+def checkpoint_path(path: str | Path) -> str:
     """Return the checkpoint folder of a run or checkpoint; hf:DIR stays as it is."""
     return str(path) if str(path).startswith(HUGGING_FACE) else str(find_checkpoint(Path(path)))
 

@@ -9,7 +9,7 @@ from typing import Any
 from regard.checkpoint.atomic import is_leftover, write_json
 from regard.checkpoint.bundle import Bundle, TrainingState, unwritten, write_bundle
 from regard.checkpoint.records import CONFIG, IndexRecord
-from regard.checkpoint.verification import TRAINING, check_whole, remove_folder
+from regard.checkpoint.verification import TRAINING, check_intact, remove_folder
 from regard.config.names import inside
 from regard.config.records import read_record
 from regard.errors import CheckpointError
@@ -24,7 +24,7 @@ WITH_TRAINING = 2
 
 
 @dataclass(frozen=True)
-class Keeping:
+class RetentionPolicy:
     """Numbers of checkpoints to keep: the newest, and those with the highest value."""
 
     last: int = 2
@@ -53,7 +53,7 @@ class Index:
         """Name of the checkpoint with the highest value, or of the newest while none has been evaluated."""
         return next(iter(self.ranking), self.latest)
 
-    def with_new(self, name: str, value: float | None, keeping: Keeping) -> "Index":
+    def with_new(self, name: str, value: float | None, keeping: RetentionPolicy) -> "Index":
         """Return the index with one more checkpoint and without those no longer kept."""
         extended = Index(self.kept | {name: value})
         names = {*list(extended.kept)[-max(1, keeping.last) :], *extended.ranking[: max(1, keeping.best)]}
@@ -107,7 +107,7 @@ class CheckpointStore:
         bundle: Bundle,
         training: TrainingState,
         value: float | None = None,
-        keeping: Keeping | None = None,
+        keeping: RetentionPolicy | None = None,
     ) -> Path:
         """Write a checkpoint, add it to the index, and only then delete those no longer kept."""
         self.check_writable()
@@ -115,7 +115,7 @@ class CheckpointStore:
         self._clear(self.index)  # leftovers of a killed write may take the space that is needed
         folder = self._unused(f"{step:08d}")
         write_bundle(folder, bundle, training)
-        index = self.index.with_new(folder.name, value, keeping or Keeping())
+        index = self.index.with_new(folder.name, value, keeping or RetentionPolicy())
         try:
             write_json(self.folder / INDEX, index.plain())
         except OSError as error:
@@ -129,7 +129,7 @@ class CheckpointStore:
         damages: list[CheckpointError] = []
         for name in [*reversed(self.index.kept)][:WITH_TRAINING]:
             try:
-                check_whole(self.folder_of(name), with_training=True)
+                check_intact(self.folder_of(name), with_training=True)
             except CheckpointError as damage:
                 damages.append(damage)
             else:
@@ -140,7 +140,7 @@ class CheckpointStore:
             )
         return self.path("latest"), []
 
-    def forget_after(self, folder: Path) -> None:
+    def drop_after(self, folder: Path) -> None:
         """Remove every checkpoint newer than this one from the index: they are damaged."""
         kept = self.index.kept
         names = list(kept)

@@ -12,7 +12,7 @@ WEIGHTS, TRAINING = "model.safetensors", "training"
 STATE, TENSORS = f"{TRAINING}/state.json", f"{TRAINING}/optimizer.safetensors"
 
 
-def check_whole(folder: Path, with_training: bool = False) -> None:
+def check_intact(folder: Path, with_training: bool = False) -> None:
     """Refuse a checkpoint with a missing or changed file.
 
     The training state as a whole may be absent, unless `with_training`.

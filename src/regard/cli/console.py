@@ -122,7 +122,7 @@ class BarProgress(Progress):
     def __init__(self, console: Console) -> None:
         self.console = console
 
-    def say(self, message: str) -> None:
+    def info(self, message: str) -> None:
         """Print a line above the bar."""
         self.console.print(printable(message), markup=False)
 
@@ -158,13 +158,13 @@ class LineProgress(Progress):
     def __init__(self, console: Console) -> None:
         self.console = console
 
-    def say(self, message: str) -> None:
+    def info(self, message: str) -> None:
         """Print a line."""
         self.console.print(printable(message), markup=False, soft_wrap=True)
 
     def warn(self, message: str) -> None:
         """Print a line."""
-        self.say(f"warning: {message}")
+        self.info(f"warning: {message}")
 
     @contextmanager
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:

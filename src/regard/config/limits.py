@@ -41,7 +41,7 @@ def _from_environment(name: str, default: int) -> int:
     return int(match[1]) * UNITS[match[2].upper()]
 
 
-def size_in_words(size: int) -> str:
+def readable_size(size: int) -> str:
     """Return a number of bytes with a readable unit, e.g. "16 MiB"."""
     for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if size >= factor:

@@ -20,18 +20,18 @@ class CleaningReport:
 
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
-    carved: int = 0
+    held_out: int = 0
     """Pairs held out for validation."""
 
     @property
     def kept(self) -> int:
         """The number of pairs that remain."""
-        return self.read - self.dropped.total() - self.carved
+        return self.read - self.dropped.total() - self.held_out
 
     def sentence(self) -> str:
         """Return the report as one sentence."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.dropped.most_common())
-        held_out = f"; {self.carved:,} held out for validation" if self.carved else ""
+        held_out = f"; {self.held_out:,} held out for validation" if self.held_out else ""
         return f"{self.kept:,} of {self.read:,} pairs kept; dropped: {reasons or 'none'}{held_out}."
 
 
@@ -80,7 +80,7 @@ FEWEST = 50
 E = TypeVar("E")
 
 
-def carve_validation(pairs: Sequence[Pair], fraction: float, most: int = 2000) -> tuple[list[Pair], list[Pair]]:
+def hold_out_pairs(pairs: Sequence[Pair], fraction: float, most: int = 2000) -> tuple[list[Pair], list[Pair]]:
     """Return (training, validation) pairs, split by a hash of the source text."""
     return hold_out(pairs, fraction, lambda pair: pair.source, most)
 

@@ -8,8 +8,8 @@ from regard.config.settings import Settings
 
 SAMPLING_ONLY = ("num_samples", "temperature", "top_k", "top_p")
 SEARCH_ONLY = ("beam_size", "coverage_penalty")
-MASKED_ONLY = ("iterations", "length_candidates", "collapse_repeats")
-DRAWING_ONLY = ("top_k", "top_p", "min_p", "num_samples")
+MASK_PREDICT_ONLY = ("iterations", "length_candidates", "collapse_repeats")
+TEXT_SAMPLING_ONLY = ("top_k", "top_p", "min_p", "num_samples")
 """Fields of `GenerateSettings` that greedy decoding refuses."""
 
 
@@ -169,7 +169,7 @@ class GenerateSettings(Settings):
 
     @model_validator(mode="after")
     def _fit_together(self) -> "GenerateSettings":
-        for name in DRAWING_ONLY if self.temperature == 0 else ():
+        for name in TEXT_SAMPLING_ONLY if self.temperature == 0 else ():
             value = getattr(self, name)
             if value != type(self).model_fields[name].default:
                 raise ValueError(f"{name}: {value} applies to sampling only; set temperature above 0, or omit it.")

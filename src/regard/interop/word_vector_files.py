@@ -238,7 +238,7 @@ def _read_binary(path: Path, file: BufferedReader, rows: _Rows, size: tuple[int,
             words, vectors = [], []
 
 
-def without_white_space(table: VectorTable, progress: Progress = SILENT) -> VectorTable:
+def underscored(table: VectorTable, progress: Progress = SILENT) -> VectorTable:
     """Return a table with _ for white space inside words, as it separates columns; of duplicates the first stays."""
     names = ["_".join(word.split()) for word in table.words]
     changed = sum(name != word for name, word in zip(names, table.words))

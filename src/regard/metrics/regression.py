@@ -9,7 +9,7 @@ from regard.metrics.bootstrap import Numbers, Statistic
 
 
 @dataclass(frozen=True)
-class NumberScores:
+class RegressionScores:
     """Metrics over all examples; a correlation with constant numbers is 0."""
 
     pearson: float
@@ -20,14 +20,18 @@ class NumberScores:
     mean_absolute_error: float
 
 
-def number_scores(truth: Sequence[float], predicted: Sequence[float]) -> NumberScores:
+def regression_scores(truth: Sequence[float], predicted: Sequence[float]) -> RegressionScores:
     """Return the metrics of predicted numbers."""
     true, outputs = np.asarray(truth, float), np.asarray(predicted, float)
-    metrics = {name: statistic(np.ones(len(true))) for name, statistic in number_statistics(true, outputs).items()}
-    return NumberScores(**metrics, mean_absolute_error=float(np.abs(true - outputs).mean()))
+    metrics = {
+        name: statistic(np.ones(len(true))) for name, statistic in regression_statistics(true, outputs).items()
+    }
+    return RegressionScores(**metrics, mean_absolute_error=float(np.abs(true - outputs).mean()))
 
 
-def number_statistics(truth: Sequence[float] | Numbers, predicted: Sequence[float] | Numbers) -> dict[str, Statistic]:
+def regression_statistics(
+    truth: Sequence[float] | Numbers, predicted: Sequence[float] | Numbers
+) -> dict[str, Statistic]:
     """Return the metrics as functions of how often each example counts."""
     true, outputs = np.asarray(truth, float), np.asarray(predicted, float)
     return {

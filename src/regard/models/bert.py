@@ -54,7 +54,7 @@ class BertSettings(BlockSettings, ModelSettings):
 class BertEmbedding(nn.Module):
     """Sum of token, position and segment embeddings, then norm and dropout."""
 
-    is_narrow = False
+    is_half_precision = False
     """True: the output has the precision of matrix products, bf16."""
 
     def __init__(self, settings: BertSettings, table: nn.Embedding, positions: Positions) -> None:
@@ -69,7 +69,7 @@ class BertEmbedding(nn.Module):
         """Return (B, T, D) for tokens (B, T) of segments (B, T) (None: the first) at positions (T,) or (B, T)."""
         kinds = self.segments.weight[0] if segments is None else self.segments(segments)
         x = self.norm(self.positions.embed(self.table(tokens) + kinds, positions))
-        return self.dropout(as_product(x) if self.is_narrow else x)
+        return self.dropout(as_product(x) if self.is_half_precision else x)
 
 
 class Transform(nn.Module):
@@ -143,11 +143,11 @@ class Bert(nn.Module):
         scheme.check(steps.numel())
         view = View(view.mask, bias=scheme.bias(steps, steps), rotation=scheme.rotation(positions), lay=view.lay)
         x = self.embedding(tokens, segments, positions)
-        if self.embedded.is_heard:
+        if self.embedded.has_listener:
             x = self.embedded(x)
         for block, probe in zip(self.blocks, self.hidden, strict=True):
             x = block(x, view)
-            if cast(Probe, probe).is_heard:
+            if cast(Probe, probe).has_listener:
                 x = probe(x)
         return self.finish(x)
 

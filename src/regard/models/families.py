@@ -18,7 +18,7 @@ from regard.models.recurrent.language_model import RecurrentLanguageModel, Recur
 from regard.models.recurrent.seq2seq import RecurrentSettings, RecurrentTranslator
 from regard.models.transformer.mask_predict import MaskPredict, MaskPredictSettings
 from regard.models.transformer.model import Transformer, TransformerSettings
-from regard.models.word_embeddings import WordEmbeddings, WordTableSettings
+from regard.models.word_embeddings import WordEmbeddings, WordEmbeddingSettings
 from regard.models.word_vectors import WordVectorSettings, WordVectorTables
 
 Kind = Literal[
@@ -37,7 +37,7 @@ KINDS: dict[Kind, str] = {
 }
 """The name of each kind in messages."""
 
-READ_BOTH_WAYS: tuple[Kind, ...] = ("encoder", "bidirectional-lm", "embeddings")
+BIDIRECTIONAL_KINDS: tuple[Kind, ...] = ("encoder", "bidirectional-lm", "embeddings")
 """Kinds whose token representations depend on left and right context alike, or on none."""
 
 
@@ -60,7 +60,7 @@ FAMILIES = {
     "recurrent-lm": Family(RecurrentLmSettings, RecurrentLanguageModel, "causal-lm"),
     "transformer": Family(TransformerSettings, Transformer, "seq2seq"),
     "word-vectors": Family(WordVectorSettings, WordVectorTables, "word-vectors"),
-    "words": Family(WordTableSettings, WordEmbeddings, "embeddings"),
+    "words": Family(WordEmbeddingSettings, WordEmbeddings, "embeddings"),
 }
 
 
@@ -85,7 +85,7 @@ def family(name: str) -> Family:
 
 def is_bidirectional(name: str) -> bool:
     """Return True if the models of a family are bidirectional."""
-    return family(name).kind in READ_BOTH_WAYS
+    return family(name).kind in BIDIRECTIONAL_KINDS
 
 
 def presets_of(*kinds: Kind) -> list[str]:
@@ -111,7 +111,7 @@ def build_model(settings: ModelSettings, vocabularies: Vocabularies, head: HeadS
     """Return an initialized model, with a task head where settings are given."""
     chosen = family(settings.family)
     body = chosen.build(settings, vocabularies)
-    return body if head is None else ModelWithHead(body, head, is_encoder=chosen.kind in READ_BOTH_WAYS)
+    return body if head is None else ModelWithHead(body, head, is_encoder=chosen.kind in BIDIRECTIONAL_KINDS)
 
 
 def count_parameters(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> int:

@@ -19,7 +19,7 @@ from regard.nn.layers.scalar_mix import ScalarMix
 SPREAD = 0.02
 """Standard deviation of new weights in a pretrained model."""
 
-OF_WHOLE_TEXTS = ("classification", "regression", "multiple-choice")
+POOLED_KINDS = ("classification", "regression", "multiple-choice")
 """Heads over one token that represents the whole text; an encoder's goes through its pooler."""
 
 
@@ -31,7 +31,7 @@ class ModelWithHead(nn.Module):
         self.body = body
         self.kind = settings.kind
         self.pooling = settings.pooling
-        self.pools = is_encoder and self.kind in OF_WHOLE_TEXTS and self.pooling == "token"
+        self.pools = is_encoder and self.kind in POOLED_KINDS and self.pooling == "token"
         self.dropout = Dropout(settings.dropout)
         self.is_frozen = settings.freeze_body
         self.mix = ScalarMix(body.layer_count) if settings.is_mixed else None
@@ -68,7 +68,7 @@ class ModelWithHead(nn.Module):
         return getattr(self.body, "supports_cuda_graphs", True) and self.reader is None and self.pooling != "max"
 
     @property
-    def layer_shares(self) -> dict[str, float] | None:
+    def layer_weights(self) -> dict[str, float] | None:
         """The scalar mix's weight of each layer of the body, and its scale; None without a mix."""
         if self.mix is None:
             return None

@@ -10,7 +10,7 @@ from regard.nn.layers.dropout import Dropout
 from regard.nn.layers.embedding import VocabularyHead, build_table
 
 
-class WordTableSettings(ModelSettings):
+class WordEmbeddingSettings(ModelSettings):
     """Architecture of word embeddings, without the vocabulary."""
 
     family: Literal["words"] = "words"
@@ -25,7 +25,7 @@ class WordEmbeddings(nn.Module):
 
     max_positions: int | None = None
 
-    def __init__(self, settings: WordTableSettings, vocabularies: Vocabularies) -> None:
+    def __init__(self, settings: WordEmbeddingSettings, vocabularies: Vocabularies) -> None:
         super().__init__()
         self.settings = settings
         self.table = build_table(vocabularies.target, settings.width)

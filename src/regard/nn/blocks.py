@@ -15,7 +15,7 @@ from regard.nn.kernels.availability import can_fuse
 from regard.nn.layers.bias_gelu import gelu_of_sum
 from regard.nn.layers.dropout import Dropout
 from regard.nn.layers.linear import as_product, build_linear
-from regard.nn.layers.residual_norm import beside_norm
+from regard.nn.layers.residual_norm import residual_and_norm
 
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu"]
 NormOrder = Literal["post", "pre", "res-post"]
@@ -91,7 +91,7 @@ def build_norm(settings: BlockSettings) -> nn.Module:
 class Residual(nn.Module):
     """A residual connection x + f(x), with dropout on f(x) and the norm in the given order."""
 
-    is_narrow = False
+    is_half_precision = False
     """Keep normalized sums in autocast's half precision instead of fp32."""
 
     def __init__(self, settings: BlockSettings) -> None:
@@ -105,14 +105,14 @@ class Residual(nn.Module):
         # Calling a no-op module takes a microsecond: too much in a decoding step of a thousand.
         dropout = self.dropout if self.training else lambda y: y
         if self.order == "pre":
-            x, normed = beside_norm(self.norm, x)
+            x, normed = residual_and_norm(self.norm, x)
             return x + dropout(sublayer(normed))
         if self.order == "res-post":
             return x + dropout(self._normed(sublayer(x)))
         return self._normed(x + dropout(sublayer(x)))
 
     def _normed(self, x: Tensor) -> Tensor:
-        return as_product(self.norm(x)) if self.is_narrow else self.norm(x)
+        return as_product(self.norm(x)) if self.is_half_precision else self.norm(x)
 
 
 class FeedForward(nn.Module):

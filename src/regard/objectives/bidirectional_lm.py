@@ -6,7 +6,7 @@ from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.loss import Loss, LossPart
 
 
-class TwoWayObjective:
+class BidirectionalObjective:
     """Cross-entropy of the next and of the previous word, with a shared output layer; the loss is their mean."""
 
     parts = ("forward", "backward")

@@ -35,7 +35,7 @@ class MaskedObjectiveSettings(Settings):
     """Weight of the next-sentence loss, relative to that of masked tokens."""
 
 
-class LabelObjectiveSettings(Settings):
+class HeadObjectiveSettings(Settings):
     """Fine-tuning loss."""
 
     lm_weight: float | None = Field(None, ge=0)

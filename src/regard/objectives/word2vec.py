@@ -22,13 +22,13 @@ def noise_bounds(counts: Tensor, smoothing: float) -> Tensor:
     return bounds / bounds[-1]
 
 
-def draw_negatives(bounds: Tensor, shape: tuple[int, ...], generator: torch.Generator | None = None) -> Tensor:
+def sample_negatives(bounds: Tensor, shape: tuple[int, ...], generator: torch.Generator | None = None) -> Tensor:
     """Return words sampled from the distribution with the given cumulative sums."""
     uniforms = torch.rand(shape, device=bounds.device, dtype=bounds.dtype, generator=generator)
     return torch.searchsorted(bounds, uniforms, right=True).clamp(max=len(bounds) - 1)
 
 
-def kept_shares(counts: Tensor, subsampling: float) -> Tensor:
+def keep_probabilities(counts: Tensor, subsampling: float) -> Tensor:
     """Return the probability (V,) that subsampling keeps a word, by the formula of word2vec's source code."""
     if not subsampling:
         return torch.ones(len(counts), dtype=torch.float64)

@@ -68,7 +68,7 @@ def read_text_table(
 def with_texts(table: Table, texts: Sequence[str], progress: Progress = SILENT) -> TextTable:
     """Return a table with its text columns, which are reported."""
     path, shown = table.origin, " and ".join(f'"{name}"' for name in texts)
-    progress.say(f"{path}: the text is in column {shown}{'' if table.has_header else ' (counted from 0)'}.")
+    progress.info(f"{path}: the text is in column {shown}{'' if table.has_header else ' (counted from 0)'}.")
     rows_of_texts = [texts_in(row, texts, f"{path}: {where}") for where, row in table.rows]
     names = table.names if table.has_header else _made_names(table, texts)
     rows = [row if table.has_header else dict(zip(names, row.values())) for _, row in table.rows]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from regard.checkpoint.bundle import TrainingState, read_bundle, read_training
-from regard.checkpoint.store import Keeping
+from regard.checkpoint.store import RetentionPolicy
 from regard.config.resolve import Resolved
 from regard.errors import RegardError, RunError
 from regard.models.base.settings import ModelSettings
@@ -150,7 +150,7 @@ def _train(run: Run, trainer: Trainer, stop_at: int | None) -> Reason:
 def _hooks(
     run: Run, prepared: Prepared[Any], settings: LoopSettings, team: ProcessGroup, progress: Progress
 ) -> Hooks:
-    keeping = Keeping(settings.keep_last, settings.keep_best)
+    keeping = RetentionPolicy(settings.keep_last, settings.keep_best)
 
     def save(state: LoopState, training: TrainingState, value: float | None) -> None:
         if team.is_main:
@@ -186,7 +186,7 @@ def _step_back(run: Run, folder: Path, damages: Sequence[Exception], step: int, 
     for damage in damages:
         progress.warn(f"{damage} Resuming from the checkpoint before it, step {step:,}.")
     if damages:
-        run.checkpoints.forget_after(folder)
+        run.checkpoints.drop_after(folder)
 
 
 def _open(run: Run, job: RunSpec, prepared: Prepared[Any], machine: dict[str, str | int], updates: int) -> None:

@@ -38,4 +38,4 @@ def preflight(settings: RunSettings[Any], prepared: Prepared[Any], progress: Pro
         )  # a warning is labeled as one anyway
         progress.warn(f"{kind}{finding.check}: {finding.sentence}{way_out}")
     if findings:
-        progress.say("More about this, with examples: regard doctor; preflight=false leaves these checks out.")
+        progress.info("More about this, with examples: regard doctor; preflight=false leaves these checks out.")

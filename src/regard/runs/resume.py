@@ -72,7 +72,7 @@ def resume(
     sources = record.sources | dict.fromkeys(changed, "the command line")
     has_checkpoint = run.has_checkpoint
     if not has_checkpoint:
-        progress.say(f"{run.path}: stopped before its first checkpoint, so it starts again from step 0.")
+        progress.info(f"{run.path}: stopped before its first checkpoint, so it starts again from step 0.")
     elif settings.train.schedule in ("cosine", "linear"):
         for name in ("steps", "epochs"):
             if f"train.{name}" in changed:

@@ -57,12 +57,12 @@ def verify_resume(
     job = RunSpec(resolve_run(recipe, changes), is_scored=False)
     with tempfile.TemporaryDirectory(prefix="regard-verify-") as folder:
         straight, cut = (Run(Path(folder) / name) for name in ("straight", "cut"))
-        progress.say(f"{steps} steps straight")
+        progress.info(f"{steps} steps straight")
         execute(straight, job, progress)
-        progress.say(f"{middle} steps, then a stop")
+        progress.info(f"{middle} steps, then a stop")
         execute(cut, replace(job, stop_at=middle), progress)
         torch.manual_seed(torch.seed())  # a random state that was not saved would now differ
-        progress.say(f"resumed for the other {steps - middle}")
+        progress.info(f"resumed for the other {steps - middle}")
         execute(cut, replace(job, start="resume"), progress)
         device = choose_device(job.resolved.settings.machine.device).type
         return Verification(steps, middle, *differences(straight, cut), device)

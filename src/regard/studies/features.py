@@ -68,7 +68,7 @@ class FeatureRow:
     """Epochs at the best validation."""
 
 
-def measure_features(
+def evaluate_features(
     path: str | Path,
     data: ExampleData[TagSource],
     ways: Sequence[Way] = WAYS,

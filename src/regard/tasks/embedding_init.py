@@ -95,7 +95,7 @@ def fill_embeddings(
     for table in _tables(model, role):
         _fill(table, rows, vectors, settings.path)
     size = len(tokenizers[role].vocabulary)
-    progress.say(
+    progress.info(
         f"{settings.path}: {len(rows):,} of the {size:,} tokens have a vector ({len(rows) / max(1, size):.1%}); the "
         f"others are random, and the embedding matrix {'is frozen' if settings.freeze else 'is trained'}."
     )

@@ -9,7 +9,7 @@ from torch import Tensor
 from regard.checkpoint.atomic import fingerprint
 from regard.checkpoint.bundle import Bundle, read_bundle, read_config, weights_of
 from regard.checkpoint.facts import TaskFacts
-from regard.checkpoint.identity import HUGGING_FACE, model_hash, model_place
+from regard.checkpoint.identity import HUGGING_FACE, checkpoint_path, model_hash
 from regard.checkpoint.store import find_checkpoint
 from regard.config.resolve import Layer
 from regard.errors import ConfigError
@@ -94,7 +94,7 @@ def origin_hash(init_from: str) -> str:
     """Return a hash of a pretrained model."""
     if is_word_file(init_from) and Path(init_from).is_file():
         return str(fingerprint(Path(init_from))["sha256"])
-    return model_hash(model_place(init_from))
+    return model_hash(checkpoint_path(init_from))
 
 
 def pretrained_settings(init_from: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from regard.text.tokenizer import SPECIAL_TOKENS, Tokenizer
 SPACE = len(SPECIAL_TOKENS)
 """Id of the token that precedes the bytes of a word; special tokens have lower ids."""
 
-BEGINNINGS = SPACE + 1
+WORD_START_LIMIT = SPACE + 1
 """Tokens with lower ids begin a word: the space token, and special tokens, which are words of their own."""
 
 BYTES = 256

@@ -49,7 +49,7 @@ class Detokenizer:
         return next((size for size in tails if any(stop.startswith(final[-size:]) for stop in self.stops)), 0)
 
 
-def text_behind(tokenizer: Tokenizer, prompt: str, before: Sequence[int], ids: Sequence[int]) -> str:
+def text_after(tokenizer: Tokenizer, prompt: str, before: Sequence[int], ids: Sequence[int]) -> str:
     """Return the text that new ids add to a prompt, whose own ids are `before`."""
     return _Suffix(tokenizer, prompt, before).of(ids)
 

@@ -145,7 +145,7 @@ class WordSettings(Settings):
     """Word boundaries (default: runs of alphanumerics with ' - _ inside); spaces: split at white space only."""
     lowercase: bool = True
     """Lowercase the text."""
-    minimum_count: int = Field(5, ge=1)
+    min_count: int = Field(5, ge=1)
     """Minimum count of a word to get a vector; rarer words are removed from the text."""
     size: int | None = Field(None, ge=1)
     """Maximum vocabulary size in words, the most frequent first (default: all with the minimum count)."""

@@ -98,7 +98,7 @@ def join_phrases(words: Sequence[str], is_phrase: Callable[[str], bool], passes:
 
 def find_phrases(words: WordCounter, pairs: WordCounter, settings: WordSettings) -> frozenset[str]:
     """Return the phrases: pairs whose score, relative to independent words, is above the threshold."""
-    minimum, size = settings.minimum_count, words.total
+    minimum, size = settings.min_count, words.total
     phrases = set()
     for pair, count in pairs.counts.items():
         if count < minimum:

@@ -60,7 +60,7 @@ def test_tokens_of_a_text_have_ids_and_offsets_that_lie_in_it(tmp_path, capsys):
     (tmp_path / "a.txt").write_text("ein Hund, eine Hündin\n" * 5)
     tokenizer.train([tmp_path / "a.txt"], size=60, out=tmp_path / "t.json", quiet=True, json=True)
     report = json.loads(printed(capsys))
-    assert report["unknown"] == 0 and report["size"] <= 60 and report["pieces_per_word"] >= 1
+    assert report["unknown"] == 0 and report["size"] <= 60 and report["tokens_per_word"] >= 1
     tokenizer.show(tmp_path / "t.json", "eine Hündin", json=True)
     shown = json.loads(printed(capsys))
     assert "".join("eine Hündin"[start:end] for start, end in shown["offsets"]).replace(" ", "") == "eineHündin"

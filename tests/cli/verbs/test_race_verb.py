@@ -73,7 +73,8 @@ def test_mistakes_are_one_sentence():
         'model.preset: there is no preset "transformer-tony"; did you mean transformer-tiny?'
     )
     assert str(call("race", "race-miniature", "--models", MODELS, "--budget", "soon").exception) == (
-        '--budget: "soon" is neither a duration nor a count; write it like 10m, 1h30m, 2000 steps, 5 epochs or 3M tokens.'
+        '--budget: "soon" is neither a duration nor a count; write it like 10m, 1h30m, 2000 steps, 5 epochs or 3M '
+        "tokens."
     )
     unknown = call("race", "race-miniature", "--vary", "model.alinment").exception
     assert str(unknown).startswith("--vary model.alinment: unknown setting; ")
@@ -101,7 +102,7 @@ def test_without_a_terminal_changes_of_state_are_lines():
     messages = []
 
     class Telling(Progress):
-        def say(self, message):
+        def info(self, message):
             messages.append(message)
 
     changes = StateLines(Telling())

@@ -97,7 +97,7 @@ def test_the_texts_of_a_run_are_tokenised_side_by_side(tmp_path, tokenizer):
     said = []
 
     class Listening(Progress):
-        def say(self, message):
+        def info(self, message):
             said.append(message)
 
     for name in ("a", "b", "c"):

@@ -5,7 +5,7 @@ import pytest
 from regard import miniature
 from regard.data.corpus.sentences import LONGEST, SentenceEncoder, split_sentences
 from regard.data.corpus.shards import tokenize
-from regard.data.settings.text import MarkedSource
+from regard.data.settings.text import DocumentSource
 from regard.data.sources.documents import DocumentChunk
 from regard.text.settings import MaskedTextSettings
 from regard.text.training import train_tokenizer
@@ -75,7 +75,7 @@ def test_a_text_without_full_stops_is_cut_into_parts(tokenizer):
 
 
 def test_shards_know_how_they_were_read(tokenizer, tmp_path):
-    place = MarkedSource(paths=("miniature:train",), max_rows=20)
+    place = DocumentSource(paths=("miniature:train",), max_rows=20)
     marked = tokenize(place, tokenizer, tmp_path, sentences="marks")
     lines = tokenize(place, tokenizer, tmp_path, sentences="lines")
     plain = tokenize(place, tokenizer, tmp_path)

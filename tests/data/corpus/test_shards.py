@@ -346,7 +346,7 @@ def test_two_processes_make_it_once(tmp_path, tokenizer):
     said, found = [], []
 
     class Listening(Progress):
-        def say(self, message):
+        def info(self, message):
             said.append(message)
 
     out.mkdir()

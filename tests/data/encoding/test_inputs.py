@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard.data.encoding.inputs import FINE, MANY, PaddedInputs, Tensors, VarlenInputs, as_rows, end_to_end
+from regard.data.encoding.inputs import FINE, MANY, PaddedInputs, Tensors, VarlenInputs, as_padded, as_varlen
 from regard.data.encoding.sequences import Sequences
 
 
@@ -15,12 +15,12 @@ def sequences_of(lengths):
 
 
 def ragged_inputs(lengths, starts=2):
-    return end_to_end(sequences_of(lengths), np.arange(len(lengths)), np.full(len(lengths), starts))
+    return as_varlen(sequences_of(lengths), np.arange(len(lengths)), np.full(len(lengths), starts))
 
 
 def test_varlen_inputs_are_the_padded_ones_without_padding():
     sequences, rows = sequences_of([4, 1, 3]), np.array([2, 0])
-    padded, varlen = as_rows(sequences, rows, 0), end_to_end(sequences, rows, np.array([2, 1, 9]))
+    padded, varlen = as_padded(sequences, rows, 0), as_varlen(sequences, rows, np.array([2, 1, 9]))
     assert padded.tokens[padded.token_mask].tolist() == varlen.tokens.tolist() == [21, 22, 23, 1, 2, 3, 4]
     assert padded.shape == (2, 4) and varlen.shape == (7, 2, 4)
     assert varlen.cu_seqlens.tolist() == [0, 3, 7] and varlen.cu_seqlens.dtype == torch.int32
@@ -32,7 +32,7 @@ def test_varlen_inputs_are_the_padded_ones_without_padding():
 
 @pytest.mark.parametrize("limit", [None, 5, 6, 100])
 def test_tokens_of_padded_rows_are_found_again_in_a_bucket(limit):
-    inputs = as_rows(sequences_of([5, 2, 3, 1, 4, 5, 2, 1, 3]), np.arange(9), 0)
+    inputs = as_padded(sequences_of([5, 2, 3, 1, 4, 5, 2, 1, 3]), np.arange(9), 0)
     grown = inputs.padded_to_bucket(limit)
     positions = torch.arange(inputs.tokens.numel())
     assert torch.equal(grown.tokens.flatten()[inputs.moved(positions, grown)], inputs.tokens.flatten())

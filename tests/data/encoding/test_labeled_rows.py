@@ -178,7 +178,7 @@ def test_texts_apart_are_looked_at_as_wholes(bert):
     tokenizer, frame = bert
     found = encode_texts([("a b c", "d"), ("e f", "g")], [0.5, 1.0], tokenizer, frame, 4, "bi-encoder")
     assert found.is_truncated.tolist() == [True, False]
-    batch = replace(found, looks_at_all=True).batch(np.array([1, 0]))
+    batch = replace(found, uses_pooling=True).batch(np.array([1, 0]))
     assert (
         words(tokenizer, batch.reading.tokens.tolist())
         == "[CLS] e f [SEP] [CLS] g [SEP] [CLS] a b [SEP] [CLS] d [SEP]"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from regard.data.encoding.question_windows import encode_questions, usual_answer
+from regard.data.encoding.question_windows import encode_questions, majority_answer
 from regard.data.encoding.templates import SequenceTemplate
 from regard.data.sources.squad import GoldAnswer, QuestionRow
 from regard.text.settings import TokenizerSettings
@@ -102,5 +102,5 @@ def test_the_usual_answer_is_the_one_most_people_gave():
         GoldAnswer("zz", -1),
         GoldAnswer("zz", -1),
     )
-    assert usual_answer(QuestionRow("1", "x", TEXT, answers)) == GoldAnswer("b", 2)
-    assert usual_answer(QuestionRow("1", "x", TEXT, (GoldAnswer("zz", -1),))) is None
+    assert majority_answer(QuestionRow("1", "x", TEXT, answers)) == GoldAnswer("b", 2)
+    assert majority_answer(QuestionRow("1", "x", TEXT, (GoldAnswer("zz", -1),))) is None

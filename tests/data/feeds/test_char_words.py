@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from regard.data.feeds.char_words import CharWordFeed, WordBook, count_words, fixed_words
+from regard.data.feeds.char_words import CharWordFeed, WordLookup, count_words, fixed_words
 from regard.data.feeds.sampler import Position
 from regard.data.feeds.windows import IdStream
 from regard.text.char_tokenizer import spelling_tokenizer, word_tokenizer
@@ -24,14 +24,14 @@ def test_words_are_counted_and_numbered_as_they_are_spelled():
     assert known[:3] == [",", ".", "The"] and len(known) == 6  # four times each, by their spelling
     words = word_tokenizer(count_words(stream(TEXT), 100, 1, 20))
     assert set(words.vocabulary.values()) == set(WORDS)
-    first, numbers = WordBook(words, 20)(stream(TEXT).ids)
+    first, numbers = WordLookup(words, 20)(stream(TEXT).ids)
     assert words.tokens(numbers) == [*WORDS, "</s>"]
     assert [TOKENIZER.tokens([stream(TEXT).ids[place]])[0] for place in first] == ["Ġ"] * len(WORDS) + ["</s>"]
 
 
 def test_a_word_that_is_unknown_or_too_long_is_called_so():
     words = word_tokenizer(["cat", "internationa"])
-    _, numbers = WordBook(words, 13)(stream("cat cats internationalisation").ids)
+    _, numbers = WordLookup(words, 13)(stream("cat cats internationalisation").ids)
     assert words.tokens(numbers) == ["cat", "<unk>", "<unk>", "</s>"]
 
 
@@ -39,7 +39,7 @@ def test_a_word_that_is_unknown_or_too_long_is_called_so():
 def test_every_word_is_in_one_window_of_an_epoch_with_all_its_letters(length, limit):
     whole = stream(*[TEXT] * 5)
     words = word_tokenizer(sorted(set(WORDS)))
-    book = WordBook(words, 20)
+    book = WordLookup(words, 20)
     found = []
     for batch in fixed_words(whole, book, length, limit):
         rows = [row[row >= 0].tolist() for row in batch.words]
@@ -52,13 +52,13 @@ def test_every_word_is_in_one_window_of_an_epoch_with_all_its_letters(length, li
 
 def test_a_word_longer_than_a_window_is_unknown_and_nothing_breaks():
     words = word_tokenizer(["a"])
-    batches = list(fixed_words(stream("a " + "x" * 90 + " a"), WordBook(words, 20), 16, 64))
+    batches = list(fixed_words(stream("a " + "x" * 90 + " a"), WordLookup(words, 20), 16, 64))
     assert sum(int((batch.words == words.unk_id).sum()) for batch in batches) >= 1
 
 
 def test_a_position_finds_the_same_updates_again():
     words = word_tokenizer(sorted(set(WORDS)))
-    feed = lambda: CharWordFeed(stream(*[TEXT] * 20), WordBook(words, 20), 24, 120, 60, seed=3)
+    feed = lambda: CharWordFeed(stream(*[TEXT] * 20), WordLookup(words, 20), 24, 120, 60, seed=3)
     updates = feed().updates(Position())
     some = [next(updates) for _ in range(feed().updates_in(0) + 2)]
     again = next(feed().updates(some[4].following))

@@ -11,7 +11,7 @@ from regard.data.counter_rng import key_of, keys_at, uniform
 from regard.data.feeds.masking import Masker
 from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
 from regard.data.settings.masking import MaskingSettings
-from regard.data.settings.text import MarkedSource
+from regard.data.settings.text import DocumentSource
 from regard.errors import ConfigError
 from regard.text.settings import MaskedTextSettings, TokenizerSettings
 from regard.text.training import train_tokenizer
@@ -21,7 +21,7 @@ from regard.text.training import train_tokenizer
 def told(tmp_path_factory):
     stories = list(miniature.documents("train", 1000))
     tokenizer = train_tokenizer(stories, MaskedTextSettings(size=120))  # small: most words have several pieces
-    place = MarkedSource(paths=("miniature:train",), max_rows=1000)
+    place = DocumentSource(paths=("miniature:train",), max_rows=1000)
     return tokenize(place, tokenizer, tmp_path_factory.mktemp("masks"), sentences="marks"), tokenizer
 
 

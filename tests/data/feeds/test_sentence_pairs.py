@@ -103,7 +103,7 @@ def test_without_pairs_sequences_are_full_and_go_on_across_documents(told):
 
 def test_without_pairs_each_sequence_may_hold_one_document_and_no_label(told):
     corpus, tokenizer = told
-    apart = SentencePairSampler(corpus, Marks.of(tokenizer), 64, False, is_apart=True)
+    apart = SentencePairSampler(corpus, Marks.of(tokenizer), 64, False, is_one_document=True)
     rows, where = windows(apart), whereabouts(tokenizer)
     assert set(rows.is_next.tolist()) == {NO_LABEL} and np.diff(rows.cu_seqlens).max() <= 64
     documents = [{place[0] for place in places(first, where)} for first, _ in texts_of(rows, tokenizer)]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marked import told_apart
-from regard.data.feeds.char_words import CharWordFeed, WordBook
+from regard.data.feeds.char_words import CharWordFeed, WordLookup
 from regard.data.feeds.feed import PairFeed
 from regard.data.feeds.mask_predict import MaskedPairs
 from regard.data.feeds.masked_lm import MaskedFeed, Stage, fixed_batches, has_masked_tokens
@@ -38,12 +38,12 @@ def first_updates(feed):
 
 @settings(max_examples=25, deadline=None)
 @given(sizes, st.sampled_from([8, 12, 32, 128]), st.integers(1, 60), st.booleans(), st.booleans(), st.integers(0, 99))
-def test_every_update_of_masked_sequences_holds_one(sizes, length, tokens, has_pairs, is_apart, seed):
+def test_every_update_of_masked_sequences_holds_one(sizes, length, tokens, has_pairs, is_one_document, seed):
     with tempfile.TemporaryDirectory() as folder:
         corpus, tokenizer = told_apart(Path(folder), sizes)
-        pairs = SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, 0.1, is_apart)
+        pairs = SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, 0.1, is_one_document)
         masker = Masker(MaskingSettings(), tokenizer)
-        assert has_masked_tokens(pairs, masker) and 0 <= pairs.pair_share <= 1
+        assert has_masked_tokens(pairs, masker) and 0 <= pairs.pair_fraction <= 1
         for update in first_updates(MaskedFeed([Stage(pairs)], masker, tokens, 10**6, seed)):
             assert sum(batch.label_count for batch in update.micro_batches) >= 1 and update.tokens >= 3
         assert sum(batch.label_count for batch in fixed_batches(pairs, masker, length)) >= 1
@@ -92,7 +92,7 @@ TOKENIZER = spelling_tokenizer()
 )
 def test_windows_of_spelled_words_are_whole_whatever_their_length(words, length, tokens, seed):
     stream = IdStream(np.array([*TOKENIZER.encode(" ".join(words)).ids, TOKENIZER.eos_id]))
-    book = WordBook(word_tokenizer(["a", "the"]), 20)
+    book = WordLookup(word_tokenizer(["a", "the"]), 20)
     for update in first_updates(CharWordFeed(stream, book, length, tokens, 100, seed)):
         for batch in update.micro_batches:
             assert batch.words.shape[0] == len(batch.cu_seqlens) - 1 and (batch.words[:, 0] >= 0).all()

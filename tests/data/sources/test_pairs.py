@@ -54,7 +54,7 @@ def test_columns_are_taken_by_number_or_name_and_said(tmp_path):
     said = []
 
     class Listening(Progress):
-        def say(self, message):
+        def info(self, message):
             said.append(message)
 
     three = written(tmp_path / "p.tsv", "1\tThe dog\tDer Hund\n2\tYes\tJa\n")
@@ -201,7 +201,7 @@ def test_pairs_beyond_the_count_are_told(tmp_path):
     said = []
 
     class Listening(Progress):
-        def say(self, message):
+        def info(self, message):
             said.append(message)
 
     path = written(tmp_path / "a.jsonl", '{"source": "Ja", "target": "Yes"}\n' * 3)

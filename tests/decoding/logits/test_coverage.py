@@ -43,7 +43,7 @@ def test_the_coverage_penalty_is_that_of_the_paper(beam_size):
             tokens = len(found.ids) + found.is_finished
             penalty = coverage_of(model, source[row, :length], found.ids, found.is_finished)
             assert abs(found.score - (found.log_probability / tokens + 0.3 * penalty)) < 1e-4
-    assert not any(probe.is_heard for probe in probes(model).values())
+    assert not any(probe.has_listener for probe in probes(model).values())
 
 
 def test_a_strong_coverage_penalty_changes_the_order():

@@ -5,8 +5,8 @@ import pytest
 from encoder_folders import small_bert
 from regard.errors import CheckpointError, ConfigError
 from regard.interop.huggingface.encoder_configs import (
-    ENCODER_FORMS,
-    HEADED_FORMS,
+    ENCODER_ARCHITECTURES,
+    HEADED_ARCHITECTURES,
     NUMBERS,
     check_encoder,
     encoder_config,
@@ -21,7 +21,7 @@ from regard.models.bert import BertSettings
 def test_settings_round_trip(activation):
     settings = small_bert(activation=activation, dropout=0.2, embedding_dropout=0.2, segments=3)
     check_encoder(settings)
-    config = encoder_config(settings, 70, ENCODER_FORMS[0])
+    config = encoder_config(settings, 70, ENCODER_ARCHITECTURES[0])
     assert config["vocab_size"] == 70 and config["architectures"] == ["BertForPreTraining"]
     values = encoder_settings(config, "config.json") | {"next_sentence_head": settings.next_sentence_head}
     assert BertSettings(**values) == settings and not lost_in_encoder(settings)
@@ -36,7 +36,7 @@ def test_defaults_are_those_of_transformers():
 
 def test_every_architecture_is_found_by_its_name_and_exists_there():
     transformers = pytest.importorskip("transformers")
-    for form in (*ENCODER_FORMS, *HEADED_FORMS):
+    for form in (*ENCODER_ARCHITECTURES, *HEADED_ARCHITECTURES):
         assert encoder_form({"architectures": [form.architecture]}, "x") is form
         assert hasattr(transformers, form.architecture) and hasattr(transformers, form.auto)
     assert encoder_form({}, "x").architecture == encoder_form({"architectures": []}, "x").architecture == "BertModel"
@@ -53,7 +53,7 @@ def test_every_architecture_is_found_by_its_name_and_exists_there():
 )
 def test_a_config_of_something_else_is_refused(changes, sentence):
     with pytest.raises(CheckpointError) as error:
-        encoder_settings(encoder_config(small_bert(), 70, ENCODER_FORMS[-1]) | changes, "x")
+        encoder_settings(encoder_config(small_bert(), 70, ENCODER_ARCHITECTURES[-1]) | changes, "x")
     assert str(error.value) == sentence
 
 

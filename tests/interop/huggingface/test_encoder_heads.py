@@ -16,13 +16,13 @@ from regard.checkpoint.bundle import Bundle, read_bundle, write_bundle
 from regard.checkpoint.identity import model_hash
 from regard.data.encoding.inputs import VarlenInputs
 from regard.errors import CheckpointError, ConfigError
-from regard.interop.huggingface.encoder_configs import HEADED_FORMS
+from regard.interop.huggingface.encoder_configs import HEADED_ARCHITECTURES
 from regard.interop.huggingface.encoder_heads import (
     head_config,
     head_kind,
     head_to_ours,
     head_to_theirs,
-    headed_form,
+    headed_architecture,
     read_head,
 )
 from regard.interop.huggingface.read import read, read_task
@@ -321,7 +321,7 @@ def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
 def test_a_head_round_trips_without_its_body(kind, tokenizer):
     bundle = headed_bundle(tokenizer, kind)
     config = head_config(bundle) | {"max_position_embeddings": 32}
-    form = headed_form(bundle)
+    form = headed_architecture(bundle)
     assert form.architecture == KINDS[kind][1] and head_kind(form, config) == kind
     head, facts = read_head(config, kind, "x")
     assert (head.kind, head.outputs) == (kind, bundle.head.outputs) and facts["max_length"] == 32
@@ -336,7 +336,7 @@ def test_a_head_round_trips_without_its_body(kind, tokenizer):
 
 
 def test_one_label_is_a_regression_unless_it_is_named_a_class():
-    form = HEADED_FORMS[0]
+    form = HEADED_ARCHITECTURES[0]
     assert head_kind(form, {"num_labels": 1}) == head_kind(form, {"id2label": {"0": "score"}}) == "regression"
     assert head_kind(form, {}) == head_kind(form, {"num_labels": 2}) == "classification"
     assert head_kind(form, {"num_labels": 1, "problem_type": "single_label_classification"}) == "classification"

@@ -14,8 +14,8 @@ from regard.interop.huggingface.folder import (
     read_config,
     read_object,
     read_tensors,
+    write_new_folder,
     write_tensors,
-    write_whole,
 )
 from regard.interop.huggingface.schemas import Config
 from regard.models.base.settings import Vocabularies
@@ -102,13 +102,13 @@ def test_a_folder_is_written_all_or_none(tmp_path):
         write_tensors(folder, TENSORS)
         raise OSError(28, "No space left on device")
 
-    assert message(lambda: write_whole(tmp_path / "a", fails)) == (
+    assert message(lambda: write_new_folder(tmp_path / "a", fails)) == (
         f"{tmp_path / 'a'}: it could not be written (No space left on device); free some space or name "
         "another folder."
     )
     assert not list(tmp_path.iterdir())
-    write_whole(tmp_path / "a", lambda folder: write_tensors(folder, TENSORS))
-    assert message(lambda: write_whole(tmp_path / "a", fails)).endswith(
+    write_new_folder(tmp_path / "a", lambda folder: write_tensors(folder, TENSORS))
+    assert message(lambda: write_new_folder(tmp_path / "a", fails)).endswith(
         "it exists already; name a folder that does not."
     )
     assert read_tensors(tmp_path / "a").keys() == TENSORS.keys()

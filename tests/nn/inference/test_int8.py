@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from generators import FAMILIES, settings_of
 from language import small_language_model
 from regard.errors import ConfigError
-from regard.nn.inference.int8 import HALF, Int8Weight, can_multiply_int8, drop_int8, own_weights, quantize_int8
+from regard.nn.inference.int8 import HALF, Int8Weight, can_multiply_int8, drop_int8, quantize_int8, without_int8
 from regard.nn.inference.prepacked import packed
 from small import random_tokens
 
@@ -98,7 +98,7 @@ def test_a_model_holds_them_and_lets_go(family):
         assert (held - by_definition(model, tokens)).norm() < 1e-3 * plain.norm()  # ... hardly anything else
         with packed(model):  # nothing is lent in place of what is held
             assert model.head.packed is None and torch.equal(model(tokens), held)
-        with own_weights(model):
+        with without_int8(model):
             assert model.head.int8 is None and torch.equal(model(tokens), plain)
         assert torch.equal(model(tokens), held) and list(model.state_dict()) == names
         drop_int8(model)

@@ -9,8 +9,8 @@ from regard.nn.layers.recurrent import (
     ForwardLayer,
     RecurrentLayer,
     last_real,
+    reversed_positions,
     turned,
-    turned_places,
 )
 
 KINDS = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
@@ -109,7 +109,7 @@ def test_the_three_ways_to_join_two_directions():
 
 def test_turning_a_sentence_twice_gives_it_back_and_so_does_its_gradient():
     x, token_mask = torch.randn(3, 5, 2, dtype=torch.double, requires_grad=True), real_of([5, 3, 1], 5)
-    places = turned_places(token_mask)
+    places = reversed_positions(token_mask)
     assert places.tolist() == [[4, 3, 2, 1, 0], [2, 1, 0, 3, 4], [0, 1, 2, 3, 4]]
     assert_close(turned(turned(x, places), places), x)
     assert torch.autograd.gradcheck(lambda each: turned(each, places), x)

@@ -1,13 +1,13 @@
 import torch
 from torch import nn
 
-from regard.nn.layers.residual_norm import beside_norm, norm_backward
+from regard.nn.layers.residual_norm import norm_backward, residual_and_norm
 
 
 def test_without_a_gpu_a_norm_is_the_module_itself():
     for norm in (nn.LayerNorm(8), nn.RMSNorm(8), nn.LayerNorm(8).eval()):
         x = torch.randn(2, 8)
-        beside, normed = beside_norm(norm, x)
+        beside, normed = residual_and_norm(norm, x)
         assert beside is x and torch.equal(normed, norm(x))
 
 

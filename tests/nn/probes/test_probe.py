@@ -17,16 +17,16 @@ def test_probes_are_named_by_their_paths():
 
 def test_a_probe_without_a_listener_returns_the_value_itself():
     probe, x = Probe(), torch.randn(2)
-    assert not probe.is_heard and probe(x) is x
+    assert not probe.has_listener and probe(x) is x
 
 
 def test_a_listener_receives_the_value_and_may_replace_it():
     probe, x, received = Probe(), torch.randn(2), []
     with listening({probe: received.append}):
-        assert probe.is_heard and probe(x) is x
+        assert probe.has_listener and probe(x) is x
     with listening({probe: lambda value: value * 2}):
         assert torch.equal(probe(x), 2 * x)
-    assert received == [x] and not probe.is_heard
+    assert received == [x] and not probe.has_listener
 
 
 def test_a_probe_takes_one_listener_which_leaves_after_an_error():
@@ -35,7 +35,7 @@ def test_a_probe_takes_one_listener_which_leaves_after_an_error():
         refused = pytest.raises(RuntimeError, match=r"^A probe takes one listener at a time.$")
         with refused, listening({other: lambda value: None, probe: lambda value: None}):
             pass
-        assert probe.is_heard and not other.is_heard  # nothing was attached
+        assert probe.has_listener and not other.has_listener  # nothing was attached
     with pytest.raises(KeyError), listening({probe: lambda value: None}):
         raise KeyError
-    assert not probe.is_heard
+    assert not probe.has_listener

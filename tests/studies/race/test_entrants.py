@@ -112,7 +112,7 @@ def test_a_setting_that_only_some_models_have_is_left_out_elsewhere(monkeypatch)
     said = []
 
     class Telling(Progress):
-        def say(self, message):
+        def info(self, message):
             said.append(message)
 
     overrides = {"model.heads": 2, "model.width": 32}

@@ -44,5 +44,5 @@ def test_choices_that_cannot_be_scored_are_refused(choices, sentence):
 def test_choices_are_encoded_for_the_pooling_of_the_head(pooling, pools_all):
     rows = [MultipleChoiceRow(TEXTS[0], tuple(TEXTS[1:4]), 2), MultipleChoiceRow("film " * 60, ("a", "b"), 0)]
     encoded = encode_choice_rows(head_bundle("choose", pooling=pooling), rows)
-    assert encoded.looks_at_all == pools_all and encoded.labels.tolist() == [2, 0]
+    assert encoded.uses_pooling == pools_all and encoded.labels.tolist() == [2, 0]
     assert encoded.is_truncated.tolist() == [False, True]

@@ -58,7 +58,7 @@ def test_the_number_of_texts_must_be_that_of_the_model():
 def test_rows_are_encoded_for_the_pooling_of_the_head(pooling, pools_all):
     bundle = head_bundle("classify", pooling=pooling)
     encoded = encode_rows(bundle, [(TEXTS[0],), ("film " * 60,)], [0, 2])
-    assert encoded.looks_at_all == pools_all and encoded.labels.tolist() == [0, 2]
+    assert encoded.uses_pooling == pools_all and encoded.labels.tolist() == [0, 2]
     assert encoded.is_truncated.tolist() == [False, True] and int(encoded.sequences.lengths.max()) == 40
 
 

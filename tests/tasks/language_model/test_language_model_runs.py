@@ -42,7 +42,7 @@ class Messages(Progress):
     def __init__(self):
         self.messages = []
 
-    def say(self, message):
+    def info(self, message):
         self.messages.append(message)
 
 

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 import regard
 from encoder_folders import bert_tokenizer, their_encoder
 from regard.checkpoint.bundle import read_bundle, read_training
-from regard.data.settings.text import MarkedSource
+from regard.data.settings.text import DocumentSource
 from regard.errors import ConfigError, DataError, RunError
 from regard.progress import Progress
 from regard.runs.planning.plan import plan_run
@@ -108,7 +108,7 @@ def test_a_run_is_evaluated_on_other_text_and_on_its_own(tmp_path, text):
     assert evaluate_sets(run.path)["valid"].evaluation.to_dict() == run.record.scores["valid"]
     other = tmp_path / "other.txt"
     other.write_text("\n\n".join(regard.miniature.documents("test", 20)), encoding="utf-8")
-    (evaluated,) = evaluate_sets(run.path, MarkedSource(paths=(str(other),))).values()
+    (evaluated,) = evaluate_sets(run.path, DocumentSource(paths=(str(other),))).values()
     metrics = evaluated.evaluation.metrics
     assert metrics["pairs"] > 5 and metrics["masked"] > 100
     assert metrics["test_set"] != run.record.scores["valid"]["test_set"]

@@ -11,7 +11,7 @@ from regard import miniature
 from regard.data.corpus.splits import tokenize_all
 from regard.data.feeds.masking import Masker
 from regard.data.settings.masking import MaskingSettings
-from regard.data.settings.text import MarkedTextData, SequenceSettings
+from regard.data.settings.text import MaskedTextData, SequenceSettings
 from regard.errors import ConfigError, DataError
 from regard.interop.huggingface.encoder_configs import MASKED_WORDS
 from regard.models.base.settings import ModelSettings
@@ -68,7 +68,7 @@ def text(tmp_path, tokenizer):
         for name in sources:
             (tmp_path / f"{name}.txt").write_text("\n\n".join(documents), encoding="utf-8")
         settings = run_settings(tmp_path / "train.txt", **more)
-        data = MarkedTextData.model_validate_json(json.dumps(sources))
+        data = MaskedTextData.model_validate_json(json.dumps(sources))
         return settings, tokenize_all(data, tokenizer, tmp_path / "corpus")
 
     return made

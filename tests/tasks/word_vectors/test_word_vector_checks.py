@@ -20,12 +20,12 @@ def examine(tmp_path, monkeypatch):
 
 
 def test_too_few_words_and_words_without_vectors_are_reported_with_a_remedy(examine):
-    report = examine("vectors", {"text.minimum_count": 40})
+    report = examine("vectors", {"text.min_count": 40})
     (few,), (rare,) = report.find("few-words"), report.find("left-out-words")
     assert few.severity == "warning" and "too few for good neighbors" in few.sentence
-    assert rare.severity == "warning" and rare.way_out == "take rarer words too: text.minimum_count=20"
+    assert rare.severity == "warning" and rare.way_out == "take rarer words too: text.min_count=20"
     assert rare.figures["fraction"] > 0.1
-    (kept,) = examine("vectors", {"text.minimum_count": 1}).find("left-out-words")
+    (kept,) = examine("vectors", {"text.min_count": 1}).find("left-out-words")
     assert kept.severity == "ok" and kept.sentence == "100.0 % of the text's words have vectors."
 
 

@@ -33,7 +33,7 @@ def settings(folder, **more):
     return {
         "data.train.paths": [str(folder)],
         "model.width": 16,
-        "text.minimum_count": 2,
+        "text.min_count": 2,
         "train.epochs": 2.0,
         "train.words_per_update": 4096,
         "machine.threads": 1,
@@ -100,7 +100,7 @@ def test_several_threads_train_and_report_that_they_do_not_repeat(book, monkeypa
     messages = []
 
     class Messages(regard.progress.Progress):
-        def say(self, message):
+        def info(self, message):
             messages.append(message)
 
     threads = torch.get_num_threads()
@@ -140,7 +140,7 @@ def test_a_dry_run_counts(book):
 @pytest.mark.parametrize(
     "changes, error, words",
     [
-        ({"text.minimum_count": 10**6}, DataError, "occur 1,000,000 times or more"),
+        ({"text.min_count": 10**6}, DataError, "occur 1,000,000 times or more"),
         ({"data.train.paths": ["none.txt"]}, DataError, "none.txt: there is no such file"),
         ({"evaluation.analogies": "none.txt"}, DataError, "none.txt: there is no such file"),
         ({"objective.window": 0}, ConfigError, "objective.window: 0 is out of range"),

@@ -19,7 +19,7 @@ from regard.tasks.evaluation import Evaluation
 from regard.tasks.word_vectors.card import data_section, scores_section
 from regard.tasks.word_vectors.checks import word_findings
 from regard.tasks.word_vectors.init_from import init_vectors
-from regard.tasks.word_vectors.map import draw_map, project
+from regard.tasks.word_vectors.map import plot_map, project
 from regard.tasks.word_vectors.prepare import PreparedWords, prepare_vectors, vocabulary_of
 from regard.tasks.word_vectors.records import WordReport
 from regard.tasks.word_vectors.settings import VectorSettings
@@ -29,7 +29,7 @@ from regard.training.device.machine import prepare_machine
 from regard.training.settings import MachineSettings
 from run_records import card_of, run_record
 
-COUNTS = {"documents": 12, "tokens": 900, "bytes": 5000, "words": 800, "words_read": 1000, "forgotten_below": None}
+COUNTS = {"documents": 12, "tokens": 900, "bytes": 5000, "words": 800, "words_read": 1000, "pruned_below": None}
 SOURCES = {"train": {"paths": ["books"]}}
 SECTION = {"name": "all", "questions": 4, "covered": 2, "right": 1, "accuracy": 0.5}
 ANALOGIES = {"path": "q.txt", "sections": [SECTION], "total": SECTION, "semantic": SECTION, "syntactic": SECTION}
@@ -78,8 +78,8 @@ def test_few_words_are_graded(words, severity):
     "more, remedy",
     [
         ({"text": {"size": 100}}, "allow more words: text.size=200"),
-        ({"text": {"minimum_count": 9}}, "take rarer words too: text.minimum_count=4"),
-        ({"text": {"minimum_count": 1}}, "add text"),
+        ({"text": {"min_count": 9}}, "take rarer words too: text.min_count=4"),
+        ({"text": {"min_count": 1}}, "add text"),
     ],
 )
 def test_words_without_vectors_have_a_remedy(more, remedy):
@@ -91,15 +91,15 @@ def test_words_without_vectors_have_a_remedy(more, remedy):
 
 def test_pruned_words_are_noted():
     assert "forgotten-words" not in findings()
-    assert "those below 3 occurrences were pruned" in findings({"forgotten_below": 3})["forgotten-words"].sentence
+    assert "those below 3 occurrences were pruned" in findings({"pruned_below": 3})["forgotten-words"].sentence
 
 
 def test_words_are_counted_once(tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("the dog saw the cat and the dog\n")
-    settings = run_settings(tmp_path / "a.txt", text={"minimum_count": 2})
+    settings = run_settings(tmp_path / "a.txt", text={"min_count": 2})
     tokenizer, counts, totals = vocabulary_of(settings, tmp_path / "corpus", SILENT)
     assert [tokenizer.vocabulary[number] for number in range(2)] == ["the", "dog"] and counts.tolist() == [3, 2]
-    assert totals == {"words_read": 8, "forgotten_below": 0}
+    assert totals == {"words_read": 8, "pruned_below": 0}
     monkeypatch.setattr("regard.tasks.word_vectors.prepare.count_words", None)  # must not be called
     again = vocabulary_of(settings, tmp_path / "corpus", SILENT)
     assert again[0].to_json() == tokenizer.to_json() and np.array_equal(again[1], counts) and again[2] == totals
@@ -111,7 +111,7 @@ def test_words_are_counted_once(tmp_path, monkeypatch):
 def test_the_plan_counts_words_with_vectors(tmp_path):
     (tmp_path / "a.txt").write_text("the dog saw the cat and the dog\n" * 3)
     data = {"train": {"paths": [str(tmp_path / "a.txt")]}, "folder": str(tmp_path / "corpus")}
-    settings = run_settings(data=data, text={"minimum_count": 4})
+    settings = run_settings(data=data, text={"min_count": 4})
     prepared = prepare_vectors(settings, Context(CPU))
     assert TASK.plan(prepared) == {"train_words": 15} and prepared.report.vocabulary == 2
     assert prepared.report.train.words_read == 24 and prepared.tests == {}
@@ -179,7 +179,7 @@ def test_the_card_has_tables_of_scores_and_the_sizes_of_the_text():
     lines = scores_section(card_of(record))
     assert "| all | 4 | 2 | 50.0 % |" in lines and "| ws.txt | 3 | 2 | 0.750 | - |" in lines
     assert "| `books` | 12 | 1,000 | 800 | 50 |" in data_section(card_of(record))
-    pruned = run_record("vectors", {"train": COUNTS | {"forgotten_below": 3}, "vocabulary": 50}, None, SOURCES)
+    pruned = run_record("vectors", {"train": COUNTS | {"pruned_below": 3}, "vocabulary": 50}, None, SOURCES)
     assert "regard vectors evaluate runs/one --analogies FILE" in scores_section(card_of(pruned))[-1]
     assert any("3 occurrences or fewer may have been pruned" in line for line in data_section(card_of(pruned)))
 
@@ -207,14 +207,14 @@ def test_a_map_repeats_and_equal_vectors_are_one_point():
 
 
 def test_a_map_is_a_picture_and_a_page(golden, tmp_path):
-    picture, page = draw_map(golden, ["king", "queen"], 4, "pca", tmp_path / "new" / "map")
+    picture, page = plot_map(golden, ["king", "queen"], 4, "pca", tmp_path / "new" / "map")
     assert picture.read_bytes().startswith(b"\x89PNG") and picture.name == "map.png"
     text = page.read_text(encoding="utf-8")
     assert all(json.dumps(word) in text for word in ("man", "woman", "king", "queen"))
     with pytest.raises(ConfigError, match="2 words make no map; name 3 to 5,000, or give --top 500"):
-        draw_map(golden, ["king", "queen"], None, "pca", tmp_path / "map")
+        plot_map(golden, ["king", "queen"], None, "pca", tmp_path / "map")
     with pytest.raises(ConfigError, match='method: "umap" is not one of pca, tsne'):
-        draw_map(golden, [], 5, "umap", tmp_path / "map")
+        plot_map(golden, [], 5, "umap", tmp_path / "map")
     broken = WordVectors(["a", "b", "c"], np.array([[1, 2], [np.nan, 1], [2, 1]], np.float32), "broken")
     with pytest.raises(DataError, match="broken: a vector of these words has a value that is not finite"):
-        draw_map(broken, ["a", "b", "c"], None, "pca", tmp_path / "map")
+        plot_map(broken, ["a", "b", "c"], None, "pca", tmp_path / "map")

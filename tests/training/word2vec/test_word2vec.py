@@ -10,7 +10,7 @@ import torch
 from regard.models.base.settings import Vocabularies
 from regard.models.word_vectors import WordVectorSettings, WordVectorTables
 from regard.objectives.settings import VectorObjectiveSettings
-from regard.objectives.word2vec import draw_negatives, kept_shares, negative_sampling_loss, noise_bounds
+from regard.objectives.word2vec import keep_probabilities, negative_sampling_loss, noise_bounds, sample_negatives
 from regard.training.word2vec.batches import Batches
 from regard.training.word2vec.settings import VectorTrainSettings
 from regard.training.word2vec.trainer import Kernel, alias_table
@@ -41,7 +41,7 @@ def test_negatives_are_drawn_by_smoothed_counts(smoothing):
     weights = COUNTS**smoothing
     expected = weights / weights.sum()
     bounds = noise_bounds(torch.from_numpy(COUNTS), smoothing)
-    drawn = draw_negatives(bounds, (200_000,), torch.Generator().manual_seed(1))
+    drawn = sample_negatives(bounds, (200_000,), torch.Generator().manual_seed(1))
     found = np.bincount(drawn.numpy(), minlength=len(COUNTS)) / 200_000
     assert np.abs(found - expected).max() < 5 * math.sqrt(0.25 / 200_000)
     chances, other = alias_table(weights.astype(float))
@@ -55,7 +55,9 @@ def test_the_engines_pass_over_as_many_words(engine):
     generator = np.random.default_rng(0)
     ids = generator.choice(len(COUNTS), 60_000, p=COUNTS / COUNTS.sum())
     objective = VectorObjectiveSettings(window=1, negatives=1, subsampling=1e-2)
-    kept = float((kept_shares(torch.from_numpy(COUNTS), 1e-2).numpy() * COUNTS / COUNTS.sum()).sum()) * len(ids)
+    kept = float((keep_probabilities(torch.from_numpy(COUNTS), 1e-2).numpy() * COUNTS / COUNTS.sum()).sum()) * len(
+        ids
+    )
     model = tables(len(COUNTS))
     learner = learner_of(engine, model, Text(ids, COUNTS), objective)
     _, pairs = learner.learn([(0, len(ids))], [7], [1e-6])
@@ -152,7 +154,7 @@ def sentences(count=6000, seed=0):
 def reference_loss(model, ids):
     """The loss of neighbors against words drawn once for all."""
     pairs = torch.tensor([(a, b) for a, b in pairwise(ids[:4000]) if a < 16 and b < 16])
-    drawn = draw_negatives(noise_bounds(torch.ones(16), 0.75), (len(pairs), 5), torch.Generator().manual_seed(5))
+    drawn = sample_negatives(noise_bounds(torch.ones(16), 0.75), (len(pairs), 5), torch.Generator().manual_seed(5))
     targets = torch.cat([pairs[:, 1:], drawn], 1)
     labels = torch.zeros(targets.shape, dtype=torch.bool)
     labels[:, 0] = True

@@ -45,7 +45,7 @@ def features(
     from regard.config.resolve import Layer, resolve
     from regard.data.encoding.frozen_features import WAYS
     from regard.errors import ConfigError
-    from regard.studies.features import FeatureSettings, measure_features
+    from regard.studies.features import FeatureSettings, evaluate_features
     from regard.training.device.machine import use_threads
 
     selections: Any = [each for word in layers or WAYS for each in word.split(",")]
@@ -57,7 +57,7 @@ def features(
     settings = resolve(FeatureSettings, [Layer("the command line", given)]).settings
     use_threads(threads)
     sources = _sources(flags)
-    rows = measure_features(run, sources, selections, settings, device=device or "auto", progress=progress(quiet))
+    rows = evaluate_features(run, sources, selections, settings, device=device or "auto", progress=progress(quiet))
     if json:
         print_json([vars(row) for row in rows])
         return

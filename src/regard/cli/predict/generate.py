@@ -137,7 +137,7 @@ def generate(
     generator = load_generator(run, device or "auto", precision=precision, quantize=quantize)
     reporter = progress(quiet)
     if quantize != "none" and not quiet:
-        reporter.say(str(measure_quantization_cost(read_record(run), generator, reporter)))
+        reporter.info(str(measure_quantization_cost(read_record(run), generator, reporter)))
     _generate(generator, chunks(prompts, file), settings, reporter, json)
 
 

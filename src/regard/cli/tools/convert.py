@@ -50,13 +50,13 @@ def convert(
 def _convert_vectors(run: str, form: str, out: Path, quiet: bool, json: bool) -> None:
     from regard.cli.console import print_json, print_line, progress
     from regard.errors import DataError
-    from regard.interop.word_vector_files import without_white_space, write_word_vectors
+    from regard.interop.word_vector_files import underscored, write_word_vectors
     from regard.pipelines.word_vectors import load_word_vectors
 
     if out.exists():
         raise DataError(f"{out}: the file exists; name another with --out.")
     vectors = load_word_vectors(run, progress=progress(quiet))
-    table = without_white_space(vectors.table, progress(quiet))
+    table = underscored(vectors.table, progress(quiet))
     write_word_vectors(out, table, form)
     if json:
         print_json({"path": out, "form": form, "words": len(table.words), "width": vectors.width})

@@ -57,7 +57,7 @@ def train(
     tokens = sum(map(len, encoded))
     unknown = sum(ids.count(tokenizer.unk_id) for ids in encoded)
     if json:
-        print_json({"path": out, "size": tokenizer.size, "pieces_per_word": tokens / words, "unknown": unknown})
+        print_json({"path": out, "size": tokenizer.size, "tokens_per_word": tokens / words, "unknown": unknown})
         return
     print_line(
         f"{out}: vocabulary of {tokenizer.size:,} tokens, {tokens / words:.2f} tokens per word, {unknown:,} unknown."

@@ -153,7 +153,7 @@ class StateLines:
             if each.state != self.states.get(each.name, "waiting"):
                 is_scored = each.state == "finished" and each.score is not None
                 score = f", {each.score_name} {each.score:.2f}" if is_scored else ""
-                self.progress.say(f"{each.name}: {each.state}{score}")
+                self.progress.info(f"{each.name}: {each.state}{score}")
             self.states[each.name] = each.state
 
 
@@ -176,7 +176,7 @@ class LiveTable(Progress):
         self.standings: Sequence[Standing] = ()
         self.doing = ""
 
-    def say(self, message: str) -> None:
+    def info(self, message: str) -> None:
         """Print a line above the table."""
         self.console.print(printable(message), markup=False)
 

@@ -148,7 +148,7 @@ class ResultLines:
         if results["done"] > self.done:
             self.done = results["done"]
             _, rows = _rows(results)
-            self.progress.say(f"{results['done']} of {results['of']}: " + "; ".join(" ".join(row) for row in rows))
+            self.progress.info(f"{results['done']} of {results['of']}: " + "; ".join(" ".join(row) for row in rows))
 
 
 class TransferTable(LiveTable):

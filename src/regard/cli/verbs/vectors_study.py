@@ -83,11 +83,11 @@ def map_(
     """Plot word vectors in two dimensions: a PNG, and a self-contained HTML page with zoom and neighbors."""
     from regard.cli.console import print_json, print_line, progress
     from regard.pipelines.word_vectors import load_word_vectors
-    from regard.tasks.word_vectors.map import draw_map
+    from regard.tasks.word_vectors.map import plot_map
 
     vectors = load_word_vectors(run, first, progress(quiet))
     path = out or (Path(run) / "map" if Path(run).is_dir() else Path("map"))
-    files = draw_map(vectors, words or [], top, method, path, seed)
+    files = plot_map(vectors, words or [], top, method, path, seed)
     if json:
         print_json({"files": [str(file) for file in files]})
         return

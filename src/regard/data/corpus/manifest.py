@@ -189,6 +189,6 @@ def locked(folder: Path, progress: Progress) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress.say(f"{folder}: another process is writing the tokenized text; waiting for it.")
+            progress.info(f"{folder}: another process is writing the tokenized text; waiting for it.")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -9,7 +9,7 @@ import numpy as np
 
 from regard.data.corpus.corpus import Corpus, Ids
 from regard.data.corpus.shards import tokenize
-from regard.data.settings.text import MarkedTextData, TextData
+from regard.data.settings.text import MaskedTextData, TextData
 from regard.data.sources.text_files import FileInput, find_inputs, read_documents
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
@@ -43,14 +43,14 @@ def check_held_out(data: TextData) -> None:
 
 def tokenize_all(data: TextData, tokenizer: Tokenizer, folder: Path, progress: Progress = SILENT) -> TextSplits:
     """Return the tokenized splits, each cached in its own subfolder of `folder`."""
-    sentences = data.sentences if isinstance(data, MarkedTextData) else None
+    sentences = data.sentences if isinstance(data, MaskedTextData) else None
     tokenized = lambda source, name, title: tokenize(
         source, tokenizer, folder / name, progress, title, sentences=sentences
     )
     train = tokenized(data.train, "train", "tokenize")
     if data.valid is None:
         train, valid = hold_out(train, data.valid_fraction)
-        progress.say(f"{len(valid):,} of {len(train) + len(valid):,} tokens are held out for validation.")
+        progress.info(f"{len(valid):,} of {len(train) + len(valid):,} tokens are held out for validation.")
     else:
         valid = tokenized(data.valid, "valid", "tokenize valid")
     test = {name: tokenized(source, f"test-{name}", f"tokenize {name}") for name, source in data.test.items()}

@@ -20,7 +20,7 @@ class WordCounts:
 
     counts: dict[str, int]
     total: int
-    forgotten_below: int
+    pruned_below: int
     """Words up to this count may have been pruned to bound memory; 0: none was."""
 
 
@@ -44,7 +44,7 @@ def count_words(source: TextSource, settings: WordSettings, progress: Progress =
             f"{source.name}: it has more than {settings.max_counted_words:,} different words, so those seen "
             f"{counter.floor:,} times or less were pruned (text.max_counted_words)."
         )
-    counts = counter.frequent(settings.minimum_count, settings.size)
+    counts = counter.frequent(settings.min_count, settings.size)
     if len(counts) < 2:
         if len(counter.counts) == 1 and counts:
             raise DataError(
@@ -54,8 +54,8 @@ def count_words(source: TextSource, settings: WordSettings, progress: Progress =
         most = max(counter.counts.values(), default=0)
         raise DataError(
             f"{source.name}: {len(counts)} of its {len(counter.counts):,} different words occur "
-            f"{settings.minimum_count:,} times or more (the most frequent {most:,} times), too few for a vocabulary; "
-            f"lower text.minimum_count, or add text."
+            f"{settings.min_count:,} times or more (the most frequent {most:,} times), too few for a vocabulary; "
+            f"lower text.min_count, or add text."
         )
     return WordCounts(counts, counter.total, counter.floor)
 

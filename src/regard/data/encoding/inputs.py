@@ -128,12 +128,12 @@ class VarlenInputs(Tensors):
 Reading = PaddedInputs | VarlenInputs
 
 
-def as_rows(sequences: Sequences, rows: NDArray[np.int64], padding: int) -> PaddedInputs:
+def as_padded(sequences: Sequences, rows: NDArray[np.int64], padding: int) -> PaddedInputs:
     """Return some sequences as padded rows."""
     return PaddedInputs(*sequences.padded(rows, padding))
 
 
-def end_to_end(sequences: Sequences, rows: NDArray[np.int64], segment_starts: NDArray[np.int64]) -> VarlenInputs:
+def as_varlen(sequences: Sequences, rows: NDArray[np.int64], segment_starts: NDArray[np.int64]) -> VarlenInputs:
     """Return some sequences as varlen inputs; `segment_starts` has the step of each sequence's second segment."""
     chosen = sequences.select(rows)
     lengths = chosen.lengths

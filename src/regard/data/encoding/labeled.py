@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from regard.data.encoding.batches import NO_LABEL, rounded_up
-from regard.data.encoding.inputs import PaddedInputs, Reading, Tensors, as_rows, end_to_end
+from regard.data.encoding.inputs import PaddedInputs, Reading, Tensors, as_padded, as_varlen
 from regard.data.encoding.sequences import Sequences
 from regard.data.encoding.templates import SequenceTemplate, cut_beginning, cut_ends
 from regard.data.sources.multiple_choice import MultipleChoiceRow
@@ -84,8 +84,8 @@ class Framed:
     def reading(self, rows: NDArray[np.int64]) -> Reading:
         """Return some sequences as model inputs: varlen for an encoder, else padded."""
         if self.frame.is_for_encoder:
-            return end_to_end(self.sequences, rows, self.segment_starts)
-        return as_rows(self.sequences, rows, self.frame.pad_id)
+            return as_varlen(self.sequences, rows, self.segment_starts)
+        return as_padded(self.sequences, rows, self.frame.pad_id)
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class EncodedExamples:
     labels: NDArray[np.int64] | NDArray[np.float64]
     is_truncated: NDArray[np.bool_]
     """True for examples that were truncated."""
-    looks_at_all: bool = False
+    uses_pooling: bool = False
     """Use a pooled sequence, by its index, instead of the state of one token."""
 
     def __len__(self) -> int:
@@ -163,7 +163,7 @@ class EncodedExamples:
         # The first token of an encoder attends to all others; in a causal model only the last one does.
         steps = 0 if self.framed.frame.is_for_encoder else self.sequences.lengths[chosen] - 1
         positions = np.zeros(candidate_mask.shape, np.int64)
-        positions[candidate_mask] = np.arange(len(chosen)) if self.looks_at_all else reading.begins + steps
+        positions[candidate_mask] = np.arange(len(chosen)) if self.uses_pooling else reading.begins + steps
         lm = (
             next_positions(reading.token_mask.numpy()) if isinstance(reading, PaddedInputs) else np.zeros(0, np.int64)
         )

@@ -79,7 +79,7 @@ def encode_questions(
                 words = words[: limit // QUESTION_PART]
                 context = encoded[each.context]
                 spans = np.asarray(context.offsets, np.int64).reshape(-1, 2)
-                answer = _span(spans, usual_answer(each))
+                answer = _span(spans, majority_answer(each))
                 for first, last in _windows(len(context.ids), limit - frame.size(2) - len(words), stride):
                     texts.append([words, context.ids[first:last]])
                     labels.append(_within(answer, first, last))
@@ -96,7 +96,7 @@ def encode_questions(
     )
 
 
-def usual_answer(question: QuestionRow) -> GoldAnswer | None:
+def majority_answer(question: QuestionRow) -> GoldAnswer | None:
     """Return the most frequent answer that occurs in the context, the first of equals; None if there is none."""
     counted = Counter(answer for answer in question.answers if answer.start >= 0)
     return counted.most_common(1)[0][0] if counted else None

@@ -14,7 +14,7 @@ from regard.data.corpus.corpus import Ids
 from regard.data.encoding.batches import NO_LABEL
 from regard.data.encoding.inputs import Tensors
 from regard.data.feeds.windows import Stream, WindowFeed
-from regard.text.char_tokenizer import BEGINNINGS, SPACE, byte_order
+from regard.text.char_tokenizer import SPACE, WORD_START_LIMIT, byte_order
 from regard.text.tokenizer import Tokenizer
 
 CHUNK = 2**20
@@ -43,11 +43,11 @@ class CharWordBatch(Tensors):
 
 def spellings(ids: Ids, longest: int) -> tuple[Ids, Spellings]:
     """Return the starts of words among ids, and the spelling of each: up to `longest` bytes, empty for a special."""
-    first = np.flatnonzero(ids < BEGINNINGS)
+    first = np.flatnonzero(ids < WORD_START_LIMIT)
     if not len(first):
         return first, np.zeros(0, f"S{longest}")
     ids = ids[first[0] :]
-    word = np.cumsum(ids < BEGINNINGS) - 1
+    word = np.cumsum(ids < WORD_START_LIMIT) - 1
     slot = np.arange(len(ids)) - (first - first[0])[word] - 1
     spelled = np.zeros((len(first), longest), np.uint8)
     kept = (slot >= 0) & (slot < longest)
@@ -81,7 +81,7 @@ def _decoded(word: bytes) -> str | None:
         return None
 
 
-class WordBook:
+class WordLookup:
     """Looks up word ids by spelling."""
 
     def __init__(self, words: Tokenizer, longest: int) -> None:
@@ -104,7 +104,7 @@ class CharWordFeed(WindowFeed):
     A word belongs to the window it begins in.
     """
 
-    def __init__(self, stream: Stream, book: WordBook, length: int, tokens: int, limit: int, seed: int) -> None:
+    def __init__(self, stream: Stream, book: WordLookup, length: int, tokens: int, limit: int, seed: int) -> None:
         super().__init__(stream, length, tokens, limit, seed)
         self.book = book
 
@@ -113,7 +113,7 @@ class CharWordFeed(WindowFeed):
 
 
 def fixed_words(
-    stream: Stream, book: WordBook, length: int, limit: int, count: int | None = None
+    stream: Stream, book: WordLookup, length: int, limit: int, count: int | None = None
 ) -> Iterator[CharWordBatch]:
     """Yield batches of (the first `count` ids of) a text, once and in order."""
     begins = np.arange(0, min(len(stream), count or len(stream)), length)
@@ -122,7 +122,7 @@ def fixed_words(
         yield word_batch(stream, book, begins[first : first + size], length)
 
 
-def word_batch(stream: Stream, book: WordBook, begins: Ids, length: int) -> CharWordBatch:
+def word_batch(stream: Stream, book: WordLookup, begins: Ids, length: int) -> CharWordBatch:
     """Return the words that begin in some windows of a text as one batch."""
     tokens, numbers = list[Ids](), list[Ids]()
     for begin in begins.tolist():

@@ -102,7 +102,7 @@ class SentencePairSampler:
     A window has the sentences that begin in it, grouped by document; a document not longer than a window belongs
     entirely to the window it begins in. A document's sentences are split in two; with probability 1/2 the second
     part is replaced by text of the same size from another document. A single sentence stays alone, without a label.
-    Without pairs, a sequence continues across documents until it is full, or, if `is_apart`, has one document.
+    Without pairs, a sequence continues across documents until it is full, or, if `is_one_document`, has one document.
     """
 
     def __init__(
@@ -112,10 +112,10 @@ class SentencePairSampler:
         length: int,
         has_pairs: bool,
         short_sequence_fraction: float = 0.0,
-        is_apart: bool = False,
+        is_one_document: bool = False,
     ) -> None:
         self.corpus, self.marks, self.length, self.has_pairs = corpus, marks, length, has_pairs
-        self.short_sequence_fraction, self.is_apart = short_sequence_fraction, has_pairs or is_apart
+        self.short_sequence_fraction, self.is_one_document = short_sequence_fraction, has_pairs or is_one_document
         self.window = length - (3 if has_pairs else 2)
         """Tokens between the starts of two windows."""
         self.index = DocumentIndex(corpus)
@@ -134,7 +134,7 @@ class SentencePairSampler:
         return max(1.0, int(rows.cu_seqlens[-1]) / windows)
 
     @property
-    def pair_share(self) -> float:
+    def pair_fraction(self) -> float:
         """Fraction of sequences that are pairs, estimated from a sample."""
         is_next = self._sample[1].is_next
         return int((is_next != NO_LABEL).sum()) / max(1, len(is_next))
@@ -177,7 +177,7 @@ class SentencePairSampler:
         """Return the stretches of some windows."""
         stops = np.minimum(begins + self.window, len(self.corpus))
         begins = np.maximum(begins, 0)
-        if not self.is_apart:
+        if not self.is_one_document:
             everywhere = np.zeros_like(begins), np.full_like(begins, len(self.corpus))
             return _Stretches(begins, stops, everywhere, keys_at(keys, 0))
         tables = []
@@ -221,8 +221,8 @@ class SentencePairSampler:
         stretch = np.searchsorted(bounds, firsts, "right") - 1
         lasts = np.append(firsts, len(ids))[1:] - 1
         sizes = lasts + 1 - firsts - is_mark[lasts]
-        is_dropped = is_mark if self.is_apart else is_sentence
-        dropped = marks if self.is_apart else np.flatnonzero(is_sentence)
+        is_dropped = is_mark if self.is_one_document else is_sentence
+        dropped = marks if self.is_one_document else np.flatnonzero(is_sentence)
         parts = _Parts(
             pool=ids[~is_dropped],
             stretch=stretch,

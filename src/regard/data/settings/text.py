@@ -55,21 +55,21 @@ class TextData(Settings):
         return self
 
 
-class MarkedSource(TextSource):
+class DocumentSource(TextSource):
     """A source of running text whose document boundaries matter: half of all pairs are of two documents."""
 
     documents: Literal["file", "blank-lines", "lines"] = "blank-lines"
     """Unit of a document: blank-lines: text between blank lines; file; lines: a line (always so in .jsonl)."""
 
 
-class MarkedTextData(TextData):
+class MaskedTextData(TextData):
     """Training, validation and test text of a masked language model."""
 
-    train: MarkedSource
+    train: DocumentSource
     """Training text."""
-    valid: MarkedSource | None = None
+    valid: DocumentSource | None = None
     """Validation text (default: held out of `train` by hash, always the same documents)."""
-    test: dict[str, MarkedSource] = Field(default_factory=dict)  # type: ignore[assignment]
+    test: dict[str, DocumentSource] = Field(default_factory=dict)  # type: ignore[assignment]
     """Test texts by name, scored once after training."""
     sentences: SentenceRule = "marks"
     """Sentence boundaries: marks: full stops and their equivalents in other scripts; lines: line feeds."""
@@ -78,7 +78,7 @@ class MarkedTextData(TextData):
 class WordData(Settings):
     """Training text of word vectors."""
 
-    train: MarkedSource
+    train: DocumentSource
     """Training text; context windows do not cross documents."""
     folder: str | None = None
     """Folder of the word ids (default: one in corpora/, named by a hash of data and settings)."""

@@ -50,7 +50,7 @@ def read_tagged_with_columns(
         if not table.names:
             raise DataError(f"{source.name}: there are no sentences in it.")
         chosen = find_tag_columns(table, source, has_tags, usual)
-        progress.say(f"{table.origin}: {chosen.shown()}.")
+        progress.info(f"{table.origin}: {chosen.shown()}.")
         sentences, columns = tagged_in(table, chosen, seen=seen), chosen.plain() if table.has_header else {}
     else:
         sentences = _from_columns(source, progress, has_tags, seen)
@@ -60,7 +60,7 @@ def read_tagged_with_columns(
         check_tags(seen, source, progress)
     kept = sentences[: source.max_rows]
     if len(kept) < len(sentences):
-        progress.say(f"{source.name}: the first {len(kept):,} of {len(sentences):,} sentences are used (max_rows).")
+        progress.info(f"{source.name}: the first {len(kept):,} of {len(sentences):,} sentences are used (max_rows).")
     return _with_one_scheme(kept, source, progress) if has_tags else kept, columns
 
 
@@ -91,7 +91,7 @@ def _with_one_scheme(sentences: list[TaggedRow], source: TagSource, progress: Pr
             f"{source.name}: its tags look like {SCHEMES[scheme]}, not {SCHEMES[source.scheme]}; spans are read as "
             f"tagged either way."
         )
-    progress.say(f"{source.name}: span tags are {SCHEMES[scheme]}.")
+    progress.info(f"{source.name}: span tags are {SCHEMES[scheme]}.")
     if broken:
         progress.warn(
             f"{source.name}: {broken:,} spans break the rules of {SCHEMES[scheme]}; they are read as conlleval does."
@@ -124,7 +124,7 @@ def _from_columns(source: TagSource, progress: Progress, has_tags: bool, seen: T
             rows.append(_cells(cells, word, tag, f"{path}: line {number}"))
             seen.add((rows[-1][1],), f"line {number}")
     shown = f", their tags in column {tag}" if has_tags else ""
-    progress.say(f"{path}: the words are in column {word}{shown} (counted from 0).")
+    progress.info(f"{path}: the words are in column {word}{shown} (counted from 0).")
     return [each if has_tags else each._replace(tags=()) for each in sentences]
 
 

@@ -75,7 +75,7 @@ def read_labeled_with_columns(
         _report(table, columns, progress)
     rows = table.rows[: source.max_rows]
     if len(rows) < len(table.rows):
-        progress.say(f"{source.name}: the first {len(rows):,} of {len(table.rows):,} examples are used (max_rows).")
+        progress.info(f"{source.name}: the first {len(rows):,} of {len(table.rows):,} examples are used (max_rows).")
     examples = [
         LabeledRow(
             texts_in(row, columns.texts, at := f"{source.name}: {where}"), label_in(row, columns.label, at, WAY_OUT)
@@ -194,7 +194,7 @@ def _number_among_texts(table: Table) -> tuple[tuple[str, ...] | None, str | Non
 def _report(table: Table, columns: LabelColumns, progress: Progress) -> None:
     texts = " and ".join(f'"{name}"' for name in columns.texts)
     header = "" if table.has_header else " (numbers from 0: the first row is read as an example, not as a header)"
-    progress.say(f'{table.origin}: the text is in column {texts}, the label in "{columns.label}"{header}.')
+    progress.info(f'{table.origin}: the text is in column {texts}, the label in "{columns.label}"{header}.')
 
 
 def make_labeled(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from regard.config.limits import LINE, TEXT, max_line_bytes, max_text_bytes, size_in_words
+from regard.config.limits import LINE, TEXT, max_line_bytes, max_text_bytes, readable_size
 from regard.errors import DataError
 
 GZIP = b"\x1f\x8b"
@@ -59,7 +59,7 @@ def read_bytes(path: Path) -> bytes:
             data += block
             if len(data) > limit:
                 raise DataError(
-                    f"{path}: it has more than {size_in_words(limit)} of text, the most that is read at once; "
+                    f"{path}: it has more than {readable_size(limit)} of text, the most that is read at once; "
                     f"split it, or raise the limit with {TEXT}=BYTES in the environment."
                 )
         return bytes(data)
@@ -115,7 +115,7 @@ def text_blocks(path: Path) -> Iterator[tuple[str, int]]:
 def decompresses_to_too_much(path: Path, limit: int) -> DataError:
     """Return the error for a decompression bomb."""
     return DataError(
-        f"{path}: it decompresses to more than {size_in_words(limit)}, over {MAX_GZIP_RATIO} times its own size, "
+        f"{path}: it decompresses to more than {readable_size(limit)}, over {MAX_GZIP_RATIO} times its own size, "
         f"which no text does; if it is intended, raise the limit with {TEXT}=BYTES in the environment."
     )
 
@@ -144,7 +144,7 @@ def bounded_lines(stream: BinaryIO, name: str) -> Iterator[str]:
 def too_long_a_line(name: Path | str, number: int) -> DataError:
     """Return the error for a line longer than the limit."""
     return DataError(
-        f"{name}: line {number} is longer than {size_in_words(max_line_bytes())}; end it with a line feed, or raise "
+        f"{name}: line {number} is longer than {readable_size(max_line_bytes())}; end it with a line feed, or raise "
         f"the limit with {LINE}=BYTES in the environment."
     )
 

@@ -72,7 +72,7 @@ def read_choices_with_columns(
     if not table.rows:
         raise DataError(f"{source.name}: there are no examples in it; name another file.")
     columns = find_columns(table, with_defaults(source, table, usual), has_labels)
-    progress.say(f"{table.origin}: {columns.shown()}.")
+    progress.info(f"{table.origin}: {columns.shown()}.")
     rows = [(f"{source.name}: {where}", row) for where, row in table.rows[: source.max_rows] if row]
     if not rows:
         raise DataError(f"{source.name}: there are no examples in it; name another file.")
@@ -86,7 +86,7 @@ def choices_in(
 ) -> list[MultipleChoiceRow | None]:
     """Return the example of each row of a table, without its answer; None for a blank row."""
     columns = find_columns(table, with_defaults(source, table, defaults), has_labels=False)
-    progress.say(f"{table.origin}: {columns.shown()}.")
+    progress.info(f"{table.origin}: {columns.shown()}.")
     return [_read(row, columns, f"{table.origin}: {where}")[0] if row else None for where, row in table.rows]
 
 

@@ -33,7 +33,7 @@ def read_pairs(source: PairSource, progress: Progress = SILENT) -> list[Pair]:
     if not pairs:
         raise DataError(f"{source.name}: there are no sentence pairs in it.")
     if source.max_rows is not None and len(pairs) > source.max_rows:
-        progress.say(f"{source.name}: the first {source.max_rows:,} of {len(pairs):,} pairs are used (max_rows).")
+        progress.info(f"{source.name}: the first {source.max_rows:,} of {len(pairs):,} pairs are used (max_rows).")
     return pairs[: source.max_rows]
 
 
@@ -167,7 +167,7 @@ def _from_rows(path: Path, suffix: str, source: PairSource, progress: Progress) 
         check_cells(path, number, row, len(header))
     pairs = [_row_pair(path, number, row, first, second) for number, row in rows]
     shown = f'; the first pair is "{pairs[0].source}" and "{pairs[0].target}"' if pairs else ""
-    progress.say(f"{path.name}: source is column {first}, target is column {second} (counted from 0){shown}.")
+    progress.info(f"{path.name}: source is column {first}, target is column {second} (counted from 0){shown}.")
     return missing + pairs
 
 

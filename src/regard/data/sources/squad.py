@@ -49,7 +49,7 @@ def read_questions(
         raise DataError(f"{source.name}: there are no questions in it; {WAY_OUT}.")
     kept = questions[: source.max_rows]
     if len(kept) < len(questions):
-        progress.say(f"{source.name}: the first {len(kept):,} of {len(questions):,} questions are used (max_rows).")
+        progress.info(f"{source.name}: the first {len(kept):,} of {len(questions):,} questions are used (max_rows).")
     if has_answers:
         _report(source, kept, progress)
     return kept
@@ -70,7 +70,7 @@ def make_questions(name: str, count: int | None, progress: Progress = SILENT) ->
 
 def _report(source: QuestionSource, questions: Sequence[QuestionRow], progress: Progress) -> None:
     without = sum(not each.answers for each in questions)
-    progress.say(
+    progress.info(
         f"{source.name}: {len(questions):,} questions about {len({each.context for each in questions}):,} texts, "
         f"{without or 'none'} of them without an answer."
     )

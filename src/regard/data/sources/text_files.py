@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from regard import miniature
-from regard.config.limits import TEXT, max_text_bytes, size_in_words
+from regard.config.limits import TEXT, max_text_bytes, readable_size
 from regard.data.settings.text import TextSource
 from regard.data.sources.documents import (
     JSON_LINES,
@@ -189,7 +189,7 @@ def read_documents(source: TextSource) -> Iterator[str]:
             size += len(chunk.text)
             if size > limit:
                 raise DataError(
-                    f"{each.name}: document {number + 1:,} has more than {size_in_words(limit)} of text, the most "
+                    f"{each.name}: document {number + 1:,} has more than {readable_size(limit)} of text, the most "
                     f"that is read at once; split it (documents), or raise the limit with {TEXT}=BYTES in the "
                     f"environment."
                 )

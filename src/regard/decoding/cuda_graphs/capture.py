@@ -140,9 +140,9 @@ class GraphCache:
         return self._weight_addresses() == self._addresses
 
     @property
-    def is_heard(self) -> bool:
+    def has_listener(self) -> bool:
         """True if a probe of the model has a listener, which a replayed graph could not call."""
-        return any(probe.is_heard for probe in self._probes)
+        return any(probe.has_listener for probe in self._probes)
 
     @property
     def shapes(self) -> list[Any]:
@@ -197,9 +197,9 @@ def drop_graphs(model: Any) -> None:
 def supports_cuda_graphs(model: Any) -> bool:
     """Return True if the steps of a model are captured: on a CUDA device, unless a probe has a listener."""
     is_on_gpu = isinstance(model, SupportsCudaGraphs) and next(model.parameters()).is_cuda  # type: ignore[attr-defined]
-    return is_on_gpu and not graph_cache(model).is_heard
+    return is_on_gpu and not graph_cache(model).has_listener
 
 
 def supports_captured_passes(model: Any) -> bool:
     """Return True if a model's mask-predict passes are captured: on a CUDA device, unless a probe has a listener."""
-    return next(model.parameters()).is_cuda and not graph_cache(model).is_heard
+    return next(model.parameters()).is_cuda and not graph_cache(model).has_listener

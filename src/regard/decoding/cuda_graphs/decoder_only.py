@@ -124,5 +124,5 @@ class CudaGraphDecoderOnlyStepper(DecoderOnlyStepper):
 def build_decoder_only_stepper(model: CausalLM, padding: int) -> DecoderOnlyStepper:
     """Return the stepper of a model: with CUDA graphs on a CUDA device, unless a probe has a listener."""
     is_supported = isinstance(model, SupportsTextCudaGraphs) and model.head.weight.is_cuda
-    is_captured = is_supported and not graph_cache(model).is_heard
+    is_captured = is_supported and not graph_cache(model).has_listener
     return (CudaGraphDecoderOnlyStepper if is_captured else DecoderOnlyStepper)(model, padding)

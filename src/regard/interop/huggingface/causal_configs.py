@@ -16,7 +16,7 @@ class Number(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LanguageForm:
+class CausalArchitecture:
     """A causal LM architecture of `transformers`: its names there, and the settings it implies."""
 
     name: str
@@ -55,7 +55,7 @@ GPT_NUMBERS = (
 )
 
 LANGUAGE_FORMS = (
-    LanguageForm(
+    CausalArchitecture(
         "GPT-2",
         "gpt2",
         "GPT2LMHeadModel",
@@ -76,7 +76,7 @@ LANGUAGE_FORMS = (
         # reorder_and_upcast_attn only changes rounding in half precision; weights are read as fp32.
         only={"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False},
     ),
-    LanguageForm(
+    CausalArchitecture(
         "GPT",
         "openai-gpt",
         "OpenAIGPTLMHeadModel",
@@ -87,7 +87,7 @@ LANGUAGE_FORMS = (
         None,
         "n_positions",
     ),
-    LanguageForm(
+    CausalArchitecture(
         "Llama",
         "llama",
         "LlamaForCausalLM",
@@ -127,10 +127,10 @@ MAY_BE_UNSET = ("key_value_heads", "head_width")
 RATES = ("dropout", "embedding_dropout", "attention_dropout", "feed_forward_dropout")
 
 
-def language_form_for(settings: GptSettings) -> LanguageForm:
+def language_form_for(settings: GptSettings) -> CausalArchitecture:
     """Return the architecture that computes exactly the same as a model with these settings."""
 
-    def differences(form: LanguageForm) -> list[str]:
+    def differences(form: CausalArchitecture) -> list[str]:
         return [name for name, value in form.built_on.items() if getattr(settings, name) != value]
 
     form = min(LANGUAGE_FORMS, key=lambda each: len(differences(each)))
@@ -149,7 +149,7 @@ def language_form_for(settings: GptSettings) -> LanguageForm:
     return form
 
 
-def _refused(settings: GptSettings, form: LanguageForm, name: str, way_out: str) -> ConfigError:
+def _refused(settings: GptSettings, form: CausalArchitecture, name: str, way_out: str) -> ConfigError:
     value = shown(getattr(settings, name))
     return ConfigError(
         f"model.{name}: {value} does not fit {form.name}, the nearest Hugging Face architecture; {way_out}."
@@ -161,17 +161,17 @@ def shown(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
-def _expressible(form: LanguageForm) -> set[str]:
+def _expressible(form: CausalArchitecture) -> set[str]:
     """Return the settings of regard that a config.json of this architecture can express."""
     return {number.ours for number in form.numbers}
 
 
-def lost_rates(settings: GptSettings, form: LanguageForm) -> list[str]:
+def lost_rates(settings: GptSettings, form: CausalArchitecture) -> list[str]:
     """Return the non-zero dropout settings that the architecture cannot express."""
     return [name for name in RATES if name not in _expressible(form) and getattr(settings, name)]
 
 
-def language_config(settings: GptSettings, tokens: int, window: int, form: LanguageForm) -> dict[str, Any]:
+def language_config(settings: GptSettings, tokens: int, window: int, form: CausalArchitecture) -> dict[str, Any]:
     """Return the config.json of a model, without special tokens."""
     activation = next(name for name, ours in form.activations.items() if ours == settings.activation)
     inner = {} if form.inner_width is None else {form.inner_width: settings.feed_forward_width}
@@ -192,7 +192,7 @@ def language_config(settings: GptSettings, tokens: int, window: int, form: Langu
     }
 
 
-def language_settings(config: dict[str, Any], form: LanguageForm, where: str) -> dict[str, Any]:
+def language_settings(config: dict[str, Any], form: CausalArchitecture, where: str) -> dict[str, Any]:
     """Return regard's settings by name for a config.json."""
     check_only(config, form.only, where)
     for name, only in form.inner_only.items():

@@ -8,7 +8,7 @@ from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import Bundle
 from regard.decoding.settings import GenerateSettings
 from regard.interop.huggingface.causal_configs import (
-    LanguageForm,
+    CausalArchitecture,
     language_config,
     language_form_for,
     language_settings,
@@ -22,8 +22,8 @@ from regard.interop.huggingface.folder import (
     fill,
     read_object,
     read_tensors,
+    write_new_folder,
     write_tensors,
-    write_whole,
 )
 from regard.interop.huggingface.generation_config import (
     DECODER_START,
@@ -41,7 +41,7 @@ from regard.models.gpt.model import GptSettings
 from regard.progress import Progress
 
 
-def read_language_model(folder: Path, config: dict[str, Any], form: LanguageForm) -> Bundle:
+def read_language_model(folder: Path, config: dict[str, Any], form: CausalArchitecture) -> Bundle:
     """Read a model of an architecture, with its tokenizer; it is in eval mode."""
     where = str(folder / CONFIG)
     settings = checked(GptSettings, language_settings(config, form, where), where)
@@ -65,7 +65,9 @@ def _eos_id(config: dict[str, Any]) -> Any:
     return (end[0] if end else None) if isinstance(end, list) else end
 
 
-def write_language_model(bundle: Bundle, settings: GptSettings, folder: Path, progress: Progress) -> LanguageForm:
+def write_language_model(
+    bundle: Bundle, settings: GptSettings, folder: Path, progress: Progress
+) -> CausalArchitecture:
     """Write a model with its tokenizer, and return its Hugging Face architecture."""
     form = language_form_for(settings)
     tokenizer = bundle.tokenizers["tokenizer"]
@@ -86,7 +88,7 @@ def write_language_model(bundle: Bundle, settings: GptSettings, folder: Path, pr
         prefix = [tokenizer.eos_id] if GenerateSettings(**generate).add_bos else []
         write_tokenizer(temporary, tokenizer, window, prefix)
 
-    write_whole(folder, write)
+    write_new_folder(folder, write)
     return form
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from regard.interop.huggingface.causal_configs import LanguageForm
+from regard.interop.huggingface.causal_configs import CausalArchitecture
 from regard.interop.huggingface.seq2seq_weights import Weights, pack, take
 from regard.models.gpt.model import GptSettings
 
@@ -72,7 +72,7 @@ def _embeddings(names: Names) -> Iterator[tuple[str, str]]:
         yield "embedding.positions.table.weight", f"{names.positions}.weight"
 
 
-def language_to_theirs(weights: Weights, settings: GptSettings, form: LanguageForm) -> Weights:
+def language_to_theirs(weights: Weights, settings: GptSettings, form: CausalArchitecture) -> Weights:
     """Return Hugging Face's tensors for the state dict of a model of regard; a tied matrix is written once."""
     names = NAMES[form.model_type]
     tensors = {theirs: weights[ours] for ours, theirs in _embeddings(names)}
@@ -100,7 +100,7 @@ def _transposed(weight: Tensor) -> Tensor:
     return weight.T if weight.dim() == 2 else weight
 
 
-def language_to_ours(tensors: Weights, settings: GptSettings, form: LanguageForm, where: str) -> Weights:
+def language_to_ours(tensors: Weights, settings: GptSettings, form: CausalArchitecture, where: str) -> Weights:
     """Return regard's weights for Hugging Face's tensors, with or without prefix; a tied matrix has both names."""
     names = NAMES[form.model_type]
     tensors = {name.removeprefix(names.prefix): value for name, value in tensors.items()}

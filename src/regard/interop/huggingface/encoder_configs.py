@@ -9,7 +9,7 @@ from regard.models.bert import BertSettings
 
 
 @dataclass(frozen=True)
-class EncoderForm:
+class EncoderArchitecture:
     """A BERT architecture of `transformers`: its names there, and its parts besides the blocks."""
 
     architecture: str
@@ -26,21 +26,27 @@ class EncoderForm:
 POOLER, MASKED_WORDS, NEXT_SENTENCE = "pooler", "masked words", "next sentence"
 """Parts that a folder may lack: the layer over [CLS], and the two pretraining heads."""
 
-ENCODER_FORMS = (
-    EncoderForm("BertForPreTraining", "AutoModelForPreTraining", frozenset((POOLER, MASKED_WORDS, NEXT_SENTENCE))),
-    EncoderForm("BertForMaskedLM", "AutoModelForMaskedLM", frozenset((MASKED_WORDS,))),
-    EncoderForm("BertForNextSentencePrediction", "AutoModel", frozenset((POOLER, NEXT_SENTENCE))),
-    EncoderForm("BertModel", "AutoModel", frozenset()),
+ENCODER_ARCHITECTURES = (
+    EncoderArchitecture(
+        "BertForPreTraining", "AutoModelForPreTraining", frozenset((POOLER, MASKED_WORDS, NEXT_SENTENCE))
+    ),
+    EncoderArchitecture("BertForMaskedLM", "AutoModelForMaskedLM", frozenset((MASKED_WORDS,))),
+    EncoderArchitecture("BertForNextSentencePrediction", "AutoModel", frozenset((POOLER, NEXT_SENTENCE))),
+    EncoderArchitecture("BertModel", "AutoModel", frozenset()),
 )
 """Encoders with and without pretraining heads; a model is written as the first whose parts it has."""
 
-HEADED_FORMS = (
-    EncoderForm(
+HEADED_ARCHITECTURES = (
+    EncoderArchitecture(
         "BertForSequenceClassification", "AutoModelForSequenceClassification", frozenset((POOLER,)), "classification"
     ),
-    EncoderForm("BertForTokenClassification", "AutoModelForTokenClassification", frozenset(), "token-classification"),
-    EncoderForm("BertForQuestionAnswering", "AutoModelForQuestionAnswering", frozenset(), "extractive-qa"),
-    EncoderForm("BertForMultipleChoice", "AutoModelForMultipleChoice", frozenset((POOLER,)), "multiple-choice"),
+    EncoderArchitecture(
+        "BertForTokenClassification", "AutoModelForTokenClassification", frozenset(), "token-classification"
+    ),
+    EncoderArchitecture("BertForQuestionAnswering", "AutoModelForQuestionAnswering", frozenset(), "extractive-qa"),
+    EncoderArchitecture(
+        "BertForMultipleChoice", "AutoModelForMultipleChoice", frozenset((POOLER,)), "multiple-choice"
+    ),
 )
 """Task heads; the first is also for regression, with one label."""
 
@@ -74,13 +80,13 @@ ONLY = {"position_embedding_type": "absolute", "is_decoder": False, "add_cross_a
 """Hugging Face settings that change what is computed, with the only supported value."""
 
 
-def encoder_form(config: dict[str, Any], where: str) -> EncoderForm:
+def encoder_form(config: dict[str, Any], where: str) -> EncoderArchitecture:
     """Return the architecture that a BERT config.json names; without one, BertModel."""
     name = (config.get("architectures") or ["BertModel"])[0]
-    for form in (*ENCODER_FORMS, *HEADED_FORMS):
+    for form in (*ENCODER_ARCHITECTURES, *HEADED_ARCHITECTURES):
         if name == form.architecture:
             return form
-    known = ", ".join(form.architecture for form in (*ENCODER_FORMS, *HEADED_FORMS))
+    known = ", ".join(form.architecture for form in (*ENCODER_ARCHITECTURES, *HEADED_ARCHITECTURES))
     raise CheckpointError(f'{where}: architecture "{name}" is not one that can be read ({known}).')
 
 
@@ -123,7 +129,7 @@ def lost_in_encoder(settings: BertSettings) -> list[str]:
     return [name for name in lost if name != "embedding_dropout" or settings.embedding_dropout != settings.dropout]
 
 
-def encoder_config(settings: BertSettings, tokens: int, form: EncoderForm) -> dict[str, Any]:
+def encoder_config(settings: BertSettings, tokens: int, form: EncoderArchitecture) -> dict[str, Any]:
     """Return the config.json of a model, without special tokens."""
     activation = next(name for name, ours in ACTIVATIONS.items() if ours == settings.activation)
     return {

@@ -6,7 +6,7 @@ from typing import Any
 from regard import registry
 from regard.checkpoint.bundle import Bundle
 from regard.errors import CheckpointError, ConfigError
-from regard.interop.huggingface.encoder_configs import HEADED_FORMS, MASKED_WORDS, POOLER, EncoderForm
+from regard.interop.huggingface.encoder_configs import HEADED_ARCHITECTURES, MASKED_WORDS, POOLER, EncoderArchitecture
 from regard.interop.huggingface.seq2seq_weights import Weights, take
 from regard.models.base.settings import HeadSettings
 
@@ -29,7 +29,7 @@ STORED_FACTS: dict[str | None, tuple[str, ...]] = {
 """By the kind of head: facts that have no field in a config.json, and are written to a file of their own."""
 
 
-def head_kind(form: EncoderForm, config: dict[str, Any]) -> str | None:
+def head_kind(form: EncoderArchitecture, config: dict[str, Any]) -> str | None:
     """Return the kind of head of a folder's model; None: none."""
     is_number = config.get("problem_type") == "regression" or (
         form.head == "classification" and len(_labels(config)) == 1 and config.get("problem_type") is None
@@ -37,7 +37,7 @@ def head_kind(form: EncoderForm, config: dict[str, Any]) -> str | None:
     return "regression" if form.head == "classification" and is_number else form.head
 
 
-def task_of(form: EncoderForm, config: dict[str, Any]) -> str:
+def task_of(form: EncoderArchitecture, config: dict[str, Any]) -> str:
     """Return the task of a folder's model."""
     kind = head_kind(form, config)
     return registry.task_of_model("encoder", kind)
@@ -93,7 +93,7 @@ def head_to_theirs(weights: Weights, bundle: Bundle) -> Weights:
     return {f"{name}.weight": weight.clone(), f"{name}.bias": bias.clone()}
 
 
-def headed_form(bundle: Bundle) -> EncoderForm:
+def headed_architecture(bundle: Bundle) -> EncoderArchitecture:
     """Return the architecture of a model with a task head."""
     assert bundle.head is not None
     head = bundle.head
@@ -110,10 +110,10 @@ def headed_form(bundle: Bundle) -> EncoderForm:
             f"bilstm_width=0 to write it."
         )
     kind = "classification" if bundle.head.kind == "regression" else bundle.head.kind
-    return next(form for form in HEADED_FORMS if form.head == kind)
+    return next(form for form in HEADED_ARCHITECTURES if form.head == kind)
 
 
-def vectors_alone(bundle: Bundle) -> Bundle:
+def as_sentence_encoder(bundle: Bundle) -> Bundle:
     """Return a similarity model as a sentence encoder, without its head."""
     assert bundle.head is not None
     embed = {

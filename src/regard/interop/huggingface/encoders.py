@@ -10,11 +10,11 @@ from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFacts
 from regard.errors import CheckpointError
 from regard.interop.huggingface.encoder_configs import (
-    ENCODER_FORMS,
+    ENCODER_ARCHITECTURES,
     MASKED_WORDS,
     NEXT_SENTENCE,
     POOLER,
-    EncoderForm,
+    EncoderArchitecture,
     check_encoder,
     encoder_config,
     encoder_settings,
@@ -22,15 +22,15 @@ from regard.interop.huggingface.encoder_configs import (
 )
 from regard.interop.huggingface.encoder_heads import (
     STORED_FACTS,
+    as_sentence_encoder,
     head_config,
     head_kind,
     head_to_ours,
     head_to_theirs,
-    headed_form,
+    headed_architecture,
     read_head,
     remembered,
     task_of,
-    vectors_alone,
 )
 from regard.interop.huggingface.encoder_tokenizers import read_encoder_tokenizer, write_encoder_tokenizer
 from regard.interop.huggingface.encoder_weights import encoder_to_ours, encoder_to_theirs, parts_in, with_new_names
@@ -40,8 +40,8 @@ from regard.interop.huggingface.folder import (
     fill,
     read_object,
     read_tensors,
+    write_new_folder,
     write_tensors,
-    write_whole,
 )
 from regard.interop.huggingface.schemas import Own
 from regard.interop.huggingface.sentence_transformers import sentence_facts, write_sentence_modules
@@ -62,7 +62,7 @@ BODY = "body."
 """Prefix of regard's encoder weights in a model with a task head."""
 
 
-def read_encoder(folder: Path, config: dict[str, Any], form: EncoderForm) -> Bundle:
+def read_encoder(folder: Path, config: dict[str, Any], form: EncoderArchitecture) -> Bundle:
     """Read a BERT in eval mode; missing parts are initialized with a fixed seed and named in the facts."""
     where = str(folder / CONFIG)
     tensors = with_new_names(read_tensors(folder))
@@ -109,12 +109,12 @@ def _own(path: Path, head: str | None, positions: int) -> dict[str, Any]:
     return {name: values[name] for name in STORED_FACTS[head] if values.get(name) is not None}
 
 
-def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress: Progress) -> EncoderForm:
+def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress: Progress) -> EncoderArchitecture:
     """Write a model with its tokenizer and its task head or pretraining heads; return its architecture."""
     check_encoder(settings)
     gives_vectors = bundle.head is not None and bundle.head.kind == "similarity"
     if gives_vectors:
-        bundle = vectors_alone(bundle)
+        bundle = as_sentence_encoder(bundle)
     form, parts = _form(bundle, settings)
     tokenizer = bundle.tokenizers["tokenizer"]
     config = encoder_config(settings, bundle.vocabularies.target, form) | {"pad_token_id": tokenizer.pad_id}
@@ -139,18 +139,18 @@ def write_encoder(bundle: Bundle, settings: BertSettings, folder: Path, progress
             assert embed is not None, "a similarity model pools its texts"
             write_sentence_modules(temporary, settings.width, embed.model_dump(exclude_unset=True))
 
-    write_whole(folder, write)
+    write_new_folder(folder, write)
     return form
 
 
-def _form(bundle: Bundle, settings: BertSettings) -> tuple[EncoderForm, frozenset[str]]:
+def _form(bundle: Bundle, settings: BertSettings) -> tuple[EncoderArchitecture, frozenset[str]]:
     """Return the architecture of a model, and its trained parts, which are written."""
     if bundle.head is not None:
-        form = headed_form(bundle)
+        form = headed_architecture(bundle)
         return form, form.parts
     trained = {POOLER, MASKED_WORDS} - set(bundle.facts.get(UNTRAINED, ()))
     trained |= {NEXT_SENTENCE} if settings.next_sentence_head else set()
-    form = next(form for form in ENCODER_FORMS if form.parts <= trained)
+    form = next(form for form in ENCODER_ARCHITECTURES if form.parts <= trained)
     return form, form.parts or frozenset(trained & {POOLER})
 
 

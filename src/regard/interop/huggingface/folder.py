@@ -111,7 +111,7 @@ def read_tensor_file(path: Path) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: damaged ({reason}); copy it again.") from None
 
 
-def write_whole(folder: Path, write: Callable[[Path], None]) -> None:
+def write_new_folder(folder: Path, write: Callable[[Path], None]) -> None:
     """Create a new folder atomically, filled by `write`."""
     if folder.exists():
         raise CheckpointError(f"{folder}: it exists already; name a folder that does not.")

@@ -9,9 +9,9 @@ from regard import registry
 from regard.checkpoint.bundle import Bundle
 from regard.decoding.settings import DecodeSettings
 from regard.errors import CheckpointError
-from regard.interop.huggingface.causal_configs import LanguageForm
+from regard.interop.huggingface.causal_configs import CausalArchitecture
 from regard.interop.huggingface.causal_models import read_language_model
-from regard.interop.huggingface.encoder_configs import EncoderForm
+from regard.interop.huggingface.encoder_configs import EncoderArchitecture
 from regard.interop.huggingface.encoder_heads import task_of
 from regard.interop.huggingface.encoders import read_encoder
 from regard.interop.huggingface.folder import (
@@ -38,9 +38,9 @@ def read_task(folder: str | Path) -> str:
     """Return the task of a model, from its config alone."""
     config = read_config(Path(folder))
     form = form_of(config, str(Path(folder) / CONFIG))
-    if isinstance(form, EncoderForm):
+    if isinstance(form, EncoderArchitecture):
         return task_of(form, config)
-    return registry.task_of_model("causal-lm" if isinstance(form, LanguageForm) else "seq2seq")
+    return registry.task_of_model("causal-lm" if isinstance(form, CausalArchitecture) else "seq2seq")
 
 
 def read(folder: str | Path) -> Bundle:
@@ -48,9 +48,9 @@ def read(folder: str | Path) -> Bundle:
     folder = Path(folder)
     config = read_config(folder)
     form = form_of(config, str(folder / CONFIG))
-    if isinstance(form, LanguageForm):
+    if isinstance(form, CausalArchitecture):
         return read_language_model(folder, config, form)
-    if isinstance(form, EncoderForm):
+    if isinstance(form, EncoderArchitecture):
         return read_encoder(folder, config, form)
     tensors = read_tensors(folder)
     tokenizers = read_tokenizers(folder)

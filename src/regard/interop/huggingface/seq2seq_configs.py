@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from regard.config.settings import Settings
 from regard.errors import CheckpointError, ConfigError
-from regard.interop.huggingface.causal_configs import LANGUAGE_FORMS, LanguageForm
-from regard.interop.huggingface.encoder_configs import EncoderForm, encoder_form
+from regard.interop.huggingface.causal_configs import LANGUAGE_FORMS, CausalArchitecture
+from regard.interop.huggingface.encoder_configs import EncoderArchitecture, encoder_form
 from regard.models.base.settings import Vocabularies
 from regard.models.transformer.model import TransformerSettings
 
@@ -142,14 +142,14 @@ def _tying(settings: TransformerSettings, vocabularies: Vocabularies, form: Form
     }
 
 
-def form_of(config: dict[str, Any], where: str) -> Form | LanguageForm | EncoderForm:
+def form_of(config: dict[str, Any], where: str) -> Form | CausalArchitecture | EncoderArchitecture:
     """Return the architecture of a config.json."""
-    if config.get("model_type") == EncoderForm.model_type:
+    if config.get("model_type") == EncoderArchitecture.model_type:
         return encoder_form(config, where)
     for form in (*FORMS, *LANGUAGE_FORMS):
         if config.get("model_type") == form.model_type:
             return form
-    known = ", ".join(form.model_type for form in (*FORMS, *LANGUAGE_FORMS, EncoderForm))
+    known = ", ".join(form.model_type for form in (*FORMS, *LANGUAGE_FORMS, EncoderArchitecture))
     raise CheckpointError(f'{where}: model_type "{config.get("model_type")}" is not one that can be read ({known}).')
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import Bundle
 from regard.errors import ConfigError
-from regard.interop.huggingface.causal_configs import LanguageForm
+from regard.interop.huggingface.causal_configs import CausalArchitecture
 from regard.interop.huggingface.causal_models import write_language_model
-from regard.interop.huggingface.encoder_configs import EncoderForm
+from regard.interop.huggingface.encoder_configs import EncoderArchitecture
 from regard.interop.huggingface.encoders import write_encoder
-from regard.interop.huggingface.folder import CONFIG, GENERATION, write_tensors, write_whole
+from regard.interop.huggingface.folder import CONFIG, GENERATION, write_new_folder, write_tensors
 from regard.interop.huggingface.generation_config import generation_config, special_tokens
 from regard.interop.huggingface.seq2seq_configs import Form, config_for, form_for
 from regard.interop.huggingface.seq2seq_weights import to_theirs
@@ -20,7 +20,9 @@ from regard.models.transformer.model import TransformerSettings
 from regard.progress import SILENT, Progress
 
 
-def write(bundle: Bundle, folder: str | Path, progress: Progress = SILENT) -> Form | LanguageForm | EncoderForm:
+def write(
+    bundle: Bundle, folder: str | Path, progress: Progress = SILENT
+) -> Form | CausalArchitecture | EncoderArchitecture:
     """Write a model with its tokenizers, and return its Hugging Face architecture."""
     folder, settings, vocabularies = Path(folder), bundle.settings, bundle.vocabularies
     if isinstance(settings, GptSettings) and bundle.head is None:
@@ -49,5 +51,5 @@ def write(bundle: Bundle, folder: str | Path, progress: Progress = SILENT) -> Fo
         if not vocabularies.is_shared:
             write_tokenizer(temporary / TARGET_FOLDER, target, positions)
 
-    write_whole(folder, fill)
+    write_new_folder(folder, fill)
     return form

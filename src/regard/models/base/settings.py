@@ -7,7 +7,7 @@ from pydantic import Field
 
 from regard.config.settings import Settings
 
-IN_EVERY_FAMILY = ("embeddings", "dropout", "embedding_dropout")
+COMMON_SETTINGS = ("embeddings", "dropout", "embedding_dropout")
 """Settings with the same meaning in every family: a recipe's values of them apply to any."""
 
 

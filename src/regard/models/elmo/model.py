@@ -12,7 +12,7 @@ from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.nn.layers.char_cnn import CharCnn, spell
 from regard.nn.layers.dropout import Dropout
 from regard.nn.layers.embedding import VocabularyHead, build_table
-from regard.nn.layers.recurrent import RecurrentLayer, turned, turned_places
+from regard.nn.layers.recurrent import RecurrentLayer, reversed_positions, turned
 from regard.nn.probes.probe import Probe
 
 FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
@@ -115,7 +115,7 @@ class Elmo(nn.Module):
         index = row * token_mask.size(1) + column  # (W,) of each word among all R * T
         kinds = kind.new_zeros(token_mask.numel()).index_copy(0, index, kind)
         x = F.embedding(kinds, words).unflatten(0, token_mask.shape)  # (R, T, D); padding is an arbitrary word
-        turn = turned_places(token_mask)
+        turn = reversed_positions(token_mask)
         ahead = self._run(self.ahead, x)
         back = [turned(each, turn) for each in self._run(self.back, turned(x, turn))]
         both = [torch.cat(pair, -1) for pair in zip([x, *ahead], [x, *back], strict=True)]
@@ -151,7 +151,7 @@ class Elmo(nn.Module):
             token_mask[:, :, None], layers.by_token(state)
         )
         for probe, state in zip([self.embedded, *self.hidden], layers.states, strict=True):
-            if cast(Probe, probe).is_heard:
+            if cast(Probe, probe).has_listener:
                 probe(padded(state))
         return padded(layers.states[-1])
 

@@ -100,7 +100,7 @@ class Gpt(nn.Module):
         x = self.embedding(tokens.reshape(sentences, -1), positions)  # (B, hypotheses * T, D)
         for block, cache, probe in zip(self.blocks, caches, self.hidden, strict=True):
             x = block(x, view, cache)
-            if cast(Probe, probe).is_heard:
+            if cast(Probe, probe).has_listener:
                 x = probe(x)
         return self.finish(x).view(rows, steps, -1)
 

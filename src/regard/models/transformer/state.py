@@ -7,7 +7,7 @@ from torch import Tensor
 
 from regard.nn.attention.attention import View
 from regard.nn.attention.kv_cache import KeyValueCache
-from regard.nn.attention.masks import as_bias, behind_padding_mask, branch_mask
+from regard.nn.attention.masks import as_bias, branch_mask, left_padding_mask
 from regard.nn.layers.positions import Positions
 
 
@@ -77,7 +77,7 @@ class TransformerState:
         bias, rotation = scheme.bias(positions, self.slots), scheme.rotation(positions)
         self.length += steps
         if token_mask is not None:
-            mask, self.seen = behind_padding_mask(token_mask), token_mask[:, None]  # (B, 1, T, T)
+            mask, self.seen = left_padding_mask(token_mask), token_mask[:, None]  # (B, 1, T, T)
         elif self.seen is None:
             return positions, View(None, True, bias, rotation)
         else:

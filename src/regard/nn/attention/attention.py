@@ -137,14 +137,14 @@ class Attention(nn.Module):
     def attend(self, query: Tensor, key: Tensor, value: Tensor, view: View) -> Tensor:
         """Return the output of each head (B, H, T, K)."""
         dropout = self.dropout if self.training else 0.0
-        if not self.weights.is_heard:
+        if not self.weights.has_listener:
             return fused_attention(query, key, value, view, dropout)
         weights = self.weights(attention_weights(query, key, view))  # (B, H, T, S)
         return F.dropout(weights, dropout) @ for_heads(value, self.head_count)
 
     def join(self, outputs: Tensor) -> Tensor:
         """Return the concatenated heads, multiplied by W_O (B, T, D)."""
-        if self.heads.is_heard:
+        if self.heads.has_listener:
             outputs = self.heads(outputs)
         return self.output(outputs.transpose(1, 2).flatten(2))
 
@@ -190,7 +190,7 @@ class SelfAttention(Attention):
 
     def _has_varlen_kernel(self, x: Tensor, view: View, layout: VarlenLayout) -> bool:
         """Return True if the varlen kernel applies, which needs no padding."""
-        return view.bias is None and not self.weights.is_heard and layout.has_kernel_for(x, self.head_width)
+        return view.bias is None and not self.weights.has_listener and layout.has_kernel_for(x, self.head_width)
 
     def _attend_padded(self, x: Tensor, view: View, layout: VarlenLayout) -> Tensor:
         """Return the outputs of the heads (1, H, T, K) for packed sequences, padded for it."""

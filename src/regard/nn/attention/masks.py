@@ -18,7 +18,7 @@ def causal_mask(queries: int, keys: int, device: torch.device) -> Tensor:
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
 
 
-def behind_padding_mask(token_mask: Tensor) -> Tensor:
+def left_padding_mask(token_mask: Tensor) -> Tensor:
     """Return the causal mask (B, 1, T, T) of left-padded rows.
 
     A padding query attends to itself: a row without any key has a softmax of NaN.

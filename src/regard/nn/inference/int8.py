@@ -99,7 +99,7 @@ def drop_int8(model: nn.Module) -> None:
 
 
 @contextmanager
-def own_weights(model: nn.Module) -> Iterator[None]:
+def without_int8(model: nn.Module) -> Iterator[None]:
     """Disable a model's int8 weights within a `with` block."""
     quantized = {layer: layer.int8 for layer in _layers(model)}
     drop_int8(model)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.nn.layers.linear import build_linear
-from regard.text.char_tokenizer import BEGINNINGS, BYTES, SPACE
+from regard.text.char_tokenizer import BYTES, SPACE, WORD_START_LIMIT
 
 BEGIN, END = SPACE + BYTES, SPACE + BYTES + 1
 CHARACTERS = END + 1
@@ -31,7 +31,7 @@ def spell(tokens: Tensor, longest: int) -> Spelled:
     The first token always begins a word; no word spans two sequences, since each sequence begins with a token that
     begins a word.
     """
-    begins = tokens < BEGINNINGS
+    begins = tokens < WORD_START_LIMIT
     begins[0] = True
     word = begins.cumsum(0) - 1  # (N,)
     first = begins.nonzero()[:, 0]  # (W,)

@@ -14,7 +14,7 @@ from regard.nn.layers.positions import Positions
 class TokenEmbedding(nn.Module):
     """Scaled token embeddings plus positions, with dropout on the sum."""
 
-    is_narrow = False
+    is_half_precision = False
     """Keep the residual stream in autocast's half precision instead of fp32."""
 
     def __init__(self, table: nn.Embedding, positions: Positions, is_scaled: bool, dropout: float) -> None:
@@ -27,7 +27,7 @@ class TokenEmbedding(nn.Module):
     def forward(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Return (B, T, D) for tokens (B, T) at positions (T,) or (B, T)."""
         x = self.dropout(self.positions.embed(self.table(tokens) * self.scale, positions))
-        return as_product(x) if self.is_narrow else x
+        return as_product(x) if self.is_half_precision else x
 
 
 def build_table(vocabulary: int, width: int) -> nn.Embedding:

@@ -159,7 +159,7 @@ class BidirectionalLayer(nn.Module):
 
     def forward(self, x: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the joined states (B, S, D), and the joined final states (B, D); padding is ignored."""
-        order = turned_places(token_mask)
+        order = reversed_positions(token_mask)
         ahead, _ = self.ahead(x)
         back = turned(self.back(turned(x, order))[0], order)
         return self.join(ahead, back), self.join(last_real(ahead, token_mask), back[:, 0])
@@ -191,7 +191,7 @@ def last_real(states: Tensor, token_mask: Tensor) -> Tensor:
     return states.take_along_dim(last[:, None, None], 1)[:, 0]
 
 
-def turned_places(token_mask: Tensor) -> Tensor:
+def reversed_positions(token_mask: Tensor) -> Tensor:
     """Return the positions (B, S) that reverse the tokens of each sentence and leave padding at the end."""
     positions = torch.arange(token_mask.size(1), device=token_mask.device)
     return torch.where(token_mask, token_mask.sum(1, keepdim=True) - 1 - positions, positions)

@@ -44,7 +44,7 @@ class _Beside(torch.autograd.Function):
         return of_x, of_weight, of_bias, None
 
 
-def beside_norm(norm: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
+def residual_and_norm(norm: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
     """Return x (..., D) and norm(x), in the precision of products while training on a GPU."""
     if norm.training and isinstance(norm, nn.LayerNorm) and norm.bias is not None and can_fuse(x):
         both: tuple[Tensor, Tensor] = _Beside.apply(x, norm.weight, norm.bias, norm.eps)

@@ -19,7 +19,7 @@ class Probe(nn.Module):
         self.listener: Listener | None = None
 
     @property
-    def is_heard(self) -> bool:
+    def has_listener(self) -> bool:
         """True if there is a listener: costly values are computed only then."""
         return self.listener is not None
 
@@ -39,7 +39,7 @@ def probes(model: nn.Module) -> dict[str, Probe]:
 @contextmanager
 def listening(listeners: dict[Probe, Listener]) -> Iterator[None]:
     """Attach listeners to probes within a `with` block."""
-    if any(probe.is_heard for probe in listeners):
+    if any(probe.has_listener for probe in listeners):
         raise RuntimeError("A probe takes one listener at a time.")
     for probe, listener in listeners.items():
         probe.listener = listener

@@ -15,7 +15,7 @@ from regard.config.parsing import ParseError, parse_toml
 from regard.config.resolve import Layer, Resolved, check_texts, resolve
 from regard.config.settings import Settings, setting_names
 from regard.errors import ConfigError
-from regard.models.base.settings import IN_EVERY_FAMILY
+from regard.models.base.settings import COMMON_SETTINGS
 from regard.models.families import DEFAULT_FAMILY, check_kind, family
 from regard.models.presets import preset
 from regard.tasks.contract import AnyTask, find_task
@@ -150,7 +150,7 @@ def _model(values: dict[str, Any], changes: Mapping[str, Any], default: str) -> 
     before = str(in_recipe.get("family", _family(in_recipe.get("preset"), default)))
     name = str(given.get("family", _family(given.get("preset"), before)))
     if name != before:
-        values["model"] = in_recipe = {key: in_recipe[key] for key in IN_EVERY_FAMILY if key in in_recipe}
+        values["model"] = in_recipe = {key: in_recipe[key] for key in COMMON_SETTINGS if key in in_recipe}
     chosen = given.get("preset", in_recipe.get("preset"))
     return None if chosen is None else str(chosen), name
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint.identity import HUGGING_FACE, model_place
+from regard.checkpoint.identity import HUGGING_FACE, checkpoint_path
 from regard.config.resolve import Layer, resolve
 from regard.config.settings import Settings
 from regard.data.sources.lines import read_lines
@@ -173,7 +173,7 @@ def _evaluate(
     evaluation = task.evaluate(pipeline, chosen, options, progress)
     if task.passport is None:
         return EvaluatedSet(evaluation)
-    passport = issue(evaluation, pipeline, model_place(path), str(path))
+    passport = issue(evaluation, pipeline, checkpoint_path(path), str(path))
     files = keep_passport(passport, evaluation.decode_defaults, Path(path), out, progress)
     if rival is None:
         return EvaluatedSet(evaluation, passport, files)
@@ -235,6 +235,6 @@ class _Rival:
         if self.pipeline is not None:
             unencoded = replace(chosen, encoded=None)  # its tokenizer may be another
             evaluation = self.task.evaluate(self.pipeline, unencoded, options, progress)
-            return issue(evaluation, self.pipeline, model_place(self.path), str(self.path))
+            return issue(evaluation, self.pipeline, checkpoint_path(self.path), str(self.path))
         evaluation = self.task.evaluate_outputs(chosen, self.lines or [], str(self.path))
         return Passport(str(self.path), {"set": chosen.name} | evaluation.metrics, evaluation.outputs)

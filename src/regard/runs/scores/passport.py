@@ -175,5 +175,5 @@ def keep_passport(
                     f"{path}: no passport could be written here ({error.strerror}); name a folder with --out."
                 )
     elif out is None:
-        progress.say(f"{path}: this is a checkpoint, not a run, so no passport was written; name a file with --out.")
+        progress.info(f"{path}: this is a checkpoint, not a run, so no passport was written; name a file with --out.")
     return tuple(files)

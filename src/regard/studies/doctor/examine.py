@@ -31,9 +31,9 @@ class WarningListener(Progress):
         self.progress = progress
         self.findings: list[Finding] = []
 
-    def say(self, message: str) -> None:
+    def info(self, message: str) -> None:
         """Pass a message through."""
-        self.progress.say(message)
+        self.progress.info(message)
 
     def warn(self, message: str) -> None:
         """Keep a warning as a finding."""

@@ -91,7 +91,7 @@ def _of_models(
     for key, origin in given.items():
         without = [name for name in models if key in in_recipe and key not in known[name]]
         if without:
-            progress.say(
+            progress.info(
                 f"model.{key} (from {origin}) is not a setting of {', '.join(without)}, and is left out there."
             )
     bases = []

@@ -56,9 +56,9 @@ class NamedProgress(Progress):
     def __init__(self, progress: Progress, name: str) -> None:
         self.progress, self.name = progress, name
 
-    def say(self, message: str) -> None:
+    def info(self, message: str) -> None:
         """Forward a message."""
-        self.progress.say(f"{self.name}: {message}")
+        self.progress.info(f"{self.name}: {message}")
 
     def warn(self, message: str) -> None:
         """Forward a message."""

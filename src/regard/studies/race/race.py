@@ -89,7 +89,7 @@ def _plan(member: Member, budget: Budget, shared: SharedData, limit: dict[str, i
     planned = plan_member(settings, budget, shared, NamedProgress(progress, f"trial of {member.name}"))
     within(member.resolved, planned.steps)  # refuses a schedule that does not fit, before any training
     trial = f", {1 / planned.seconds_per_step:.2f} steps per second in a trial" if planned.seconds_per_step else ""
-    progress.say(f"{member.name}: {planned.parameters:,} parameters, {planned.steps:,} steps{trial}.")
+    progress.info(f"{member.name}: {planned.parameters:,} parameters, {planned.steps:,} steps{trial}.")
     return planned
 
 

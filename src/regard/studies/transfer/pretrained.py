@@ -7,7 +7,7 @@ from typing import Any
 from regard.config.overrides import nested
 from regard.config.settings import flatten
 from regard.errors import ConfigError
-from regard.interop.word_vector_files import without_white_space, write_word_vectors
+from regard.interop.word_vector_files import underscored, write_word_vectors
 from regard.models.families import family
 from regard.pipelines.word_vectors import load_word_vectors
 from regard.progress import Progress
@@ -103,7 +103,7 @@ class PretrainedModels:
             return self._vector_file(given) if kind == "vectors" else given
         run = self.transfer.pretrained(kind)
         if not run.exists or run.state not in ENDED:
-            self.progress.say(f"{kind}: pretraining on the miniature world, in {run.path}.")
+            self.progress.info(f"{kind}: pretraining on the miniature world, in {run.path}.")
             folder = {"data.folder": str(self.transfer.path / "pretrained" / f"text-{kind}")}
             recipe, changes = RECIPES[kind]
             _train(run, recipe, changes | folder | self.machine, self.progress)
@@ -118,7 +118,7 @@ class PretrainedModels:
         path = self.transfer.path / "pretrained" / "vectors.txt"
         if not path.is_file():
             path.parent.mkdir(exist_ok=True)
-            write_word_vectors(path, without_white_space(load_word_vectors(source).table), "word2vec")
+            write_word_vectors(path, underscored(load_word_vectors(source).table), "word2vec")
         return str(path)
 
     def finetuning(self, kind: str | None) -> dict[str, Any]:

@@ -123,11 +123,11 @@ class _Once(NamedProgress):
         super().__init__(progress, name)
         self.messages = messages
 
-    def say(self, message: str) -> None:
+    def info(self, message: str) -> None:
         """Forward a new message."""
         if message not in self.messages:
             self.messages.add(message)
-            super().say(message)
+            super().info(message)
 
 
 class _Session:

@@ -9,7 +9,7 @@ import numpy as np
 
 from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFiles
-from regard.data.encoding.question_windows import EncodedQuestions, encode_questions, usual_answer
+from regard.data.encoding.question_windows import EncodedQuestions, encode_questions, majority_answer
 from regard.data.settings.examples import QuestionSource
 from regard.data.sources.squad import QuestionRow, read_questions
 from regard.metrics.bootstrap import Statistic
@@ -73,7 +73,7 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
 
     def reason_not_to_train(self, example: QuestionRow) -> str | None:
         """Return why a question can only be evaluated on: its answer does not occur in the text."""
-        is_lost = bool(example.answers) and usual_answer(example) is None
+        is_lost = bool(example.answers) and majority_answer(example) is None
         return "with an answer that is not in the text" if is_lost else None
 
     def texts(self, example: QuestionRow) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def encode_choice_rows(
     """Return contexts with their choices as ids of a model."""
     limit = HeadFacts.read(bundle).max_length
     encoded = encode_choices(rows, bundle.tokenizers["tokenizer"], template_of(bundle), limit, progress)
-    return replace(encoded, looks_at_all=bundle.head is not None and bundle.head.pooling != "token")
+    return replace(encoded, uses_pooling=bundle.head is not None and bundle.head.pooling != "token")
 
 
 class MultipleChoice(HeadPipeline):

@@ -96,7 +96,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
         names = {index: label_at(index, known) for index in sorted({each.label for each in rows})}
         if any(index in known or label is None for index, label in names.items()):
             return rows
-        progress.say(f"{name}: {', '.join(f'{index} is {label}' for index, label in names.items())}.")
+        progress.info(f"{name}: {', '.join(f'{index} is {label}' for index, label in names.items())}.")
         return [each._replace(label=str(names[each.label])) for each in rows]
 
     def outputs(self, facts: ClassifyFacts) -> int:

@@ -8,11 +8,11 @@ import torch
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus
-from regard.data.feeds.char_words import WordBook, fixed_words
+from regard.data.feeds.char_words import WordLookup, fixed_words
 from regard.errors import DataError
 from regard.models.elmo.model import ElmoSettings
 from regard.nn.inference.memory import retry_smaller
-from regard.objectives.bidirectional_lm import TwoWayObjective
+from regard.objectives.bidirectional_lm import BidirectionalObjective
 from regard.tasks.data import EvalSet
 from regard.tasks.elmo.records import ElmoFacts
 from regard.tasks.evaluation import Evaluation
@@ -24,7 +24,7 @@ class CharText:
     """A text as bytes, with the ids of its words and the length of its windows."""
 
     corpus: Corpus
-    book: WordBook
+    book: WordLookup
     length: int
     """Window in ids, that is bytes."""
     bytes_per_word: float
@@ -35,7 +35,7 @@ class CharText:
         settings, facts = bundle.settings, ElmoFacts.read(bundle)
         assert isinstance(settings, ElmoSettings)
         length = max(8, round(facts.window * facts.bytes_per_word))
-        book = WordBook(bundle.tokenizers["words"], settings.longest_word - 1)
+        book = WordLookup(bundle.tokenizers["words"], settings.longest_word - 1)
         return cls(corpus, book, length, facts.bytes_per_word)
 
 
@@ -75,7 +75,7 @@ def bidirectional_losses(
 def _bidirectional_losses(
     model: Any, text: CharText, machine: Machine, limit: int, count: int | None
 ) -> BidirectionalLosses:
-    objective, totals = TwoWayObjective(), BidirectionalLosses()
+    objective, totals = BidirectionalObjective(), BidirectionalLosses()
     for batch in fixed_words(text.corpus, text.book, text.length, limit, count):
         with machine.autocast():
             loss = objective(model, batch.to(machine.device))

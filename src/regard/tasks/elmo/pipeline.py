@@ -10,7 +10,7 @@ from regard.errors import ConfigError
 from regard.models.heads import ModelWithHead
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.encoder_results import TokenVectors, Vectors
-from regard.text.char_tokenizer import BEGINNINGS, SPACE
+from regard.text.char_tokenizer import SPACE, WORD_START_LIMIT
 
 DEFAULT_LENGTH = 4096
 """Maximum length of a text in ids, that is bytes and word boundaries."""
@@ -28,7 +28,7 @@ class ElmoEncoder(Encoder):
     def mix(self) -> dict[str, float] | None:
         """The weight of each layer in the scalar mix, and its scale; None where there is no head."""
         model = self.bundle.model
-        return model.layer_shares if isinstance(model, ModelWithHead) else None
+        return model.layer_weights if isinstance(model, ModelWithHead) else None
 
     def fill(self, *_: Any, **__: Any) -> Any:
         """Refuse: there is no masked-LM head."""
@@ -43,12 +43,12 @@ class ElmoEncoder(Encoder):
         raise ConfigError("logit_lens: the layers of an ELMo have no common residual stream; use a BERT or a GPT.")
 
     def _counted(self, tokens: Tensor, token_mask: Tensor) -> Tensor:
-        return token_mask & (tokens < BEGINNINGS)
+        return token_mask & (tokens < WORD_START_LIMIT)
 
     def _with_tokens(self, text: str, ids: Sequence[int], vectors: Vectors) -> TokenVectors:
         offsets = self.tokenizer.encode(text).offsets
         kept = offsets[: len(ids) - 2]
-        begins = [position for position, number in enumerate(ids) if number < BEGINNINGS]
+        begins = [position for position, number in enumerate(ids) if number < WORD_START_LIMIT]
         words, spans = list[str](), list[tuple[int, int]]()
         for begin, end in pairwise([*begins, len(ids)]):
             if ids[begin] == SPACE:

@@ -8,12 +8,12 @@ import torch
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus
 from regard.data.corpus.splits import TextSplits, check_held_out, tokenize_all
-from regard.data.feeds.char_words import CHUNK, CharWordFeed, WordBook, count_words, fixed_words
+from regard.data.feeds.char_words import CHUNK, CharWordFeed, WordLookup, count_words, fixed_words
 from regard.errors import DataError
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.elmo.model import ElmoSettings
 from regard.models.families import build_model, count_parameters
-from regard.objectives.bidirectional_lm import TwoWayObjective
+from regard.objectives.bidirectional_lm import BidirectionalObjective
 from regard.progress import Progress
 from regard.tasks.data import EvalSet, Prepared
 from regard.tasks.declarations import Context
@@ -58,7 +58,7 @@ def prepare_elmo(settings: Settings, context: Context) -> Prepared[TextSplits]:
             round((settings.train.micro_batch_tokens or machine.micro_batch_tokens) * size),
             settings.seed,
         ),
-        objective=TwoWayObjective(),
+        objective=BidirectionalObjective(),
         width=settings.model.width,
         validate=_validation(texts["valid"], settings, machine),
         tests={name: EvalSet(name, texts[name]) for name in corpora.test or ("valid",)},
@@ -86,7 +86,7 @@ def new_elmo_bundle(
     check_size(count_parameters(settings.model, vocabularies), machine)
     torch.manual_seed(settings.seed)
     sample = corpus.read(0, min(len(corpus), CHUNK))
-    _, numbers = WordBook(words, longest)(sample)
+    _, numbers = WordLookup(words, longest)(sample)
     unknown = float((numbers == words.unk_id).mean())
     if settings.preflight and unknown > MANY_UNKNOWN:
         progress.warn(
@@ -102,7 +102,7 @@ def new_elmo_bundle(
         "bytes_per_word": round(len(sample) / max(1, len(numbers)), 4),
         "words": count,
     }
-    progress.say(f"The output vocabulary has {count:,} words; any word can be an input.")
+    progress.info(f"The output vocabulary has {count:,} words; any word can be an input.")
     model = build_model(settings.model, vocabularies)
     if pretrained:
         facts |= load_pretrained(model, pretrained, settings.init_from)

@@ -131,7 +131,7 @@ def report_counts(task: AnyHeadTask, sets: ExampleSets, progress: Progress) -> N
     for name, report in sets.reports.items():
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.dropped.most_common())
         held_out = f"; {report.held_out:,} held out for validation" if report.held_out else ""
-        progress.say(
+        progress.info(
             f"{name}: {report.kept:,} of {report.read:,} {task.unit}s kept; dropped: {reasons or 'none'}{held_out}."
         )
 

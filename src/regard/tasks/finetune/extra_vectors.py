@@ -18,7 +18,7 @@ from regard.progress import Progress
 from regard.tasks.finetune.settings import FineTuneSettings
 from regard.tasks.finetune.word_body import FREQUENT, describe_coverage
 from regard.tasks.init_from import origin_hash
-from regard.text.char_tokenizer import BEGINNINGS, words_of
+from regard.text.char_tokenizer import WORD_START_LIMIT, words_of
 from regard.text.tokenizer import Tokenizer
 
 
@@ -56,7 +56,7 @@ def read_extra_vectors(
     spelled = _spell(list(known), tokenizer)
     if not spelled:
         raise ConfigError(f"extra_vectors: {path} has no word of the texts; give vectors of their language.")
-    progress.say(
+    progress.info(
         f"{path}: {describe_coverage(Counter(words_of(train, tokenizer)), known)}; extra word vectors "
         f"{'are frozen' if settings.freeze_extra_vectors else 'are trained'}."
     )
@@ -72,6 +72,6 @@ def _spell(words: Sequence[str], tokenizer: Tokenizer) -> dict[str, list[int]]:
     """Return the tokens of the words that are not split; of two words with the same tokens, the first."""
     spelled: dict[tuple[int, ...], str] = {}
     for word, ids in zip(words, tokenizer.encode_batch(words), strict=True):
-        if ids and sum(token < BEGINNINGS for token in ids) == 1:
+        if ids and sum(token < WORD_START_LIMIT for token in ids) == 1:
             spelled.setdefault(tuple(ids), word)
     return {word: list(ids) for ids, word in spelled.items()}

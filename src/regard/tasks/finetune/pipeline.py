@@ -37,7 +37,7 @@ def encode_rows(
     facts = TextFacts.read(bundle)
     template, tokenizer = template_of(bundle), bundle.tokenizers["tokenizer"]
     encoded = encode_texts(texts, labels, tokenizer, template, facts.max_length, facts.pair_encoding, progress)
-    return replace(encoded, looks_at_all=bundle.head is not None and bundle.head.pooling != "token")
+    return replace(encoded, uses_pooling=bundle.head is not None and bundle.head.pooling != "token")
 
 
 class HeadPipeline:
@@ -65,7 +65,7 @@ class HeadPipeline:
     @property
     def mix(self) -> dict[str, float] | None:
         """The learned weight of each layer of an ELMo, and their common scale; None for other models."""
-        weights: dict[str, float] | None = self.model.layer_shares
+        weights: dict[str, float] | None = self.model.layer_weights
         return weights
 
     @property

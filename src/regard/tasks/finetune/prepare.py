@@ -12,7 +12,7 @@ from regard.data.feeds.feed import PairFeed
 from regard.errors import ConfigError
 from regard.models.base.settings import HeadSettings, ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters, family, is_bidirectional
-from regard.models.heads import OF_WHOLE_TEXTS, load_matching_weights
+from regard.models.heads import POOLED_KINDS, load_matching_weights
 from regard.objectives.head import HeadObjective
 from regard.progress import Progress
 from regard.tasks.data import EvalSet, Prepared
@@ -172,7 +172,7 @@ def _pretrained_parts(
     if settings.extra_vectors is not None:
         return pretrained, read_extra_vectors(settings, settings.extra_vectors, pretrained, train, texts, progress)
     if pretrained and pretrained.head and pretrained.head.extra_vectors:
-        progress.say(
+        progress.info(
             f"{settings.init_from}: its extra word vectors are left out with its head; extra_vectors=FILE gives some."
         )
     return pretrained, None
@@ -221,7 +221,7 @@ def _pooling(task: AnyHeadTask, settings: Settings, pretrained: Bundle | None) -
         default = "mean"
     if family(settings.model.family).kind in ("bidirectional-lm", "embeddings") or settings.bilstm_width:
         default = "mean" if settings.bilstm_width == 0 else "max"
-    return (settings.pooling or default) if task.head in OF_WHOLE_TEXTS else "token"
+    return (settings.pooling or default) if task.head in POOLED_KINDS else "token"
 
 
 def _new_tokenizer(task: AnyHeadTask, settings: Settings, sets: ExampleSets, progress: Progress) -> Tokenizer:

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import create_model
 
 from regard.models.base.settings import ModelSettings
-from regard.models.families import FAMILIES, READ_BOTH_WAYS
+from regard.models.families import BIDIRECTIONAL_KINDS, FAMILIES
 from regard.tasks.finetune.settings import FineTuneSettings
 from regard.text.settings import MaskedTextSettings, WordTextSettings
 
@@ -18,6 +18,6 @@ def settings_of(schema: Any, model: type[ModelSettings]) -> type[FineTuneSetting
     kind = next(each.kind for each in FAMILIES.values() if each.settings is model)
     if kind == "embeddings":
         return create_model(run.__name__, __base__=run, text=(WordTextSettings, WordTextSettings()))
-    if kind not in READ_BOTH_WAYS:
+    if kind not in BIDIRECTIONAL_KINDS:
         return run
     return create_model(run.__name__, __base__=run, text=(MaskedTextSettings, MaskedTextSettings()))

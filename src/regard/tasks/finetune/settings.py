@@ -4,7 +4,7 @@ from typing import Generic, Literal
 
 from pydantic import Field, model_validator
 
-from regard.objectives.settings import LabelObjectiveSettings
+from regard.objectives.settings import HeadObjectiveSettings
 from regard.tasks.settings import M, RunSettings
 from regard.text.settings import CorpusTextSettings
 from regard.training.settings import TrainSettings
@@ -40,7 +40,7 @@ class FineTuneSettings(RunSettings[M], Generic[M]):
     """Keep these word vectors fixed during training."""
     head_dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout before the linear layer of the head."""
-    objective: LabelObjectiveSettings = LabelObjectiveSettings()
+    objective: HeadObjectiveSettings = HeadObjectiveSettings()
     train: TuningTrainSettings = TuningTrainSettings()
 
     @model_validator(mode="after")

@@ -44,7 +44,7 @@ def word_body(
     model: Any = build_model(settings.model, vocabularies)
     if table is not None:
         _fill(model, table, tokenizer.token_id)
-        progress.say(
+        progress.info(
             f"{settings.init_from}: {describe_coverage(counts, set(table.words))}; the others are random, and all "
             f"{'are frozen' if settings.freeze_body else 'are trained'}."
         )

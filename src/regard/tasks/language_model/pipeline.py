@@ -15,14 +15,14 @@ from regard.data.encoding.sequences import Sequences
 from regard.data.feeds.sampler import micro_batches
 from regard.data.sources.lines import is_text
 from regard.decoding.session import GenerationJob, GenerationSession, continue_prompts
-from regard.decoding.settings import DRAWING_ONLY, GenerateSettings
+from regard.decoding.settings import TEXT_SAMPLING_ONLY, GenerateSettings
 from regard.decoding.steppers.decoder_only import window_start
 from regard.decoding.steppers.interface import SpecialTokens
 from regard.decoding.steppers.requests import Prompt, RunningSequence
 from regard.errors import ConfigError, DataError
 from regard.inspection.logit_lens import record_lens
 from regard.inspection.record import exclusive, record_text
-from regard.nn.inference.int8 import own_weights
+from regard.nn.inference.int8 import without_int8
 from regard.nn.inference.prepacked import drop_prepacked
 from regard.nn.probes.probe import probes
 from regard.nn.probes.trace import Trace
@@ -31,7 +31,7 @@ from regard.tasks.language_model.quantization import WeightsCost, use_quantized,
 from regard.tasks.language_model.records import LanguageFacts
 from regard.tasks.language_model.results import Completion, NextToken, TextScore
 from regard.tasks.language_model.scoring import ScoredToken, plan_windows, text_log_probabilities
-from regard.text.detokenizer import first_stop, text_behind
+from regard.text.detokenizer import first_stop, text_after
 from regard.text.tokenizer import Tokenizer
 
 BATCH_TOKENS = {"cpu": 16384, "cuda": 65536}
@@ -65,7 +65,7 @@ class Generator:
             changes["stop"] = [changes["stop"]]
         own = dict(LanguageFacts.read(self.bundle).generate)
         if changes.get("temperature") == 0:
-            own = {name: value for name, value in own.items() if name not in DRAWING_ONLY}
+            own = {name: value for name, value in own.items() if name not in TEXT_SAMPLING_ONLY}
         return resolve(GenerateSettings, [Layer("the checkpoint", own), Layer("the call", changes)]).settings
 
     @overload
@@ -175,7 +175,7 @@ class Generator:
 
     def _decoded(self, row: RunningSequence) -> Completion:
         prompt, ids = row.prompt, row.said
-        text = text_behind(self.tokenizer, prompt.text, prompt.ids, ids)
+        text = text_after(self.tokenizer, prompt.text, prompt.ids, ids)
         if row.finish_reason == "stop" and row.writer is not None:
             text = text[: first_stop(text, row.writer.stops)]
         tokens, values = tuple(self.tokenizer.tokens(ids)), tuple(row.log_probabilities)
@@ -214,7 +214,7 @@ class Generator:
         windows = plan_windows([len(ids) for ids in encoded], self.reach, stride)
         if not windows:
             return [[] for _ in encoded]
-        with exclusive(self.model), own_weights(self.model) if full else nullcontext():
+        with exclusive(self.model), without_int8(self.model) if full else nullcontext():
             return text_log_probabilities(
                 self.model, Sequences.of(encoded), windows, self._batch_tokens, alternatives, progress
             )

@@ -146,6 +146,8 @@ def masked_text(corpus: Corpus, encoder: Encoder) -> MaskedText:
     """Return a text cut into sequences and masked for a model."""
     tokenizer, facts = encoder.tokenizer, MaskedFacts.read(encoder.bundle)
     has_pairs = encoder.model.next_sentence is not None
-    is_apart = not facts.pack_documents
-    pairs = SentencePairSampler(corpus, Marks.of(tokenizer), encoder.max_length, has_pairs, is_apart=is_apart)
+    is_one_document = not facts.pack_documents
+    pairs = SentencePairSampler(
+        corpus, Marks.of(tokenizer), encoder.max_length, has_pairs, is_one_document=is_one_document
+    )
     return MaskedText(pairs, Masker(facts.masking, tokenizer))

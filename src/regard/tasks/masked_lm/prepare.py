@@ -57,10 +57,10 @@ def prepare_masked(settings: Settings, context: Context) -> Prepared[TextTaskDat
     corpora = tokenize_all(settings.data, tokenizer, folder, progress)
     bundle = resumed or new_masked_bundle(settings, tokenizer, machine, pretrained)
     if pretrained and MASKED_WORDS in pretrained.facts.get(UNTRAINED, ()):
-        progress.say(f"{settings.init_from} has no masked-LM head: that one is trained from scratch.")
+        progress.info(f"{settings.init_from} has no masked-LM head: that one is trained from scratch.")
     length = MaskedFacts.read(bundle).length or bundle.model.max_positions
     has_pairs = bundle.model.next_sentence is not None
-    is_apart = not settings.sequences.pack_documents
+    is_one_document = not settings.sequences.pack_documents
     if has_pairs:
         check_documents(corpora, settings, progress)
     stages = stages_of(settings, corpora.train, tokenizer, bundle)
@@ -69,7 +69,8 @@ def prepare_masked(settings: Settings, context: Context) -> Prepared[TextTaskDat
     masker = Masker(settings.masking, tokenizer)
     texts = {
         name: MaskedText(
-            SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, is_apart=is_apart), masker
+            SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, is_one_document=is_one_document),
+            masker,
         )
         for name, corpus in {"valid": corpora.valid, **corpora.test}.items()
     }
@@ -152,8 +153,8 @@ def stages_of(settings: Settings, corpus: Corpus, tokenizer: Tokenizer, bundle: 
     sequences, facts = settings.sequences, MaskedFacts.read(bundle)
 
     def sampler(length: int) -> SentencePairSampler:
-        fraction, is_apart = sequences.short_sequence_fraction, not sequences.pack_documents
-        return SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, fraction, is_apart)
+        fraction, is_one_document = sequences.short_sequence_fraction, not sequences.pack_documents
+        return SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, fraction, is_one_document)
 
     early, updates = sequences.phase1_length, facts.early_updates
     first = [Stage(sampler(early), updates)] if early is not None and updates else []
@@ -176,7 +177,7 @@ def check_documents(corpora: TextSplits, settings: Settings, progress: Progress)
 
 def check_pairs(pairs: SentencePairSampler, settings: Settings, progress: Progress) -> None:
     """Refuse text without pairs, and warn where there are few."""
-    fraction, name = pairs.pair_share, settings.data.train.name
+    fraction, name = pairs.pair_fraction, settings.data.train.name
     if fraction == 0:
         raise DataError(
             f"{name}: no document has two sentences, so there are no pairs; see data.train.documents (now "

@@ -5,7 +5,7 @@ from typing import Generic, Literal
 from pydantic import model_validator
 
 from regard.data.settings.masking import MaskingSettings
-from regard.data.settings.text import MarkedTextData, SequenceSettings
+from regard.data.settings.text import MaskedTextData, SequenceSettings
 from regard.objectives.settings import MaskedObjectiveSettings
 from regard.tasks.settings import M
 from regard.tasks.text.settings import TextRunSettings
@@ -20,7 +20,7 @@ class MaskedSettings(TextRunSettings[M], Generic[M]):
     """
 
     task: Literal["masked-language-model"] = "masked-language-model"
-    data: MarkedTextData
+    data: MaskedTextData
     text: MaskedTextSettings = MaskedTextSettings()
     sequences: SequenceSettings = SequenceSettings()
     masking: MaskingSettings = MaskingSettings()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.checkpoint.facts import TaskFiles
-from regard.data.settings.text import MarkedSource, MarkedTextData
+from regard.data.settings.text import DocumentSource, MaskedTextData
 from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
@@ -45,7 +45,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
         shorten="shorter sequences (sequences.length)",
     )
     files = TaskFiles(MaskedFacts, ("encoder",))
-    source = MarkedSource
+    source = DocumentSource
     report, scores = MaskedReport, MaskedScores
     metrics = (
         Metric("pseudo_perplexity", "pseudo-perplexity", ".2f", "min"),
@@ -98,7 +98,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
     def eval_sets(
         self,
         pipeline: "Encoder",
-        source: MarkedSource | None,
+        source: DocumentSource | None,
         record: RunRecord | None,
         folder: Path,
         progress: Progress,
@@ -109,7 +109,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
         from regard.tasks.text.corpora import eval_corpora
 
         sentences = MaskedFacts.read(pipeline.bundle).sentences
-        corpora = eval_corpora(source, record, MarkedTextData, pipeline.tokenizer, folder, progress, sentences)
+        corpora = eval_corpora(source, record, MaskedTextData, pipeline.tokenizer, folder, progress, sentences)
         return {name: EvalSet(name, masked_text(corpus, pipeline)) for name, corpus in corpora.items()}
 
     def evaluate(

@@ -14,7 +14,7 @@ from regard.data.encoding.labeled import EncodedExamples
 from regard.data.sources.labeled import LabeledRow
 from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic
-from regard.metrics.regression import number_scores, number_statistics
+from regard.metrics.regression import regression_scores, regression_statistics
 from regard.models.base.settings import HeadSettings
 from regard.models.families import Kind
 from regard.pipelines.head_scores import Scores
@@ -107,13 +107,15 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
         self, examples: Sequence[LabeledRow], predictions: Predictions, facts: RegressFacts
     ) -> dict[str, Any]:
         """Return correlations and errors."""
-        return asdict(number_scores([float(each.label) for each in examples], list(map(float, predictions.lines))))
+        return asdict(
+            regression_scores([float(each.label) for each in examples], list(map(float, predictions.lines)))
+        )
 
     def statistics(
         self, examples: Sequence[LabeledRow], lines: Sequence[str], facts: RegressFacts
     ) -> dict[str, Statistic]:
         """Return the metrics as functions of how often each example counts."""
-        return number_statistics([float(each.label) for each in examples], list(map(float, lines)))
+        return regression_statistics([float(each.label) for each in examples], list(map(float, lines)))
 
     def errors(self, examples: Sequence[LabeledRow], predictions: Predictions, count: int) -> list[ErrorExample]:
         """Return the predictions with the largest errors."""

@@ -29,7 +29,7 @@ def tag_table(
         source = TagSource(path=path, word_column=word_column)
         words = read_tag_table(source, False, tagger.columns)
         if (named := word_columns(words, source, tagger.columns)) is not None:
-            progress.say(f"{path}: {named.shown()}.")
+            progress.info(f"{path}: {named.shown()}.")
             return _tagged_words(tagger, words, named, progress)
     table = read_text_table(path, columns, 1, tagger.columns, progress)
     return _tagged(table, row_results(tagger, table, progress))

@@ -32,7 +32,7 @@ class WordFacts(Record):
     """Totals of counting words."""
 
     words_read: Count
-    forgotten_below: Count | None
+    pruned_below: Count | None
 
 
 class MadeFrom(Record):
@@ -56,7 +56,7 @@ def corpus_tokenizer(
         kept = _kept_tokenizer(folder, inputs, known)
         if kept is not None:
             if len(known) < len(inputs):
-                progress.say(
+                progress.info(
                     f"{folder / TOKENIZER}: trained on {len(known):,} of these {len(inputs):,} inputs before, and "
                     f"kept, so that only the others are tokenized; delete it to train one on all."
                 )

@@ -17,7 +17,7 @@ from regard.data.feeds.sampler import micro_batches
 from regard.data.sources.lines import is_text
 from regard.decoding.generate import decode
 from regard.decoding.scoring import next_log_probabilities
-from regard.decoding.settings import MASKED_ONLY, SAMPLING_ONLY, SEARCH_ONLY, AnyDecodeSettings, DecodeSettings
+from regard.decoding.settings import MASK_PREDICT_ONLY, SAMPLING_ONLY, SEARCH_ONLY, AnyDecodeSettings, DecodeSettings
 from regard.decoding.steppers.interface import Hypothesis, SpecialTokens
 from regard.errors import CheckpointError, ConfigError, DataError
 from regard.inspection.record import exclusive, record_translation
@@ -62,7 +62,7 @@ class Translator:
         A call with another method drops the checkpoint's settings that are specific to a method.
         """
         changes = {name: value for name, value in overrides.items() if value is not None}
-        if name := next((each for each in changes if each in MASKED_ONLY), None):
+        if name := next((each for each in changes if each in MASK_PREDICT_ONLY), None):
             raise ConfigError(
                 f"{name}: {changes[name]} is for mask-predict models, and this is an autoregressive one; leave it "
                 f"out."

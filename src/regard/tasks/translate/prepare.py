@@ -11,7 +11,7 @@ import torch
 
 from regard.checkpoint.atomic import fingerprint
 from regard.checkpoint.bundle import Bundle
-from regard.data.cleaning import CleaningReport, carve_validation, clean, drop_held_out
+from regard.data.cleaning import CleaningReport, clean, drop_held_out, hold_out_pairs
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.encoding.sequences import Sequences, encode
 from regard.data.feeds.feed import Examples, PairFeed
@@ -71,7 +71,7 @@ def load_data(settings: Settings, context: Context) -> TranslationData:
     train, encoded = _encode(train, tokenizers, limit, reports["train"], progress)
     valid, valid_encoded = _encode(valid, tokenizers, limit, reports["valid"], SILENT)
     for role, report in reports.items():
-        progress.say(f"{role}: {report.sentence()}")
+        progress.info(f"{role}: {report.sentence()}")
     return TranslationData(settings, raw, train, valid, encoded, valid_encoded, bundle, reports, limit)
 
 
@@ -140,11 +140,11 @@ def _read(data: PairData, progress: Progress) -> tuple[RawPairs, list[Pair], lis
             raise DataError(f"{data.valid.name}: nothing is left of it after cleaning.")
     else:
         try:
-            train, valid = carve_validation(train, data.valid_fraction)
+            train, valid = hold_out_pairs(train, data.valid_fraction)
         except DataError as error:
             reason, kept = str(error).removesuffix("."), reports["train"].sentence().removesuffix(".")
             raise DataError(f"{data.train.name}: {reason[:1].lower()}{reason[1:]} ({kept}).") from None
-        reports["train"].carved, reports["valid"].read = len(valid), len(valid)
+        reports["train"].held_out, reports["valid"].read = len(valid), len(valid)
     return raw, train, valid, reports
 
 
@@ -269,7 +269,7 @@ def _counts(report: CleaningReport) -> dict[str, Any]:
         "read": report.read,
         "kept": report.kept,
         "dropped": dict(report.dropped),
-        "held_out": report.carved,
+        "held_out": report.held_out,
     }
 
 

@@ -33,7 +33,7 @@ def data_section(card: CardInput) -> list[str]:
         f"{counts.words:,}",
         f"{report.vocabulary:,}",
     ]
-    pruned = counts.forgotten_below
+    pruned = counts.pruned_below
     return [
         "## Data",
         "",

@@ -19,7 +19,7 @@ def word_findings(data: PreparedWords) -> list[Finding]:
     return [
         _amount(counts.words_read, settings.train.epochs),
         _out_of_vocabulary(settings.text, counts),
-        *_pruned(counts.forgotten_below),
+        *_pruned(counts.pruned_below),
     ]
 
 
@@ -45,8 +45,8 @@ def _out_of_vocabulary(text: WordSettings, counts: WordCountsRecord) -> Finding:
     remedy = "add text"
     if text.size is not None:
         remedy, changes = "allow more words", {"text.size": 2 * text.size}
-    elif text.minimum_count > 1:
-        remedy, changes = "take rarer words too", {"text.minimum_count": max(1, text.minimum_count // 2)}
+    elif text.min_count > 1:
+        remedy, changes = "take rarer words too", {"text.min_count": max(1, text.min_count // 2)}
     return Finding("text", "left-out-words", "warning", sentence, (), remedy, changes, metrics)
 
 

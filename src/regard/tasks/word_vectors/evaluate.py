@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from regard.config.parsing import parse_number
 from regard.data.sources.lines import read_lines
 from regard.errors import DataError
-from regard.metrics.regression import number_scores
+from regard.metrics.regression import regression_scores
 from regard.pipelines.word_vectors import WordVectors
 from regard.progress import SILENT, Progress
 from regard.tasks.declarations import ScoreTable
@@ -158,7 +158,7 @@ def score_similarities(vectors: WordVectors, path: Path) -> Similarities:
         return Similarities(str(path), len(pairs), len(known), None, None)
     table = vectors.directions
     cosines = [float(table[one] @ table[other]) for one, other, _ in known]
-    scores = number_scores([value for *_, value in known], cosines)
+    scores = regression_scores([value for *_, value in known], cosines)
     return Similarities(str(path), len(pairs), len(known), scores.spearman, scores.pearson)
 
 

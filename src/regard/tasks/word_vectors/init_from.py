@@ -47,5 +47,5 @@ def init_vectors(model: Any, tokenizer: Tokenizer, init_from: str, progress: Pro
     model.words.weight[rows] = torch.from_numpy(vectors.vectors)[origins]
     if bundle is not None:
         model.contexts.weight[rows] = bundle.model.contexts.weight[origins].to(model.contexts.weight)
-    progress.say(f"{init_from}: {len(covered):,} of the {size:,} words have a vector there; the others are random.")
+    progress.info(f"{init_from}: {len(covered):,} of the {size:,} words have a vector there; the others are random.")
     return {"init_from": {"path": init_from, "sha256": origin_hash(init_from), "covered": len(covered)}}

@@ -25,7 +25,7 @@ LABELED = 300
 """Words that are labeled in the picture, the first ones."""
 
 
-def draw_map(
+def plot_map(
     vectors: WordVectors, words: Sequence[str], top: int | None, method: str, path: Path, seed: int = 1
 ) -> list[Path]:
     """Plot these words, and the `top` first of the table, to PATH.png and PATH.html."""

@@ -110,8 +110,8 @@ def vocabulary_of(
     counted = count_words(source, settings.text, progress)
     tokenizer = table_tokenizer(counted.counts)
     counts = np.fromiter(counted.counts.values(), np.int64, len(counted.counts))
-    totals = {"words_read": counted.total, "forgotten_below": counted.forgotten_below}
-    progress.say(
+    totals = {"words_read": counted.total, "pruned_below": counted.pruned_below}
+    progress.info(
         f"{len(counts):,} words have vectors; they cover {counts.sum():,} of the {counted.total:,} words of the text."
     )
     try:

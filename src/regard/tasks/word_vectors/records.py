@@ -26,7 +26,7 @@ class WordCountsRecord(TextCountsRecord):
     """The amount of text; `words` are those with a vector, `words_read` all of them."""
 
     words_read: Count
-    forgotten_below: Count | None
+    pruned_below: Count | None
 
 
 class WordReport(DataReport):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.checkpoint.facts import TaskFiles
-from regard.data.settings.text import MarkedSource
+from regard.data.settings.text import DocumentSource
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
@@ -44,7 +44,7 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
     name = "vectors"
     wording = Wording("a table of word vectors", "word vectors", "--text FILE or --text FOLDER", tokens="words")
     files = TaskFiles(WordVectorFacts, ("word-vectors",), has_unknown_row=False)
-    source = MarkedSource
+    source = DocumentSource
     evaluated_with = "regard vectors evaluate --analogies FILE or --similarities FILE"
     report, scores = WordReport, VectorScores
     metrics = (Metric("accuracy", "accuracy"), Metric("spearman", "Spearman", ".3f"))

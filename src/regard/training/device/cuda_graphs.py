@@ -194,8 +194,8 @@ class CudaGraphGradients(Gradients):
 def build_gradients(model: nn.Module, objective: Objective, machine: Machine) -> Gradients:
     """Return the implementation of gradient accumulation for the machine, after compiling blocks if requested."""
     for module in model.modules():
-        if hasattr(module, "is_narrow"):
-            cast(Any, module).is_narrow = machine.bf16_residual
+        if hasattr(module, "is_half_precision"):
+            cast(Any, module).is_half_precision = machine.bf16_residual
     if machine.compile:
         compile_blocks(model)
     has_graphs = machine.has_graphs and getattr(model, "supports_cuda_graphs", True)

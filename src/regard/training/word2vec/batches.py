@@ -10,7 +10,7 @@ from torch import Tensor
 from regard.data.feeds.word2vec import Word2VecFeed
 from regard.models.word_vectors import WordVectorTables
 from regard.objectives.settings import VectorObjectiveSettings
-from regard.objectives.word2vec import draw_negatives, kept_shares, noise_bounds
+from regard.objectives.word2vec import keep_probabilities, noise_bounds, sample_negatives
 from regard.training.word2vec.settings import VectorTrainSettings
 
 FEWEST = 4096
@@ -32,7 +32,7 @@ class Batches:
         self.feed, self.objective, self.settings, self.device = feed, objective, settings, device
         self.words, self.contexts = model.words.weight.detach(), model.contexts.weight.detach()
         counts = torch.from_numpy(feed.counts)
-        self.keep = kept_shares(counts, objective.subsampling).float().to(device)
+        self.keep = keep_probabilities(counts, objective.subsampling).float().to(device)
         bounds = noise_bounds(counts, objective.smoothing)
         self.bounds = bounds.to(device) if device.type != "mps" else bounds.float().to(device)
         self.generator = torch.Generator(device)
@@ -109,7 +109,7 @@ class Batches:
 
         Returns both (B, 1 + K), the step towards each (B, 1 + K), the updates of the vectors (B, D), and the loss.
         """
-        negatives = draw_negatives(self.bounds, (len(positives), self.objective.negatives), self.generator)
+        negatives = sample_negatives(self.bounds, (len(positives), self.objective.negatives), self.generator)
         targets = torch.cat([positives[:, None], negatives], 1)
         contexts = self.contexts[targets]
         logits = torch.bmm(contexts, vectors[:, :, None])[:, :, 0]

@@ -14,7 +14,7 @@ from regard.data.feeds.word2vec import SLICE, Word2VecFeed
 from regard.errors import ConfigError
 from regard.models.word_vectors import WordVectorTables
 from regard.objectives.settings import VectorObjectiveSettings
-from regard.objectives.word2vec import kept_shares
+from regard.objectives.word2vec import keep_probabilities
 from regard.training.device.machine import Machine
 from regard.training.interrupt import catching_interrupts
 from regard.training.loop import Hooks, Reason
@@ -129,7 +129,7 @@ class VectorTrainer:
             return Batches(self.model, self.feed, self.objective, self.settings, self.algorithm, self.machine.device)
         threads = torch.get_num_threads()
         if threads > 1:
-            self.hooks.progress.say(
+            self.hooks.progress.info(
                 f"{threads} threads update the vectors without locks: fast, but runs, resumed ones included, are not "
                 f"bitwise reproducible; --threads 1 is."
             )
@@ -178,7 +178,7 @@ class Kernel:
         self.feed, self.objective = feed, objective
         self.learn_slice = SLICES[algorithm]
         self.words, self.contexts = (table.weight.detach().numpy() for table in (model.words, model.contexts))
-        keep = kept_shares(torch.from_numpy(feed.counts), objective.subsampling).numpy()
+        keep = keep_probabilities(torch.from_numpy(feed.counts), objective.subsampling).numpy()
         self.keep = np.minimum(keep * HALF, HALF - 1).astype(np.uint32)
         self.noise = alias_table(feed.counts.astype(np.float64) ** objective.smoothing)
         self.logistic = logistic_tables()
