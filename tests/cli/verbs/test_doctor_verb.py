@@ -34,8 +34,8 @@ def test_findings_are_printed_with_their_remedies(files, monkeypatch):
     titles = [line for line in lines if not line.startswith(" ")]
     assert titles[:-1] == ["text", "splits", "alignment", "sizes", "machine"] and titles[-1].startswith("1 warning")
     place = next(number for number, line in enumerate(lines) if line.startswith("  warning "))
-    assert "pairs are watched while training" in lines[place]
-    assert lines[place + 1].startswith("          → set more apart: data.valid_fraction=")
+    assert "pairs are used for validation" in lines[place]
+    assert lines[place + 1].startswith("          → hold out more: data.valid_fraction=")
 
 
 def test_a_problem_is_exit_code_1_and_json_for_machines(files):
@@ -44,7 +44,7 @@ def test_a_problem_is_exit_code_1_and_json_for_machines(files):
     found = json.loads(result.stdout)
     assert found["severity"] == "problem"
     (finding,) = (each for each in found["findings"] if each["severity"] == "problem")
-    assert (finding["check"], finding["name"], finding["figures"]["lag"]) == ("alignment", "shifted", -1)
+    assert (finding["check"], finding["name"], finding["metrics"]["lag"]) == ("alignment", "shifted", -1)
     assert set(finding) == {
         "check",
         "name",
@@ -53,7 +53,7 @@ def test_a_problem_is_exit_code_1_and_json_for_machines(files):
         "examples",
         "remedy",
         "settings",
-        "figures",
+        "metrics",
     }
 
 
@@ -82,4 +82,4 @@ def test_tables_are_looked_over_as_train_reads_them(files, tmp_path):
     columns = ["--source-column", "from", "--target-column", "to"]
     found = json.loads(call("translate", *words, *columns, "--quick", "--json", *TINY).stdout)
     watched = next(finding for finding in found["findings"] if finding["name"] == "validation")
-    assert watched["sentence"] == "300 pairs are watched while training."
+    assert watched["sentence"] == "300 pairs are used for validation."

@@ -52,7 +52,7 @@ def test_training_begins_with_the_quick_part(write, sound, shift, tmp_path):
     (warning,) = telling.warned
     assert (
         warning.startswith("problem in alignment: From about pair ")
-        and " Remedy: look for a line too many" in warning
+        and " Remedy: look for an extra or missing line" in warning
     )
     last = "More about this, with examples: regard doctor; preflight=false leaves these checks out."
     assert last in telling.said
