@@ -170,7 +170,7 @@ class LineProgress(Progress):
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
         """Print a line every SECONDS_BETWEEN_LINES, and a last one where any was printed."""
         clock = ElapsedColumn(total, done)
-        print_message = self.say
+        print_message = self.info
 
         class LineBar(Bar):
             printed = time.monotonic()
