@@ -86,17 +86,17 @@ class RunFolder:
                 f"{self.path}, replace it with --overwrite, or choose another folder with --out."
             )
 
-    def begin(self, facts: dict[str, Any]) -> None:
+    def begin(self, values: dict[str, Any]) -> None:
         """Write the record of a new run in place of what was there; data from memory stays.
 
         The record is replaced last and in one step: a kill leaves the old run's or the new one's, and no mixture.
         """
         _empty(self.path, but=(RECORD, LOCK, DATA))
-        sources = json.dumps(facts["settings"]["data"])
+        sources = json.dumps(values["settings"]["data"])
         for file in (self.path / DATA).glob("*"):
             if file.name not in sources:  # rows of the run before
                 file.unlink()
-        write_json(self.path / RECORD, {"format": FORMAT} | facts)
+        write_json(self.path / RECORD, {"format": FORMAT} | values)
 
     @contextmanager
     def in_hand(self) -> Iterator[None]:
@@ -111,10 +111,10 @@ class RunFolder:
                 ) from None
             yield
 
-    def note(self, **facts: Any) -> None:
-        """Add facts to the record."""
+    def note(self, **values: Any) -> None:
+        """Add values to the record, or replace them there."""
         written = read_json(self.path / RECORD, RunError, WHAT) if self.exists else {"format": FORMAT}
-        write_json(self.path / RECORD, written | facts)
+        write_json(self.path / RECORD, written | values)
 
 
 def read_record(path: str | Path) -> RunRecord | None:
