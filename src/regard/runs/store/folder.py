@@ -170,7 +170,7 @@ def _empty(folder: Path, but: tuple[str, ...] = ()) -> None:
 
 
 def claim(path: Path, overwrite: bool) -> RunFolder:
-    """Return a run that may begin in this folder; what is there stays until it does."""
+    """Return the folder of a new run; its contents stay until the run begins."""
     run = RunFolder(path)
     if not path.exists():
         above = next(parent for parent in path.absolute().parents if parent.exists())
