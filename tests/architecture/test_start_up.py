@@ -29,8 +29,6 @@ def test_the_public_names_are_there():
 
 def test_modules_of_settings_load_no_torch():
     names = [name for name in structure.modules() if structure.is_settings(name)]
-        name for name in structure.modules() if structure.is_settings(name) and not name.endswith(".settings.py")
-    ]
     statement = "\n".join(f"import {name}" for name in names)
     assert len(names) > 15 and "torch" not in modules_after(statement)
 

@@ -13,7 +13,6 @@ from regard.config.resolve import Layer, resolve
 from regard.data.sources.pair import Pair
 from regard.errors import ConfigError, DataError, RegardError, RunError
 from regard.progress import Progress
-from regard.runs.planning.plan import plan_run
 from regard.runs.planning.recipes import find_recipe, resolve_run, shipped
 from regard.runs.run import Run
 from regard.runs.scores.evaluate import evaluate_sets
@@ -442,15 +441,6 @@ def test_a_model_that_cannot_translate_is_refused_by_its_name(changes):
         f'{name}: "{value}" is a language model, but the task translate needs a sequence-to-sequence model or a '
         f"conditional masked language model; matching presets: convs2s, mask-predict-tiny, "
     )
-
-
-def test_a_plan_writes_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    sets = {f"data.test.{name}.max_rows": 5 for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")}
-    changes = {"data.train.max_rows": 300, "data.valid.max_rows": 20, "text.size": 600} | sets
-    plan, _ = plan_run(resolve_run(find_recipe("translate-miniature"), changes).settings)
-    assert plan.data["train_pairs"] == 300 and plan.updates_per_epoch > 0 and plan.parameters > 100_000
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_knows_its_paths(tmp_path):

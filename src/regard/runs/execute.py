@@ -125,7 +125,7 @@ def _folder(run: Run, job: RunSpec) -> Iterator[None]:
         if job.start != "new":
             yield
             return
-        run.check_free()  # nobody was faster
+        run.check_free()  # no other process was faster
         try:
             run.begin({"state": "preparing"} | job.begins)  # from here on a kill can be resumed
             yield

@@ -9,7 +9,7 @@ from regard.tasks.findings import Finding, Report
 from regard.tasks.settings import RunSettings
 
 OF_PRETRAINED = ("rare-tokens", "vocabulary", "parameters")
-"""Findings that nobody can act on who starts from a pretrained model: its tokenizer and its size are given."""
+"""Findings that are left out for pretrained models, whose tokenizer and size cannot be changed."""
 
 
 def run_checks(
@@ -27,7 +27,7 @@ def run_checks(
 
 
 def preflight(settings: RunSettings[Any], prepared: Prepared[Any], progress: Progress) -> None:
-    """Warn of what the quick checks find; nothing is reported when all is well, or when nobody listens."""
+    """Report the warnings and problems of the quick checks, unless the progress is silent or settings turn it off."""
     if not settings.preflight or progress is SILENT:
         return
     findings = Report(tuple(run_checks(settings, prepared, is_quick=True))).of("warning", "problem")

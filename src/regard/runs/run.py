@@ -19,5 +19,5 @@ class Run(RunFolder):
         return {name: each.model_dump(exclude_unset=True) for name, each in passports_of(self).items()}
 
     def card(self) -> Path:
-        """Write README.md and curves.png anew from what the folder holds, and return the card's path."""
+        """Write README.md and curves.png from the contents of the folder, and return the card's path."""
         return write_card(self)

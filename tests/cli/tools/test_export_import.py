@@ -7,7 +7,9 @@ from bundles import small_bundle
 from language_folders import TEXTS, small_language_bundle
 from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.cli.main import app
-from regard.errors import RegardError
+from regard.cli.tools.import_ import import_
+from regard.errors import CheckpointError, RegardError
+from regard.interop.huggingface.write import write
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
 
@@ -103,3 +105,17 @@ def test_a_read_only_disk_is_told_with_a_way_out(checkpoint, quick_run, tmp_path
     assert bad("average", quick_run.path, "--out", out) == expected
     assert bad("export", checkpoint, "--out", out) == expected.replace("the checkpoint", "it")
     assert [path.name for path in tmp_path.iterdir()] == ["hf"]
+
+
+def test_an_import_never_overwrites_and_counts_in_json(checkpoint, tmp_path, capsys):
+    (tmp_path / "there").mkdir()
+    with pytest.raises(CheckpointError, match="there: it exists already; name a folder that does not."):
+        import_(tmp_path / "missing", tmp_path / "there")  # before anything is read
+    bundle = read_bundle(checkpoint)
+    write(bundle, tmp_path / "hf")
+    import_(tmp_path / "hf", tmp_path / "back", json=True)
+    printed = json.loads(capsys.readouterr().out)
+    assert (
+        printed["path"] == str(tmp_path / "back") and printed["vocabularies"]["target"] == bundle.vocabularies.target
+    )
+    assert printed["parameters"] == sum(each.numel() for each in bundle.model.parameters())

@@ -5,6 +5,8 @@ from typer.testing import CliRunner
 
 from regard import miniature
 from regard.cli.main import app
+from regard.cli.verbs.doctor import print_report
+from regard.tasks.findings import Finding, Report
 
 TINY = ["model.preset=transformer-tiny", "model.width=16", "text.size=600", "train.steps=40", "train.warmup=4"]
 TINY += ["train.tokens_per_update=400", "train.validate_every=10"]
@@ -83,3 +85,19 @@ def test_tables_are_looked_over_as_train_reads_them(files, tmp_path):
     found = json.loads(call("translate", *words, *columns, "--quick", "--json", *TINY).stdout)
     watched = next(finding for finding in found["findings"] if finding["name"] == "validation")
     assert watched["sentence"] == "300 pairs are used for validation."
+
+
+def test_a_report_has_a_title_for_each_kind_of_check_and_a_summary(capsys):
+    findings = (
+        Finding("text", "text.a", "ok", "All lines are text."),
+        Finding("text", "text.b", "note", "One line is long.", ("line 3: x\x1b[31my",)),
+        Finding("splits", "splits.a", "warning", "Few pairs.", (), "hold out more", {"data.valid_fraction": 0.1}),
+        Finding("splits", "splits.b", "warning", "Leaked pairs."),
+    )
+    print_report(Report(findings))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == ["text", "splits", "2 warnings, 1 note."]
+    assert lines[1] == "  ok      All lines are text." and "\x1b[31m" not in lines[3]
+    assert "          → hold out more: data.valid_fraction=0.1" in lines
+    print_report(Report(findings[:1]))
+    assert capsys.readouterr().out.splitlines()[-1] == "No problems."

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +24,9 @@ from regard.cli.options import (
     TopK,
     TopP,
 )
+
+if TYPE_CHECKING:
+    from regard.decoding.settings import AnyDecodeSettings
 
 DECODING = (
     *("method", "beam_size", "temperature", "top_k", "top_p", "seed", "repetition_penalty", "no_repeat_ngram_size"),
@@ -171,7 +174,7 @@ def _check_inputs(flags: dict[str, Any]) -> None:
         raise ConfigError(f"--n-best {flags['n_best']} has no meaning with --alternatives; leave one of them out.")
 
 
-def _check_candidates(n_best: int, json: bool, decoding: Any) -> None:
+def _check_candidates(n_best: int, json: bool, decoding: "AnyDecodeSettings") -> None:
     from regard.errors import ConfigError
 
     if n_best > decoding.hypotheses:

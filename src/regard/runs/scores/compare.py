@@ -55,7 +55,7 @@ Differences = Callable[[Sequence[Sequence[str]]], tuple[Difference, ...]]
 def compare(
     first: Passport | str | Path, second: Passport | str | Path, examples: int, differences: Differences
 ) -> Comparison:
-    """Compare two passports (or the files they are in) on a set of so many examples.
+    """Compare two passports (or their files) on a set with that number of examples.
 
     Passports of different sets, or with scores that were computed differently, are refused.
     """

@@ -111,10 +111,10 @@ class RunFolder:
                 ) from None
             yield
 
-    def note(self, **facts: Any) -> None:
-        """Add facts to the record."""
+    def note(self, **values: Any) -> None:
+        """Add values to the record, or replace them there."""
         written = read_json(self.path / RECORD, RunError, WHAT) if self.exists else {"format": FORMAT}
-        write_json(self.path / RECORD, written | facts)
+        write_json(self.path / RECORD, written | values)
 
 
 def read_record(path: str | Path) -> RunRecord | None:
@@ -170,7 +170,7 @@ def _empty(folder: Path, but: tuple[str, ...] = ()) -> None:
 
 
 def claim(path: Path, overwrite: bool) -> RunFolder:
-    """Return a run that may begin in this folder; what is there stays until it does."""
+    """Return the folder of a new run; its contents stay until the run begins."""
     run = RunFolder(path)
     if not path.exists():
         above = next(parent for parent in path.absolute().parents if parent.exists())

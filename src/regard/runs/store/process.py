@@ -23,7 +23,7 @@ def is_alive(process: ProcessRecord) -> bool | None:
     except ProcessLookupError:
         return False
     except PermissionError:
-        pass  # somebody else's, but there
+        pass  # another user's process, and running
     facts = _facts(process.pid)
     if facts is None:
         return True

@@ -1,0 +1,79 @@
+"""The execution of a run: its record, and what differs when it is stopped, unscored or resumed elsewhere."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from every_task import TASKS
+from regard.checkpoint.bundle import read_bundle
+from regard.errors import DataError, RunError
+from regard.progress import Progress
+from regard.runs.execute import RunSpec, _compare, execute
+from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.runs.run import Run
+from regard.version import __version__
+
+
+class Recorder(Progress):
+    def __init__(self):
+        self.warnings = []
+
+    def warn(self, message):
+        self.warnings.append(message)
+
+
+@pytest.fixture
+def spec(tmp_path) -> RunSpec:
+    overrides = TASKS["classify"].overrides(tmp_path / "data")
+    return RunSpec(resolve_run(find_recipe("classify"), overrides), is_scored=False)
+
+
+def test_the_record_of_a_run_that_begins_holds_its_settings_and_process(spec):
+    begins = spec.begins
+    assert begins["task"] == "classify" and begins["regard"] == __version__ and begins["process"]["pid"] > 0
+    assert begins["settings"] == spec.resolved.settings.model_dump(mode="json")
+    json.dumps(begins)
+
+
+def test_a_run_that_is_not_scored_has_neither_scores_nor_a_card(spec, tmp_path):
+    run = execute(Run(tmp_path / "run"), spec)
+    assert run.state == "finished" and run.record.steps == 4 and run.scores == {} and run.passports == {}
+    assert not (run.path / "README.md").exists()
+    weights = read_bundle(run.best).model.parameters()
+    assert run.record.parameters == sum(each.numel() for each in weights)
+
+
+def test_a_run_stopped_at_a_step_is_resumed_from_there(spec, tmp_path):
+    run = execute(Run(tmp_path / "run"), replace(spec, stop_at=2))
+    assert run.state == "interrupted" and run.record.steps == 2
+    assert execute(run, replace(spec, start="resume")).record.steps == 4
+
+
+def test_data_is_prepared_by_the_function_given(spec, tmp_path):
+    def prepare(settings, context):
+        raise DataError("prepared elsewhere")
+
+    with pytest.raises(DataError, match="prepared elsewhere"):
+        execute(Run(tmp_path / "run"), replace(spec, prepare=prepare))
+    assert not (tmp_path / "run").exists()
+
+
+def test_other_data_is_refused_and_another_machine_is_reported(quick_run):
+    record, recorder = quick_run.record, Recorder()
+    same = SimpleNamespace(report=record.report)
+    machine = record.machine.plain
+    _compare(record, same, machine, recorder, force=False)
+    assert recorder.warnings == []
+    _compare(record, same, machine | {"device": "abacus"}, recorder, force=False)
+    assert recorder.warnings == [
+        "device was cpu and is abacus now: the run continues, but not to the bit as it would have."
+    ]
+    other = SimpleNamespace(report=SimpleNamespace(hash="other"))
+    with pytest.raises(RunError, match="The training data is not what the run began with, so resuming would not"):
+        _compare(record, other, machine, recorder, force=False)
+    _compare(record, other, machine, recorder, force=True)
+    assert recorder.warnings[1:] == [
+        "The training data is not what the run began with; continuing with it as it is now."
+    ]
