@@ -34,7 +34,8 @@ def test_anything_else_is_refused_with_examples(text):
     with pytest.raises(ConfigError) as error:
         parse_budget(text)
     assert str(error.value) == (
-        f'--budget: "{text}" is neither a duration nor a count; write it like 10m, 1h30m, 2000 steps, 5 epochs or 3M tokens.'
+        f'--budget: "{text}" is neither a duration nor a count; write it like 10m, 1h30m, 2000 steps, 5 epochs or 3M '
+        "tokens."
     )
 
 
