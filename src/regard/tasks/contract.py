@@ -102,7 +102,7 @@ class Task(ABC, Generic[S, D, P]):
     def train_tokens(self, prepared: "Prepared[D]") -> int:
         """Return the number of training tokens per epoch."""
         train = prepared.report.model_dump().get("train", {})
-        return int(train.get("tokens") or train.get("words") or train.get("kept") or 0)
+        return int(train.get("tokens") or train.get("words") or 0)
 
     def file_hashes(self, settings: S) -> dict[str, str]:
         """Return the SHA-256 of the data files; empty where the manifest of the tokenized text has them."""

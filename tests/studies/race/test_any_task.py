@@ -1,17 +1,20 @@
 """Races of tasks that have no report of their own."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from labeled import write_reviews
 from racing import Stopper, results_of
 from regard import miniature
+from regard.errors import ConfigError
 from regard.registry import task_names
 from regard.studies.race.any_task import ANY_TASK, discipline
-from regard.studies.race.disciplines import ranked
-from regard.studies.race.entrants import Lineup
+from regard.studies.race.disciplines import SharedData, ranked
+from regard.studies.race.entrants import Lineup, enter
 from regard.studies.race.race import race
+from regard.studies.race.results import collect
 from regard.studies.race.text_report import TEXT
 from regard.studies.race.translating import TRANSLATION
 from regard.tasks.contract import find_task
@@ -88,12 +91,55 @@ def test_an_interrupted_race_of_any_task_ends_as_one_never_disturbed(raced, tmp_
     assert results_of(race(lineup, "6 steps", out=tmp_path / "race")) == results_of(straight)
 
 
-def test_an_epoch_and_its_tokens_are_the_same_budget(raced, tmp_path, monkeypatch):
+def test_two_epochs_are_as_many_steps_as_their_tokens(raced, tmp_path, monkeypatch):
     lineup, _ = raced
     monkeypatch.setattr("regard.studies.race.race._Session.run", lambda self: None)
-    plan = race(lineup, "2 epochs", out=tmp_path / "epochs").record["plan"]
-    assert len({planned["steps"] for planned in plan.values()}) == 1
-    assert json.loads((tmp_path / "epochs" / "race.json").read_text())["plan"] == plan
+    (member, *_) = enter(lineup)
+    tokens = SharedData(member.settings).tokens
+    plans = [
+        race(lineup, budget, out=tmp_path / budget).record["plan"] for budget in ("2 epochs", f"{2 * tokens} tokens")
+    ]
+    assert plans[0] == plans[1] and len({planned["steps"] for planned in plans[0].values()}) == 1
+    assert tokens > 100 and next(iter(plans[0].values()))["steps"] >= 4
+
+
+def test_without_a_budget_the_epochs_of_the_recipe_are_trained(tmp_path, monkeypatch):
+    monkeypatch.setattr("regard.studies.race.race._Session.run", lambda self: None)
+    lineup = lineup_of("classify", tmp_path)
+    plain = race(lineup, out=tmp_path / "plain").record
+    assert plain["asked"]["budget"] == "10 epochs"
+    assert {planned["steps"] for planned in plain["plan"].values()} == {20}  # an epoch has two updates of 34 examples
+    short = replace(lineup, overrides=lineup.overrides | {"train": {"steps": 4}})
+    assert race(short, out=tmp_path / "short").record["asked"]["budget"] == "4 steps"
+    with pytest.raises(
+        ConfigError, match='train.steps: the budget is already 10m; leave one of them out, or give --budget "4'
+    ):
+        race(short, "10m", out=tmp_path / "both")
+
+
+def test_the_standings_show_the_validated_metric_of_the_task(raced, tmp_path):
+    lineup, found = raced
+    shown = []
+    race(
+        lineup, "6 steps", out=found.path, show=lambda standings: shown.append([replace(each) for each in standings])
+    )
+    task, members = find_task(found.results["task"]), found.results["members"]
+    metric = next(metric for metric in task.metrics if metric.is_validated)
+    assert [standing.score_name for standing in shown[-1]] == [metric.label] * 2
+    assert [standing.score for standing in shown[-1]] == [member[metric.key] for member in members]
+
+
+def test_a_run_without_a_log_line_has_the_mean_speed_of_its_training_loop(raced):
+    _, found = raced
+    name = found.results["members"][0]["name"]
+    run, metrics = found.run(name), found.run(name).path / "metrics.jsonl"
+    state = json.loads((run.latest / "training" / "state.json").read_text())["loop"]
+    lines = metrics.read_text()
+    metrics.write_text("".join(line + "\n" for line in lines.splitlines() if "tokens_per_second" not in line))
+    measured = {name: json.loads(found.measures(name).read_text())}
+    (member,) = collect(found, {}, measured, [name])["members"]
+    metrics.write_text(lines)
+    assert member["times"]["tokens_per_second"] == state["tokens_seen"] / max(state["seconds"], 0.1) > 0
 
 
 def test_every_task_with_trials_has_a_discipline():

@@ -51,7 +51,7 @@ def miniature(
     from regard.miniature.export import exported
 
     if set_ is not None:
-        for line in exported(set_, split, count, seed, as_padded=json):
+        for line in exported(set_, split, count, seed, as_rows=json):
             print_line(line)
         return
     if stories:

@@ -152,7 +152,7 @@ class StateLines:
         for each in standings:
             if each.state != self.states.get(each.name, "waiting"):
                 is_scored = each.state == "finished" and each.score is not None
-                score = f", {each.score_name} {each.score:.2f}" if is_scored else ""
+                score = f", {each.score_name} {each.score:{each.score_format}}" if is_scored else ""
                 self.progress.info(f"{each.name}: {each.state}{score}")
             self.states[each.name] = each.state
 
@@ -226,7 +226,7 @@ class LiveTable(Progress):
                 cell(each.state),
                 f"{each.step:,}/{each.steps:,}" if each.steps else "",
                 f"{each.loss:.3f}" if each.loss is not None else "",
-                f"{each.score:.1f}" if each.score is not None else "",
+                f"{each.score:{each.score_format}}" if each.score is not None else "",
                 f"{each.tokens_per_second:,.0f}" if each.tokens_per_second is not None else "",
                 duration(each.seconds) if each.seconds is not None else "",
             )

@@ -25,6 +25,7 @@ class Standing:
     seconds: float | None = None
     score_name: str = "BLEU"
     """Label of the score."""
+    score_format: str = ".2f"
 
 
 Show = Callable[[Sequence[Standing]], None]

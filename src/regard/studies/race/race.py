@@ -27,6 +27,7 @@ from regard.studies.race.report import write_report
 from regard.studies.race.results import collect
 from regard.tasks.contract import find_task
 from regard.tasks.declarations import Metric
+from regard.tasks.evaluation import metric_value
 from regard.tasks.record import RunRecord
 from regard.training.metrics_log import METRICS, read_metrics
 
@@ -101,6 +102,7 @@ def _standings(race: Race, members: Sequence[Member]) -> dict[str, Standing]:
             steps=plan[member.name]["steps"],
             parameters=plan[member.name]["parameters"],
             score_name=_validated(member).label,
+            score_format=_validated(member).format,
         )
         for member in members
     }
@@ -164,7 +166,8 @@ class _Session:
         self._check_same_data(record, run)
         if record.state != "interrupted":
             score: Any = next(iter(record.scores.values()))
-            facts = {"step": record.steps, "loss": score["loss"], "score": score["scores"][0]["value"]}
+            value = metric_value(score, _validated(member).key)
+            facts = {"step": record.steps, "loss": score["loss"], "score": value}
             self.board.update(name, state="measuring", seconds=record.seconds, **facts)
         return record.state
 

@@ -54,8 +54,8 @@ class TransferSplit:
             if size is not None and size > len(self.train):
                 raise ConfigError(
                     f"--sizes: {size:,} examples are more than the {len(self.train):,} training examples "
-                    f"({len(self.test):,} are held out for testing, {len(self.valid):,} for validation); lower it or "
-                    f"give all."
+                    f"({len(self.test):,} are held out for testing, {len(self.valid):,} for validation); lower it, "
+                    f"or give all."
                 )
 
     def path(self, name: str) -> Path:

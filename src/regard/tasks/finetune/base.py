@@ -101,6 +101,10 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
     def target(self, example: E) -> str:
         """Return the true label as a line of text."""
 
+    def train_tokens(self, prepared: "Prepared[Any]") -> int:
+        """Return the number of training tokens per epoch."""
+        return int(prepared.feed.corpus(0).lengths[1].sum())
+
     def vocabulary(self, example: E) -> tuple[str, ...]:
         """Return the texts that a tokenizer is trained on."""
         return self.texts(example)

@@ -1,24 +1,23 @@
-"""The files of races and transfers: a damaged one is a sentence, and no name in them leads out of the folder."""
+"""The files of a race: a damaged one is one sentence, and no name in them leads out of the folder."""
 
 import json
 
 import pytest
 
 from regard.errors import RunError
-from regard.studies.race.folder import Race, claim_race
-from regard.studies.transfer.folder import Transfer, TransferRun, claim_transfer
+from regard.studies.race.folder import Race, check_writable, claim_race
+from regard.studies.race.records import RaceRecord
 
 ASKED = {"recipe": "r", "budget": "3 steps", "vary": None, "members": {"one": {"a": 1}, "two": {"a": 2}}}
 PLAN = {name: {"steps": 3, "parameters": 4, "seconds_per_step": None} for name in ("one", "two")}
-METRICS = {"accuracy": 0.5, "seconds": 1.0, "parameters": 3, "trainable_parameters": 2, "machine": {}}
-ODD = [None, [], {}, "x", 1.5, -1, True, [[1]]]
+WRONG_TYPES = [None, [], {}, "x", 1.5, -1, True, [[1]]]
 
 
 @pytest.fixture
 def race(tmp_path) -> Race:
-    found = Race(tmp_path / "races" / "it")
-    found.begin(ASKED, PLAN)
-    return found
+    race = Race(tmp_path / "races" / "it")
+    race.begin(ASKED, PLAN)
+    return race
 
 
 def refusal(call) -> str:
@@ -31,10 +30,10 @@ def refusal(call) -> str:
 @pytest.mark.parametrize("field", ["format", "asked", "plan"])
 def test_the_record_of_a_race_is_of_its_types(race, field):
     whole = json.loads(race.file.read_text())
-    for value in ODD:
+    for value in WRONG_TYPES:
         race.file.write_text(json.dumps(whole | {field: value}))
-        said = refusal(lambda: claim_race(race.path, ASKED, overwrite=False))
-        assert said.startswith(
+        sentence = refusal(lambda: claim_race(race.path, ASKED, overwrite=False))
+        assert sentence.startswith(
             f"{race.file}: this is not the record of a race that this version of regard can read ("
         )
 
@@ -50,10 +49,12 @@ def test_no_member_leads_out_of_the_race(race, name):
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "{", '{"columns": 1}', '{"columns": [], "members": [], "failed": {}}'])
-def test_odd_results_are_a_sentence(race, text):
+def test_damaged_results_are_one_sentence(race, text):
     (race.path / "results.json").write_text(text)
-    said = refusal(lambda: race.results)
-    assert "this is not the results of a race (" in said and said.endswith("; the same command writes them again.")
+    sentence = refusal(lambda: race.results)
+    assert "this is not the results of a race (" in sentence and sentence.endswith(
+        "; the same command writes them again."
+    )
 
 
 def test_a_member_whose_record_is_damaged_has_not_ended(race):
@@ -72,24 +73,27 @@ def test_clearing_removes_links_and_follows_none(tmp_path, race):
     assert (victim / "kept.txt").read_text() == "mine" and not (race.path / "runs").is_symlink()
 
 
-def test_figures_of_a_cell_are_of_their_types_or_none(tmp_path):
-    transfer = claim_transfer(tmp_path / "it", {"seeds": 1}, overwrite=False)
-    cell = TransferRun("bert", 20, 1)
-    transfer.store(cell, METRICS)
-    assert transfer.metrics(cell) == METRICS
-    path = transfer.path / "cells" / "bert-20-1.json"
-    for field in METRICS:
-        for value in [each for each in ODD if not (field == "machine" and each == {})]:
-            if field in ("accuracy", "seconds") and isinstance(value, int | float) and not isinstance(value, bool):
-                continue
-            path.write_text(json.dumps(METRICS | {field: value}))
-            assert transfer.metrics(cell) is None
+def test_the_results_of_a_race_have_every_metric_of_its_columns(race):
+    times = {"seconds": 1.0, "tokens_per_second": 2.0}
+    member = {"name": "one", "parameters": 3, "steps": 4, "times": times, "bleu": 5.0}
+    column = {"label": "BLEU", "key": "bleu", "format": ".2f", "best": "max"}
+    path = race.path / "results.json"
+    path.write_text(json.dumps({"columns": [column], "members": [member], "failed": {}}))
+    assert race.results["members"][0]["bleu"] == 5.0
+    for columns, reason in (
+        ([column | {"key": "ter"}], "ter of one is not a number"),
+        ([column | {"format": "nonsense"}], "nonsense is not a number format"),
+    ):
+        path.write_text(json.dumps({"columns": columns, "members": [member], "failed": {}}))
+        assert reason in refusal(lambda: race.results)
 
 
-def test_the_record_of_a_transfer_is_of_its_types(tmp_path):
-    claim_transfer(tmp_path / "it", {"seeds": 1}, overwrite=False)
-    for value in [each for each in ODD if each != {}]:
-        (tmp_path / "it" / "transfer.json").write_text(json.dumps({"format": 2, "asked": value}))
-        assert "transfer.json: this is not the record of a transfer" in refusal(
-            lambda: Transfer(tmp_path / "it").record
-        )
+def test_a_race_plans_exactly_its_members():
+    with pytest.raises(ValueError, match=r"plan and asked.members do not have the same names \(two\)"):
+        RaceRecord.model_validate({"format": 2, "asked": ASKED, "plan": {"one": PLAN["one"]}})
+
+
+def test_a_folder_below_a_file_is_not_writable(tmp_path):
+    check_writable(tmp_path / "new" / "race")
+    (tmp_path / "file").write_text("")
+    assert "nothing can be written there" in refusal(lambda: check_writable(tmp_path / "file" / "race"))

@@ -1,0 +1,29 @@
+"""HTML elements of reports."""
+
+import pytest
+
+from regard.studies.race.charts import Plot, draw_lines
+from regard.studies.race.elements import bullets, duration, figure, section
+
+PLOT = Plot("p", "A & B", lambda axes, theme: draw_lines(axes, [("a", [0, 1], [1, 2])]))
+
+
+def test_a_section_without_plots_and_text_is_left_out():
+    assert section("Loss", ["", figure(None, "caption")]) == ""
+    assert section("Loss", [], "<p>x</p>") == "<section><h2>Loss</h2><p>x</p></section>"
+
+
+def test_several_plots_are_a_grid_and_one_is_not():
+    one = section("Loss & time", [figure(PLOT, "1 < 2"), ""])
+    assert one.startswith("<section><h2>Loss &amp; time</h2><figure><svg ") and 'class="grid"' not in one
+    assert "<figcaption>1 &lt; 2</figcaption></figure>" in one and 'aria-label="A &amp; B"' in one
+    assert section("Loss", ["a", "b"]) == '<section><h2>Loss</h2><div class="grid">ab</div></section>'
+
+
+def test_lines_are_escaped_in_a_list():
+    assert bullets([]) == "" and bullets(["a", "<b>"]) == "<ul><li>a</li><li>&lt;b&gt;</li></ul>"
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(0.4, "0:00"), (61, "1:01"), (3599.6, "1:00:00"), (7325, "2:02:05")])
+def test_a_duration_has_hours_where_it_needs_them(seconds, shown):
+    assert duration(seconds) == shown
