@@ -6,6 +6,7 @@ from pydantic import ValidationError
 from regard.models.families import family
 from regard.tasks.classify.settings import ClassifySettings
 from regard.tasks.finetune.schema import settings_of
+from regard.tasks.finetune.settings import TRAIN, TuningTrainSettings
 from regard.text.settings import CorpusTextSettings, MaskedTextSettings, WordTextSettings
 
 GIVEN = {"data": {"train": {"path": "a.csv"}}, "model": {"family": "bert"}}
@@ -46,3 +47,10 @@ def test_bounds_are_checked(wrong):
     schema("bert").model_validate(GIVEN)
     with pytest.raises(ValidationError, match=next(iter(wrong))):
         schema("bert").model_validate(GIVEN | wrong)
+
+
+def test_the_defaults_of_fine_tuning_are_settings_of_its_training():
+    settings = TuningTrainSettings.model_validate(TRAIN | {"epochs": 3})
+    assert settings.examples_per_update == 32 and settings.optimizer == "adamw"
+    planned = settings.planned(updates_in_epoch=100)  # 300 updates
+    assert (planned.steps, planned.warmup, planned.validate_every) == (300, 30, 30)

@@ -10,7 +10,9 @@ from labeled import Telling
 from regard.data.sources.labeled import LabeledRow
 from regard.errors import ConfigError, DataError
 from regard.tasks.classify.task import TASK
+from regard.tasks.finetune.texts import TextHeadTask
 from regard.tasks.init_from import pretrained_embeds
+from regard.tasks.regress.task import TASK as REGRESS
 
 ONE, TWO = LabeledRow(("x",), "a"), LabeledRow(("x", "y"), "b")
 
@@ -60,3 +62,11 @@ def test_a_model_with_mean_pooling_embeds_texts():
     assert not pretrained_embeds(None) and not pretrained_embeds(bundle)
     for pooling, embeds in (("mean", True), ("token", False)):
         assert pretrained_embeds(replace(bundle, facts={"embed": {"pooling": pooling}})) == embeds
+
+
+def test_numbers_are_read_by_the_same_reader_as_labels(tmp_path):
+    (tmp_path / "rows.csv").write_text("text,label\nfine,3\ngood,4.5\n")
+    for task in (TASK, REGRESS):
+        assert isinstance(task, TextHeadTask)
+        rows, columns = task.read(task.source(path=str(tmp_path / "rows.csv")), Telling(), {})
+        assert [task.target(row) for row in rows] == ["3", "4.5"] and columns["label_column"] == "label"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from regard.checkpoint.bundle import Bundle
+from regard.data.feeds.feed import PairFeed
 from regard.data.settings.examples import ExampleData, ExampleSource
 from regard.data.sources.lines import lines_hash
 from regard.metrics.bootstrap import Statistic
@@ -22,7 +23,7 @@ from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName, describe_mix
 from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores, HeadTaskPassport
 from regard.tasks.finetune.schema import settings_of
-from regard.tasks.finetune.settings import FineTuneSettings, Pooling
+from regard.tasks.finetune.settings import TRAIN, FineTuneSettings, Pooling
 from regard.tasks.record import RunRecord
 
 if TYPE_CHECKING:
@@ -34,18 +35,6 @@ if TYPE_CHECKING:
 E = TypeVar("E")
 F = TypeVar("F", bound=HeadFacts)
 P = TypeVar("P", bound=HeadPipeline)
-
-TRAIN: dict[str, Any] = {
-    "optimizer": "adamw",
-    "weight_decay": 0.01,
-    "betas": [0.9, 0.999],
-    "epsilon": 1e-8,
-    "schedule": "linear",
-    "examples_per_update": 32,
-    "warmup": 0.1,
-    "validate_every": 0.1,
-}
-"""Training settings of fine-tuning, over the defaults of the schema."""
 
 Columns = Mapping[str, Any]
 """The columns of a table, as settings name them."""
@@ -103,6 +92,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
     def train_tokens(self, prepared: "Prepared[Any]") -> int:
         """Return the number of training tokens per epoch."""
+        assert isinstance(prepared.feed, PairFeed)
         return int(prepared.feed.corpus(0).lengths[1].sum())
 
     def vocabulary(self, example: E) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Settings of fine-tuning: a pretrained or new model with a task head."""
 
-from typing import Generic, Literal
+from typing import Any, Generic, Literal
 
 from pydantic import Field, model_validator
 
@@ -10,6 +10,19 @@ from regard.text.settings import CorpusTextSettings
 from regard.training.settings import TrainSettings
 
 Pooling = Literal["token", "mean", "max"]
+
+
+TRAIN: dict[str, Any] = {
+    "optimizer": "adamw",
+    "weight_decay": 0.01,
+    "betas": [0.9, 0.999],
+    "epsilon": 1e-8,
+    "schedule": "linear",
+    "examples_per_update": 32,
+    "warmup": 0.1,
+    "validate_every": 0.1,
+}
+"""Training settings of fine-tuning, over the defaults of the schema."""
 
 
 class TuningTrainSettings(TrainSettings):
