@@ -267,7 +267,8 @@ def test_mistakes_with_the_other_system_are_one_sentence(run, source, tmp_path):
         f"{lines} has 1 lines but {source.name} has 3 sentences; give one hypothesis a line."
     )
     assert refusal(test_set="tset") == (
-        f'{run.path}: "tset" is not one of its test sets (test, unseen-pairs, unseen-cases, unseen-depth).'
+        f"--test-set tset: {run.path} is a translator, whose test sets are test, unseen-pairs, unseen-cases, "
+        "unseen-depth; name one of these."
     )
 
 
