@@ -5,9 +5,10 @@
     python benchmarks/finetune_speed.py --train sst2/train.tsv.gz --valid sst2/dev.tsv.gz --epoch
 
 Each side runs in a process of its own with its own training loop as it is shipped (neither saves nor validates on
-the way), reads the same table, starts from the same weights, trains with AdamW at the same rate, and they take turns
-a few updates at a time, so that a machine that slows down slows both. The Trainer has its defaults: batches are sampled
-at random and padded to their longest text. With --epoch both go through all examples once and are then scored.
+the way), reads the same table, starts from the same weights, trains with AdamW at the same rate, and they take
+turns a few updates at a time, so that a machine that slows down slows both. The Trainer has its defaults: batches
+are sampled at random and padded to their longest text. With --epoch both go through all examples once and are then
+scored.
 """
 
 import argparse

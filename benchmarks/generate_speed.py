@@ -3,10 +3,11 @@
     OMP_WAIT_POLICY=PASSIVE python benchmarks/generate_speed.py --preset gpt2 --device cpu
 
 The weights are random, those of a Hugging Face GPT-2 of the preset's size, and copied: logits must be equal to 1e-3
-before anything is timed. Both generate exactly --tokens tokens, greedily. Each side runs in its own process, and they take
-turns round by round, so that a machine that slows down slows both. `--sides` may add "compiled": generate() with
-a static cache and a compiled step, which is for CUDA; and "int8": regard with int8 weights, which is for a CPU.
-Ratios are against the side that is named first. `cpu_ms_per_token` is the time processors worked, whatever else ran.
+before anything is timed. Both generate exactly --tokens tokens, greedily. Each side runs in its own process, and
+they take turns round by round, so that a machine that slows down slows both. `--sides` may add "compiled":
+generate() with a static cache and a compiled step, which is for CUDA; and "int8": regard with int8 weights, which
+is for a CPU. Ratios are against the side that is named first. `cpu_ms_per_token` is the time processors worked,
+whatever else ran.
 """
 
 import argparse
