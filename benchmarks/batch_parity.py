@@ -1,4 +1,4 @@
-"""How often a sentence is translated differently in a batch than alone, and how far its score moves.
+"""Batch parity: how often a sentence is translated differently in a batch than alone, and how far its score moves.
 
 python benchmarks/batch_parity.py --run runs/mine --texts test.de --device cuda
 """

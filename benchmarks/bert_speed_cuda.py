@@ -36,7 +36,7 @@ from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model, family
 from regard.models.presets import preset
 from regard.objectives.masked_lm import MaskedObjective
-from regard.tasks.language_model.prepare import sample_text
+from regard.tasks.text.tokenizer import sample_text
 from regard.text.settings import MaskedTextSettings
 from regard.text.tokenizer import Tokenizer
 from regard.text.training import train_tokenizer
@@ -55,7 +55,7 @@ KINDS = {
     "fused by the compiler": ("triton",),
     "copies": ("copy", "memcpy", "memset", "cat"),
 }
-"""What the name of a kernel tells about it, the first that fits."""
+"""Kinds of kernels and parts of their names; the first match counts."""
 
 Step = Callable[[], object]
 

@@ -1,4 +1,4 @@
-"""The sides of decode_speed.py: one model behind three libraries, each a function from texts to texts."""
+"""The sides of decode_speed.py: one model in three libraries, each a function from texts to texts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ RATIO, EXTRA = 2, 16
 
 @dataclass(frozen=True)
 class Job:
-    """What all sides do; the model stands in three folders."""
+    """The job of all sides; the model stands in three folders."""
 
     run: str
     hugging_face: str
@@ -116,7 +116,7 @@ def convert(folder: Path, out: Path) -> None:
     """Write an exported folder for CTranslate2.
 
     Its own Marian converter takes the last token for <pad> and starts from a zero vector, as Marian's own models
-    do; those written by regard start with <s>, so the converter of BART is told where the norms stand instead.
+    do; those written by regard start with <s>, so the converter of BART gets the positions of the norms instead.
     """
     from ctranslate2.converters.transformers import BartLoader
     from transformers import AutoModelForSeq2SeqLM

@@ -41,7 +41,7 @@ TRAINING = {
 
 
 def work(side: str, job: Job, pipe: Connection) -> None:
-    """Be one side: translate the batches asked for, and say what came out and how long it took."""
+    """Be one side: translate the requested batches, and send the outputs and their duration."""
     import torch
 
     torch.set_num_threads(job.threads)
@@ -156,7 +156,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--sides", nargs="+", choices=BUILDERS, default=list(BUILDERS), help="the first is compared with"
     )
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    parser.add_argument("--json", type=Path, help="also write the results to this file")
     parser.add_argument("--settings", nargs="*", default=[], metavar="KEY=VALUE", help="of the model to train")
     return parser.parse_args()
 

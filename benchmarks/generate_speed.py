@@ -3,10 +3,11 @@
     OMP_WAIT_POLICY=PASSIVE python benchmarks/generate_speed.py --preset gpt2 --device cpu
 
 The weights are random, those of a Hugging Face GPT-2 of the preset's size, and copied: logits must be equal to 1e-3
-before anything is timed. Both say exactly --tokens tokens, greedily. Each side runs in a process of its own, and they
-take turns round by round, so that a machine that slows down slows both. `--sides` may add "compiled": generate() with
-a static cache and a compiled step, which is for CUDA; and "int8": regard with int8 weights, which is for a CPU.
-Ratios are against the side that is named first. `cpu_ms_per_token` is the time processors worked, whatever else ran.
+before anything is timed. Both generate exactly --tokens tokens, greedily. Each side runs in its own process, and
+they take turns round by round, so that a machine that slows down slows both. `--sides` may add "compiled":
+generate() with a static cache and a compiled step, which is for CUDA; and "int8": regard with int8 weights, which
+is for a CPU. Ratios are against the side that is named first. `cpu_ms_per_token` is the time processors worked,
+whatever else ran.
 """
 
 import argparse
@@ -34,7 +35,7 @@ LAYERS = {
 
 @dataclass(frozen=True)
 class Task:
-    """What both sides do."""
+    """The job of both sides."""
 
     preset: str
     vocabulary: int
@@ -81,7 +82,7 @@ def build(task: Task):
 
 
 def build_regard(task: Task, holds_int8: bool = False):
-    """Return a function from prompts to what regard says behind each."""
+    """Return a function from prompts to the continuations of regard."""
     from regard.decoding.session import GenerationJob, continue_prompts
     from regard.decoding.settings import GenerateSettings
     from regard.decoding.steppers.interface import SpecialTokens
@@ -99,7 +100,7 @@ def build_regard(task: Task, holds_int8: bool = False):
 
 
 def build_theirs(task: Task, compiled: bool = False):
-    """Return a function from prompts to what generate() says behind each."""
+    """Return a function from prompts to the continuations of generate()."""
     import torch
 
     model, _ = build(task)
@@ -109,37 +110,37 @@ def build_theirs(task: Task, compiled: bool = False):
         options["cache_implementation"] = "static"
 
     @torch.inference_mode()
-    def said(prompts):
+    def generate(prompts):
         tokens = torch.tensor(prompts, device=task.device)
         found = model.generate(tokens, attention_mask=torch.ones_like(tokens), **options)
         return found[:, tokens.size(1) :].tolist()
 
-    return said
+    return generate
 
 
 def work(side: str, task: Task, pipe: Connection) -> None:
-    """Be one side: continue the prompts asked for, and say what came out, how long and how much work it took."""
+    """Be one side: continue the requested prompts, and send the outputs, their duration and their processor time."""
     import torch
 
     torch.set_num_threads(task.threads)
     is_ours = side in ("regard", "int8")
-    said = build_regard(task, side == "int8") if is_ours else build_theirs(task, side == "compiled")
+    generate = build_regard(task, side == "int8") if is_ours else build_theirs(task, side == "compiled")
     pipe.send("ready")
     while prompts := pipe.recv():
         started, worked = time.perf_counter(), time.process_time()
-        found = said(prompts)
-        pipe.send((time.perf_counter() - started, time.process_time() - worked, found))
+        outputs = generate(prompts)
+        pipe.send((time.perf_counter() - started, time.process_time() - worked, outputs))
 
 
 def measure(pipes: dict[str, Connection], prompts: list[list[int]], rounds: int, tokens: int) -> list[dict]:
     """Let all sides continue the prompts in turn, once to warm up, and return a row for each."""
     seconds: dict[str, list[float]] = {side: [] for side in pipes}
     busy: dict[str, list[float]] = {side: [] for side in pipes}
-    said: dict[str, list[list[int]]] = {}
+    outputs: dict[str, list[list[int]]] = {}
     for number in range(rounds + 1):
         for side in list(pipes) if number % 2 else list(pipes)[::-1]:
             pipes[side].send(prompts)
-            elapsed, worked, said[side] = pipes[side].recv()
+            elapsed, worked, outputs[side] = pipes[side].recv()
             name = f"round {number}" if number else "warm-up"
             print(f"batch {len(prompts)}, {name}, {side}: {elapsed:.2f} s", file=sys.stderr, flush=True)
             if number:
@@ -147,7 +148,9 @@ def measure(pipes: dict[str, Connection], prompts: list[list[int]], rounds: int,
                 busy[side].append(worked)
     first = next(iter(pipes))
     same = {
-        side: sum(a == b for ours, theirs in zip(said[first], said[side], strict=True) for a, b in zip(ours, theirs))
+        side: sum(
+            a == b for ours, theirs in zip(outputs[first], outputs[side], strict=True) for a, b in zip(ours, theirs)
+        )
         for side in pipes
     }
     return [
@@ -171,7 +174,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--preset", default="gpt2", help="a preset of the family gpt that GPT-2's shape fits")
     parser.add_argument("--vocabulary", type=int, default=50257)
     parser.add_argument("--prompt", type=int, default=32, help="tokens of a prompt")
-    parser.add_argument("--tokens", type=int, default=64, help="tokens said behind each")
+    parser.add_argument("--tokens", type=int, default=64, help="generated tokens per prompt")
     parser.add_argument("--batch", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--device", default="cpu")

@@ -43,15 +43,17 @@ def distil(teacher: str, source: Path, given: argparse.Namespace) -> Path:
     """Return a file with what the teacher makes of a text, line by line."""
     out = given.out / f"distilled.{given.target}"
     if not out.is_file():
-        said = regard.load(teacher, device=given.device)(read_lines(source), beam_size=5, progress=progress(False))
-        out.write_text("".join(" ".join(each.text.split()) + "\n" for each in said), encoding="utf-8")
+        translations = regard.load(teacher, device=given.device)(
+            read_lines(source), beam_size=5, progress=progress(False)
+        )
+        out.write_text("".join(" ".join(each.text.split()) + "\n" for each in translations), encoding="utf-8")
     return out
 
 
 def bleu(translator: Any, sources: list[str], references: list[str], **decoding: Any) -> float:
     """Return the BLEU of translations."""
-    said = [" ".join(each.text.split()) for each in translator(sources, **decoding)]
-    return round(translation_scores(said, [[each] for each in references], ["BLEU"])[0].value, 2)
+    outputs = [" ".join(each.text.split()) for each in translator(sources, **decoding)]
+    return round(translation_scores(outputs, [[each] for each in references], ["BLEU"])[0].value, 2)
 
 
 def seconds(side: Side, texts: list[str], device: str) -> float:

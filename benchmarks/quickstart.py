@@ -26,7 +26,7 @@ def main() -> None:
             subprocess.run([sys.executable, "-m", "regard", *words], check=True, stdout=subprocess.DEVNULL)
             elapsed = time.perf_counter() - started
             record = json.loads((out / "run.json").read_text(encoding="utf-8"))
-        bleu = {name: round(found["scores"][0]["value"], 2) for name, found in record["scores"].items()}
+        bleu = {name: round(score["scores"][0]["value"], 2) for name, score in record["scores"].items()}
         signature = record["scores"]["test"]["scores"][0]["signature"]
         rows.append({"seed": seed, "seconds": round(elapsed), "training_seconds": record["seconds"], "bleu": bleu})
         print(json.dumps(rows[-1]), flush=True)

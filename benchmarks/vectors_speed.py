@@ -1,7 +1,7 @@
 """Words a second of word vectors that learn, beside gensim on the same words.
 
 Both sides read the words that regard has numbered, with the same vocabulary, window, negatives, dimension and number
-of threads, and take turns. gensim is not a dependency; install it somewhere, and name the place:
+of threads, and take turns. gensim is not a dependency; install it in a folder and put that on the path:
 
     python -m pip install --target /tmp/gensim --no-deps gensim smart_open wrapt
     PYTHONPATH=/tmp/gensim python benchmarks/vectors_speed.py --text classics/train.txt.gz wikipedia/train.txt.gz
@@ -15,8 +15,8 @@ import time
 
 import numpy as np
 
-from regard.progress import SILENT
 from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.tasks.declarations import Context
 from regard.tasks.word_vectors.prepare import prepare_vectors
 from regard.training.device.machine import prepare_machine, processor_name
 from regard.training.loop import Hooks
@@ -54,8 +54,8 @@ def gensim_side(options, prepared, machine, settings):
     """Return the same of gensim: lists of words, as long as its batches."""
     from gensim.models import Word2Vec
 
-    feed, pieces = prepared.feed, prepared.bundle.tokenizers["tokenizer"].vocabulary
-    names, end = [pieces[number] for number in range(len(feed.counts))], len(feed.counts)
+    feed, tokens = prepared.feed, prepared.bundle.tokenizers["tokenizer"].vocabulary
+    names, end = [tokens[number] for number in range(len(feed.counts))], len(feed.counts)
     goal, model = settings.objective, settings.model
 
     def learn(words: int) -> tuple[int, float, float]:
@@ -101,17 +101,19 @@ def main() -> None:
     changes |= {"model.preset": options.preset, "machine.threads": options.threads, "machine.device": options.device}
     settings = resolve_run(find_recipe("vectors"), changes).settings
     machine = prepare_machine(settings.machine)
-    prepared = prepare_vectors(settings, machine, SILENT)
+    prepared = prepare_vectors(settings, Context(machine))
     sides = {name: SIDES[name](options, prepared, machine, settings) for name in options.sides}
     for learn in sides.values():
         learn(settings.train.words_per_update)  # compiled, and read from disk
-    found = {name: [] for name in sides}
+    results: dict[str, list[tuple[int, float, float]]] = {name: [] for name in sides}
     for _ in range(options.rounds):
         for name, learn in sides.items():
-            found[name].append(learn(options.words))
-    place = machine.describe()["processor"] if options.device != "cpu" else processor_name()
-    print(f"{place}, {options.threads} threads; {options.preset}, {len(prepared.feed.counts):,} words have vectors")
-    for name, rounds in found.items():
+            results[name].append(learn(options.words))
+    processor = machine.describe()["processor"] if options.device != "cpu" else processor_name()
+    print(
+        f"{processor}, {options.threads} threads; {options.preset}, {len(prepared.feed.counts):,} words have vectors"
+    )
+    for name, rounds in results.items():
         speeds = [words / seconds for words, seconds, _ in rounds]
         worked = [words / seconds for words, _, seconds in rounds]
         print(

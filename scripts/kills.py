@@ -2,8 +2,8 @@
 
     python scripts/kills.py --kills 100 --seed 1
 
-Each task is trained once undisturbed. Then `regard train` runs in a process that is killed (SIGKILL) at a moment
-drawn from the time the undisturbed run took, and is resumed, until all kills have fallen. A task passes if its
+Each task is trained once undisturbed. Then `regard train` runs in a process that is killed (SIGKILL) at a random
+moment of the time that the undisturbed run took, and is resumed, until all kills have fallen. A task passes if its
 weights, optimizer state and metrics are the same to the bit. Processes are forked, so that each need not import torch
 again.
 """
