@@ -204,13 +204,7 @@ def sides(given: argparse.Namespace, folder: Path) -> dict[str, dict[str, Any]]:
 
 def difference(first: dict[str, Any], second: dict[str, Any], data: str) -> dict[str, Any]:
     """Return how the first run differs from the second on the same examples, by a paired bootstrap."""
-<<<<<<< HEAD
-    from regard.tasks.finetune.shapes import SHAPES, SOURCES
-
-    from regard.checkpoint.bundle import read_config
-=======
     from regard.checkpoint.bundle import read_bundle
->>>>>>> s5
     from regard.checkpoint.store import find_checkpoint
     from regard.metrics.significance import paired
     from regard.progress import SILENT

@@ -455,7 +455,7 @@ def test_the_loss_of_pairs_that_do_not_fit_together_is_the_same(quick_run, monke
     translator = load(quick_run.best, "cpu")
     encoded = encode_pairs(translator, list(miniature.pairs("valid", 30)))
     whole = losses.mean_nll(translator.model, encoded, translator.device, 4096)
-    compute, limits = losses._mean_surprise, []
+    compute, limits = losses._mean_nll, []
 
     def narrow(model, pairs, device, limit):
         limits.append(limit)
@@ -463,7 +463,7 @@ def test_the_loss_of_pairs_that_do_not_fit_together_is_the_same(quick_run, monke
             raise torch.OutOfMemoryError("CUDA out of memory.")
         return compute(model, pairs, device, limit)
 
-    monkeypatch.setattr(losses, "_mean_surprise", narrow)
+    monkeypatch.setattr(losses, "_mean_nll", narrow)
     again = losses.mean_nll(translator.model, encoded, translator.device, 4096)
     assert limits == [4096, 2048, 1024] and again["loss"] == pytest.approx(whole["loss"], abs=1e-5)
 

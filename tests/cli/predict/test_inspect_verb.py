@@ -113,7 +113,7 @@ def test_a_model_without_attention_is_told(tmp_path):
     write_bundle(tmp_path / "elmo", elmo_bundle())
     for words in ([], ["--json"], ["--out", tmp_path / "a.png"]):
         assert bad("inspect", tmp_path / "elmo", "the dog", *words) == (
-            "inspect: an ELMo reads by LSTMs and has no attention to look at; give a BERT or a GPT."
+            "inspect: an ELMo consists of LSTMs and has no attention weights; use a BERT or a GPT."
         )
     assert not (tmp_path / "a.png").exists()
     with pytest.raises(ConfigError, match="attention: this model has none; give"):

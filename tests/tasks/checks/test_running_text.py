@@ -56,7 +56,7 @@ def test_sound_text_has_no_warning(look, monkeypatch):
     assert one(report, "leaked-documents").sentence == "No document occurs in two of the 2 sets."
     assert one(report, "unknown-tokens").severity == "ok" and one(report, "leaked-passages").metrics["fraction"] < 0.1
     memory = one(report, "memory")
-    assert memory.sentence.startswith("Learning from the largest micro-batch (512 tokens) takes ")
+    assert memory.sentence.startswith("Training on the largest micro-batch (512 tokens) takes ")
     assert one(report, "speed").metrics["tokens_per_second"] > 0 and "tokens) on cpu" in one(report, "speed").sentence
     assert 0 <= one(report, "waiting").metrics["share"] <= 1
 
@@ -85,7 +85,7 @@ def test_documents_that_stand_twice_are_found(look):
 
 
 def test_passages_that_leak_are_found_wherever_documents_begin(look, monkeypatch):
-    monkeypatch.setattr(speed, "pace", lambda *_: speed.Pace(1.0))
+    monkeypatch.setattr(speed, "measure_pace", lambda *_: speed.Pace(1.0))
     valid = ["It was so. " + " ".join(text.split()) for text in STORIES[:40]]
     report = look(STORIES[:300], valid, is_quick=False)
     assert one(report, "leaked-documents").severity == "ok"

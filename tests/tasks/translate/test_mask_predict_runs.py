@@ -136,7 +136,7 @@ def test_a_student_learns_from_what_its_teacher_says(quick_run, tmp_path):
     assert bad("translate", run, "Ja.", "--method", "sample").startswith(
         "method: sample is for autoregressive models"
     )
-    assert bad("evaluate", run, "--beam-size", 5).startswith("beam_size: 5 is for autoregressive models")
+    assert bad("evaluate", run, "--beam-size", 5).startswith("--beam-size 5: for autoregressive translators, and")
     assert bad("score", run, files[1], files[3]).startswith(
         "score: a conditional masked model predicts masked tokens"
     )

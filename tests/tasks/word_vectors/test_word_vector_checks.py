@@ -24,14 +24,14 @@ def test_too_few_words_and_words_without_vectors_are_reported_with_a_remedy(exam
     (few,), (rare,) = report.find("few-words"), report.find("left-out-words")
     assert few.severity == "warning" and "too few for good neighbors" in few.sentence
     assert rare.severity == "warning" and rare.way_out == "take rarer words too: text.min_count=20"
-    assert rare.figures["fraction"] > 0.1
+    assert rare.metrics["fraction"] > 0.1
     (kept,) = examine("vectors", {"text.min_count": 1}).find("left-out-words")
     assert kept.severity == "ok" and kept.sentence == "100.0 % of the text's words have vectors."
 
 
 def test_the_rate_of_word_vectors_is_not_swept(examine):
     with pytest.raises(
-        ConfigError, match="--lr-finder: word vectors have a trainer of their own, whose rate is not swept"
+        ConfigError, match="--lr-finder: word vectors have their own trainer, without a learning-rate range test"
     ):
         examine("vectors", {}, lr_finder=True)
 

@@ -71,7 +71,7 @@ def test_a_trial_is_as_many_epochs_as_steps():
 @pytest.mark.parametrize("words, severity", [(2_000_000, "ok"), (500_000, "note"), (1000, "warning")])
 def test_few_words_are_graded(words, severity):
     few = findings({"words_read": words, "words": words})["few-words"]
-    assert few.severity == severity and few.figures["words"] == words and f"{words:,} words" in few.sentence
+    assert few.severity == severity and few.metrics["words"] == words and f"{words:,} words" in few.sentence
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_few_words_are_graded(words, severity):
 )
 def test_words_without_vectors_have_a_remedy(more, remedy):
     rare = findings(**more)["left-out-words"]
-    assert rare.severity == "warning" and rare.figures["fraction"] == pytest.approx(0.2)
+    assert rare.severity == "warning" and rare.metrics["fraction"] == pytest.approx(0.2)
     assert rare.sentence == "20.0 % of the text's words are too rare to have vectors, and are skipped."
     assert rare.way_out == remedy
 
