@@ -49,7 +49,7 @@ def one(report, name):
 def test_sound_text_has_no_warning(look, monkeypatch):
     monkeypatch.setattr(speed, "SECONDS", 0.2)
     report = look(STORIES[:300], is_quick=False, train__patience=2)
-    assert {each.name for each in report.of("problem", "warning")} <= {"waiting"}
+    assert {each.name for each in report.of("problem", "warning")} <= {"data-wait"}
     assert [*dict.fromkeys(finding.check for finding in report.findings)] == ["text", "splits", "sizes", "machine"]
     per_word = one(report, "tokens-per-word")
     assert 1 < per_word.metrics["tokens_per_word"] < 2.5 and 2 < per_word.metrics["bytes_per_token"] < 6
@@ -58,7 +58,7 @@ def test_sound_text_has_no_warning(look, monkeypatch):
     memory = one(report, "memory")
     assert memory.sentence.startswith("Training on the largest micro-batch (512 tokens) takes ")
     assert one(report, "speed").metrics["tokens_per_second"] > 0 and "tokens) on cpu" in one(report, "speed").sentence
-    assert 0 <= one(report, "waiting").metrics["share"] <= 1
+    assert 0 <= one(report, "data-wait").metrics["fraction"] <= 1
 
 
 def test_a_recurrent_model_is_tried_out_too(look, monkeypatch):

@@ -204,9 +204,7 @@ def test_every_set_has_a_passport_and_two_models_are_compared(tagging, labeled, 
         evaluate_sets(tagging.path, source, against=worse.path / "scores" / "test.json")
     with pytest.raises(ConfigError, match='its task is "classify", and only models of the same task'):
         evaluate_sets(tagging.path, against=labeled.path)
-    with pytest.raises(
-        ConfigError, match="--test-set other: .* is a tagger, whose test sets are test; name one of these."
-    ):
+    with pytest.raises(ConfigError, match="--test-set other: .* is a tagger, whose test sets are test; name one of"):
         evaluate_sets(tagging.path, test_set="other")
 
 
