@@ -127,7 +127,7 @@ def print_race(race: "Race", as_json: bool) -> None:
 
 def is_interrupted(race: "Race") -> bool:
     """Tell whether a member was stopped on its way."""
-    runs = (race.run(name) for name in race.record["plan"])
+    runs = (race.run(name) for name in race.record.plan)
     return any(run.state == "interrupted" for run in runs)
 
 
