@@ -18,36 +18,27 @@ import numpy as np
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.tasks.declarations import Context
 from regard.tasks.word_vectors.prepare import prepare_vectors
+from regard.tasks.word_vectors.task import TASK
 from regard.training.device.machine import prepare_machine, processor_name
 from regard.training.loop import Hooks
 from regard.training.parallel.process_group import ProcessGroup
 
 
 def regard_side(options, prepared, machine, settings):
-    """Return a function that learns from so many words and returns (words, seconds, seconds of processors)."""
+    """Return a function that trains on a number of words and returns (words, seconds, processor seconds)."""
 
-    def learn(words: int) -> tuple[int, float, float]:
+    def train_on(words: int) -> tuple[int, float, float]:
         feed = prepared.feed
         per_epoch = feed.updates_in(0)
         steps = max(1, words // feed.words_per_update)
         train = settings.train.model_copy(update={"steps": steps, "save_every": 0, "epochs": steps / per_epoch})
         hooks = Hooks(lambda model: {}, lambda *_: None)
-        trainer = prepared.trainer(
-            prepared.bundle.model,
-            feed,
-            settings.objective,
-            train,
-            machine,
-            hooks,
-            seed=1,
-            width=0,
-            team=ProcessGroup(),
-        )
+        trainer = TASK.trainer(settings, prepared, train, machine, hooks, seed=1, width=0, team=ProcessGroup())
         worked = time.process_time()
         trainer.run()
         return trainer.state.tokens_seen, trainer.state.seconds, time.process_time() - worked
 
-    return learn
+    return train_on
 
 
 def gensim_side(options, prepared, machine, settings):
@@ -58,7 +49,7 @@ def gensim_side(options, prepared, machine, settings):
     names, end = [tokens[number] for number in range(len(feed.counts))], len(feed.counts)
     goal, model = settings.objective, settings.model
 
-    def learn(words: int) -> tuple[int, float, float]:
+    def train_on(words: int) -> tuple[int, float, float]:
         ids = feed.corpus.read(0, min(words, len(feed.corpus)))
         texts = [part[part < end] for part in np.split(ids, np.flatnonzero(ids == end))]
         lists = [[names[n] for n in text[at : at + 10_000]] for text in texts for at in range(0, len(text), 10_000)]
@@ -77,7 +68,7 @@ def gensim_side(options, prepared, machine, settings):
         theirs.train(lists, total_examples=len(lists), epochs=1)
         return sum(map(len, lists)), time.perf_counter() - started, time.process_time() - worked
 
-    return learn
+    return train_on
 
 
 SIDES = {"regard": regard_side, "gensim": gensim_side}

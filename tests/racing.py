@@ -19,7 +19,7 @@ SETTINGS = {
 
 
 class Stopper:
-    """Presses Ctrl-C once, when a member reaches a step."""
+    """Raises SIGINT once, when a member reaches a step."""
 
     def __init__(self, member: str, step: int) -> None:
         self.member, self.step, self.has_pressed = member, step, False
@@ -32,11 +32,11 @@ class Stopper:
 
 
 def untimed(value):
-    """Return results without what a clock says."""
+    """Return results without durations and speeds."""
     if isinstance(value, dict):
         return {key: untimed(each) for key, each in value.items() if key not in ("times", "seconds")}
     return [untimed(each) for each in value] if isinstance(value, list) else value
 
 
-def results_of(found) -> dict:
-    return untimed(json.loads((found.path / "results.json").read_text()))
+def results_of(race) -> dict:
+    return untimed(json.loads((race.path / "results.json").read_text()))

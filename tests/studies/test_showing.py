@@ -11,7 +11,7 @@ from nasty import NASTY
 from regard.reporting.markdown import code, table
 from regard.runs.reports.attention import AttentionLayer, draw_attention
 from regard.runs.train import train
-from regard.studies.race.charts import RacePlot, draw_lines
+from regard.studies.race.charts import Chart, draw_lines
 from regard.studies.race.elements import bullets, figure, section
 from regard.studies.transfer.report import draw_plots, page
 from regard.tasks.card import CardInput
@@ -68,9 +68,7 @@ def test_a_card_of_any_labels_and_texts_has_as_many_cells_as_columns(tmp_path):
 
 
 def test_pictures_of_a_race_are_well_formed_whatever_is_in_them():
-    picture = RacePlot(
-        "a", '"<b>" & \x1b', lambda axes, theme: draw_lines(axes, [(each, [0], [1]) for each in NASTY])
-    )
+    picture = Chart("a", '"<b>" & \x1b', lambda axes, theme: draw_lines(axes, [(each, [0], [1]) for each in NASTY]))
     ElementTree.fromstring(picture.svg().replace("xlink:", ""))
     shown = section(NASTY[0], [figure(picture, NASTY[0])], bullets(NASTY))
     assert "<script" not in shown and "\x1b" not in shown

@@ -2,20 +2,17 @@
 
 import pytest
 
-from regard.config.records import Record
 from regard.errors import RunError
-from regard.studies.folder import StudyFolder, listed
+from regard.studies.folder import StudyFolder, StudyRecord, listed
 
 
-class NumberRecord(Record):
-    format: int
+class NumberRecord(StudyRecord):
     number: int
 
 
 class Study(StudyFolder):
     kind = "trial"
     part = "run"
-    schema = NumberRecord
     results_schema = NumberRecord
     folders = ("runs", "data")
 
@@ -33,13 +30,13 @@ def refusal(call) -> str:
 
 
 def test_a_record_is_read_by_its_schema_and_version(study, tmp_path):
-    assert study.exists and study.record == {"format": 2, "number": 7}
+    assert study.exists and study.read_as(NumberRecord).number == 7
     study.file.write_text('{"format": 1, "number": 7}')
-    assert refusal(lambda: study.record).endswith("can read (format is 1, not 2).")
+    assert refusal(lambda: study.read_as(NumberRecord)).endswith("can read (format is 1, not 2).")
     other = Study(tmp_path / "nowhere")
     assert not other.exists
     assert (
-        refusal(lambda: other.record)
+        refusal(lambda: other.read_as(NumberRecord))
         == f"{other.path}: there is no trial here (trial.json is missing); check the path."
     )
 

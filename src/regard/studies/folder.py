@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from regard.checkpoint.verification import remove_folder
 from regard.config.records import Record, check_record, read_json
@@ -14,8 +14,15 @@ from regard.runs.store.listing import check_deletable
 
 RESULTS, REPORT = "results.json", "report.html"
 FORMAT = 2
+R = TypeVar("R", bound="StudyRecord")
 ENDED = ("finished", "no improvement")
 """States of a run whose training has ended."""
+
+
+class StudyRecord(Record):
+    """The record of a study."""
+
+    format: int
 
 
 @dataclass(frozen=True)
@@ -27,8 +34,6 @@ class StudyFolder:
     kind: ClassVar[str]
     part: ClassVar[str]
     """Name of its parts, each of which has a run."""
-    schema: ClassVar[type[Record]]
-    """Schema of its record."""
     results_schema: ClassVar[type[Record]]
     folders: ClassVar[tuple[str, ...]]
     """Subfolders that belong to it."""
@@ -43,9 +48,8 @@ class StudyFolder:
         """True where the folder has a record of such a study."""
         return self.file.is_file()
 
-    @property
-    def record(self) -> dict[str, Any]:
-        """The record: the request, and for a race its plan."""
+    def read_as(self, schema: type[R]) -> R:
+        """Return the record, of a schema: the request, and for a race its plan."""
         what = f"the record of a {self.kind} that this version of regard can read"
         try:
             value = read_json(self.file, RunError, what)
@@ -53,10 +57,10 @@ class StudyFolder:
             raise RunError(
                 f"{self.path}: there is no {self.kind} here ({self.file.name} is missing); check the path."
             ) from None
-        check_record(value, self.file, self.schema, RunError, what)
-        if value["format"] != FORMAT:
-            raise RunError(f"{self.file}: this is not {what} (format is {value['format']}, not {FORMAT}).")
-        return dict(value)
+        record = check_record(value, self.file, schema, RunError, what)
+        if record.format != FORMAT:
+            raise RunError(f"{self.file}: this is not {what} (format is {record.format}, not {FORMAT}).")
+        return record
 
     @property
     def results(self) -> dict[str, Any]:

@@ -100,7 +100,11 @@ class Task(ABC, Generic[S, D, P]):
         return self.prepare(settings, replace(context, progress=SILENT))
 
     def train_tokens(self, prepared: "Prepared[D]") -> int:
-        """Return the number of training tokens per epoch."""
+        """Return how many tokens an epoch trains on."""
+        from regard.data.feeds.feed import PairFeed
+
+        if isinstance(prepared.feed, PairFeed):
+            return int(prepared.feed.corpus(0).lengths[1].sum())
         train = prepared.report.model_dump().get("train", {})
         return int(train.get("tokens") or train.get("words") or 0)
 

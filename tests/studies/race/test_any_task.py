@@ -97,20 +97,20 @@ def test_two_epochs_are_as_many_steps_as_their_tokens(raced, tmp_path, monkeypat
     (member, *_) = enter(lineup)
     tokens = SharedData(member.settings).tokens
     plans = [
-        race(lineup, budget, out=tmp_path / budget).record["plan"] for budget in ("2 epochs", f"{2 * tokens} tokens")
+        race(lineup, budget, out=tmp_path / budget).record.plan for budget in ("2 epochs", f"{2 * tokens} tokens")
     ]
-    assert plans[0] == plans[1] and len({planned["steps"] for planned in plans[0].values()}) == 1
-    assert tokens > 100 and next(iter(plans[0].values()))["steps"] >= 4
+    assert plans[0] == plans[1] and len({planned.steps for planned in plans[0].values()}) == 1
+    assert tokens > 100 and next(iter(plans[0].values())).steps >= 4
 
 
 def test_without_a_budget_the_epochs_of_the_recipe_are_trained(tmp_path, monkeypatch):
     monkeypatch.setattr("regard.studies.race.race._Session.run", lambda self: None)
     lineup = lineup_of("classify", tmp_path)
     plain = race(lineup, out=tmp_path / "plain").record
-    assert plain["asked"]["budget"] == "10 epochs"
-    assert {planned["steps"] for planned in plain["plan"].values()} == {20}  # an epoch has two updates of 34 examples
+    assert plain.asked.budget == "10 epochs"
+    assert {planned.steps for planned in plain.plan.values()} == {20}  # an epoch has two updates of 34 examples
     short = replace(lineup, overrides=lineup.overrides | {"train": {"steps": 4}})
-    assert race(short, out=tmp_path / "short").record["asked"]["budget"] == "4 steps"
+    assert race(short, out=tmp_path / "short").record.asked.budget == "4 steps"
     with pytest.raises(
         ConfigError, match='train.steps: the budget is already 10m; leave one of them out, or give --budget "4'
     ):

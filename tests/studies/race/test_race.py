@@ -123,21 +123,21 @@ def test_a_race_stopped_while_measuring_goes_on(straight, tmp_path, lineup, monk
 def test_a_time_becomes_steps_once(tmp_path, lineup, undrawn):
     out = tmp_path / "timed"
     found = race(lineup, "0.3s", out=out, show=Stopper("transformer-tiny", 2))
-    plan = found.record["plan"]
-    assert all(each["seconds_per_step"] > 0 and each["steps"] >= 2 for each in plan.values())
+    plan = found.record.plan
+    assert all(each.seconds_per_step > 0 and each.steps >= 2 for each in plan.values())
     race(lineup, "0.3s", out=out)
-    assert found.record["plan"] == plan
+    assert found.record.plan == plan
     for name, planned in plan.items():
         settings = found.run(name).record.settings.plain["train"]
-        assert settings["steps"] == planned["steps"] == found.run(name).record.steps
-        assert settings["warmup"] == -(-1000 * planned["steps"] // 20_000)  # its fraction in the recipe
+        assert settings["steps"] == planned.steps == found.run(name).record.steps
+        assert settings["warmup"] == -(-1000 * planned.steps // 20_000)  # its fraction in the recipe
     assert "steps per second in the trial" in page(found.results, [])
 
 
 @pytest.mark.parametrize(("budget", "steps"), [("2 epochs", 12), ("0.5 epochs", 3), ("3k tokens", 9)])
 def test_epochs_and_tokens_become_steps(tmp_path, lineup, undrawn, budget, steps):
     found = race(lineup, budget, out=tmp_path / "it", show=Stopper("transformer-tiny", 1))
-    assert {each["steps"] for each in found.record["plan"].values()} == {steps}
+    assert {each.steps for each in found.record.plan.values()} == {steps}
 
 
 def test_the_same_must_be_asked_for_to_go_on(tmp_path, lineup, undrawn):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from regard.studies.race.charts import RacePlot, draw_lines
+from regard.studies.race.charts import Chart, draw_lines
 from regard.studies.race.elements import bullets, duration, figure, section
 
-PLOT = RacePlot("p", "A & B", lambda axes, theme: draw_lines(axes, [("a", [0, 1], [1, 2])]))
+PLOT = Chart("p", "A & B", lambda axes, theme: draw_lines(axes, [("a", [0, 1], [1, 2])]))
 
 
 def test_a_section_without_plots_and_text_is_left_out():

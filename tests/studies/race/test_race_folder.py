@@ -6,9 +6,10 @@ import pytest
 
 from regard.errors import RunError
 from regard.studies.race.folder import Race, check_writable, claim_race
-from regard.studies.race.records import RaceRecord
+from regard.studies.race.records import AskedRecord, PlannedRecord, RaceRecord
 
 ASKED = {"recipe": "r", "budget": "3 steps", "vary": None, "members": {"one": {"a": 1}, "two": {"a": 2}}}
+REQUEST = AskedRecord.model_validate(ASKED)
 PLAN = {name: {"steps": 3, "parameters": 4, "seconds_per_step": None} for name in ("one", "two")}
 WRONG_TYPES = [None, [], {}, "x", 1.5, -1, True, [[1]]]
 
@@ -16,7 +17,7 @@ WRONG_TYPES = [None, [], {}, "x", 1.5, -1, True, [[1]]]
 @pytest.fixture
 def race(tmp_path) -> Race:
     race = Race(tmp_path / "races" / "it")
-    race.begin(ASKED, PLAN)
+    race.begin(REQUEST, {name: PlannedRecord(**each) for name, each in PLAN.items()})
     return race
 
 
@@ -32,7 +33,7 @@ def test_the_record_of_a_race_is_of_its_types(race, field):
     whole = json.loads(race.file.read_text())
     for value in WRONG_TYPES:
         race.file.write_text(json.dumps(whole | {field: value}))
-        sentence = refusal(lambda: claim_race(race.path, ASKED, overwrite=False))
+        sentence = refusal(lambda: claim_race(race.path, REQUEST, overwrite=False))
         assert sentence.startswith(
             f"{race.file}: this is not the record of a race that this version of regard can read ("
         )

@@ -90,10 +90,11 @@ def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lin
 def test_epochs_and_tokens_become_steps(tmp_path, lineup, monkeypatch, budget, steps):
     monkeypatch.setattr(course._Session, "run", lambda self: None)
     found = race(lineup, budget, out=tmp_path / "it")
-    plan = found.record["plan"]
-    tokens = json.loads((tmp_path / "it" / "race.json").read_text())["plan"]
-    assert plan == tokens and len({each["steps"] for each in plan.values()}) == 1
-    here = plan["gpt-tiny"]["steps"]
+    plan = found.record.plan
+    written = json.loads((tmp_path / "it" / "race.json").read_text())["plan"]
+    assert {name: each.model_dump() for name, each in plan.items()} == written
+    assert len({each.steps for each in plan.values()}) == 1
+    here = plan["gpt-tiny"].steps
     assert here > 20 if steps is None else abs(here - steps) <= 1
 
 

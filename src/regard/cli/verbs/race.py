@@ -133,11 +133,9 @@ def print_race(race: "Race", as_json: bool) -> None:
 
 
 def is_interrupted(race: "Race") -> bool:
-    """Return whether the training of a member was interrupted."""
-    from regard.runs.store.folder import RunFolder
-
-    folders = (race.path / "runs").glob("*")
-    return any(RunFolder(path).state == "interrupted" for path in folders)
+    """Tell whether a member was stopped on its way."""
+    runs = (race.run(name) for name in race.record.plan)
+    return any(run.state == "interrupted" for run in runs)
 
 
 class StateLines:

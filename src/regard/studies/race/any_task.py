@@ -5,7 +5,7 @@ from typing import Any
 
 from regard.models.families import Kind
 from regard.runs.run import Run
-from regard.studies.race.charts import RacePlot
+from regard.studies.race.charts import Chart
 from regard.studies.race.disciplines import Discipline, Results, race_metrics
 from regard.studies.race.elements import figure, section
 from regard.studies.race.records import MeasuredRecord
@@ -36,12 +36,12 @@ def member(record: RunRecord, metrics: Sequence[dict[str, Any]], measured: dict[
     return values | {"loss": score["loss"], "curve": loss_curve(metrics)}
 
 
-def plots(results: Results) -> list[RacePlot]:
+def plots(results: Results) -> list[Chart]:
     """Return the plot of the validation loss over time."""
     return [loss_plot(results["members"])]
 
 
-def sections(results: Results, drawn: Mapping[str, RacePlot], captions: Mapping[str, str]) -> list[str]:
+def sections(results: Results, drawn: Mapping[str, Chart], captions: Mapping[str, str]) -> list[str]:
     """Return the sections below the table."""
     return [section("Loss over training time", [figure(drawn.get("loss-time"), captions["loss-time"])])]
 

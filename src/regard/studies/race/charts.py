@@ -33,7 +33,7 @@ IN_PAGE = {PAGE.ink: "currentColor", PAGE.rule: "var(--rule)"}
 
 
 @dataclass(frozen=True)
-class RacePlot:
+class Chart:
     """A plot: its file name, its title, and the function that draws it into axes."""
 
     name: str
@@ -85,15 +85,15 @@ class RacePlot:
         return figure
 
 
-def translation_plots(results: Mapping[str, Any]) -> list[RacePlot]:
+def translation_plots(results: Mapping[str, Any]) -> list[Chart]:
     """Return the plots of a race of translators for which there are measurements, in the order of the report."""
     members = results["members"]
     curves = [member for member in members if any(point["bleu"] is not None for point in member["curve"])]
     plots = []
     if curves:
-        plots.append(RacePlot("bleu-time", "Validation BLEU over training time", lambda *to: _over_time(curves, *to)))
+        plots.append(Chart("bleu-time", "Validation BLEU over training time", lambda *to: _over_time(curves, *to)))
     if len(members[0]["lengths"]) > 1:
-        plots.append(RacePlot("bleu-length", "BLEU by source length", lambda *to: _by_length(members, *to)))
+        plots.append(Chart("bleu-length", "BLEU by source length", lambda *to: _by_length(members, *to)))
     plots += [_reach(members, side) for side in ("source", "target") if any(m["reach"][side] for m in members)]
     for name, key in (("training", "training_ms"), ("decoding", "decoding_ms")):
         what = "training step" if name == "training" else "decoded sentence"
@@ -102,15 +102,15 @@ def translation_plots(results: Mapping[str, Any]) -> list[RacePlot]:
             _times(members, key, what, axes)
 
         if any(member["times"]["by_length"][key] for member in members):
-            plots.append(RacePlot(f"time-{name}", f"Time per {what} by length", draw))
+            plots.append(Chart(f"time-{name}", f"Time per {what} by length", draw))
     plots.append(
-        RacePlot("ladder", "BLEU of this race and published BLEU", lambda *to: _ladder(results, *to), (6.0, 4.2))
+        Chart("ladder", "BLEU of this race and published BLEU", lambda *to: _ladder(results, *to), (6.0, 4.2))
     )
     return plots + [_matrix(member) for member in members if member["alignment"]]
 
 
 def draw_lines(axes: Any, lines: Sequence[tuple[str, Sequence[float], Sequence[float]]]) -> None:
-    """RacePlot a line for each (name, x, y), with a legend."""
+    """Chart a line for each (name, x, y), with a legend."""
     for number, (name, x, y) in enumerate(lines):
         style = {"color": COLORS[number % len(COLORS)], "marker": MARKERS[number % len(MARKERS)]}
         dashes = "-" if number < len(COLORS) else "--"
@@ -144,7 +144,7 @@ def _by_length(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) 
     axes.set(xlabel="source length (tokens)", ylabel="BLEU", ylim=(0, None))
 
 
-def _reach(members: Sequence[dict[str, Any]], side: str) -> RacePlot:
+def _reach(members: Sequence[dict[str, Any]], side: str) -> Chart:
     def draw(axes: Any, theme: ChartTheme) -> None:
         curves = [(each["name"], each["reach"][side]) for each in members if each["reach"][side]]
         shown = [[max(value, FLOOR) for value in curve["gradient"]] for _, curve in curves]
@@ -155,7 +155,7 @@ def _reach(members: Sequence[dict[str, Any]], side: str) -> RacePlot:
         axes.set_ylim(min(low, 0.3), max(high, 3.0))  # small differences stay small in the plot
         plain_numbers(axes.yaxis)
 
-    return RacePlot(f"gradient-{side}", f"Gradient norm by distance in the {side}", draw)
+    return Chart(f"gradient-{side}", f"Gradient norm by distance in the {side}", draw)
 
 
 def _times(members: Sequence[dict[str, Any]], key: str, what: str, axes: Any) -> None:
@@ -195,7 +195,7 @@ def _ladder(results: Mapping[str, Any], axes: Any, theme: ChartTheme) -> None:
     axes.margins(x=0.12)
 
 
-def _matrix(member: dict[str, Any]) -> RacePlot:
+def _matrix(member: dict[str, Any]) -> Chart:
     attention = member["alignment"]
     rows, columns = len(attention["target"]), len(attention["source"])
 
@@ -218,4 +218,4 @@ def _matrix(member: dict[str, Any]) -> RacePlot:
         axes.set(xlabel="source token (key)", ylabel="target token (query)")
 
     size = (1.6 + 0.33 * columns, 1.4 + 0.27 * rows)
-    return RacePlot(f"alignment-{member['name']}", f"Cross-attention weights of {member['name']}", draw, size)
+    return Chart(f"alignment-{member['name']}", f"Cross-attention weights of {member['name']}", draw, size)

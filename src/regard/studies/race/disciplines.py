@@ -11,7 +11,7 @@ from regard.progress import SILENT, Progress
 from regard.runs.preflight import preflight
 from regard.runs.run import Run
 from regard.studies.doctor.trial import TrialSetup
-from regard.studies.race.charts import RacePlot
+from regard.studies.race.charts import Chart
 from regard.studies.race.records import MeasuredRecord
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.data import EvalSet, Prepared
@@ -71,8 +71,8 @@ class Discipline:
     """Returns the results that all members share, from the record and the measurements of the first one."""
     member: Callable[[RunRecord, Sequence[dict[str, Any]], dict[str, Any]], dict[str, Any]]
     """Returns the results of a member, from its record, its metrics.jsonl and its measurements."""
-    plots: Callable[[Results], list[RacePlot]]
-    sections: Callable[[Results, Mapping[str, RacePlot], Mapping[str, str]], list[str]]
+    plots: Callable[[Results], list[Chart]]
+    sections: Callable[[Results, Mapping[str, Chart], Mapping[str, str]], list[str]]
     subtitle: Callable[[Results], tuple[str, str]]
     """Returns the training data of all members, and the number of examples they are scored on."""
     note: Callable[[Results], str]

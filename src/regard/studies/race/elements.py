@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from regard.escaping import in_html
-from regard.studies.race.charts import RacePlot
+from regard.studies.race.charts import Chart
 
 
 def section(title: str, plots: Sequence[str], text: str = "") -> str:
@@ -15,7 +15,7 @@ def section(title: str, plots: Sequence[str], text: str = "") -> str:
     return f"<section><h2>{in_html(title)}</h2>{inside}{text}</section>"
 
 
-def figure(plot: RacePlot | None, caption: str) -> str:
+def figure(plot: Chart | None, caption: str) -> str:
     """Return a plot with its caption; empty where there is no plot."""
     if plot is None:
         return ""

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +13,7 @@ from regard.progress import SILENT, Progress
 from regard.studies.doctor.speed import measure_pace
 from regard.studies.race.budget import Budget
 from regard.studies.race.disciplines import SharedData
+from regard.studies.race.records import PlannedRecord
 from regard.tasks.settings import RunSettings
 from regard.training.settings import TrainSettings
 
@@ -24,33 +24,25 @@ GIVEN = "the command line"
 NO_LIMIT: Mapping[str, int] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Planned:
-    """The length of one member's training."""
-
-    steps: int
-    parameters: int
-    seconds_per_step: float | None = None
-    """Measured in a trial where the budget is a duration."""
-
-
 def plan_member(
     settings: RunSettings[ModelSettings], budget: Budget, shared: SharedData, progress: Progress = SILENT
-) -> Planned:
+) -> PlannedRecord:
     """Return a member's number of steps for a budget; for a duration, from a trial on a copy of its model."""
     setup = shared.trial_setup(settings)
     parameters = sum(parameter.numel() for parameter in setup.prepared.bundle.model.parameters())
     if budget.kind == "seconds":
         pace = measure_pace(setup, progress)
-        return Planned(max(LEAST_STEPS, pace.updates_in(budget.amount)), parameters, pace.seconds)
+        steps = max(LEAST_STEPS, pace.updates_in(budget.amount))
+        return PlannedRecord(steps=steps, parameters=parameters, seconds_per_step=pace.seconds)
     per_epoch = setup.prepared.feed.updates_in(Position().epoch)
     if budget.kind == "epochs":
-        steps = budget.amount * per_epoch
+        amount = budget.amount * per_epoch
     elif budget.kind == "tokens":
-        steps = budget.amount * per_epoch / shared.tokens
+        amount = budget.amount * per_epoch / shared.tokens
     else:
-        steps = budget.amount
-    return Planned(max(LEAST_STEPS if budget.kind != "steps" else 1, round(steps)), parameters)
+        amount = budget.amount
+    least = LEAST_STEPS if budget.kind != "steps" else 1
+    return PlannedRecord(steps=max(least, round(amount)), parameters=parameters)
 
 
 def within(resolved: Resolved[Any], steps: int, limit: Mapping[str, int] = NO_LIMIT) -> Resolved[Any]:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,8 @@ from regard.studies.race.disciplines import SharedData
 from regard.studies.race.entrants import Lineup, Member, enter
 from regard.studies.race.folder import Race, check_writable, claim_race
 from regard.studies.race.leaderboard import Leaderboard, NamedProgress, Show, Standing
-from regard.studies.race.plan import GIVEN, Planned, changed, plan_member, within
+from regard.studies.race.plan import GIVEN, changed, plan_member, within
+from regard.studies.race.records import AskedRecord, PlannedRecord
 from regard.studies.race.report import write_report
 from regard.studies.race.results import collect
 from regard.tasks.contract import find_task
@@ -50,12 +50,12 @@ def race(
         raise ConfigError("A race compares models on one device; start it without torchrun.")
     members = enter(lineup, progress)
     chosen = _budget(budget, members[0])
-    asked = {
-        "recipe": lineup.recipe,
-        "budget": str(chosen),
-        "vary": lineup.vary,
-        "members": {member.name: member.settings.model_dump(mode="json") for member in members},
-    }
+    asked = AskedRecord(
+        recipe=lineup.recipe,
+        budget=str(chosen),
+        vary=lineup.vary,
+        members={member.name: member.settings.model_dump(mode="json") for member in members},
+    )
     path = Path(out) if out is not None else Path("races") / find_recipe(lineup.recipe).name
     folder = claim_race(path, asked, overwrite)
     check_writable(path)
@@ -64,7 +64,7 @@ def race(
     shared = SharedData(changed(members[0].resolved, limit, "the race").settings, progress)
     if not folder.exists:
         plan = {member.name: _plan(member, chosen, shared, limit, progress) for member in members}
-        folder.begin(asked, {name: asdict(planned) for name, planned in plan.items()})
+        folder.begin(asked, plan)
     with Run(path).in_hand():
         board = Leaderboard(_standings(folder, members), show, progress)
         _Session(folder, members, shared, board, limit).run()
@@ -85,7 +85,9 @@ def _budget(budget: str | None, member: Member) -> Budget:
     return Budget("steps", train.steps) if is_given or train.epochs is None else Budget("epochs", train.epochs)
 
 
-def _plan(member: Member, budget: Budget, shared: SharedData, limit: dict[str, int], progress: Progress) -> Planned:
+def _plan(
+    member: Member, budget: Budget, shared: SharedData, limit: dict[str, int], progress: Progress
+) -> PlannedRecord:
     settings = changed(member.resolved, limit | {"preflight": False}, "the race").settings
     planned = plan_member(settings, budget, shared, NamedProgress(progress, f"trial of {member.name}"))
     within(member.resolved, planned.steps)  # refuses a schedule that does not fit, before any training
@@ -95,12 +97,12 @@ def _plan(member: Member, budget: Budget, shared: SharedData, limit: dict[str, i
 
 
 def _standings(race: Race, members: Sequence[Member]) -> dict[str, Standing]:
-    plan = race.record["plan"]
+    plan = race.record.plan
     return {
         member.name: Standing(
             member.name,
-            steps=plan[member.name]["steps"],
-            parameters=plan[member.name]["parameters"],
+            steps=plan[member.name].steps,
+            parameters=plan[member.name].parameters,
             score_name=_validated(member).label,
             score_format=_validated(member).format,
         )
@@ -159,8 +161,8 @@ class _Session:
             if run.exists:
                 resume(run.path, progress=progress, prepare=self.shared.prepare)
             else:
-                planned = self.race.record["plan"][name]
-                resolved = within(member.resolved, planned["steps"], self.limit)
+                planned = self.race.record.plan[name]
+                resolved = within(member.resolved, planned.steps, self.limit)
                 execute(run, RunSpec(resolved, prepare=self.shared.prepare), progress)
         record = run.record
         self._check_same_data(record, run)

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.config.names import FileName
 from regard.config.records import Count, Record
+from regard.studies.folder import StudyRecord
 
 
 class AskedRecord(Record):
@@ -23,12 +24,12 @@ class PlannedRecord(Record):
     steps: Count
     parameters: Count
     seconds_per_step: float | None = None
+    """Measured in a trial where the budget is a duration."""
 
 
-class RaceRecord(Record):
+class RaceRecord(StudyRecord):
     """The race.json."""
 
-    format: int
     asked: AskedRecord
     plan: dict[FileName, PlannedRecord]
 

@@ -10,7 +10,7 @@ from regard.checkpoint.atomic import write_text
 from regard.escaping import in_html
 from regard.studies.folder import REPORT
 from regard.studies.race.any_task import discipline
-from regard.studies.race.charts import RacePlot
+from regard.studies.race.charts import Chart
 from regard.studies.race.disciplines import Discipline, Results, ranked
 from regard.studies.race.elements import bullets, duration
 from regard.tasks.contract import find_task
@@ -27,7 +27,7 @@ def write_report(results: Results, folder: Path) -> Path:
     return folder / REPORT
 
 
-def page(results: Results, plots: Sequence[RacePlot]) -> str:
+def page(results: Results, plots: Sequence[Chart]) -> str:
     """Return the HTML page, with plots and styles inline."""
     template = (FOLDER / "page.html").read_text(encoding="utf-8")
     captions = tomllib.loads((FOLDER / "captions.toml").read_text(encoding="utf-8"))

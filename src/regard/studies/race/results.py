@@ -12,6 +12,7 @@ from regard.runs.run import Run
 from regard.studies.race.any_task import discipline
 from regard.studies.race.disciplines import column_records
 from regard.studies.race.folder import Race
+from regard.studies.race.records import PlannedRecord
 from regard.tasks.contract import find_task
 from regard.training.metrics_log import METRICS, read_metrics
 from regard.training.saved import StateRecord
@@ -34,9 +35,9 @@ def collect(
         "task": first.task,
         "columns": column_records(task),
         "is_finished": race.is_finished,
-        "recipe": record["asked"]["recipe"],
-        "budget": record["asked"]["budget"],
-        "vary": record["asked"]["vary"],
+        "recipe": record.asked.recipe,
+        "budget": record.asked.budget,
+        "vary": record.asked.vary,
         "seed": settings["seed"],
         "set": next(iter(first.scores)),
         "data": first.report.model_dump(mode="json"),
@@ -45,19 +46,19 @@ def collect(
         "examples_per_update": settings["train"].get("examples_per_update"),
         "machine": first.machine.plain if first.machine else {},
         "regard": __version__,
-        "members": [_member(race.run(name), record["plan"][name], measured[name]) for name in ended],
+        "members": [_member(race.run(name), record.plan[name], measured[name]) for name in ended],
         "waiting": [name for name in order if name not in measured and name not in failed],
         "failed": failed,
     } | discipline(task).facts(first, measured[ended[0]])
 
 
-def _member(run: Run, planned: dict[str, Any], measured: dict[str, Any]) -> dict[str, Any]:
+def _member(run: Run, planned: PlannedRecord, measured: dict[str, Any]) -> dict[str, Any]:
     record, metrics = run.record, read_metrics(run.path / METRICS)
     values = discipline(find_task(record.task)).member(record, metrics, measured)
     speeds = [line["tokens_per_second"] for line in metrics if "tokens_per_second" in line]
     times = {
         "seconds": record.seconds,
-        "planned_seconds_per_step": planned["seconds_per_step"],
+        "planned_seconds_per_step": planned.seconds_per_step,
         "tokens_per_second": statistics.median(speeds) if speeds else _mean_speed(run),
     }
     return {

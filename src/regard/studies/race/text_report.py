@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from regard.studies.race.charts import FLOOR, ChartTheme, RacePlot, draw_lines, minutes_or_seconds, plain_numbers
+from regard.studies.race.charts import FLOOR, Chart, ChartTheme, draw_lines, minutes_or_seconds, plain_numbers
 from regard.studies.race.disciplines import Discipline, Results
 from regard.studies.race.elements import bullets, figure, section
 from regard.studies.race.figures.loss_by_position import measure_text
@@ -30,7 +30,7 @@ def text_note(results: Results) -> str:
     )
 
 
-def text_sections(results: Results, drawn: Mapping[str, RacePlot], captions: Mapping[str, str]) -> list[str]:
+def text_sections(results: Results, drawn: Mapping[str, Chart], captions: Mapping[str, str]) -> list[str]:
     """Return the sections below the table."""
     return [
         section("Loss over training time", [figure(drawn.get("loss-time"), captions["loss-time"])]),
@@ -59,21 +59,21 @@ def _position_lines(members: Sequence[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def text_plots(results: Results) -> list[RacePlot]:
+def text_plots(results: Results) -> list[Chart]:
     """Return the plots for which there are measurements, in the order of the report."""
     members = results["members"]
     plots = [
         loss_plot(members),
-        RacePlot("loss-position", "Loss by context length", lambda *to: _by_position(members, *to)),
+        Chart("loss-position", "Loss by context length", lambda *to: _by_position(members, *to)),
     ]
     if any(each["reach"]["text"] for each in members):
-        plots.append(RacePlot("gradient-text", "Gradient norm by distance", lambda *to: _reach(members, *to)))
+        plots.append(Chart("gradient-text", "Gradient norm by distance", lambda *to: _reach(members, *to)))
     return plots
 
 
-def loss_plot(members: Sequence[dict[str, Any]]) -> RacePlot:
+def loss_plot(members: Sequence[dict[str, Any]]) -> Chart:
     """Return the plot of the validation loss over time."""
-    return RacePlot("loss-time", "Validation loss over training time", lambda *to: _over_time(members, *to))
+    return Chart("loss-time", "Validation loss over training time", lambda *to: _over_time(members, *to))
 
 
 def _over_time(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) -> None:

@@ -12,7 +12,7 @@ from regard.errors import RunError
 from regard.escaping import in_html
 from regard.runs.run import Run
 from regard.runs.scores.passport import FOLDER, Passport, passports_of, read_passport
-from regard.studies.race.charts import RacePlot, translation_plots
+from regard.studies.race.charts import Chart, translation_plots
 from regard.studies.race.disciplines import Discipline, Results
 from regard.studies.race.elements import bullets, figure, section
 from regard.studies.race.figures.alignment import alignment, pick_sentence
@@ -108,7 +108,7 @@ def ladder() -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-def sections(results: Results, drawn: Mapping[str, RacePlot], captions: Mapping[str, str]) -> list[str]:
+def sections(results: Results, drawn: Mapping[str, Chart], captions: Mapping[str, str]) -> list[str]:
     """Return the sections below the table."""
     return [
         section("BLEU over training time", [figure(drawn.get("bleu-time"), captions["bleu-time"])]),

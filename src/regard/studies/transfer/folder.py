@@ -35,9 +35,13 @@ class Transfer(StudyFolder):
 
     kind = "transfer"
     part = "run"
-    schema = TransferRecord
     results_schema = TransferResults
     folders = ("data", "pretrained", "runs", "cells")
+
+    @property
+    def record(self) -> TransferRecord:
+        """The request."""
+        return self.read_as(TransferRecord)
 
     @property
     def is_begun(self) -> bool:
@@ -82,7 +86,7 @@ def claim_transfer(path: Path, asked: dict[str, Any], overwrite: bool) -> Transf
     if study.exists and overwrite:
         study.clear()
     elif study.exists:
-        before = study.record["asked"]
+        before = study.record.asked
         for name in [*before, *asked]:
             if before.get(name) != asked.get(name):
                 study.refuse(f"{name} is {_shown(before.get(name))}, not {_shown(asked.get(name))}")

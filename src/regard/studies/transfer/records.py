@@ -5,12 +5,12 @@ from typing import Any
 from pydantic import model_validator
 
 from regard.config.records import Count, Record
+from regard.studies.folder import StudyRecord
 
 
-class TransferRecord(Record):
+class TransferRecord(StudyRecord):
     """The transfer.json."""
 
-    format: int
     asked: dict[str, Any]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from regard.checkpoint.atomic import write_text
 from regard.escaping import in_html, in_picture
 from regard.studies.folder import REPORT
-from regard.studies.race.charts import COLORS, MARKERS, ChartTheme, RacePlot, plain_numbers
+from regard.studies.race.charts import COLORS, MARKERS, Chart, ChartTheme, plain_numbers
 from regard.studies.race.elements import bullets, figure, section
 from regard.studies.transfer.methods import METHODS
 
@@ -25,7 +25,7 @@ def write_report(results: dict[str, Any], folder: Path) -> Path:
     return folder / REPORT
 
 
-def page(results: dict[str, Any], plots: Sequence[RacePlot]) -> str:
+def page(results: dict[str, Any], plots: Sequence[Chart]) -> str:
     """Return the HTML page, with plots and styles inline."""
     captions = {
         "accuracy-size": "Accuracy on the test set by the number of training examples: the mean over seeds, with the "
@@ -138,7 +138,7 @@ def _number(value: int | None) -> str:
     return "–" if value is None else f"{value:,}"
 
 
-def draw_plots(results: dict[str, Any]) -> list[RacePlot]:
+def draw_plots(results: dict[str, Any]) -> list[Chart]:
     """Return the plots of the report: accuracy by training examples, and by training time."""
 
     def by_size(axes: Any, theme: ChartTheme) -> None:
@@ -180,8 +180,8 @@ def draw_plots(results: dict[str, Any]) -> list[RacePlot]:
         _legend(axes)
 
     return [
-        RacePlot("accuracy-size", "Accuracy by number of training examples", by_size),
-        RacePlot("accuracy-cost", "Accuracy by training time", by_cost),
+        Chart("accuracy-size", "Accuracy by number of training examples", by_size),
+        Chart("accuracy-cost", "Accuracy by training time", by_cost),
     ]
 
 

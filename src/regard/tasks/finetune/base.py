@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from regard.checkpoint.bundle import Bundle
-from regard.data.feeds.feed import PairFeed
 from regard.data.settings.examples import ExampleData, ExampleSource
 from regard.data.sources.lines import lines_hash
 from regard.metrics.bootstrap import Statistic
@@ -89,11 +88,6 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
     @abstractmethod
     def target(self, example: E) -> str:
         """Return the true label as a line of text."""
-
-    def train_tokens(self, prepared: "Prepared[Any]") -> int:
-        """Return the number of training tokens per epoch."""
-        assert isinstance(prepared.feed, PairFeed)
-        return int(prepared.feed.corpus(0).lengths[1].sum())
 
     def vocabulary(self, example: E) -> tuple[str, ...]:
         """Return the texts that a tokenizer is trained on."""
