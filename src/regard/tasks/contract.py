@@ -100,7 +100,7 @@ class Task(ABC, Generic[S, D, P]):
         return self.prepare(settings, replace(context, progress=SILENT))
 
     def train_tokens(self, prepared: "Prepared[D]") -> int:
-        """Return how many tokens an epoch trains on."""
+        """Return the number of training tokens per epoch."""
         from regard.data.feeds.feed import PairFeed
 
         if isinstance(prepared.feed, PairFeed):

@@ -51,6 +51,11 @@ class RunSettings(Settings, Generic[M]):
         }
 
 
+def listed(names: list[str]) -> str:
+    """Return names in words: "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
 def check_select_by(task: str, metric: str) -> None:
     """Refuse to select checkpoints by a metric that the task does not compute on its validation set."""
     allowed = ["loss", *registry.task(task).selection_metrics]
@@ -58,9 +63,7 @@ def check_select_by(task: str, metric: str) -> None:
         return
     others = [each.wording.plural for each in registry.tasks() if metric in each.selection_metrics]
     if others:
-        raise ValueError(
-            f'train.select_by: "{metric}" is for {" and ".join(others)}; choose one of {", ".join(allowed)}.'
-        )
+        raise ValueError(f'train.select_by: "{metric}" is for {listed(others)}; choose one of {", ".join(allowed)}.')
     raise ValueError(f'train.select_by: "{metric}" is not one of {", ".join(allowed)}.')
 
 

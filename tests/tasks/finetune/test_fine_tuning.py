@@ -174,7 +174,7 @@ def test_the_best_checkpoint_may_be_chosen_by_accuracy(files, tmp_path):
         with pytest.raises(ConfigError) as error:
             resolve_run(find_recipe(recipe), {"train.select_by": "accuracy"})
         assert str(error.value) == (
-            'train.select_by: "accuracy" is for classifiers and taggers and multiple-choice models; choose one of '
+            'train.select_by: "accuracy" is for classifiers, taggers and multiple-choice models; choose one of '
             f"{allowed}."
         )
     with pytest.raises(ConfigError, match='"bleu" is for translators; choose one of loss, accuracy, macro_f1'):
