@@ -33,7 +33,7 @@ TASK = Summarize()
 
 
 def prepared(**counts):
-    return SimpleNamespace(report=SimpleNamespace(model_dump=lambda: {"train": counts}))
+    return SimpleNamespace(feed=None, report=SimpleNamespace(model_dump=lambda: {"train": counts}))
 
 
 def test_checkpoints_may_be_selected_by_validated_metrics_that_grow():
@@ -46,7 +46,7 @@ def test_the_commands_of_a_model_end_with_evaluate():
 
 @pytest.mark.parametrize(
     ("counts", "tokens"),
-    [({"tokens": 7, "kept": 3}, 7), ({"words": 5}, 5), ({"tokens": 0, "kept": 3}, 3), ({}, 0)],
+    [({"tokens": 7, "kept": 3}, 7), ({"words": 5}, 5), ({"tokens": 0, "words": 3}, 3), ({}, 0)],
 )
 def test_the_tokens_of_an_epoch_come_from_the_report(counts, tokens):
     assert TASK.train_tokens(prepared(**counts)) == tokens

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.models.base.protocols import Vocabularies
+from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model, family
 from regard.models.presets import preset
 from regard.runs.planning.plan import Plan, plan_run, preset_parameters

@@ -25,7 +25,7 @@ class Recorder(Progress):
 def test_messages_and_bars_carry_the_name():
     recorder = Recorder()
     named = NamedProgress(recorder, "gru")
-    named.say("begins")
+    named.info("begins")
     named.warn("is slow")
     with named.bar("encode", 5, 2) as bar:
         bar.advance(1)
