@@ -2,8 +2,9 @@
 
     OMP_WAIT_POLICY=PASSIVE python benchmarks/versions.py --base 94ba8d7 --rounds 5
 
-The earlier commit is checked out beside this tree and runs with the same Python. Each round trains every recipe for a
-few updates with one version, then with the other, in processes of their own; a ratio is that of medians over rounds.
+The earlier commit is checked out beside this tree (or is a folder that already holds it) and runs with the same
+Python. Each round trains every recipe for a few updates with one version, then with the other, in processes of their
+own; a ratio is that of medians over rounds.
 """
 
 import argparse
@@ -35,21 +36,33 @@ SHORT = [
 ]
 NO_LOOP = ("vectors",)
 """Recipes whose trainer has fewer settings."""
+TEST_ROWS = {
+    "translate-miniature": {"test": 200, "unseen-pairs": 1, "unseen-cases": 1, "unseen-depth": 1},
+    "language-miniature": {"test": 40},
+    "masked-miniature": {"test": 40},
+    "elmo-miniature": {"test": 40},
+    "reviews-miniature": {"test": 100},
+}
+"""Rows of each test set: most of a round would be scores otherwise."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--base", required=True, help="the earlier commit")
+    parser.add_argument("--base", required=True, help="the earlier commit, or a folder with its tree")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--recipes", default=",".join(RECIPES), help="names, with commas between them")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="regard-versions-") as folder:
-        base = Path(folder) / "base"
-        subprocess.run(["git", "-C", str(ROOT), "worktree", "add", "--detach", str(base), options.base], check=True)
+        is_folder = Path(options.base).is_dir()
+        base = Path(options.base).resolve() if is_folder else Path(folder) / "base"
+        git = ["git", "-C", str(ROOT), "worktree"]
+        if not is_folder:
+            subprocess.run([*git, "add", "--detach", str(base), options.base], check=True)
         try:
             result = compare({"base": base, "now": ROOT}, options.recipes.split(","), options.rounds, Path(folder))
         finally:
-            subprocess.run(["git", "-C", str(ROOT), "worktree", "remove", "--force", str(base)], check=True)
+            if not is_folder:
+                subprocess.run([*git, "remove", "--force", str(base)], check=True)
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     print(json.dumps({"base": options.base, "rounds": options.rounds, "machine": machine, **result}, indent=2))
 
@@ -62,7 +75,12 @@ def compare(sides: dict[str, Path], recipes: list[str], rounds: int, folder: Pat
             for side in sides if number % 2 else reversed(sides):
                 for name, value in measure(sides[side], recipe, folder / f"{side}-{recipe}-{number}").items():
                     values.setdefault(f"{recipe}: {name}", {}).setdefault(side, []).append(value)
-        print(f"round {number + 1} of {rounds}", file=sys.stderr)
+        print(f"round {number + 1} of {rounds}: {summary(values)}", file=sys.stderr)
+    return summary(values)
+
+
+def summary(values: dict[str, dict[str, list[float]]]) -> dict[str, object]:
+    """Return medians of both versions and their ratios, by recipe and quantity, from all rounds so far."""
     medians = {
         name: {side: round(statistics.median(each), 1) for side, each in by_side.items()}
         for name, by_side in values.items()
@@ -78,8 +96,12 @@ def compare(sides: dict[str, Path], recipes: list[str], rounds: int, folder: Pat
 def measure(tree: Path, recipe: str, run: Path) -> dict[str, float]:
     """Train and score a recipe with the source of a tree; return its speeds."""
     settings = RECIPES[recipe] + ([] if recipe.startswith(NO_LOOP) else SHORT)
+    # The setting had another name in the first version.
+    limit = "max_rows" if (tree / "src/regard/data/settings").is_dir() else "count"
+    settings = settings + [f"data.test.{name}.{limit}={rows}" for name, rows in TEST_ROWS.get(recipe, {}).items()]
     command = [sys.executable, "-m", "regard", "train", recipe, *settings, "--out", str(run), "--quiet"]
-    environment = os.environ | {"PYTHONPATH": str(tree / "src"), "OMP_WAIT_POLICY": "PASSIVE"}
+    path = os.pathsep.join(filter(None, [str(tree / "src"), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE"}
     subprocess.run(command, check=True, env=environment, cwd=run.parent, stdout=subprocess.DEVNULL)
     lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     speeds = [line["tokens_per_second"] for line in lines if "tokens_per_second" in line][1:]
