@@ -1,8 +1,9 @@
 """A tiny training of every task gives the numbers that were written down.
 
-On the kind of machine that wrote them the weights are the same to the bit, and so is everything else; another
-processor rounds otherwise, and there the losses and the sizes of the weights are compared. `python scripts/golden.py
---write tests/golden/golden.json` writes them anew, after a change that is meant to change them.
+On the kind of machine that wrote them the weights and losses are the same to the bit, and so are the words of outputs;
+another processor rounds otherwise, and there the losses and the sizes of the weights are compared. Norms and scores are
+sums of NumPy's, which rounds by processor where torch does not. `python scripts/golden.py --write
+tests/golden/golden.json` writes them anew, after a change that is meant to change them.
 """
 
 import json
@@ -22,4 +23,14 @@ def test_a_tiny_training_gives_the_numbers_that_were_written_down(task, tmp_path
     assert found["figures"] == pytest.approx(expected["figures"], rel=2e-3, abs=1e-4)
     assert found["norms"] == pytest.approx(expected["norms"], rel=2e-3, abs=1e-4)
     if found["weights"] == expected["weights"]:
-        assert found == expected
+        assert found["figures"] == expected["figures"]
+        assert words(found["output"]) == words(expected["output"])
+        assert scores(found["output"]) == pytest.approx(scores(expected["output"]), rel=1e-4, abs=2e-5)
+
+
+def words(output):
+    return [each for each in output if isinstance(each, str)]
+
+
+def scores(output):
+    return [each for each in output if not isinstance(each, str)]
