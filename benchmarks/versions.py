@@ -15,6 +15,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -52,19 +54,32 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--recipes", default=",".join(RECIPES), help="names, with commas between them")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="regard-versions-") as folder:
-        is_folder = Path(options.base).is_dir()
-        base = Path(options.base).resolve() if is_folder else Path(folder) / "base"
-        git = ["git", "-C", str(ROOT), "worktree"]
-        if not is_folder:
-            subprocess.run([*git, "add", "--detach", str(base), options.base], check=True)
-        try:
-            result = compare({"base": base, "now": ROOT}, options.recipes.split(","), options.rounds, Path(folder))
-        finally:
-            if not is_folder:
-                subprocess.run([*git, "remove", "--force", str(base)], check=True)
+    with tempfile.TemporaryDirectory(prefix="regard-versions-") as folder, tree_of(options.base) as base:
+        result = compare({"base": base, "now": ROOT}, options.recipes.split(","), options.rounds, Path(folder))
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     print(json.dumps({"base": options.base, "rounds": options.rounds, "machine": machine, **result}, indent=2))
+
+
+@contextmanager
+def tree_of(base: str) -> Iterator[Path]:
+    """Yield the folder with the tree of a commit, checked out beside this one unless it is a folder already."""
+    if Path(base).is_dir():
+        yield Path(base).resolve()
+        return
+    git = ["git", "-C", str(ROOT), "worktree"]
+    with tempfile.TemporaryDirectory(prefix="regard-base-") as folder:
+        tree = Path(folder) / "base"
+        subprocess.run([*git, "add", "--detach", str(tree), base], check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+
+
+def environment(tree: Path) -> dict[str, str]:
+    """Return the environment of a process that runs the source of a tree."""
+    path = os.pathsep.join(filter(None, [str(tree / "src"), os.environ.get("PYTHONPATH")]))
+    return os.environ | {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE"}
 
 
 def compare(sides: dict[str, Path], recipes: list[str], rounds: int, folder: Path) -> dict[str, object]:
@@ -100,9 +115,7 @@ def measure(tree: Path, recipe: str, run: Path) -> dict[str, float]:
     limit = "max_rows" if (tree / "src/regard/data/settings").is_dir() else "count"
     settings = settings + [f"data.test.{name}.{limit}={rows}" for name, rows in TEST_ROWS.get(recipe, {}).items()]
     command = [sys.executable, "-m", "regard", "train", recipe, *settings, "--out", str(run), "--quiet"]
-    path = os.pathsep.join(filter(None, [str(tree / "src"), os.environ.get("PYTHONPATH")]))
-    environment = os.environ | {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE"}
-    subprocess.run(command, check=True, env=environment, cwd=run.parent, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, env=environment(tree), cwd=run.parent, stdout=subprocess.DEVNULL)
     lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     speeds = [line["tokens_per_second"] for line in lines if "tokens_per_second" in line][1:]
     scores = json.loads((run / "run.json").read_text(encoding="utf-8"))["scores"]
