@@ -2,32 +2,16 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
+from installed import installed, write_package
 from regard import registry
 from regard.checkpoint.facts import TaskFacts
 from regard.errors import ConfigError
 from regard.tasks.contract import Task
 from regard.tasks.record import DataReport, ScoresRecord
 from regard.tasks.settings import RunSettings
-
-
-@pytest.fixture
-def installed(monkeypatch):
-    """Return a function that installs tasks as a package's entry points would."""
-
-    def install(**tasks):
-        points = [SimpleNamespace(name=name, load=lambda each=each: each) for name, each in tasks.items()]
-        monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "regard.tasks" else [])
-        registry._installed.cache_clear()
-        registry.task.cache_clear()
-
-    yield install
-    monkeypatch.undo()
-    registry._installed.cache_clear()
-    registry.task.cache_clear()
 
 
 def test_names_are_listed_without_importing_torch_or_a_task():
@@ -50,7 +34,7 @@ def test_looking_up_one_task_imports_no_other():
     assert output == "['regard.tasks.classify.task']\n"
 
 
-@pytest.mark.parametrize("name", registry.BUILT_IN)
+@pytest.mark.parametrize("name", registry.TASKS.built_in)
 def test_every_built_in_task_keeps_the_contract(name):
     task = registry.task(name)
     assert isinstance(task, Task) and task.name == name and registry.task(name) is task
@@ -68,12 +52,10 @@ def test_every_built_in_task_keeps_the_contract(name):
     assert isinstance(task.defaults(), dict)
 
 
-@pytest.mark.parametrize("name", registry.BUILT_IN)
+@pytest.mark.parametrize("name", registry.TASKS.built_in)
 def test_the_settings_of_every_task_are_those_of_its_name(name):
-    from regard.models.families import FAMILIES
-
     task = registry.task(name)
-    model = next(each.settings for each in FAMILIES.values() if each.kind == task.files.kinds[0])
+    model = next(each.settings for each in registry.FAMILIES if each.kind == task.files.kinds[0])
     schema = task.settings(model)
     assert issubclass(schema, RunSettings) and schema.model_fields["task"].default == name
 
@@ -96,19 +78,82 @@ def test_what_is_no_text_is_no_task():
     assert not registry.has_task(None) and not registry.has_task(["translate"])
 
 
-def test_a_task_of_an_installed_package_is_found_after_the_built_in_ones(installed):
-    summarize = SimpleNamespace(name="summarize")
-    installed(summarize=summarize)
-    assert registry.task_names() == [*registry.BUILT_IN, "summarize"]
-    assert registry.has_task("summarize") and registry.task("summarize") is summarize
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Return a function that installs a package whose module `code` is its one task `summarize`."""
+
+    def install(code="TASK = object()", package="regard-summaries", name="summarize", group="regard.tasks"):
+        module = package.replace("-", "_")
+        points = {group: {name: f"{module}:TASK"}}
+        installed(monkeypatch, write_package(tmp_path / package, package, points, {module: code}))
+
+    return install
+
+
+COMPLETE = "from regard.registry import TASKS\nfrom types import SimpleNamespace\nTASK = SimpleNamespace(**{each: 0 "
+COMPLETE += "for each in TASKS.needs} | {'name': 'summarize'})"
+
+
+def test_a_task_of_an_installed_package_is_found_after_the_built_in_ones(install):
+    install(COMPLETE)
+    assert registry.task_names() == [*registry.TASKS.built_in, "summarize"]
+    assert registry.has_task("summarize") and registry.task("summarize").name == "summarize"
     assert [task.name for task in registry.tasks()][-1] == "summarize"
     with pytest.raises(ConfigError, match=r'"other" is not one of translate, .*, choose, summarize\.$'):
         registry.task("other")
+    assert registry.packages_of("summarize", "bert") == {"summarize": "regard-summaries"}
+    assert registry.packages_of("translate", "transformer") == {}
 
 
-def test_no_package_replaces_a_built_in_task(installed):
-    installed(translate=SimpleNamespace(name="translate"))
-    assert registry.task_names() == [*registry.BUILT_IN] and isinstance(registry.task("translate"), Task)
+def test_no_package_replaces_a_built_in_task(install):
+    install(name="translate")
+    assert registry.task_names() == [*registry.TASKS.built_in] and isinstance(registry.task("translate"), Task)
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        (
+            "import nonsense_of_nobody",
+            "it does not import (ModuleNotFoundError: No module named 'nonsense_of_nobody')",
+        ),
+        ("1 / 0", "it does not import (ZeroDivisionError: division by zero)"),
+        ("a b", "it does not import (SyntaxError: invalid syntax (regard_summaries.py, line 1))"),
+        ("x = 1", "it does not import (AttributeError: module 'regard_summaries' has no attribute 'TASK')"),
+        ("class TASK: name = 'summarize'", "regard_summaries:TASK has no wording"),
+        (COMPLETE.replace("'summarize'", "'shorten'"), 'regard_summaries:TASK has the name "shorten"'),
+    ],
+)
+def test_a_broken_package_is_refused_by_its_name_and_leaves_the_others_alone(install, code, problem):
+    sys.modules.pop("regard_summaries", None)
+    install(code)
+    with pytest.raises(ConfigError) as error:
+        registry.task("summarize")
+    assert str(error.value) == (
+        f'task: "summarize" of the package regard-summaries cannot be used: {problem}; update the package, or '
+        f"uninstall it."
+    )
+    assert (
+        registry.task("classify").name == "classify" and registry.task_of_model("encoder", "regression") == "regress"
+    )
+
+
+def test_two_packages_that_offer_one_name_are_refused(install):
+    install()
+    install(package="regard-digests")
+    with pytest.raises(ConfigError) as error:
+        registry.task("summarize")
+    assert str(error.value) in [
+        f'task: "summarize" comes from {first} and {second}; uninstall all but one of them.'
+        for first, second in (("regard-summaries", "regard-digests"), ("regard-digests", "regard-summaries"))
+    ]
+
+
+def test_what_a_missing_package_brought_is_named():
+    assert registry.missing_package({}) == registry.missing_package({"translate": "regard"}) == ""
+    assert registry.missing_package({"summarize": "regard-summaries"}) == (
+        '"summarize" comes from the package regard-summaries, which is not installed; pip install regard-summaries.'
+    )
 
 
 @pytest.mark.parametrize(

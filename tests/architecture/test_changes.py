@@ -65,10 +65,9 @@ TASK = Toy()
 
 @pytest.fixture
 def registered(monkeypatch):
-    monkeypatch.setitem(registry.BUILT_IN, "toy", f"{__name__}:TASK")
-    registry.task.cache_clear()
+    monkeypatch.setitem(registry.TASKS.built_in, "toy", f"{__name__}:TASK")
     yield
-    registry.task.cache_clear()
+    registry.TASKS._loaded.pop("toy", None)
 
 
 def test_a_task_takes_one_line_in_the_registry(registered, tmp_path, monkeypatch):

@@ -78,7 +78,7 @@ def of_passport(places: Places, name: str) -> None:
 
 def of_weight_map(places: Places, name: str) -> None:
     folder = places.folder / "deep" / "hf"
-    good("export", places.run, "--out", folder, "-q")
+    good("export", places.run, folder, "-q")
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": name}}))
     with pytest.raises(RegardError):
         regard.load(f"hf:{folder}", device="cpu")

@@ -21,7 +21,7 @@ def exported(tiny_runs, tmp_path_factory) -> Path:
     """A Hugging Face folder of each task that has one."""
     folder = tmp_path_factory.mktemp("exported")
     for task in EXPORTED:
-        good("export", tiny_runs / task, "--out", folder / task, "--quiet")
+        good("export", tiny_runs / task, folder / task, "--quiet")
     return folder
 
 

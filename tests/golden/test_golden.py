@@ -1,8 +1,8 @@
 """A tiny training of every task gives the numbers that were written down.
 
-On the kind of machine that wrote them the weights and losses are the same to the bit, and so are the words of outputs;
-another processor rounds otherwise, and there the losses and the sizes of the weights are compared. Norms and scores are
-sums of NumPy's, which rounds by processor where torch does not. `python scripts/golden.py --write
+On the kind of machine that wrote them the weights and losses are the same to the bit, and so are the words of
+outputs; another processor rounds otherwise, and there the losses and the sizes of the weights are compared. Norms and
+scores are sums of NumPy's, which rounds by processor where torch does not. `python scripts/golden.py --write
 tests/golden/golden.json` writes them anew, after a change that is meant to change them.
 """
 

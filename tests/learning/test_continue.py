@@ -5,8 +5,9 @@ import torch
 from torch.nn import functional as F
 
 from regard.models.base.settings import Vocabularies
-from regard.models.families import FAMILIES, build_model, family, presets_of
+from regard.models.families import build_model, family, presets_of
 from regard.models.presets import preset, presets
+from regard.registry import FAMILIES
 
 TEXT = "to regard, to record, "
 """After many of its letters, only those before them tell what comes next."""
@@ -67,7 +68,7 @@ def continued(model, prompts, token_mask, steps):
 
 
 def test_every_language_model_is_here():
-    readers = {name for name, each in FAMILIES.items() if each.kind == "causal-lm"}
+    readers = {name for name in FAMILIES.names() if family(name).kind == "causal-lm"}
     assert {presets()[name].settings["family"] for name in SIZES} == readers
     assert {name for name in presets_of("causal-lm") if "gpt" not in name} <= set(SIZES)
 

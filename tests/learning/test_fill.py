@@ -5,8 +5,9 @@ import torch
 from torch.nn import functional as F
 
 from regard.models.base.settings import Vocabularies
-from regard.models.families import FAMILIES, build_model, family, presets_of
+from regard.models.families import build_model, family, presets_of
 from regard.models.presets import preset, presets
+from regard.registry import FAMILIES
 
 LETTERS, MASK, HALF = 12, 12, 6
 SIZES = {"bert-tiny": {"width": 32, "heads": 2, "feed_forward_width": 64, "max_positions": 2 * HALF}}
@@ -32,7 +33,7 @@ def mirrored(rows, seed):
 
 
 def test_every_text_encoder_is_here():
-    readers = {name for name, each in FAMILIES.items() if each.kind == "encoder"}
+    readers = {name for name in FAMILIES.names() if family(name).kind == "encoder"}
     assert {presets()[name].settings["family"] for name in SIZES} == readers and presets_of("encoder")
 
 

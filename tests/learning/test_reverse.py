@@ -5,8 +5,9 @@ import random
 import pytest
 
 import regard
-from regard.models.families import FAMILIES, presets_of
+from regard.models.families import family, presets_of
 from regard.models.presets import presets
+from regard.registry import FAMILIES
 from regard.tasks.translate.mask_predict import MaskPredictTranslator
 
 LETTERS = "abcdefghij"
@@ -64,7 +65,7 @@ def share_right(translator, pairs):
 
 
 def test_every_family_is_here():
-    translators = {name for name, each in FAMILIES.items() if each.kind in TRANSLATE}
+    translators = {name for name in FAMILIES.names() if family(name).kind in TRANSLATE}
     assert {presets()[name].settings["family"] for name in SIZES} == translators
     assert {name for name in presets_of("seq2seq") if "transformer" not in name} <= set(SIZES)
 

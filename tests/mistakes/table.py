@@ -268,7 +268,7 @@ VERBS_OF_RUNS = {
     "score": ("score", "{run}", "good", "--inline"),
     "neighbors": ("vectors", "neighbors", "{run}", "the"),
     "evaluate": ("evaluate", "{run}"),
-    "export": ("export", "{run}", "--out", "new"),
+    "export": ("export", "{run}", "new"),
     "convert": ("convert", "{run}", "--out", "new"),
     "average": ("average", "{run}", "--out", "new"),
     "resume": ("train", "--resume", "{run}"),

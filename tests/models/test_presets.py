@@ -2,8 +2,9 @@ import pytest
 
 from regard.errors import ConfigError
 from regard.models.base.settings import Vocabularies
-from regard.models.families import FAMILIES, check_kind, count_parameters, family, presets_of
+from regard.models.families import check_kind, count_parameters, family, presets_of
 from regard.models.presets import preset, presets
+from regard.registry import FAMILIES
 from regard.runs.planning.plan import preset_parameters
 
 COUNTS = {
@@ -120,7 +121,7 @@ def test_golden_sizes_of_base():
 def test_counting_builds_the_model_it_counts():
     settings = family("transformer").settings(**preset("transformer-tiny").settings)
     vocabularies = Vocabularies(100, 100, True)
-    token_mask = FAMILIES["transformer"].build(settings, vocabularies)
+    token_mask = family("transformer").build(settings, vocabularies)
     assert count_parameters(settings, vocabularies) == sum(parameter.numel() for parameter in token_mask.parameters())
 
 
@@ -133,7 +134,7 @@ def test_an_unknown_preset_is_answered_with_the_nearest():
 def test_an_unknown_family_is_answered_with_the_known_ones():
     with pytest.raises(ConfigError) as error:
         family("mamba")
-    assert str(error.value) == f'model.family: "mamba" is not one of {", ".join(sorted(FAMILIES))}.'
+    assert str(error.value) == f'model.family: "mamba" is not one of {", ".join(FAMILIES.names())}.'
 
 
 def test_every_preset_is_of_one_kind():

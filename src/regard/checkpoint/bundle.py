@@ -9,6 +9,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
+from regard import registry
 from regard.checkpoint.atomic import write_folder, write_json
 from regard.checkpoint.facts import Parts, check_bounds, check_facts, check_tokenizer
 from regard.checkpoint.fitting import check_fits, read_shapes, shapes_of
@@ -24,7 +25,7 @@ from regard.version import __version__
 FORMAT = 2
 """Version of the file layout and of the names in it; any other is refused."""
 
-KNOWN = {"format", "regard", "task", "model", "vocabularies", "tokenizers", "head"}
+KNOWN = {"format", "regard", "task", "model", "vocabularies", "tokenizers", "head", "packages"}
 """Keys of every config; all others are facts of the task."""
 
 
@@ -92,6 +93,7 @@ def unwritten(path: Path, error: Exception, is_resumable: bool = True) -> Checkp
 
 
 def _describe(bundle: Bundle) -> dict[str, Any]:
+    packages = registry.packages_of(bundle.task, bundle.settings.family)
     return {
         "format": FORMAT,
         "regard": __version__,
@@ -99,6 +101,7 @@ def _describe(bundle: Bundle) -> dict[str, Any]:
         "model": bundle.settings.model_dump(mode="json"),
         "vocabularies": vars(bundle.vocabularies),
         "tokenizers": list(bundle.tokenizers),
+        **({"packages": packages} if packages else {}),
         **({} if bundle.head is None else {"head": bundle.head.model_dump(mode="json")}),
         **bundle.facts,
     }
@@ -127,7 +130,9 @@ def read_config(folder: Path) -> dict[str, Any]:
             f"{folder}: written in format {written.format} by regard {written.regard}, but regard {__version__} "
             f"reads format {FORMAT}; train it again, or use it with the version that wrote it."
         )
-    check_record(config, path, ConfigRecord, CheckpointError, what, "copy it again")
+    record = check_record(config, path, ConfigRecord, CheckpointError, what, "copy it again")
+    if missing := registry.missing_package(record.packages):
+        raise CheckpointError(f"{path}: {missing}")
     return dict(config)
 
 

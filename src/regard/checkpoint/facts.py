@@ -11,8 +11,9 @@ from regard import registry
 from regard.checkpoint.records import CONFIG, Size
 from regard.config.records import Count, Record, check_record
 from regard.errors import CheckpointError
+from regard.models.base.family import Kind
 from regard.models.base.settings import HeadSettings, ModelSettings, Vocabularies
-from regard.models.families import Kind, family
+from regard.models.families import family
 from regard.text.tokenizer import Tokenizer
 
 Number = Annotated[float, Field(allow_inf_nan=False)]

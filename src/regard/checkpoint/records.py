@@ -69,6 +69,8 @@ class ConfigRecord(Record):
     vocabularies: VocabulariesRecord
     tokenizers: list[Role]
     head: dict[str, Any] | None = None
+    packages: dict[str, str] = Field(default_factory=dict)
+    """The packages that its task and family come from, by name; none for what is built in."""
 
 
 class FormatRecord(Record):

@@ -6,6 +6,7 @@ import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from regard.models.base.family import Family
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.nn.attention.attention import View
 from regard.nn.attention.masks import padding_mask
@@ -166,3 +167,6 @@ class Bert(nn.Module):
     def forward(self, tokens: Tensor, segments: Tensor | None = None, token_mask: Tensor | None = None) -> Tensor:
         """Return logits (B, T, V) of every position."""
         return self.project(self.hidden_states(tokens, segments, token_mask))
+
+
+FAMILY = Family(BertSettings, Bert, "encoder")

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.models.base.embeddings import Sharing, build_tables
+from regard.models.base.family import Family
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.nn.attention.alignment import AlignedAttention, Alignment
 from regard.nn.attention.masks import as_bias, padding_mask
@@ -211,3 +212,6 @@ class Convolutional(nn.Module):
     def forward(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
         """Return logits (B, T, V) of every target position at once."""
         return self.project(self.decode(target, self.encode(source, source_mask)))
+
+
+FAMILY = Family(ConvolutionalSettings, Convolutional, "seq2seq")

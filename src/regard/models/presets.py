@@ -1,27 +1,19 @@
-"""Model presets: named settings in `presets/*.toml`, one file for each family."""
+"""Model presets: named settings in `presets/*.toml`, one file for each built-in family, and those of packages."""
 
 import difflib
 import tomllib
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from importlib import resources
-from typing import Any
 
+from regard import registry
 from regard.errors import ConfigError
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A preset: its name, its description with the source of its sizes, and its settings, the family included."""
-
-    name: str
-    about: str
-    settings: dict[str, Any]
+from regard.models.base.family import Preset
 
 
 @cache
-def presets() -> dict[str, Preset]:
-    """Return every preset by name."""
+def _shipped() -> dict[str, Preset]:
+    """Return every preset of the built-in families by name."""
     by_name: dict[str, Preset] = {}
     folder = resources.files("regard.models") / "presets"
     files = (file for file in folder.iterdir() if file.name.endswith(".toml"))
@@ -32,8 +24,20 @@ def presets() -> dict[str, Preset]:
     return by_name
 
 
+def presets() -> dict[str, Preset]:
+    """Return every preset by name; those of installed packages come last."""
+    by_name = dict(_shipped())
+    for name in registry.FAMILIES.names():
+        if name not in registry.FAMILIES.built_in:
+            for each in registry.FAMILIES.find(name).presets:
+                by_name[each.name] = replace(each, settings={"family": name} | each.settings)
+    return by_name
+
+
 def preset(name: str) -> Preset:
     """Return the preset of that name."""
+    if name in _shipped():
+        return _shipped()[name]
     available = presets()
     if name not in available:
         near = difflib.get_close_matches(name, available, n=1, cutoff=0.5)

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.models.base.family import Family
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.nn.layers.dropout import Dropout
 from regard.nn.layers.embedding import VocabularyHead, build_table
@@ -47,3 +48,6 @@ class WordEmbeddings(nn.Module):
     def pool(self, first: Tensor) -> Tensor:
         """Return the vectors unchanged: there is no pooler."""
         return first
+
+
+FAMILY = Family(WordEmbeddingSettings, WordEmbeddings, "embeddings")

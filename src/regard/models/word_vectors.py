@@ -6,6 +6,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.models.base.family import Family
 from regard.models.base.settings import ModelSettings, Vocabularies
 
 
@@ -42,3 +43,6 @@ class WordVectorTables(nn.Module):
     def score(self, vectors: Tensor, contexts: Tensor) -> Tensor:
         """Return the logits (B, K) of context words (B, K) given vectors (B, D)."""
         return torch.einsum("bd,bkd->bk", vectors, self.contexts(contexts))
+
+
+FAMILY = Family(WordVectorSettings, WordVectorTables, "word-vectors")

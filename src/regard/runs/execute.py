@@ -13,6 +13,7 @@ from regard.config.resolve import Resolved
 from regard.errors import RegardError, RunError
 from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
+from regard.registry import packages_of
 from regard.runs.preflight import preflight
 from regard.runs.reports.card import leave_card
 from regard.runs.run import Run
@@ -59,12 +60,15 @@ class RunSpec:
     @property
     def begins(self) -> dict[str, Any]:
         """The record of a run before its data is read."""
+        settings = self.resolved.settings
+        packages = packages_of(settings.task, settings.model.family)
         return {
             "process": this_process(),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "regard": __version__,
-            "task": self.resolved.settings.task,
-            "settings": self.resolved.settings.model_dump(mode="json"),
+            "task": settings.task,
+            "settings": settings.model_dump(mode="json"),
+            **({"packages": packages} if packages else {}),
             "sources": self.resolved.sources,
         }
 

@@ -9,7 +9,7 @@ from regard.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
-    from regard.models.families import Kind
+    from regard.models.base.family import Kind
     from regard.tasks.findings import Finding
     from regard.training.device.machine import Machine
 

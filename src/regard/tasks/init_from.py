@@ -14,7 +14,8 @@ from regard.checkpoint.store import find_checkpoint
 from regard.config.resolve import Layer
 from regard.errors import ConfigError
 from regard.interop.huggingface.read import read as read_hugging_face
-from regard.models.families import KINDS, Kind, family
+from regard.models.base.family import KINDS, Kind
+from regard.models.families import family
 from regard.models.heads import load_matching_weights
 from regard.pipelines.word_vectors import load_word_vectors, names_word_vectors
 from regard.tasks.declarations import InitFrom

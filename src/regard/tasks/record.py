@@ -148,6 +148,8 @@ class RunRecord(Record):
     state: str
     task: str
     settings: SettingsRecord
+    packages: dict[str, str] = Field(default_factory=dict)
+    """The packages that its task and family come from, by name; none for what is built in."""
     sources: dict[str, str]
     started: Moment | None = None
     regard: str = ""
@@ -206,6 +208,8 @@ def read_run_record(folder: Path, version: int) -> RunRecord:
     record = check_record(values, path, RunRecord, RunError, WHAT)
     if record.format != version:
         raise RunError(f"{path}: this is not {WHAT} (format is {record.format}, not {version}).")
+    if missing := registry.missing_package(record.packages):
+        raise RunError(f"{path}: {missing}")
     if not registry.has_task(record.task):
         known = ", ".join(registry.task_names())
         raise RunError(f'{path}: this is not {WHAT} (task: "{record.task[:60]}" is not one of {known}).')

@@ -36,7 +36,7 @@ def checkpoint(pairs, tmp_path_factory):
 
 def test_a_model_goes_out_and_comes_back(checkpoint, tmp_path):
     hf, back = tmp_path / "hf", tmp_path / "back"
-    said = good("export", checkpoint, "--to", "hf", "--out", hf)
+    said = good("export", checkpoint, hf, "--to", "hf")
     assert said == (
         f"{hf}: MarianMTModel with its tokenizer.\n"
         f'Use it: transformers.AutoModelForSeq2SeqLM.from_pretrained("{hf}")\n'
@@ -70,19 +70,19 @@ def test_a_language_model_is_converted_and_comes_back(tmp_path):
 
 
 def test_json(checkpoint, tmp_path):
-    found = json.loads(good("export", checkpoint, "--out", tmp_path / "hf", "--json"))
+    found = json.loads(good("export", checkpoint, tmp_path / "hf", "--json"))
     assert found == {"path": str(tmp_path / "hf"), "form": "Marian", "architecture": "MarianMTModel"}
     found = json.loads(good("import", tmp_path / "hf", "--out", tmp_path / "back", "--json"))
     assert found["path"] == str(tmp_path / "back") and found["vocabularies"]["target"] == 300
 
 
 def test_mistakes(checkpoint, quick_run, tmp_path):
-    assert bad("export", checkpoint, "--to", "onnx", "--out", tmp_path / "x") == '--to: "onnx" is not one of hf.'
-    assert bad("export", quick_run.path, "--out", tmp_path / "x").startswith(
+    assert bad("export", checkpoint, tmp_path / "x", "--to", "onnx") == 'to: "onnx" is not one of hf.'
+    assert bad("export", quick_run.path, tmp_path / "x").startswith(
         'model.norm_order, model.positions: "pre" with "rotary" fits no Hugging Face architecture; these do: '
     )
     exists = f"{tmp_path}: it exists already; name a folder that does not."
-    assert bad("export", checkpoint, "--out", tmp_path) == exists
+    assert bad("export", checkpoint, tmp_path) == exists
     assert bad("import", checkpoint, "--out", tmp_path) == exists
     assert bad("import", checkpoint, "--out", tmp_path / "x") == (
         f"{checkpoint}: this is a regard checkpoint already; use it as it is."
@@ -91,7 +91,7 @@ def test_mistakes(checkpoint, quick_run, tmp_path):
 
 
 def test_a_read_only_disk_is_told_with_a_way_out(checkpoint, quick_run, tmp_path, monkeypatch):
-    good("export", checkpoint, "--out", tmp_path / "hf")
+    good("export", checkpoint, tmp_path / "hf")
 
     def read_only(*_, **__):
         raise OSError(30, "Read-only file system")
@@ -103,7 +103,7 @@ def test_a_read_only_disk_is_told_with_a_way_out(checkpoint, quick_run, tmp_path
     )
     assert bad("import", tmp_path / "hf", "--out", out) == expected
     assert bad("average", quick_run.path, "--out", out) == expected
-    assert bad("export", checkpoint, "--out", out) == expected.replace("the checkpoint", "it")
+    assert bad("export", checkpoint, out) == expected.replace("the checkpoint", "it")
     assert [path.name for path in tmp_path.iterdir()] == ["hf"]
 
 

@@ -113,7 +113,7 @@ def test_a_card_and_its_curves_are_named(monkeypatch, capsys):
 
 
 def test_an_unknown_format_is_refused_before_a_model_is_read():
-    with pytest.raises(ConfigError, match='--to: "onnx" is not one of hf.'):
+    with pytest.raises(ConfigError, match='^to: "onnx" is not one of hf.'):
         export.export("missing", Path("x"), to="onnx")
     with pytest.raises(ConfigError, match='--to: "onnx" is not one of hf, word2vec, word2vec-binary, glove.'):
         convert.convert("missing", to="onnx")

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from regard.nn.kernels import availability
-from regard.nn.kernels.availability import can_fuse, product_dtype
+from regard.nn.kernels.availability import can_fuse, constant, product_dtype
 
 
 def test_products_have_the_type_of_autocast_or_of_their_input():
@@ -34,6 +34,11 @@ def test_kernels_need_a_gpu_half_precision_gradients_and_triton(
     x = SimpleNamespace(is_cuda=is_cuda, dtype=dtype, device=SimpleNamespace(type="cpu"))
     with torch.set_grad_enabled(has_gradients):
         assert can_fuse(x) is expected
+
+
+def test_a_constant_is_marked_as_torch_marks_it():
+    marked = torch.compiler.assume_constant_result(lambda: 1)
+    assert vars(constant(lambda: 1)) == vars(marked) != {}
 
 
 def test_a_cpu_uses_no_kernels():

@@ -86,7 +86,7 @@ VERBS = [
     ("inspect", "{run}", "ein Hund"),
     ("average", "{run}", "--out", "{run}/mean"),
     ("train", "--resume", "{run}", "train.steps=70"),
-    ("export", "{run}", "--out", "{run}/there"),
+    ("export", "{run}", "{run}/there"),
     ("card", "{run}"),
     ("generate", "{run}", "ein"),
     ("classify", "{run}", "ein"),

@@ -1,5 +1,6 @@
 import pytest
 
+from installed import installed, write_package
 from regard.errors import ConfigError
 from regard.progress import Progress
 from regard.studies.race.entrants import Lineup, enter
@@ -96,19 +97,23 @@ def test_mistakes_in_what_is_varied_are_named():
     )
 
 
-def test_a_setting_that_only_some_models_have_is_left_out_elsewhere(monkeypatch):
-    from pydantic import Field
+PLAIN = """
+from pydantic import Field
+from regard.models.base.family import Family, Preset
+from regard.models.base.settings import ModelSettings
 
-    from regard.models.base.settings import ModelSettings
-    from regard.models.families import FAMILIES, Family
-    from regard.models.presets import Preset, presets
+class PlainSettings(ModelSettings):
+    family: str = "plain"
+    width: int = Field(8)
 
-    class PlainSettings(ModelSettings):
-        family: str = "plain"
-        width: int = Field(8)
+FAMILY = Family(PlainSettings, lambda *_: None, "seq2seq", (Preset("plain", "", {}),))
+"""
 
-    monkeypatch.setitem(FAMILIES, "plain", Family(PlainSettings, lambda *_: None, "seq2seq"))
-    monkeypatch.setitem(presets(), "plain", Preset("plain", "", {"family": "plain"}))
+
+def test_a_setting_that_only_some_models_have_is_left_out_elsewhere(monkeypatch, tmp_path):
+    code = {"plain_family": PLAIN}
+    points = {"regard.families": {"plain": "plain_family:FAMILY"}}
+    installed(monkeypatch, write_package(tmp_path, "plain", points, code))
     said = []
 
     class Telling(Progress):

@@ -33,13 +33,14 @@ def convert(
 ) -> None:
     """Convert a run's best model, or word vectors, to another library's format, next to the run."""
     from regard.errors import ConfigError
+    from regard.registry import EXPORTERS
 
     path = Path(run) if Path(run).name not in ("", "..") else Path(run).resolve()
     if to in ENDINGS:
         _convert_vectors(run, to, path.with_name(path.name + ENDINGS[to]) if out is None else out, quiet, json)
         return
-    if to != "hf":
-        raise ConfigError(f'--to: "{to}" is not one of hf, {", ".join(ENDINGS)}.')
+    if to not in EXPORTERS:
+        raise ConfigError(f'--to: "{to}" is not one of {", ".join([*EXPORTERS.names(), *ENDINGS])}.')
     if path.is_file():
         raise ConfigError(
             f"{run}: a word vector file is converted to one of {', '.join(ENDINGS)}; choose one with --to."

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from regard.models.base.family import Family
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.nn.layers.char_cnn import CharCnn, spell
 from regard.nn.layers.dropout import Dropout
@@ -176,3 +177,6 @@ def _lay_out(word: Tensor, cu_seqlens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     column = torch.arange(row.numel(), device=word.device) - starts[row]
     steps = torch.arange(int(starts.diff().max()), device=word.device)
     return row, column, steps < starts.diff()[:, None]
+
+
+FAMILY = Family(ElmoSettings, Elmo, "bidirectional-lm")

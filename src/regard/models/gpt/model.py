@@ -6,6 +6,7 @@ from typing import Literal, cast
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from regard.models.base.family import Family
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.gpt.static_cache import StaticGptState
 from regard.models.transformer.state import TransformerState
@@ -127,3 +128,6 @@ class Gpt(nn.Module):
     def forward(self, tokens: Tensor, token_mask: Tensor | None = None) -> Tensor:
         """Return logits (B, T, V) of every position at once."""
         return self.project(self.hidden_states(tokens, None, token_mask))
+
+
+FAMILY = Family(GptSettings, Gpt, "causal-lm")

@@ -7,6 +7,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.models.base.family import Family
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.recurrent.decoder import RecurrentState
 from regard.nn.layers.dropout import Dropout
@@ -103,3 +104,6 @@ class RecurrentLanguageModel(nn.Module):
     def forward(self, tokens: Tensor, token_mask: Tensor | None = None) -> Tensor:
         """Return logits (B, T, V) of every position at once."""
         return self.project(self.hidden_states(tokens, None, token_mask))
+
+
+FAMILY = Family(RecurrentLmSettings, RecurrentLanguageModel, "causal-lm")

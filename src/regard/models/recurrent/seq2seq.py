@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.models.base.embeddings import Sharing, build_tables
+from regard.models.base.family import Family
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.recurrent.decoder import DecoderSettings, RecurrentDecoder, RecurrentMemory, RecurrentState
 from regard.models.recurrent.decoder_loop import ScheduledSampling
@@ -121,3 +122,6 @@ class RecurrentTranslator(nn.Module):
     def forward(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
         """Return logits (B, T, V) of every target position."""
         return self.project(self.decode(target, self.encode(source, source_mask)))
+
+
+FAMILY = Family(RecurrentSettings, RecurrentTranslator, "seq2seq")

@@ -12,6 +12,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from regard.models.base.embeddings import build_tables
+from regard.models.base.family import Family
 from regard.models.base.settings import Vocabularies
 from regard.models.transformer.fused_step import can_fuse
 from regard.models.transformer.mask_predict_fused import decode_masked_rows, encode_rows
@@ -105,3 +106,6 @@ class MaskPredict(nn.Module):
     def forward(self, source: Tensor, source_mask: Tensor, target: Tensor, target_mask: Tensor) -> Tensor:
         """Return logits (B, T, V) of every target position."""
         return self.project(self.decode(target, self.encode(source, source_mask), target_mask))
+
+
+FAMILY = Family(MaskPredictSettings, MaskPredict, "conditional-masked-lm")

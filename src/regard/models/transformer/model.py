@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.models.base.embeddings import Sharing, build_tables
+from regard.models.base.family import Family
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.transformer.state import TransformerMemory, TransformerState
 from regard.models.transformer.static_cache import StaticDecoderState, StaticTransformerState
@@ -165,3 +166,6 @@ class Transformer(nn.Module):
     def forward(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
         """Return logits (B, T, V) of every target position at once."""
         return self.project(self.decode(target, self.encode(source, source_mask)))
+
+
+FAMILY = Family(TransformerSettings, Transformer, "seq2seq")

@@ -11,7 +11,7 @@ from regard.nn.attention.kv_cache import Cache
 from regard.nn.attention.masks import causal_mask
 from regard.nn.attention.qkv import split_qkv
 from regard.nn.attention.varlen import VarlenLayout
-from regard.nn.kernels.availability import can_fuse
+from regard.nn.kernels.availability import can_fuse, constant
 from regard.nn.layers.linear import build_linear
 from regard.nn.layers.positions import Rotation, rotate
 from regard.nn.probes.probe import Probe
@@ -91,7 +91,7 @@ def _is_for_cudnn(query: Tensor) -> bool:
     return is_long and query.is_cuda and query.dtype in (torch.bfloat16, torch.float16) and _has_better_cudnn()
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]  # would be a graph break in a compiled block
+@constant
 def _has_better_cudnn() -> bool:
     version = torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None
     return version is not None and version >= 90_000 and torch.cuda.get_device_capability() >= (9, 0)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from regard.models.families import Kind
+from regard.models.base.family import Kind
 from regard.runs.run import Run
 from regard.studies.race.charts import Chart
 from regard.studies.race.disciplines import Discipline, Results, race_metrics

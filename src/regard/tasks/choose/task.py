@@ -12,7 +12,7 @@ from regard.data.encoding.labeled import EncodedExamples
 from regard.data.settings.examples import ChoiceSource
 from regard.data.sources.multiple_choice import MultipleChoiceRow, read_choices_with_columns
 from regard.metrics.bootstrap import Statistic
-from regard.models.families import Kind
+from regard.models.base.family import Kind
 from regard.pipelines.head_scores import Scores, mean_nll, softmax
 from regard.progress import SILENT, Progress
 from regard.tasks.choose.pipeline import MultipleChoice, encode_choice_rows

@@ -13,7 +13,7 @@ from regard.data.sources.labeled import LabeledRow
 from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.classification import label_scores, label_statistics
-from regard.models.families import Kind
+from regard.models.base.family import Kind
 from regard.pipelines.head_scores import Scores, mean_nll, softmax
 from regard.progress import SILENT, Progress
 from regard.tasks.classify.pipeline import Classifier

@@ -15,8 +15,8 @@ from regard.data.sources.labeled import LabeledRow
 from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.regression import regression_scores, regression_statistics
+from regard.models.base.family import Kind
 from regard.models.base.settings import HeadSettings
-from regard.models.families import Kind
 from regard.pipelines.head_scores import Scores
 from regard.progress import SILENT, Progress
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording

@@ -17,7 +17,7 @@ from regard.errors import DataError
 from regard.metrics.bootstrap import Numbers, Statistic
 from regard.metrics.classification import label_scores
 from regard.metrics.spans import OUTSIDE, entities, marks_spans, span_scores, span_statistics
-from regard.models.families import Kind
+from regard.models.base.family import Kind
 from regard.pipelines.head_scores import Scores, mean_nll, softmax
 from regard.progress import SILENT, Progress
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording

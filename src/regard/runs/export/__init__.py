@@ -1,0 +1,1 @@
+"""Trained models in the formats of other libraries, by exporters that are built in or installed."""
