@@ -32,6 +32,10 @@ class RunError(RegardError):
     """A run that cannot start or resume in the given folder."""
 
 
+class RunInterrupted(RegardError):
+    """A run that SIGTERM has stopped; everything is saved, and it can be resumed."""
+
+
 def on_one_line(sentence: str) -> str:
     """Return a sentence with control characters escaped, truncated in the middle at LONGEST characters."""
     shown = one_line(sentence)

@@ -27,3 +27,10 @@ class Progress:
 
 
 SILENT = Progress()
+
+
+def duration(seconds: float) -> str:
+    """Return a time span as [h:]mm:ss."""
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"

@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "regard"
 
 OWNERS = {
     "typer": ["cli"],
-    "rich": ["cli"],
+    "rich": ["cli", "reporting/bars.py"],
     "tokenizers": ["text"],
     "sacrebleu": ["metrics"],
     "sklearn": ["metrics", "tasks/word_vectors/map.py"],

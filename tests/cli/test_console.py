@@ -8,28 +8,7 @@ from rich.console import Console
 from nasty import NASTY
 from regard.cli import console
 from regard.cli.verbs.race import LiveTable
-
-
-def test_lines_show_progress_with_and_without_a_total(monkeypatch):
-    monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", 0.0)
-    out = StringIO()
-    lines = console.LineProgress(Console(file=out, width=200))
-    for total in (5000, None):
-        with lines.bar("read", total) as bar:
-            bar.advance(2000, tokens_per_second=3.0)
-    printed = out.getvalue().splitlines()
-    assert printed[0].startswith("read 2,000/5,000  3 tokens/s") and printed[1] == "read 2,000/?  3 tokens/s"
-
-
-def test_updates_after_the_last_step_print_no_further_lines(monkeypatch):
-    out = StringIO()
-    monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", 0.0)
-    with console.LineProgress(Console(file=out, width=200)).bar("tokenize", 3) as bar:
-        bar.advance(1)
-        monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", 60.0)
-        for amount in (1, 1, 0, 0, 0):
-            bar.advance(amount)
-    assert [line.split()[1] for line in out.getvalue().splitlines()] == ["1/3", "3/3"]
+from regard.reporting.bars import BarProgress, LineProgress
 
 
 class Terminal(StringIO):
@@ -43,11 +22,11 @@ def test_what_a_terminal_is_shown_is_neither_markup_nor_a_command(text, monkeypa
     monkeypatch.setattr(sys, "stdout", out)
     console.print_table((text, "b"), [(text, "1")])
     console.print_line(text)
-    bars = console.BarProgress(Console(file=out, force_terminal=True, width=300))
-    bars.info(text)
-    with bars.bar(text, 3) as bar:
+    shown_bars = BarProgress(Console(file=out, force_terminal=True, width=300))
+    shown_bars.info(text)
+    with shown_bars.bar(text, 3) as bar:
         bar.advance(1, loss=0.5)
-    lines = console.LineProgress(Console(file=out, width=300))
+    lines = LineProgress(Console(file=out, width=300))
     lines.warn(text)
     shown = out.getvalue()
     assert "\x1b[31m" not in shown and "\x9b" not in shown and "\x07" not in shown and "\x00" not in shown

@@ -1,9 +1,6 @@
 """Printed scores, comparisons, plans and ends of runs."""
 
 import json
-import shutil
-
-import pytest
 
 from regard.cli.metrics import print_comparison, print_plan, print_run, print_scores
 from regard.metrics.significance import Difference
@@ -77,14 +74,3 @@ def test_the_end_of_a_run_is_a_sentence_scores_and_a_command(tiny_runs, capsys):
     values = json.loads(capsys.readouterr().out)
     assert values["run"] == str(run.path) and values["steps"] == 4 and values["scores"] == run.scores
     assert "settings" not in values and values["data"]["train"]["kept"] > 0
-
-
-def test_an_interrupted_run_exits_with_130_and_the_command_to_resume(tiny_runs, tmp_path, capsys):
-    shutil.copytree(tiny_runs / "classify", tmp_path / "run")
-    run = Run(tmp_path / "run")
-    run.note(state="interrupted")
-    with pytest.raises(SystemExit) as left:
-        print_run(run, as_json=False)
-    out, errors = capsys.readouterr()
-    assert left.value.code == 130 and out == ""
-    assert errors == f"Stopped at step 4; everything is saved.\nResume: regard train --resume {run.path}\n"

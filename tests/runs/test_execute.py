@@ -1,6 +1,7 @@
 """The execution of a run: its record, and what differs when it is stopped, unscored or resumed elsewhere."""
 
 import json
+import signal
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,10 +9,11 @@ import pytest
 
 from every_task import TASKS
 from regard.checkpoint.bundle import read_bundle
-from regard.errors import DataError, RunError
+from regard.errors import DataError, RunError, RunInterrupted
 from regard.progress import Progress
 from regard.runs.execute import RunSpec, _compare, execute
 from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.runs.resume import resume
 from regard.runs.run import Run
 from regard.version import __version__
 
@@ -77,3 +79,32 @@ def test_other_data_is_refused_and_another_machine_is_reported(quick_run):
     assert recorder.warnings[1:] == [
         "The training data is not what the run began with; continuing with it as it is now."
     ]
+
+
+class Signaling(Progress):
+    """Sends a signal to this process when training begins, and keeps all messages."""
+
+    def __init__(self, number):
+        self.number, self.messages = number, []
+
+    def info(self, message):
+        self.messages.append(message)
+
+    def bar(self, title, total=None, done=0):
+        if title == "train":
+            signal.raise_signal(self.number)
+        return super().bar(title, total, done)
+
+
+@pytest.mark.parametrize(("number", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, RunInterrupted)])
+def test_a_signal_saves_and_raises_and_the_run_can_be_resumed(spec, tmp_path, number, error):
+    run = Run(tmp_path / "run")
+    with pytest.raises(error) as stop:
+        execute(run, spec, Signaling(number))
+    assert str(stop.value) == f"Stopped at step 1; everything is saved.\nResume: regard train --resume {run.path}"
+    assert run.state == "interrupted" and run.has_checkpoint
+    heard = Signaling(0)
+    heard.bar = Progress().bar
+    assert resume(run.path, progress=heard).state == "finished"
+    lines = [message for message in heard.messages if message.startswith("step ")]
+    assert lines and all("train loss" in line and "valid loss" in line and line.endswith(" left") for line in lines)

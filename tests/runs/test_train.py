@@ -487,6 +487,19 @@ def test_rows_from_memory_are_checked_before_anything_is_written(tmp_path, pairs
     assert not out.exists()
 
 
+def test_a_data_file_in_place_of_a_recipe_is_answered_with_the_call_that_is_meant(tmp_path):
+    path = tmp_path / "reviews.csv"
+    path.write_text("text,label\n")
+    with pytest.raises(ConfigError) as error:
+        regard.train(path)
+    assert str(error.value) == (
+        f"{path}: this is data, not a recipe; name a task first: regard train TASK --data {path}, or "
+        f'regard.train(TASK, {{"data.train.path": "{path}"}}) in Python.'
+    )
+    with pytest.raises(ConfigError, match=r"regard train TASK --text"):
+        regard.train(tmp_path)
+
+
 def test_rows_of_a_run_that_never_began_are_removed(tmp_path, pairs):
     with pytest.raises(RegardError):
         regard.train("translate", SMALL | {"machine.device": "cuda:99"}, data=pairs, out=tmp_path / "new")

@@ -31,9 +31,10 @@ class Spoiled:
 def spoiled(times, value=float("nan"), **changes):
     scene = Scene(**{"steps": 14, "validate_every": 5, "log_every": 4} | changes)
     scene.trainer.gradients.objective = Spoiled(scene, times, value)
-    scene.trainer.hooks = scene.trainer.hooks.recording(
-        scene.records.append,
-        lambda step: scene.records.__setitem__(slice(None), [r for r in scene.records if r["step"] <= step]),
+    scene.trainer.hooks = replace(
+        scene.trainer.hooks,
+        record=scene.records.append,
+        forget=lambda step: scene.records.__setitem__(slice(None), [r for r in scene.records if r["step"] <= step]),
     )
     return scene
 

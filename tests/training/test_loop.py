@@ -1,4 +1,5 @@
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -72,8 +73,6 @@ def test_accumulation_is_not_the_mean_of_means():
         counts = staticmethod(lambda batch: dict.fromkeys(objective.parts, 1))
 
         def __call__(self, model, batch):
-            from dataclasses import replace
-
             return {name: replace(part, sum=part.sum / part.count) for name, part in objective(model, batch).items()}
 
     wrong.trainer.gradients.objective = PerBatch()
@@ -201,7 +200,7 @@ def test_records_may_go_elsewhere_while_all_other_hooks_stay():
     hooks = Hooks(validate=lambda model: {"loss": 1.0}, save=lambda *_: None)
     hooks.record({"step": 1})  # nowhere by default
     records, dropped = [], []
-    other = hooks.recording(records.append, dropped.append)
+    other = replace(hooks, record=records.append, forget=dropped.append)
     other.record({"step": 2})
     other.forget(2)
     assert records == [{"step": 2}] and dropped == [2]

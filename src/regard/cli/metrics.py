@@ -1,10 +1,10 @@
 """The output of a run when it ends, of evaluations, comparisons and plans."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from regard.cli.console import duration, errors, print_json, print_line, print_table
+from regard.cli.console import print_json, print_line, print_table
+from regard.progress import duration
 from regard.runs.planning.plan import Plan
 from regard.runs.run import Run
 from regard.runs.scores.compare import Comparison
@@ -16,17 +16,11 @@ JSON_KEYS = ("state", "steps", "best_step", "seconds", "data_wait_seconds", "par
 
 
 def print_run(run: Run, as_json: bool) -> None:
-    """Print how a run ended; one that was interrupted exits with code 130."""
+    """Print how a run ended."""
     record = run.record
     if as_json:
         values = record.model_dump(mode="json", exclude_unset=True) | {"data": record.report.model_dump(mode="json")}
         print_json({"run": str(run.path)} | {key: values[key] for key in JSON_KEYS if key in values})
-    elif record.state == "interrupted":
-        errors().print(
-            f"Stopped at step {record.steps:,}; everything is saved.\nResume: regard train --resume {run.path}",
-            markup=False,
-            soft_wrap=True,
-        )
     else:
         task = find_task(record.task)
         steps = f"{record.steps:,} step{'' if record.steps == 1 else 's'}"
@@ -38,8 +32,6 @@ def print_run(run: Run, as_json: bool) -> None:
             print_scores(task, record.scores)
         operation = task.usage_of(record)[0]
         print_line(f"Use it: regard {operation.name} {run.path} {operation.usage}")
-    if record.state == "interrupted":
-        sys.exit(130)
 
 
 def print_scores(task: AnyTask, scores: Mapping[str, Any]) -> None:

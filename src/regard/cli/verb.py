@@ -1,5 +1,7 @@
 """Commands that validate the values of their arguments and options before they run."""
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,7 +10,7 @@ from typer.core import TyperCommand
 
 from regard.config.parsing import parse_number
 from regard.data.sources.lines import is_text
-from regard.errors import ConfigError
+from regard.errors import ConfigError, RunInterrupted
 
 LARGEST = 2**32 - 1
 """Largest number of any option; an option may set a lower bound."""
@@ -32,6 +34,17 @@ class VerbCommand(TyperCommand):
             for word in _words(given.get(str(param.name))):
                 _check(param, word, ctx.params.get(str(param.name)))
         return rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a run that a signal has stopped is reported once and exits with code 130."""
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, RunInterrupted) as stop:
+            if not str(stop):
+                raise
+            if os.environ.get("RANK", "0") == "0":
+                typer.echo(str(stop), err=True)
+            sys.exit(130)
 
 
 class Verbs(typer.Typer):

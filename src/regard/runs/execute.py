@@ -1,8 +1,9 @@
 """Execution of a run: prepare its data, train, keep its record, and score the result."""
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from typing import Any, Literal
 from regard.checkpoint.bundle import TrainingState, read_bundle, read_training
 from regard.checkpoint.store import RetentionPolicy
 from regard.config.resolve import Resolved
-from regard.errors import RegardError, RunError
+from regard.errors import RegardError, RunError, RunInterrupted
 from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.registry import packages_of
@@ -74,7 +75,7 @@ class RunSpec:
 
 
 def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
-    """Prepare, train, and score on the test sets."""
+    """Prepare, train, and score on the test sets; raise after saving when a signal stops it."""
     settings = job.resolved.settings
     task = find_task(settings.task)
     machine = prepare_machine(settings.machine)
@@ -116,6 +117,16 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
         if team.is_main:
             _close(run, task, prepared, trainer.state, reason, progress, job.is_scored)
         team.wait()
+    if trainer.received:
+        sentences = (
+            f"Stopped at step {trainer.state.step:,}; everything is saved.",
+            f"Resume: regard train --resume {run.path}",
+        )
+        raise (
+            KeyboardInterrupt("\n".join(sentences))
+            if signal.SIGINT in trainer.received
+            else RunInterrupted(*sentences)
+        )
     return run
 
 
@@ -141,7 +152,7 @@ def _folder(run: Run, job: RunSpec) -> Iterator[None]:
 def _train(run: Run, trainer: Trainer, stop_at: int | None) -> Reason:
     is_main = trainer.team.is_main
     with MetricsLog(run.path, trainer.state.step, trainer.settings.tensorboard, is_silent=not is_main) as log:
-        trainer.hooks = trainer.hooks.recording(log.write, log.forget)
+        trainer.hooks = replace(trainer.hooks, record=log.write, forget=log.forget)
         try:
             return trainer.run(stop_at)
         except RegardError:

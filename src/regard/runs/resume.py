@@ -10,7 +10,8 @@ from regard.config.settings import flatten
 from regard.errors import ConfigError, RunError
 from regard.models.base.settings import ModelSettings
 from regard.models.families import family
-from regard.progress import SILENT, Progress
+from regard.progress import Progress
+from regard.reporting.bars import as_progress
 from regard.runs.execute import Prepare, RunSpec, Start, execute
 from regard.runs.run import Run
 from regard.tasks.contract import find_task
@@ -37,14 +38,14 @@ def resume(
     overrides: Mapping[str, Any] | None = None,
     *,
     force: bool = False,
-    progress: Progress = SILENT,
+    progress: Progress | bool | None = None,
     prepare: Prepare | None = None,
 ) -> Run:
     """Resume a run from its latest checkpoint, nothing replayed; only settings in MAY_CHANGE may change.
 
     Data that changed is refused, except with `force`. `prepare` is for runs that share data.
     """
-    run = Run(Path(path))
+    progress, run = as_progress(progress), Run(Path(path))
     record = run.record
     changes = nested(overrides or {})
     changed = [name for name, _ in flatten(changes)]

@@ -9,7 +9,8 @@ from typing import Any
 from regard.checkpoint.atomic import write_text
 from regard.data.sources.lines import lines_hash
 from regard.errors import ConfigError, DataError
-from regard.progress import SILENT, Progress
+from regard.progress import Progress
+from regard.reporting.bars import as_progress
 from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import Recipe, find_recipe, resolve_run
 from regard.runs.run import Run
@@ -26,15 +27,17 @@ def train(
     data: Iterable[Any] | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
-    progress: Progress = SILENT,
+    progress: Progress | bool | None = None,
 ) -> Run:
     """Train a model and return its run.
 
     `recipe` is a shipped recipe's name, a task's name, the path of a TOML file, or nested settings; `overrides` are
     settings by dotted name. `data` are training rows from memory, such as (source, target) pairs for `translate`:
-    they are written to the run's folder first, so that the run can be resumed.
+    they are written to the run's folder first, so that the run can be resumed. `progress`: None shows bars in a
+    terminal or notebook, False nothing. A signal stops the run, saved, with KeyboardInterrupt or RunInterrupted.
     """
     chosen = _recipe(recipe)
+    shown = as_progress(progress)
     path = Path(out) if out is not None else Path("runs") / chosen.name
     lines = None if data is None else _lines(str(chosen.values.get("task")), data)
     file = None if lines is None else path / DATA / f"train-{lines_hash(lines)[:8]}.jsonl"
@@ -45,9 +48,9 @@ def train(
     spec = RunSpec(resolved, "replace" if run.exists else "new")
     with removed_if_empty(missing_folders(path)):
         if file is None or lines is None or not is_main_process():
-            return execute(run, spec, progress)
+            return execute(run, spec, shown)
         with _written(lines, file, run):
-            return execute(run, spec, progress)
+            return execute(run, spec, shown)
 
 
 def _recipe(given: str | Path | Mapping[str, Any]) -> Recipe:

@@ -17,6 +17,7 @@ FORMAT = 2
 R = TypeVar("R", bound="StudyRecord")
 ENDED = ("finished", "no improvement")
 """States of a run whose training has ended."""
+STOPPED = "Stopped; everything is saved. The same command resumes it."
 
 
 class StudyRecord(Record):

@@ -2,16 +2,16 @@
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 
 @contextmanager
-def catching_interrupts() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns True once a stop was requested; a second Ctrl-C stops at once."""
+def catching_interrupts() -> Iterator[list[int]]:
+    """Yield a list that gets the first signal when a stop is requested; a second Ctrl-C stops at once."""
     if threading.current_thread() is not threading.main_thread():
-        yield lambda: False  # only the main thread receives signals
+        yield []  # only the main thread receives signals
         return
     received: list[int] = []
 
@@ -22,7 +22,7 @@ def catching_interrupts() -> Iterator[Callable[[], bool]]:
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: bool(received)
+        yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

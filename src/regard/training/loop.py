@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -32,6 +32,7 @@ from regard.training.seeds import derived_seed
 from regard.training.settings import TrainSettings
 from regard.training.snapshot import Snapshot
 from regard.training.state import LoopState
+from regard.training.validation_line import ValidationLine
 
 Reason = Literal["finished", "no improvement", "interrupted"]
 Record = dict[str, float]
@@ -51,10 +52,6 @@ class Hooks:
     forget: Callable[[int], None] = lambda step: None
     """Drops the records after a step, which is about to be repeated."""
     progress: Progress = SILENT
-
-    def recording(self, record: Callable[[Record], None], forget: Callable[[int], None]) -> "Hooks":
-        """Return the same hooks with another destination for records."""
-        return replace(self, record=record, forget=forget)
 
 
 class Trainer:
@@ -79,13 +76,13 @@ class Trainer:
         self.optimizer = build_optimizer(self.model, settings)
         self.gradients = build_gradients(self.model, objective, machine)
         self.checks_every_step = machine.device.type == "cpu"  # reading a value synchronizes with a GPU
-        self.average = Ema(self.model, settings.ema_decay)
-        self.state = LoopState()
-        self._window = MetricsWindow(machine.device)
-        self._clock = time.perf_counter()
+        self.average, self.state = Ema(self.model, settings.ema_decay), LoopState()
+        self._window, self._clock = MetricsWindow(machine.device), time.perf_counter()
         self._last_good: Snapshot | None = None
         self._collapse: dict[str, str] = {}
         self._updates: Iterator[Update] = iter(())
+        self.received: list[int] = []  # the signal that requested a stop
+        self._line = ValidationLine()
 
     def restore(self, training: TrainingState) -> None:
         """Resume from a saved state; the model holds the weights that were saved with it."""
@@ -97,9 +94,10 @@ class Trainer:
         self._last_good = self._snapshot()
         self._rewind()
         self._clock = time.perf_counter()
+        self._line.begin(self.state.step)
         with (
             closing(self),
-            catching_interrupts() as interrupted,
+            catching_interrupts() as self.received,
             self.hooks.progress.bar("train", settings.steps, self.state.step) as bar,
         ):
             while self.state.step < settings.steps and not self._patience_is_over():
@@ -107,7 +105,7 @@ class Trainer:
                 step = self.state.step
                 validates = step % settings.validate_every == 0 or step == settings.steps
                 saves = bool(settings.save_every) and step % settings.save_every == 0
-                stops = self.team.agree(interrupted() or step == stop_at, self.machine.device)
+                stops = self.team.agree(bool(self.received) or step == stop_at, self.machine.device)
                 divergence = self._report(bar, must_check=validates or saves or stops)
                 if validates and not divergence:
                     divergence = self._validate()
@@ -228,7 +226,8 @@ class Trainer:
         self._window.seconds += self._elapsed()  # the device has finished its queue by now
         loss = next(iter(means.values()), 0.0)  # none, if nothing since the last line had a label
         speed = self._window.tokens_per_second
-        bar.advance(1, loss=loss, tokens_per_second=speed)
+        self._line.train_loss = means.get("nll", loss)
+        bar.advance(1, loss=self._line.train_loss, tokens_per_second=speed)
         if not is_due:
             return None
         record = {"step": state.step, "epoch": state.position.epoch, "seconds": round(state.seconds, 3)}
@@ -255,6 +254,7 @@ class Trainer:
         self.hooks.record({"step": state.step, "seconds": round(state.seconds, 3)} | named)
         self._warn_of_collapse(metrics)
         self._save(value)
+        self.hooks.progress.info(self._line.text(state, self.settings, metrics))
         return None
 
     def _warn_of_collapse(self, metrics: dict[str, float]) -> None:

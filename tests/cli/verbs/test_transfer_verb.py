@@ -1,6 +1,7 @@
 """`regard transfer` as a user meets it."""
 
 import json
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -29,12 +30,13 @@ def test_it_prints_a_table_and_where_the_report_is(words, tmp_path):
 
 
 def test_one_that_was_stopped_leaves_with_130_and_goes_on(words, monkeypatch):
-    from dataclasses import replace
-
     token_mask = course.execute
-    monkeypatch.setattr(
-        course, "execute", lambda run, job, progress: token_mask(run, replace(job, stop_at=1), progress)
-    )
+
+    def stopped(run, job, progress):
+        token_mask(run, replace(job, stop_at=1), progress)
+        raise KeyboardInterrupt("Stopped.")
+
+    monkeypatch.setattr(course, "execute", stopped)
     result = call(*words, "-q")
     assert result.exit_code == 130 and "The same command resumes it." in result.stderr
     monkeypatch.setattr(course, "execute", token_mask)

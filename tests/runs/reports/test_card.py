@@ -177,7 +177,9 @@ def test_an_interrupted_run_has_a_card(tmp_path, pairs):
                 signal.raise_signal(signal.SIGINT)
             return super().bar(title, total, done)
 
-    run = regard.train("translate", TINY | {"train.steps": 50}, data=pairs, out=tmp_path / "run", progress=Stopping())
+    run = Run(tmp_path / "run")
+    with pytest.raises(KeyboardInterrupt):
+        regard.train("translate", TINY | {"train.steps": 50}, data=pairs, out=run.path, progress=Stopping())
     assert run.record.state == "interrupted"
     assert "; interrupted after 1 steps" in (run.path / "README.md").read_text()
     assert picture_size(run.path / "curves.png") == (1100, 704)

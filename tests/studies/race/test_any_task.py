@@ -13,6 +13,7 @@ from regard.registry import task_names
 from regard.studies.race.any_task import ANY_TASK, discipline
 from regard.studies.race.disciplines import SharedData, ranked
 from regard.studies.race.entrants import Lineup, enter
+from regard.studies.race.folder import Race
 from regard.studies.race.race import race
 from regard.studies.race.results import collect
 from regard.studies.race.text_report import TEXT
@@ -85,7 +86,9 @@ def test_the_report_names_data_metrics_and_conditions(raced):
 def test_an_interrupted_race_of_any_task_ends_as_one_never_disturbed(raced, tmp_path):
     lineup, straight = raced
     second = straight.results["members"][1]["name"]
-    stopped = race(lineup, "6 steps", out=tmp_path / "race", show=Stopper(second, 3))
+    with pytest.raises(KeyboardInterrupt):
+        race(lineup, "6 steps", out=tmp_path / "race", show=Stopper(second, 3))
+    stopped = Race(tmp_path / "race")
     assert not stopped.is_finished and stopped.results["waiting"] == [second]
     assert "The same command resumes the race." in stopped.report.read_text(encoding="utf-8")
     assert results_of(race(lineup, "6 steps", out=tmp_path / "race")) == results_of(straight)

@@ -8,12 +8,12 @@ import pytest
 
 import regard
 from racing import Stopper, results_of
-from regard.cli.verbs.race import is_interrupted
 from regard.errors import ConfigError, RunError
 from regard.runs.run import Run
 from regard.studies.race import race as course
 from regard.studies.race.any_task import discipline
 from regard.studies.race.entrants import Lineup
+from regard.studies.race.folder import Race
 from regard.studies.race.race import race
 from regard.studies.race.report import page
 
@@ -97,7 +97,9 @@ def undrawn(monkeypatch):
 def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lineup, undrawn):
     out = tmp_path / "stopped" / "it"
     for member, step in (("transformer-tiny", 5), ("transformer-small", 7)):
-        found = race(lineup, "12 steps", out=out, show=Stopper(member, step))
+        with pytest.raises(KeyboardInterrupt, match="The same command resumes it"):
+            race(lineup, "12 steps", out=out, show=Stopper(member, step))
+        found = Race(out)
         assert not found.is_finished and found.run(member).record.state == "interrupted"
         assert found.run(member).record.steps < 12
     assert found.results["waiting"] == ["transformer-small"]
@@ -224,7 +226,7 @@ def test_a_member_that_cannot_go_on_is_not_taken_for_one_that_was_stopped(tmp_pa
     monkeypatch.setattr(course, "resume", fail)
     found = race(lineup, "3 steps", out=out)
     assert found.results["failed"] == {"transformer-tiny": "The text is gone."}
-    assert found.run("transformer-tiny").record.state == "failed" and not is_interrupted(found)
+    assert found.run("transformer-tiny").record.state == "failed"
     path = found.run("transformer-tiny").path / "run.json"
     record = json.loads(path.read_text())
     kept = {name: record[name] for name in ("format", "task", "settings", "sources")}

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from regard.checkpoint.bundle import write_bundle
 from regard.cli.verbs.transfer import METHODS
 from regard.config.overrides import nested
 from regard.config.settings import flatten
-from regard.errors import ConfigError, RunError
+from regard.errors import ConfigError, RunError, RunInterrupted
 from regard.progress import Progress
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.studies.transfer import transfer as course
@@ -97,12 +98,15 @@ def test_a_transfer_that_was_stopped_goes_on_with_the_same_table(desk, tmp_path,
     token_mask, stops = course.execute, iter([False, True])
 
     def stopping(run, job, progress):
-        from dataclasses import replace
-
-        return token_mask(run, replace(job, stop_at=1) if next(stops, False) else job, progress)
+        if not next(stops, False):
+            return token_mask(run, job, progress)
+        token_mask(run, replace(job, stop_at=1), progress)
+        raise RunInterrupted("Stopped.")
 
     monkeypatch.setattr(course, "execute", stopping)
-    stopped = transfer(asked, out=tmp_path / "cut")
+    with pytest.raises(RunInterrupted, match="everything is saved. The same command resumes it."):
+        transfer(asked, out=tmp_path / "cut")
+    stopped = Transfer(tmp_path / "cut")
     assert stopped.results["done"] == 1 and not stopped.results["is_finished"]
     went_on = transfer(asked, out=tmp_path / "cut").results
     assert went_on["is_finished"]

@@ -1,6 +1,5 @@
 """`regard race`: several models on the same data with the same budget, and a report."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,7 +79,8 @@ def race(
     · regard race language-model --text books/ --models lstm-lm,gpt-tiny --budget 10m
     """
     flags = dict(locals())
-    from regard.cli.console import errors, progress
+    from regard.cli.console import progress
+    from regard.reporting.bars import errors
     from regard.studies.race.entrants import Lineup
     from regard.studies.race.race import race as run_race
 
@@ -97,8 +97,9 @@ def race(
 
 
 def print_race(race: "Race", as_json: bool) -> None:
-    """Print the ranking of a race; one that was interrupted exits with code 130."""
-    from regard.cli.console import duration, errors, print_json, print_line, print_table
+    """Print the ranking of a race."""
+    from regard.cli.console import print_json, print_line, print_table
+    from regard.progress import duration
     from regard.studies.race.disciplines import ranked
 
     if as_json:
@@ -126,16 +127,6 @@ def print_race(race: "Race", as_json: bool) -> None:
         for name, reason in results["failed"].items():
             print_line(f"{name} failed: {reason}")
         print_line(f"report: {race.report}")
-    if is_interrupted(race):
-        if not as_json:
-            errors().print("Stopped; everything is saved. The same command resumes it.", markup=False, soft_wrap=True)
-        sys.exit(130)
-
-
-def is_interrupted(race: "Race") -> bool:
-    """Tell whether a member was stopped on its way."""
-    runs = (race.run(name) for name in race.record.plan)
-    return any(run.state == "interrupted" for run in runs)
 
 
 class StateLines:
@@ -159,7 +150,7 @@ class StateLines:
 def _live_table() -> Iterator["LiveTable"]:
     from rich.live import Live
 
-    from regard.cli.console import errors
+    from regard.reporting.bars import errors
 
     table = LiveTable(errors())
     with Live(get_renderable=table.render, console=table.console, refresh_per_second=4, transient=True):
@@ -189,7 +180,7 @@ class LiveTable(Progress):
     @contextmanager
     def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
         """Show progress in the line below the table."""
-        from regard.cli.console import ElapsedColumn
+        from regard.reporting.bars import ElapsedColumn
 
         clock = ElapsedColumn(total, done)
         table = self
@@ -212,7 +203,8 @@ class LiveTable(Progress):
         from rich.table import Table
         from rich.text import Text
 
-        from regard.cli.console import cell, duration
+        from regard.cli.console import cell
+        from regard.progress import duration
 
         table = Table(box=None, pad_edge=False, header_style="bold")
         score = self.standings[0].score_name if self.standings else "score"

@@ -1,6 +1,5 @@
 """`regard transfer`: accuracy by pretrained model and number of training examples."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,7 +52,8 @@ def transfer(
     Example: regard transfer --data reviews.csv --methods scratch,bert-tuned --bert runs/bert --sizes 100,all
     """
     flags = dict(locals())
-    from regard.cli.console import errors, progress
+    from regard.cli.console import progress
+    from regard.reporting.bars import errors
     from regard.studies.transfer.transfer import transfer as run_transfer
 
     study = _study(flags)
@@ -94,12 +94,9 @@ def _study(flags: dict[str, Any]) -> Any:
 
 
 def print_transfer(study: "Transfer", as_json: bool) -> None:
-    """Print the accuracies of a transfer study; one that was interrupted exits with code 130."""
-    from regard.cli.console import errors, print_json, print_line, print_table
+    """Print the accuracies of a transfer study."""
+    from regard.cli.console import print_json, print_line, print_table
 
-    if not (study.path / "results.json").is_file():
-        errors().print("Stopped; everything is saved. The same command resumes it.", markup=False, soft_wrap=True)
-        sys.exit(130)
     results = study.results
     if as_json:
         print_json({"transfer": str(study.path), "report": str(study.report)} | results)
@@ -110,10 +107,6 @@ def print_transfer(study: "Transfer", as_json: bool) -> None:
             print_line(f"{name} failed: {reason}")
         seeds = "1 seed" if results["seeds"] == 1 else f"{results['seeds']} seeds"
         print_line(f"accuracy % (mean ± deviation of {seeds}); report: {study.report}")
-    if not results["is_finished"] and not results["failed"]:
-        if not as_json:
-            errors().print("Stopped; everything is saved. The same command resumes it.", markup=False, soft_wrap=True)
-        sys.exit(130)
 
 
 def _rows(results: dict[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -188,7 +181,7 @@ class TransferTable(LiveTable):
 def _live_table() -> Iterator[TransferTable]:
     from rich.live import Live
 
-    from regard.cli.console import errors
+    from regard.reporting.bars import errors
 
     table = TransferTable(errors())
     with Live(get_renderable=table.render, console=table.console, refresh_per_second=4, transient=True):

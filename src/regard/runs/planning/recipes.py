@@ -55,6 +55,12 @@ def find_recipe(name: str) -> Recipe:
     known = shipped()
     if name in known:
         return known[name]
+    if Path(name).exists():
+        setting, flag = ("path", "--data") if Path(name).suffix not in ("", ".txt") else ("paths", "--text")
+        raise ConfigError(
+            f"{name}: this is data, not a recipe; name a task first: regard train TASK {flag} {name}, or "
+            f'regard.train(TASK, {{"data.train.{setting}": "{name}"}}) in Python.'
+        )
     near = difflib.get_close_matches(name, [*known, *registry.task_names()], n=1, cutoff=0.5)
     way_out = f"did you mean {near[0]}?" if near else f"known are {', '.join([*known, *registry.task_names()])}."
     raise ConfigError(f'There is no recipe "{name}" (a file would end in .toml); {way_out}')

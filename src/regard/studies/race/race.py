@@ -8,13 +8,14 @@ from typing import Any
 from regard.checkpoint.atomic import write_json
 from regard.checkpoint.identity import model_hash
 from regard.config.records import read_record
-from regard.errors import ConfigError, RegardError, RunError
-from regard.progress import SILENT, Progress
+from regard.errors import ConfigError, RegardError, RunError, RunInterrupted
+from regard.progress import Progress
+from regard.reporting.bars import as_progress
 from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import find_recipe
 from regard.runs.resume import resume
 from regard.runs.run import Run
-from regard.studies.folder import RESULTS
+from regard.studies.folder import RESULTS, STOPPED
 from regard.studies.race.any_task import discipline
 from regard.studies.race.budget import Budget, parse_budget
 from regard.studies.race.disciplines import SharedData
@@ -38,16 +39,17 @@ def race(
     *,
     out: str | Path | None = None,
     overwrite: bool = False,
-    progress: Progress = SILENT,
+    progress: Progress | bool | None = None,
     show: Show = lambda standings: None,
 ) -> Race:
     """Train several models on the same data for the same budget, and write a report.
 
-    An interrupted race is resumed by the same call. The default budget is the recipe's `train.epochs`, else its
-    `train.steps`. `show` is called with the standings whenever one changes.
+    A signal stops it, saved, with KeyboardInterrupt or RunInterrupted; the same call resumes it.
+    Default budget: the recipe's `train.epochs`, else its `train.steps`. `show` gets the standings at each change.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ConfigError("A race compares models on one device; start it without torchrun.")
+    progress = as_progress(progress)
     members = enter(lineup, progress)
     chosen = _budget(budget, members[0])
     asked = AskedRecord(
@@ -128,12 +130,15 @@ class _Session:
         self.measured: dict[str, dict[str, Any]] = {}
 
     def run(self) -> None:
-        """Run until all members have finished or one was interrupted, and write the report."""
+        """Run until all members have finished or a signal stops one, and write the report."""
+        stop: BaseException | None = None
         for member in self.members:
             try:
-                if self._train(member) == "interrupted":
-                    break
+                self._train(member)
                 self._measure(member)
+            except (KeyboardInterrupt, RunInterrupted) as interrupt:
+                stop = type(interrupt)(STOPPED)
+                break
             except RegardError as error:
                 self._note_failure(member, str(error))
                 self.board.update(member.name, state="failed")
@@ -146,6 +151,8 @@ class _Session:
             results = collect(self.race, self.failed, self.measured, [member.name for member in self.members])
             write_json(self.race.path / RESULTS, results)
             write_report(results, self.race.path)
+        if stop:
+            raise stop
 
     def _note_failure(self, member: Member, reason: str) -> None:
         self.failed[member.name] = reason
@@ -153,8 +160,8 @@ class _Session:
         if run.state == "interrupted":  # it could not be resumed
             run.note(state="failed")
 
-    def _train(self, member: Member) -> str:
-        """Train a member, or resume it, unless it has finished; return its state."""
+    def _train(self, member: Member) -> None:
+        """Train a member, or resume it, unless it has finished."""
         run, name = self.race.run(member.name), member.name
         if not self.race.has_ended(name):
             progress = self.board.watching(name, _news(run, f"valid_{_validated(member).key}"))
@@ -166,12 +173,10 @@ class _Session:
                 execute(run, RunSpec(resolved, prepare=self.shared.prepare), progress)
         record = run.record
         self._check_same_data(record, run)
-        if record.state != "interrupted":
-            score: Any = next(iter(record.scores.values()))
-            value = metric_value(score, _validated(member).key)
-            facts = {"step": record.steps, "loss": score["loss"], "score": value}
-            self.board.update(name, state="measuring", seconds=record.seconds, **facts)
-        return record.state
+        score: Any = next(iter(record.scores.values()))
+        value = metric_value(score, _validated(member).key)
+        facts = {"step": record.steps, "loss": score["loss"], "score": value}
+        self.board.update(name, state="measuring", seconds=record.seconds, **facts)
 
     def _check_same_data(self, record: RunRecord, run: Run) -> None:
         """Refuse to compare members that were not trained on the same token ids."""

@@ -96,8 +96,8 @@ class PretrainedModels:
     ) -> None:
         self.transfer, self.given, self.machine, self.progress = transfer, given, dict(machine), progress
 
-    def path(self, kind: str) -> str | None:
-        """Return the path of a pretrained model; None if its pretraining was interrupted."""
+    def path(self, kind: str) -> str:
+        """Return the path of a pretrained model."""
         given = self.given[kind]
         if given is not None:
             return self._vector_file(given) if kind == "vectors" else given
@@ -107,8 +107,6 @@ class PretrainedModels:
             folder = {"data.folder": str(self.transfer.path / "pretrained" / f"text-{kind}")}
             recipe, changes = RECIPES[kind]
             _train(run, recipe, changes | folder | self.machine, self.progress)
-        if run.state not in ENDED:
-            return None
         return self._vector_file(str(run.path)) if kind == "vectors" else str(run.path)
 
     def _vector_file(self, source: str) -> str:

@@ -16,14 +16,15 @@ from regard.config.resolve import Resolved
 from regard.config.settings import flatten
 from regard.data.settings.examples import LabelSource
 from regard.data.sources.lines import read_lines
-from regard.errors import ConfigError, DataError, RegardError, RunError
-from regard.progress import SILENT, Progress
+from regard.errors import ConfigError, DataError, RegardError, RunError, RunInterrupted
+from regard.progress import Progress
+from regard.reporting.bars import as_progress
 from regard.runs.execute import RunSpec, Start, execute
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.resume import resume
 from regard.runs.run import Run
 from regard.runs.store.folder import missing_folders, removed_if_empty
-from regard.studies.folder import ENDED, RESULTS
+from regard.studies.folder import ENDED, RESULTS, STOPPED
 from regard.studies.race.leaderboard import NamedProgress
 from regard.studies.transfer.folder import Transfer, TransferRun, claim_transfer
 from regard.studies.transfer.methods import DEFAULT_METHODS, METHODS, Method, check_methods, parse_sizes
@@ -67,15 +68,16 @@ def transfer(
     *,
     out: str | Path | None = None,
     overwrite: bool = False,
-    progress: Progress = SILENT,
+    progress: Progress | bool | None = None,
     show: Show = lambda results: None,
 ) -> Transfer:
     """Train one task with several methods on training sets of several sizes, and write a report.
 
-    An interrupted study is resumed by the same call.
+    A signal stops it, saved, with KeyboardInterrupt or RunInterrupted; the same call resumes it.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ConfigError("A transfer study compares runs on one device; start it without torchrun.")
+    progress = as_progress(progress)
     default = EMBEDDED_SIZES if study.data is None else SIZES
     methods, sizes = check_methods(study.methods), parse_sizes(default if study.sizes is None else study.sizes)
     if study.seeds < 1:
@@ -149,44 +151,44 @@ class _Session:
         self.messages: set[str] = set()
 
     def run(self) -> None:
-        """Run until all runs have finished or one was interrupted, and write the report."""
+        """Run until all runs have finished or a signal stops one, and write the report."""
+        stop: BaseException | None = None
         cells = self.transfer.cells(self.asked)
         results = self._publish(cells)
         for cell in cells:
             if self.transfer.metrics(cell) is not None or cell.method in self.failed:
                 continue
             try:
-                if not self._train(cell):
-                    break
+                self._train(cell)
+            except (KeyboardInterrupt, RunInterrupted) as interrupt:
+                stop = type(interrupt)(STOPPED)
+                break
             except RegardError as error:
                 self.failed[cell.method] = str(error)
                 self.progress.warn(f"{cell.method}: {error} The study continues without it.")
             results = self._publish(cells)
         if results["cells"]:
             write_report(results, self.transfer.path)
+        if stop:
+            raise stop
         if len(self.failed) == len(self.asked["methods"]):
             raise RunError(
                 f"{self.transfer.path}: all methods failed, the first one with: {next(iter(self.failed.values()))}"
             )
 
-    def _train(self, cell: TransferRun) -> bool:
-        """Train or resume one run, and store its metrics; False if it was interrupted."""
+    def _train(self, cell: TransferRun) -> None:
+        """Train or resume one run, and store its metrics."""
         method = METHODS[cell.method]
-        paths: dict[str, str | None] = {kind: self.pretrained.path(kind) for kind in method.pretrained}
-        if None in paths.values():
-            return False
+        paths: dict[str, str] = {kind: self.pretrained.path(kind) for kind in method.pretrained}
         run, progress = self.transfer.run(cell), _Once(self.progress, cell.name, self.messages)
         if run.exists and run.state not in ENDED:
             resume(run.path, progress=progress)
         elif not (run.exists and run.scores and run.has_checkpoint):  # or its metrics were lost
             start: Start = "replace" if run.exists else "new"
             execute(run, RunSpec(self._settings(cell, method, paths), start=start), progress)
-        if run.state not in ENDED:
-            return False
         self.transfer.store(cell, _metrics(run))
-        return True
 
-    def _settings(self, cell: TransferRun, method: Method, paths: Mapping[str, str | None]) -> Resolved[Any]:
+    def _settings(self, cell: TransferRun, method: Method, paths: Mapping[str, str]) -> Resolved[Any]:
         train = self.split.training_set(cell.size, cell.seed)
         count = len(self.split.train) if cell.size is None else cell.size
         per_epoch = math.ceil(count / EXAMPLES)

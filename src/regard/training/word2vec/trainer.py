@@ -66,6 +66,7 @@ class VectorTrainer:
         self.algorithm = algorithm
         self.state = LoopState()
         self._clock = time.perf_counter()
+        self.received: list[int] = []
 
     def restore(self, training: TrainingState) -> None:
         """Resume from a saved state; the model holds the tables that were saved with it."""
@@ -80,7 +81,7 @@ class VectorTrainer:
         self._clock = time.perf_counter()
         try:
             with (
-                catching_interrupts() as interrupted,
+                catching_interrupts() as self.received,
                 self.hooks.progress.bar("train", total, self._words(state.step)) as bar,
             ):
                 while state.step < settings.steps:
@@ -99,7 +100,7 @@ class VectorTrainer:
                         self._refuse(done[-1] / total)
                     bar.advance(words, loss=mean, words_per_second=words / elapsed)
                     self._record(mean, self._rate(done[-1] / total), words / elapsed)
-                    stops = interrupted() or state.step == stop_at
+                    stops = bool(self.received) or state.step == stop_at
                     is_due = bool(settings.save_every) and state.step % settings.save_every == 0
                     if stops or is_due or state.step == settings.steps:
                         self._save()
