@@ -3,6 +3,9 @@
 import json
 import signal
 
+from regard.studies.race.folder import Race
+from regard.studies.race.race import race
+
 SETTINGS = {
     "data.valid_fraction": 0.2,
     "text": {"kind": "word", "size": 300},
@@ -29,6 +32,16 @@ class Stopper:
         if not self.has_pressed and here.state == "training" and here.step >= self.step:
             self.has_pressed = True
             signal.raise_signal(signal.SIGINT)
+
+
+def stopped_race(lineup, budget, out, member="transformer-tiny", step=1) -> Race:
+    """Return the race that a Ctrl-C stops when a member reaches a step."""
+    try:
+        race(lineup, budget, out=out, show=Stopper(member, step))
+    except KeyboardInterrupt as stop:
+        assert str(stop) == "Stopped; everything is saved. The same command resumes it."
+        return Race(out)
+    raise AssertionError("nothing stopped the race")
 
 
 def untimed(value):

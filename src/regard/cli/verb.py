@@ -35,7 +35,7 @@ class VerbCommand(TyperCommand):
                 _check(param, word, ctx.params.get(str(param.name)))
         return rest
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Any) -> object:
         """Run the command; a run that a signal has stopped is reported once and exits with code 130."""
         try:
             return super().invoke(ctx)
@@ -63,7 +63,7 @@ def _words(given: Any) -> Iterator[str]:
             yield from _words(each)
 
 
-def _name_value(error: Any, given: Any) -> None:
+def _name_value(error: typer.BadParameter, given: Any) -> None:
     """Put the rejected value into the message, where typer gives only the expected type."""
     error.message = str(error.message).removeprefix("Value error, ")
     before, should_be, rest = error.message.partition("Input should be ")

@@ -6,14 +6,13 @@ from dataclasses import replace
 import pytest
 
 from labeled import write_reviews
-from racing import Stopper, results_of
+from racing import results_of, stopped_race
 from regard import miniature
 from regard.errors import ConfigError
 from regard.registry import task_names
 from regard.studies.race.any_task import ANY_TASK, discipline
 from regard.studies.race.disciplines import SharedData, ranked
 from regard.studies.race.entrants import Lineup, enter
-from regard.studies.race.folder import Race
 from regard.studies.race.race import race
 from regard.studies.race.results import collect
 from regard.studies.race.text_report import TEXT
@@ -86,9 +85,7 @@ def test_the_report_names_data_metrics_and_conditions(raced):
 def test_an_interrupted_race_of_any_task_ends_as_one_never_disturbed(raced, tmp_path):
     lineup, straight = raced
     second = straight.results["members"][1]["name"]
-    with pytest.raises(KeyboardInterrupt):
-        race(lineup, "6 steps", out=tmp_path / "race", show=Stopper(second, 3))
-    stopped = Race(tmp_path / "race")
+    stopped = stopped_race(lineup, "6 steps", tmp_path / "race", second, 3)
     assert not stopped.is_finished and stopped.results["waiting"] == [second]
     assert "The same command resumes the race." in stopped.report.read_text(encoding="utf-8")
     assert results_of(race(lineup, "6 steps", out=tmp_path / "race")) == results_of(straight)

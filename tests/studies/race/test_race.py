@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 import regard
-from racing import Stopper, results_of
+from racing import results_of, stopped_race
 from regard.errors import ConfigError, RunError
 from regard.runs.run import Run
 from regard.studies.race import race as course
 from regard.studies.race.any_task import discipline
 from regard.studies.race.entrants import Lineup
-from regard.studies.race.folder import Race
 from regard.studies.race.race import race
 from regard.studies.race.report import page
 
@@ -97,9 +96,7 @@ def undrawn(monkeypatch):
 def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lineup, undrawn):
     out = tmp_path / "stopped" / "it"
     for member, step in (("transformer-tiny", 5), ("transformer-small", 7)):
-        with pytest.raises(KeyboardInterrupt, match="The same command resumes it"):
-            race(lineup, "12 steps", out=out, show=Stopper(member, step))
-        found = Race(out)
+        found = stopped_race(lineup, "12 steps", out, member, step)
         assert not found.is_finished and found.run(member).record.state == "interrupted"
         assert found.run(member).record.steps < 12
     assert found.results["waiting"] == ["transformer-small"]
@@ -124,7 +121,7 @@ def test_a_race_stopped_while_measuring_goes_on(straight, tmp_path, lineup, monk
 
 def test_a_time_becomes_steps_once(tmp_path, lineup, undrawn):
     out = tmp_path / "timed"
-    found = race(lineup, "0.3s", out=out, show=Stopper("transformer-tiny", 2))
+    found = stopped_race(lineup, "0.3s", out, step=2)
     plan = found.record.plan
     assert all(each.seconds_per_step > 0 and each.steps >= 2 for each in plan.values())
     race(lineup, "0.3s", out=out)
@@ -138,13 +135,13 @@ def test_a_time_becomes_steps_once(tmp_path, lineup, undrawn):
 
 @pytest.mark.parametrize(("budget", "steps"), [("2 epochs", 12), ("0.5 epochs", 3), ("3k tokens", 9)])
 def test_epochs_and_tokens_become_steps(tmp_path, lineup, undrawn, budget, steps):
-    found = race(lineup, budget, out=tmp_path / "it", show=Stopper("transformer-tiny", 1))
+    found = stopped_race(lineup, budget, tmp_path / "it")
     assert {each.steps for each in found.record.plan.values()} == {steps}
 
 
 def test_the_same_must_be_asked_for_to_go_on(tmp_path, lineup, undrawn):
     out = tmp_path / "it"
-    race(lineup, "3 steps", out=out, show=Stopper("transformer-tiny", 1))
+    stopped_race(lineup, "3 steps", out)
 
     def refused(other: Lineup, budget: str) -> str:
         with pytest.raises(RunError) as error:
@@ -218,7 +215,7 @@ def test_a_member_that_fails_does_not_stop_the_others(tmp_path, lineup, monkeypa
 
 def test_a_member_that_cannot_go_on_is_not_taken_for_one_that_was_stopped(tmp_path, lineup, monkeypatch, undrawn):
     out = tmp_path / "it"
-    race(lineup, "3 steps", out=out, show=Stopper("transformer-tiny", 1))
+    stopped_race(lineup, "3 steps", out)
 
     def fail(*_, **__):
         raise RunError("The text is gone.")

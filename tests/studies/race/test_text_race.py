@@ -4,13 +4,12 @@ import json
 
 import pytest
 
-from racing import Stopper, results_of
+from racing import results_of, stopped_race
 from regard import miniature
 from regard.errors import ConfigError
 from regard.studies.race import race as course
 from regard.studies.race.disciplines import ranked
 from regard.studies.race.entrants import Lineup
-from regard.studies.race.folder import Race
 from regard.studies.race.race import race
 from regard.studies.race.report import page
 
@@ -81,9 +80,7 @@ def test_the_report_shows_what_is_known(straight):
 def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lineup, monkeypatch):
     monkeypatch.setattr(course, "write_report", lambda results, folder: None)
     out = tmp_path / "it"
-    with pytest.raises(KeyboardInterrupt):
-        race(lineup, "8 steps", out=out, show=Stopper("gpt-tiny", 4))
-    found = Race(out)
+    found = stopped_race(lineup, "8 steps", out, "gpt-tiny", 4)
     assert not found.is_finished and found.run("lstm-lm").record.state == "finished"
     race(lineup, "8 steps", out=out)
     assert results_of(found) == results_of(straight)
