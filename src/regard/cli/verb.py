@@ -73,7 +73,7 @@ def _name_value(error: typer.BadParameter, given: Any) -> None:
         error.message = f"{shown} is not {rest.partition(',')[0]}"
 
 
-def _check(param: Any, word: str, value: Any) -> None:
+def _check(param: Any, word: str, value: object) -> None:
     is_option = param.param_type_name == "option"
     name = max(param.opts, key=len) if is_option else (param.metavar or str(param.name).upper()).strip("[].")
     first = value[0] if isinstance(value, list | tuple) and value else value
@@ -92,7 +92,7 @@ def _check(param: Any, word: str, value: Any) -> None:
             raise ConfigError(f"{name}: {_shown(word)} is too large; give at most {LARGEST}.")
 
 
-def _is_path(value: Any) -> bool:
+def _is_path(value: object) -> bool:
     return hasattr(value, "__fspath__")
 
 
