@@ -246,6 +246,7 @@ def untested() -> list[str]:
     return lines
 
 
+@cache
 def counts() -> dict[str, int]:
     """Return every count of the ratchet by its name."""
     return {
