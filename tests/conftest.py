@@ -3,8 +3,9 @@
 import fcntl
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 # Before torch loads, and for the processes that tests start: spinning threads starve each other, and several workers
 # with a thread a core would too.
@@ -16,6 +17,7 @@ import pytest
 from commands import good
 from every_task import TASKS
 from regard import miniature
+from regard.runs import execute
 from regard.runs.run import Run
 from regard.runs.train import train
 
@@ -35,6 +37,19 @@ QUICK = {
     "validation.bleu_sentences": 10,
 }
 """What makes a run of a translator quick."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def undrawn() -> Iterator[None]:
+    """The plots of cards that end a training are left empty: drawing them takes most of a tiny run."""
+    leave_card = execute.leave_card
+
+    def leave_card_without_plots(*words):
+        with mock.patch("matplotlib.figure.Figure.savefig", lambda _, path, **options: Path(path).touch()):
+            return leave_card(*words)
+
+    with mock.patch.object(execute, "leave_card", leave_card_without_plots):
+        yield
 
 
 @pytest.fixture(scope="session")

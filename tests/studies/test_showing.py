@@ -33,7 +33,7 @@ def test_labels_of_all_kinds_are_learned_and_written_into_a_card(tmp_path):
     run = train(
         "classify", BERT | {"train.steps": 4, "train.warmup": 1, "data.train.path": str(path)}, out=tmp_path / "r"
     )
-    card = (run.path / "README.md").read_text(encoding="utf-8")
+    card = run.card().read_text(encoding="utf-8")
     assert "<script>" not in card and "&lt;script&gt;" in card and "[x](y)" not in card
     tables = [line for line in card.splitlines() if line.startswith("|")]
     assert any(line.startswith("| a&#124;b\\`c |") for line in tables)

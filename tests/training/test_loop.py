@@ -43,10 +43,10 @@ def test_a_resumed_run_is_bit_identical_to_one_never_interrupted(optimizer, stop
 
 def test_four_times_eight_is_thirty_two(monkeypatch):
     """Any cut of an update into micro-batches, with label smoothing, gives the same weights (fp64, no dropout)."""
-    whole = Scene(limit=10**9, dropout=0.0, dtype=torch.float64, steps=40)
+    whole = Scene(limit=10**9, dropout=0.0, dtype=torch.float64, steps=15)
     whole.trainer.run()
     for limit in (60, "random"):
-        cut = Scene(limit=40 if limit == "random" else limit, dropout=0.0, dtype=torch.float64, steps=40)
+        cut = Scene(limit=40 if limit == "random" else limit, dropout=0.0, dtype=torch.float64, steps=15)
         if limit == "random":
             monkeypatch.setattr("regard.data.feeds.feed.micro_batches", random_parts)
         cut.trainer.run()

@@ -1,6 +1,7 @@
 """The base class of all settings schemas, and their dotted names."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -17,6 +18,12 @@ class Settings(BaseModel):
         allow_inf_nan=False,
         protected_namespaces=(),
     )
+
+    @classmethod
+    @cache  # pydantic's own cache drops a schema that nothing refers to, and making one takes long
+    def __class_getitem__(cls, arguments: object) -> object:  # type: ignore[override]
+        """Return the schema for type arguments."""
+        return super().__class_getitem__(arguments)  # type: ignore[arg-type]
 
 
 def schemas_in(annotation: Any) -> Iterator[type[Settings]]:

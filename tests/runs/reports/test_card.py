@@ -53,8 +53,9 @@ def block(text, language):
 
 
 def test_a_finished_run_has_curves_and_a_card(quick_run):
-    assert picture_size(quick_run.path / "curves.png") == (1100, 704)
     card = (quick_run.path / "README.md").read_text()
+    quick_run.card()
+    assert picture_size(quick_run.path / "curves.png") == (1100, 704)
     record = quick_run.record
     assert f"{record.parameters:,} parameters" in card and "finished after 60 steps, best at step 60" in card
     scores = section(card, "Scores")
@@ -182,6 +183,7 @@ def test_an_interrupted_run_has_a_card(tmp_path, pairs):
         regard.train("translate", TINY | {"train.steps": 50}, data=pairs, out=run.path, progress=Stopping())
     assert run.record.state == "interrupted"
     assert "; interrupted after 1 steps" in (run.path / "README.md").read_text()
+    run.card()
     assert picture_size(run.path / "curves.png") == (1100, 704)
 
 

@@ -209,7 +209,7 @@ def test_every_set_has_a_passport_and_two_models_are_compared(tagging, labeled, 
 
 
 def test_cards_show_metrics_intervals_and_errors(labeled, rated, tagging, answering):
-    card = (labeled.path / "README.md").read_text()
+    card = labeled.card().read_text()
     assert "confusion-valid.png" in card and (labeled.path / "confusion-valid.png").stat().st_size > 1000
     assert "95 % interval" in card and "Matthews" in card
     assert "largest errors" in (rated.path / "README.md").read_text()

@@ -64,7 +64,9 @@ def train(tmp_path, settings, **more):
     return regard.train("language-model", settings | own | more, out=tmp_path / "run")
 
 
-@pytest.mark.parametrize("settings", [SMALL, RECURRENT], ids=["gpt", "lstm"])
+@pytest.mark.parametrize(
+    "settings", [pytest.param(SMALL, id="gpt"), pytest.param(RECURRENT, id="lstm", marks=pytest.mark.slow)]
+)
 def test_a_folder_of_text_becomes_a_model_with_scores_and_a_card(tmp_path, text, settings):
     run = train(tmp_path, settings, **{"data.train.paths": [str(text)]})
     record = run.record
