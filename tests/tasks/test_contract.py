@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from regard.errors import ConfigError
+from regard.pipelines.base import Options, Result
+from regard.pipelines.inputs import SingleText
 from regard.tasks.contract import Task, find_task
 from regard.tasks.declarations import Metric, Operation, Wording
 from regard.tasks.evaluation import Evaluation
@@ -14,8 +16,8 @@ class Summarize(Task):
     name = "summarize"
     wording = Wording("a summarizer", "summarizers", "--data FILE")
     operations = (
-        Operation("summarize", "Summarize.", "TEXT", '"text"', "model()"),
-        Operation("score", "Score.", "FILE", ""),
+        Operation("summarize", "Summarize.", SingleText, ("text",), Options, Result),
+        Operation("score", "Score.", SingleText, ("text",), Options, Result, method="score"),
     )
     metrics = (
         Metric("rouge", "ROUGE", is_validated=True),

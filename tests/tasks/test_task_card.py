@@ -4,12 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from regard.pipelines.base import Options, Result
+from regard.pipelines.inputs import SingleText
 from regard.tasks.card import no_scores, pretrained, source_of, usage
 from regard.tasks.declarations import Operation
 from regard.tasks.record import DataReport
 
-TRANSLATE = Operation("translate", "Translate.", "TEXT", '"your text"', 'model("your text").text', "model")
-SCORE = Operation("score", "Score.", "--source FILE", "")
+PARTS = (SingleText, ("text",), Options, Result)
+TRANSLATE = Operation(
+    "translate", "Translate.", *PARTS, example='"your text"', call='model("your text").text', variable="model"
+)
+SCORE = Operation("score", "Score.", *PARTS, arguments="--source FILE")
 
 
 def test_usage_has_the_operations_with_an_example_and_a_call_in_python():
@@ -53,3 +58,7 @@ def test_sources_are_named_as_in_the_settings(role, text):
         "test": {"x": {"path": "t.tsv", "references": ["r1", "r2"]}, "y": {"paths": ["b.txt", "c.txt"]}},
     }
     assert source_of(sources, role) == text
+
+
+def test_the_arguments_of_an_operation_are_its_inputs_unless_it_names_others():
+    assert TRANSLATE.usage == "TEXT" and SCORE.usage == "--source FILE"

@@ -32,8 +32,8 @@ def answer_lines(
         given = as_pairs(chunk, line, bool(texts)) if getattr(pipeline, "texts", 1) == 2 else chunk
         has_text = ["".join(each or "").strip() != "" for each in given]
         inputs = [each for each, is_kept in zip(given, has_text) if is_kept]
-        numbers = [line + index for index, is_kept in enumerate(has_text) if is_kept]
-        predictions = pipeline(inputs, lines=numbers, progress=reporter)
+        where = [f"line {line + index:,}" for index, is_kept in enumerate(has_text) if is_kept]
+        predictions = pipeline(inputs, where=where, progress=reporter)
         truncated += sum(getattr(each, "is_truncated", False) for each in predictions)
         remaining = iter(predictions)
         for is_kept in has_text:

@@ -1,11 +1,13 @@
 """Tables with the results of a pipeline as additional columns."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from regard.pipelines.text_tables import TextTable
-from regard.progress import Progress
+
+if TYPE_CHECKING:
+    from regard.pipelines.base import Result
 
 
 @dataclass(frozen=True)
@@ -13,30 +15,15 @@ class ResultTable:
     """A table with a result for each of its rows; None where a text is empty."""
 
     table: TextTable
-    results: list[Any]
-    names: list[str]
-    """Names of the additional columns."""
-    as_cells: Callable[[Any], list[str]]
-    as_record: Callable[[Any], dict[str, Any]]
+    results: "Sequence[Result | None]"
 
     def cells(self) -> list[list[str]]:
         """Return the header and all rows as cells of text."""
-        blank = [""] * len(self.names)
-        return self.table.cells(self.names, (blank if each is None else self.as_cells(each) for each in self.results))
+        added = [{} if each is None else each.cells() for each in self.results]
+        names = list(dict.fromkeys(name for row in added for name in row))
+        return self.table.cells(names, ([row.get(name, "") for name in names] for row in added))
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, object]]:
         """Return all rows as records with the additional fields; None for empty texts."""
-        first = next((each for each in self.results if each is not None), None)
-        blank = {} if first is None else dict.fromkeys(self.as_record(first))
-        return self.table.records(blank if each is None else self.as_record(each) for each in self.results)
-
-
-def row_results(pipeline: Callable[..., list[Any]], table: TextTable, progress: Progress) -> list[Any]:
-    """Return a pipeline's result for each row of texts; None where a text is empty."""
-    given: Any = [texts[0] if len(texts) == 1 else texts for texts in table.texts if all(texts)]
-    results = pipeline(given, progress=progress)
-    truncated = sum(getattr(each, "is_truncated", False) for each in results)
-    if truncated:
-        progress.warn(f"{truncated:,} of the texts are longer than the model's maximum length and were truncated.")
-    remaining = iter(results)
-    return [next(remaining) if all(texts) else None for texts in table.texts]
+        blank = dict.fromkeys(next((each.columns for each in self.results if each is not None), ()))
+        return self.table.records(blank if each is None else each.record() for each in self.results)

@@ -26,6 +26,12 @@ class TextTable:
     where: list[str]
     """Origin of each row, for error messages."""
 
+    @classmethod
+    def of(cls, table: Table) -> "TextTable":
+        """Return a table whose texts are read elsewhere."""
+        where = [f"{table.origin}: {where}" for where, _ in table.rows]
+        return cls(table.names, [row for _, row in table.rows], [], where)
+
     def new_name(self, name: str) -> str:
         """Return the name of an added column, with a prefix where the table has a column of that name."""
         known = {each.strip().lower() for each in self.names}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from regard import registry
 from regard.checkpoint.bundle import Bundle, read_bundle, read_config
 from regard.checkpoint.identity import HUGGING_FACE
 from regard.checkpoint.store import find_checkpoint
+from regard.config.schema import Doc
 from regard.errors import CheckpointError, ConfigError, DataError
 from regard.interop.word_vector_files import VectorTable, read_word_vectors
 from regard.models.families import family
@@ -33,6 +34,13 @@ class Neighbor:
 
     word: str
     value: float
+
+
+@dataclass(frozen=True)
+class WordRow:
+    """A word."""
+
+    word: Annotated[str, Doc("The word.")]
 
 
 class WordVectors:

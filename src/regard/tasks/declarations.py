@@ -57,18 +57,35 @@ class LossCurve:
 
 @dataclass(frozen=True)
 class Operation:
-    """A use of a trained model: one verb of the command line, one call in Python."""
+    """A use of a trained model: one verb of the command line, one call in Python, one route of a server."""
 
     name: str
     """The verb: "translate"."""
     summary: str
-    usage: str
-    """Its arguments in one line: "TEXT"."""
-    example: str
+    row: type
+    """A frozen dataclass or NamedTuple: its fields are arguments, columns, JSON keys, form fields."""
+    inputs: tuple[str, ...]
+    """The fields of a row that are given."""
+    options: type[Settings]
+    result: type
+    method: str = "__call__"
+    """The method of the pipeline."""
+    streams: bool = False
+    """`stream` yields parts of a result as they are generated."""
+    protocols: tuple[str, ...] = ()
+    """Routes of other servers that it answers: "openai:completions"."""
+    arguments: str = ""
+    """Its arguments in one line (default: the inputs in upper case)."""
+    example: str = ""
     """Arguments that work in a shell."""
     call: str = ""
     """The same in Python, on a variable of the name `variable`."""
     variable: str = "model"
+
+    @property
+    def usage(self) -> str:
+        """Its arguments in one line: "TEXT"."""
+        return self.arguments or " ".join(name.upper() for name in self.inputs)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ import pytest
 
 from regard.cli.predict import answer, choose, classify, regress, tag
 from regard.errors import ConfigError
-from regard.tasks.answer.pipeline import Answer, AnswerSpan
-from regard.tasks.choose.pipeline import ChoiceResult
+from regard.pipelines.inputs import TextRow
+from regard.tasks.answer.pipeline import Answer, AnswerSpan, QuestionAndContext
+from regard.tasks.choose.pipeline import ChoiceResult, ChoiceRow
 from regard.tasks.classify.pipeline import Classification
 from regard.tasks.regress.pipeline import Regression
-from regard.tasks.tag.pipeline import TaggedSpan, Tagging
+from regard.tasks.tag.pipeline import TaggedSpan, Tagging, WordsRow
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def loaded(monkeypatch):
 
 def test_labels_have_a_probability_and_blank_lines_none(loaded, lines, capsys):
     label = lambda text: Classification(
-        (text,), "long" if len(text) > 1 else "short", {"long": 0.7, "short": 0.3}, False
+        TextRow(text), "long" if len(text) > 1 else "short", {"long": 0.7, "short": 0.3}, False
     )
     loaded("load_classifier", lambda texts, **_: [label(text) for text in texts])
     file = lines("aa", "", "b")
@@ -46,20 +47,20 @@ def test_labels_have_a_probability_and_blank_lines_none(loaded, lines, capsys):
     assert capsys.readouterr().out == "long\t0.7000\n\nshort\t0.3000\n"
     classify.classify("run", file=file, quiet=True, json=True)
     first, blank, last = (json.loads(line) for line in capsys.readouterr().out.splitlines())
-    assert first["label"] == "long" and first["probability"] == 0.7 and blank is None and last["texts"] == ["b"]
+    assert first["label"] == "long" and first["probability"] == 0.7 and blank is None and last["text"] == "b"
 
 
 def test_numbers_are_printed_one_per_line(loaded, lines, capsys):
-    loaded("load_regressor", lambda texts, **_: [Regression((text,), len(text) / 3, False) for text in texts])
+    loaded("load_regressor", lambda texts, **_: [Regression(TextRow(text), len(text) / 3, False) for text in texts])
     regress.regress("run", file=lines("a", " ", "bb"), quiet=True)
     assert capsys.readouterr().out == "0.3333\n\n0.6667\n"
     regress.regress("run", ["abc"], quiet=True, json=True)
-    assert json.loads(capsys.readouterr().out) == {"texts": ["abc"], "number": 1.0, "is_truncated": False}
+    assert json.loads(capsys.readouterr().out) == {"text": "abc", "number": 1.0, "is_truncated": False}
 
 
 def test_words_and_tags_end_with_a_blank_line_per_text(loaded, lines, capsys):
     span = TaggedSpan("b", "PER", 1, 2, 0.5)
-    tagging = lambda text: Tagging(text, tuple(text), ("O", "B-PER")[: len(text)], (1.0, 0.5), (span,))
+    tagging = lambda text: Tagging(WordsRow(text), tuple(text), ("O", "B-PER")[: len(text)], (1.0, 0.5), (span,))
     loaded("load_tagger", lambda texts, **_: [tagging(text) for text in texts])
     tag.tag("run", file=lines("ab", "", "c"), quiet=True)
     assert capsys.readouterr().out == "a\tO\nb\tB-PER\n\n\nc\tO\n\n"
@@ -70,7 +71,8 @@ def test_words_and_tags_end_with_a_blank_line_per_text(loaded, lines, capsys):
 
 
 def test_words_of_a_conll_file_are_tagged_as_they_are(loaded, tmp_path, capsys):
-    loaded("load_tagger", lambda rows, **_: [Tagging("", row, ("X",) * len(row), (), ()) for row in rows])
+    tagging = lambda words: Tagging(WordsRow(words=words), words, ("X",) * len(words), (), ())
+    loaded("load_tagger", lambda rows, **_: [tagging(row["words"]) for row in rows])
     path = tmp_path / "a.conll"
     path.write_text("0 New-York\n1 is\n\n0 old\n")
     tag.tag("run", file=path, word_column="1", quiet=True)
@@ -78,7 +80,7 @@ def test_words_of_a_conll_file_are_tagged_as_they_are(loaded, tmp_path, capsys):
 
 
 def test_the_best_choice_has_its_index_probability_and_text(loaded, lines, capsys):
-    result = lambda context, choices: ChoiceResult(context, choices, 1, (0.25, 0.75))
+    result = lambda context, choices: ChoiceResult(ChoiceRow(context, choices), 1, (0.25, 0.75))
     loaded("load_chooser", lambda rows, **_: [result(*row) for row in rows])
     choose.choose("run", file=lines("c\ta\tb  b", "", "d\te\tf"), quiet=True)
     assert capsys.readouterr().out == "1\t0.7500\tb b\n\n1\t0.7500\tf\n"
@@ -90,9 +92,8 @@ def test_the_best_choice_has_its_index_probability_and_text(loaded, lines, capsy
 def test_answers_follow_their_questions_and_keep_ids(loaded, lines, tmp_path, capsys):
     def answerer(rows, count, threshold, progress):
         spans = lambda context: [AnswerSpan(context[:n], 0, n, 1 / n) for n in range(1, count + 1)]
-        return [
-            Answer(question, (answers := spans(context))[0], tuple(answers[1:]), -1.0) for question, context in rows
-        ]
+        rows = [QuestionAndContext(*row) for row in rows]
+        return [Answer(row, (answers := spans(row.context))[0], tuple(answers[1:]), -1.0) for row in rows]
 
     loaded("load_answerer", answerer)
     answer.answer("run", file=lines("who?\tanna", "", "what?\tkey"), count=2, quiet=True)

@@ -6,7 +6,7 @@ import pytest
 from regard.data.encoding.question_windows import encode_questions
 from regard.data.encoding.templates import SequenceTemplate
 from regard.data.sources.squad import QuestionRow
-from regard.tasks.answer.pipeline import build_answer
+from regard.tasks.answer.pipeline import QuestionAndContext, build_answer
 from regard.tasks.answer.span_search import SpanCandidate, SpanCandidates, best_spans, search_answers
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer
@@ -60,21 +60,21 @@ SPANS = SpanCandidates((SpanCandidate(0, 1, 5.0), SpanCandidate(2, 3, 4.0), Span
 
 
 def test_an_answer_is_always_given_without_a_threshold():
-    result = build_answer("q", "a b c", SPANS, None, count=2)
+    result = build_answer(QuestionAndContext("q", "a b c"), SPANS, None, count=2)
     assert result.text == "a" and [each.text for each in result.others] == ["b"]
-    assert sum(each.probability for each in (result.answer, *result.others)) < 1.0
+    assert sum(each.probability for each in (result.best, *result.others)) < 1.0
 
 
 def test_no_answer_is_given_where_the_null_score_gap_exceeds_the_threshold():
     assert SPANS.null_score_gap == -0.5
-    assert build_answer("q", "a b c", SPANS, 0.0).text == "a"
-    silent = build_answer("q", "a b c", SPANS, -1.0, count=4)
+    assert build_answer(QuestionAndContext("q", "a b c"), SPANS, 0.0).text == "a"
+    silent = build_answer(QuestionAndContext("q", "a b c"), SPANS, -1.0, count=4)
     assert silent.text == "" and [each.text for each in silent.others] == ["a", "b", "c"]
-    ranked = build_answer("q", "a b c", SPANS, 0.0, count=4)
-    assert [each.text for each in (ranked.answer, *ranked.others)] == ["a", "", "b", "c"]
-    total = sum(each.probability for each in (ranked.answer, *ranked.others))
+    ranked = build_answer(QuestionAndContext("q", "a b c"), SPANS, 0.0, count=4)
+    assert [each.text for each in (ranked.best, *ranked.others)] == ["a", "", "b", "c"]
+    total = sum(each.probability for each in (ranked.best, *ranked.others))
     assert total == pytest.approx(1.0)
 
 
 def test_a_text_without_any_span_is_no_answer():
-    assert build_answer("q", "", SpanCandidates((), 1.0), None).text == ""
+    assert build_answer(QuestionAndContext("q", ""), SpanCandidates((), 1.0), None).text == ""

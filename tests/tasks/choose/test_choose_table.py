@@ -6,7 +6,6 @@ import pytest
 
 from head_bundles import head_bundle
 from regard.tasks.choose.pipeline import MultipleChoice
-from regard.tasks.choose.table import choose_table
 
 
 def test_each_row_has_its_choice_and_rows_with_fewer_choices_are_padded(tmp_path):
@@ -14,7 +13,7 @@ def test_each_row_has_its_choice_and_rows_with_fewer_choices_are_padded(tmp_path
     rows.append({"context": "a song", "choices": ["was good", "was bad", "was fine"]})
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     chooser = MultipleChoice(head_bundle("choose"))
-    table = choose_table(chooser, str(tmp_path / "a.jsonl"))
+    table = chooser.table(str(tmp_path / "a.jsonl"))
     header, first, blank, last = table.cells()
     assert header[-5:] == ["number", "choice", "probability_0", "probability_1", "probability_2"]
     assert first[-1] == "" and blank[-5:] == [""] * 5

@@ -18,7 +18,7 @@ def test_choices_are_scored_together_and_alone_alike():
         assert together.probabilities == pytest.approx(alone.probabilities, abs=1e-6)
         assert sum(together.probabilities) == pytest.approx(1) and len(together.probabilities) == len(choices)
         assert together.choice == choices[int(np.argmax(together.probabilities))] == alone.choice
-        assert together.probability == max(together.probabilities) and together.context == context
+        assert together.probability == max(together.probabilities) and together.row.context == context
 
 
 def test_the_order_of_choices_makes_no_difference():
@@ -30,8 +30,8 @@ def test_the_order_of_choices_makes_no_difference():
 @pytest.mark.parametrize(
     ("choices", "sentence"),
     [
-        (["b"], "example 1: it has 1 choices; give two or more."),
-        (["b", ""], "example 1 is empty; give some text."),
+        (["b"], "line 1: it has 1 choices; give two or more."),
+        (["b", ""], "line 1 is empty; give some text."),
     ],
 )
 def test_choices_that_cannot_be_scored_are_refused(choices, sentence):

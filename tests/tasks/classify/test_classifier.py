@@ -13,7 +13,7 @@ from regard.tasks.load import load, load_chooser, load_classifier
 def test_a_batch_is_classified_as_each_text_alone_in_order():
     classifier = Classifier(head_bundle("classify", "gpt"))
     results = classifier(TEXTS)
-    assert [each.texts for each in results] == [(text,) for text in TEXTS] and len(
+    assert [each.row.texts for each in results] == [(text,) for text in TEXTS] and len(
         {each.label for each in results}
     ) > 1
     for text, together in zip(TEXTS, results, strict=True):
@@ -41,11 +41,11 @@ def test_white_space_around_a_text_changes_nothing_and_the_end_of_a_long_one_is_
 def test_a_pair_is_one_example_and_both_orders_make_no_difference():
     pair = (TEXTS[0][:40], "a b")
     plain = Classifier(head_bundle("classify", "gpt", texts=2))
-    assert plain(pair).texts == pair
+    assert plain(pair).row.texts == pair
     assert plain(pair).probabilities != pytest.approx(plain(pair[::-1]).probabilities, abs=1e-3)
     both = Classifier(head_bundle("classify", "gpt", texts=2, pair_encoding="both-orders"))
     assert both(pair).probabilities == pytest.approx(both(pair[::-1]).probabilities, abs=1e-6)
-    assert [each.texts for each in both([pair, pair[::-1]])] == [pair, pair[::-1]]
+    assert [each.row.texts for each in both([pair, pair[::-1]])] == [pair, pair[::-1]]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_texts_that_cannot_be_labeled_are_named(given, sentence):
 
 def test_a_text_where_a_pair_belongs_is_refused_by_its_line():
     with pytest.raises(DataError, match="line 7: this model takes text pairs, but 1 were given."):
-        Classifier(head_bundle("classify", "gpt", texts=2))(["a"], lines=[7])
+        Classifier(head_bundle("classify", "gpt", texts=2))(["a"], first_row=7)
 
 
 @pytest.mark.parametrize("task", ["classify", "choose"])

@@ -4,13 +4,12 @@ import pytest
 
 from head_bundles import TEXTS, head_bundle
 from regard.tasks.classify.pipeline import Classifier
-from regard.tasks.classify.table import classify_table
 
 
 def test_each_row_has_its_label_and_all_probabilities(tmp_path):
     (tmp_path / "a.csv").write_text(f'id,text\n1,"{TEXTS[0]}"\n2,\n3,"{TEXTS[1]}"\n')
     classifier = Classifier(head_bundle("classify"))
-    table = classify_table(classifier, str(tmp_path / "a.csv"))
+    table = classifier.table(str(tmp_path / "a.csv"))
     header, first, blank, last = table.cells()
     assert header == ["id", "text", "label", "probability_a", "probability_b", "probability_c"]
     assert blank == ["2", "", "", "", "", ""]
@@ -24,6 +23,9 @@ def test_each_row_has_its_label_and_all_probabilities(tmp_path):
 def test_columns_may_be_named(tmp_path):
     (tmp_path / "a.csv").write_text("left,right\na film,a song\n")
     path, classifier = str(tmp_path / "a.csv"), Classifier(head_bundle("classify", texts=2))
-    assert classify_table(classifier, path, ["right", "left"]).results[0].texts == ("a song", "a film")
+    assert classifier.table(path, columns={"text": "right", "second": "left"}).results[0].row.texts == (
+        "a song",
+        "a film",
+    )
     trained = Classifier(head_bundle("classify", columns={"text_column": "right"}))
-    assert classify_table(trained, path).results[0].texts == ("a song",)
+    assert trained.table(path).results[0].row.texts == ("a song",)

@@ -119,7 +119,7 @@ def test_pairs_encoded_in_both_orders_have_the_same_label_either_way(tmp_path):
     one, other, _ = rows[0]
     result, swapped = classifier((one, other)), classifier((other, one))
     assert result.probabilities == pytest.approx(swapped.probabilities, abs=1e-6) and result.texts == (one, other)
-    assert 'classifier(("your text", "and another")).label' in (run.path / "README.md").read_text()
+    assert 'classifier("your text", "and another").label' in (run.path / "README.md").read_text()
 
 
 def test_a_language_model_learns_multiple_choice(language_model, tmp_path):

@@ -91,7 +91,7 @@ def test_an_encoder_learns_to_answer_and_when_not_to(answering):
     first = next(each for each in asked(20, seed=5) if each["answers"])
     reply = answerer(first["question"], first["context"], count=3)
     assert reply.text == first["answers"][0]["text"] and len(reply.others) == 2
-    begin, end = reply.answer.begin, reply.answer.end
+    begin, end = reply.best.begin, reply.best.end
     assert first["context"][begin:end] == reply.text
     assert answerer(first["question"], first["context"], threshold=-1e9).text == ""
     assert answerer(first["question"], first["context"], threshold=1e9).text == reply.text

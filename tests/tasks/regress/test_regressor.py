@@ -10,7 +10,7 @@ from regard.tasks.regress.pipeline import Regressor
 def test_a_batch_is_predicted_as_each_text_alone_in_order():
     regressor = Regressor(head_bundle("regress"))
     results = regressor(TEXTS)
-    assert [each.texts for each in results] == [(text,) for text in TEXTS] and regressor([]) == []
+    assert [each.row.texts for each in results] == [(text,) for text in TEXTS] and regressor([]) == []
     for text, together in zip(TEXTS, results, strict=True):
         assert regressor(text).number == pytest.approx(together.number, abs=1e-4)
     assert len({round(each.number, 3) for each in results}) > 1
@@ -41,4 +41,4 @@ def test_texts_that_do_not_fit_are_refused_by_their_line():
     with pytest.raises(DataError, match="line 2: this model takes one text, but 2 were given."):
         regressor(["a", ("b", "c")])
     with pytest.raises(DataError, match="line 8 is empty; give some text."):
-        regressor(["a", " "], lines=[5, 8])
+        regressor(["a", " "], where=["line 5", "line 8"])

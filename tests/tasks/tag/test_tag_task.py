@@ -39,7 +39,7 @@ def test_predictions_join_the_chunks_of_a_sentence():
     assert encoded.is_truncated.any() and len(encoded) > len(rows)
     predictions = TASK.predict(bundle, bundle.model, rows, encoded, torch.device("cpu"), 1000)
     for row, line, confidence in zip(rows, predictions.lines, predictions.confidence, strict=True):
-        tagging = tagger(row.words)
+        tagging = tagger({"words": row.words})
         assert tuple(line.split()) == tagging.tags
         assert confidence == pytest.approx(min(tagging.probabilities), abs=1e-5)
 

@@ -57,9 +57,7 @@ def answer(
     answerer = load_answerer(run, device or "auto", precision=precision)
     reporter = progress(quiet)
     if _has_rows(file):
-        from regard.tasks.answer.table import answer_table
-
-        write_table(answer_table(answerer, str(file), threshold, reporter), out, json)
+        write_table(answerer.table(str(file), threshold=threshold, progress=reporter), out, json)
         return
     for rows in _questions(words, context, file, reporter):
         given = [(row[0], row[1]) for row in rows if row]
@@ -124,17 +122,8 @@ def _print(name: dict[str, str], answer: Any, as_json: bool) -> None:
     if answer is None:
         print_json(None, indent=None) if as_json else print_line("")
         return
-    spans = (answer.answer, *answer.others)
     if as_json:
-        print_json(
-            {
-                **name,
-                "question": answer.question,
-                "answers": [vars(each) for each in spans],
-                "null_score_gap": answer.null_score_gap,
-            },
-            indent=None,
-        )
+        print_json(name | answer.to_dict(), indent=None)
         return
-    for each in spans:
+    for each in (answer.best, *answer.others):
         print_line("\t".join([*name.values(), f"{each.probability:.4f}", " ".join(each.text.split())]))

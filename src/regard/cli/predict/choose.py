@@ -45,15 +45,12 @@ def choose(
     chooser = load_chooser(run, device or "auto", precision=precision)
     reporter = progress(quiet)
     if is_table(file):
-        from regard.tasks.choose.table import choose_table
-
-        write_table(choose_table(chooser, str(file), reporter), out, json)
+        write_table(chooser.table(str(file), progress=reporter), out, json)
         return
 
     def show(result: Any) -> None:
         if json:
-            plain = result and vars(result) | {"choice": result.choice, "probability": result.probability}
-            print_json(plain, indent=None)
+            print_json(result and result.to_dict(), indent=None)
         else:
             line = result and f"{result.number}\t{result.probability:.4f}\t{' '.join(result.choice.split())}"
             print_line(line or "")

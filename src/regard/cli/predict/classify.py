@@ -39,15 +39,13 @@ def classify(
     classifier = load_classifier(run, device or "auto", precision=precision)
     reporter = progress(quiet)
     if is_table(file):
-        from regard.tasks.classify.table import classify_table
-
-        columns = [column(word) for word in text_column or []]
-        write_table(classify_table(classifier, str(file), columns, reporter), out, json)
+        columns = dict(zip(classifier.inputs, map(column, text_column or [])))
+        write_table(classifier.table(str(file), columns=columns, progress=reporter), out, json)
         return
 
     def show(result: Any) -> None:
         if json:
-            print_json(None if result is None else vars(result) | {"probability": result.probability}, indent=None)
+            print_json(result and result.to_dict(), indent=None)
         else:
             print_line("" if result is None else f"{result.label}\t{result.probability:.4f}")
 

@@ -36,15 +36,13 @@ def regress(
     regressor = load_regressor(run, device or "auto", precision=precision)
     reporter = progress(quiet)
     if is_table(file):
-        from regard.tasks.regress.table import regress_table
-
-        columns = [column(word) for word in text_column or []]
-        write_table(regress_table(regressor, str(file), columns, reporter), out, json)
+        columns = dict(zip(regressor.inputs, map(column, text_column or [])))
+        write_table(regressor.table(str(file), columns=columns, progress=reporter), out, json)
         return
 
     def show(result: Any) -> None:
         if json:
-            print_json(None if result is None else vars(result), indent=None)
+            print_json(result and result.to_dict(), indent=None)
         else:
             print_line("" if result is None else f"{result.number:.4f}")
 

@@ -57,29 +57,23 @@ def tag(
 
     def show(result: Any) -> None:
         if json:
-            print_json(None if result is None else _plain(result), indent=None)
+            print_json(result and result.to_dict(), indent=None)
             return
         for word, each in zip(result.words, result.tags) if result is not None else ():
             print_line(f"{word}\t{each}")
         print_line("")
 
     if is_table(file):
-        from regard.tasks.tag.table import tag_table
-
-        columns = [column(word) for word in text_column or []]
-        words = None if word_column is None else column(word_column)
-        write_table(tag_table(tagger, str(file), columns, reporter, words), out, json)
+        columns = dict(zip(("text",), map(column, text_column or [])))
+        columns |= {} if word_column is None else {"words": column(word_column)}
+        write_table(tagger.table(str(file), columns=columns, progress=reporter), out, json)
     elif has_words:
         from regard.data.settings.examples import TagSource
         from regard.data.sources.conll import read_tagged
 
         source = TagSource(path=str(file), word_column=None if word_column is None else column(word_column))
-        sentences = [each.words for each in read_tagged(source, reporter, has_tags=False)]
+        sentences = [{"words": each.words} for each in read_tagged(source, reporter, has_tags=False)]
         for result in tagger(sentences, progress=reporter):
             show(result)
     else:
         answer_lines(tagger, texts, file, show, reporter)
-
-
-def _plain(result: Any) -> dict[str, Any]:
-    return vars(result) | {"spans": [vars(span) for span in result.spans]}

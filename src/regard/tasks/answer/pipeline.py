@@ -1,19 +1,42 @@
 """Question-answering pipeline: the span of a text that answers a question."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
+from regard.config.schema import Doc
 from regard.data.encoding.question_windows import encode_questions
-from regard.data.sources.squad import QuestionRow
+from regard.data.sources.squad import QuestionRow, question_columns
+from regard.data.sources.tables import read_rows
 from regard.errors import ConfigError
+from regard.pipelines.base import Options, Plain, Result
 from regard.pipelines.head_scores import softmax
+from regard.pipelines.inputs import check_text
+from regard.pipelines.text_tables import TextTable, with_texts
 from regard.progress import SILENT, Progress
 from regard.tasks.answer.records import AnswerFacts
 from regard.tasks.answer.span_search import CANDIDATES, SpanCandidates, search_answers
-from regard.tasks.finetune.pipeline import HeadPipeline, check_texts
+from regard.tasks.finetune.pipeline import HeadPipeline
+
+
+@dataclass(frozen=True)
+class QuestionAndContext:
+    """A question, and the text that it is about."""
+
+    question: Annotated[str, Doc("The question.")]
+    context: Annotated[str, Doc("The text that it is about.")]
+
+
+class AnswerOptions(Options):
+    """Options of question answering."""
+
+    count: int = Field(1, ge=1)
+    """Answers per question, best first."""
+    threshold: float | None = None
+    """Largest null_score_gap with which an answer is given (default: the best on the validation set)."""
 
 
 @dataclass(frozen=True)
@@ -27,23 +50,43 @@ class AnswerSpan:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Result):
     """The best answer to a question, and the next best."""
 
-    question: str
-    answer: AnswerSpan
-    others: tuple[AnswerSpan, ...]
-    null_score_gap: float
-    """Score of no answer minus score of the best span."""
+    row: QuestionAndContext
+    best: Annotated[AnswerSpan, Doc("The best answer.")]
+    others: Annotated[tuple[AnswerSpan, ...], Doc("The next best answers.")]
+    null_score_gap: Annotated[float, Doc("Score of no answer minus score of the best span.")]
+
+    columns = ("answer", "probability")
+
+    @property
+    def answer(self) -> str:
+        """The text of the best answer; empty: no answer."""
+        return self.best.text
 
     @property
     def text(self) -> str:
         """The text of the best answer; empty: no answer."""
-        return self.answer.text
+        return self.best.text
+
+    @property
+    def probability(self) -> float:
+        """The probability of the best answer."""
+        return self.best.probability
+
+    def to_dict(self) -> Plain:
+        """Return the question and its answers, best first; the context is left out."""
+        answers = [vars(each) for each in (self.best, *self.others)]
+        return {"question": self.row.question, "answers": answers, "null_score_gap": self.null_score_gap}
 
 
-class QuestionAnswerer(HeadPipeline):
+class QuestionAnswerer(HeadPipeline[QuestionAndContext, AnswerOptions, Answer]):
     """Answers questions about texts."""
+
+    row = QuestionAndContext
+    inputs = ("question", "context")
+    options_class = AnswerOptions
 
     @property
     def has_unanswerable(self) -> bool:
@@ -55,79 +98,57 @@ class QuestionAnswerer(HeadPipeline):
         """The largest null_score_gap with which an answer is given."""
         return AnswerFacts.read(self.bundle).threshold
 
-    @overload
-    def __call__(
-        self,
-        question: str,
-        context: str,
-        *,
-        count: int = 1,
-        threshold: float | None = None,
-        progress: Progress = SILENT,
-    ) -> Answer: ...
-    @overload
-    def __call__(
-        self,
-        question: Sequence[tuple[str, str]],
-        context: None = None,
-        *,
-        count: int = 1,
-        threshold: float | None = None,
-        progress: Progress = SILENT,
-    ) -> list[Answer]: ...
-    def __call__(
-        self,
-        question: str | Sequence[tuple[str, str]],
-        context: str | None = None,
-        *,
-        count: int = 1,
-        threshold: float | None = None,
-        progress: Progress = SILENT,
-    ) -> Answer | list[Answer]:
-        """Answer one question about a text, or each of a list of (question, text), in order.
-
-        `count` answers are returned. A model trained with unanswerable questions gives no answer if the
-        null_score_gap exceeds the `threshold` (default: the best on the validation set).
-        """
-        if threshold is not None and not self.has_unanswerable:
+    def options(self, given: AnswerOptions | None = None, /, **overrides: object) -> AnswerOptions:
+        """Return the options of a call; a threshold is for models trained with unanswerable questions."""
+        options = super().options(given, **overrides)
+        if options.threshold is not None and not self.has_unanswerable:
             raise ConfigError("threshold: this model was trained without unanswerable questions; leave it out.")
-        limit = self.threshold if threshold is None else threshold
-        if isinstance(question, str):
-            return self._answer([(question, context or "")], count, limit, progress)[0]
-        return self._answer(question, count, limit, progress)
+        return options
 
-    def _answer(
-        self, given: Sequence[tuple[str, str]], count: int, threshold: float, progress: Progress
+    def check(self, row: QuestionAndContext, options: AnswerOptions, where: str) -> None:
+        """Refuse what is not text."""
+        check_text(row.question, where)
+        check_text(row.context, where)
+
+    def predict(
+        self, rows: Sequence[QuestionAndContext], options: AnswerOptions, progress: Progress = SILENT
     ) -> list[Answer]:
-        for line, texts in enumerate(given, start=1):
-            check_texts(texts, f"question {line:,}")
-        rows = [QuestionRow(str(line), question, context, ()) for line, (question, context) in enumerate(given)]
-        facts = AnswerFacts.read(self.bundle)
-        encoded = encode_questions(rows, self.tokenizer, self.template, self.max_length, facts.stride, progress)
+        """Return the answer to each question: none where null_score_gap exceeds the threshold."""
+        facts, threshold = AnswerFacts.read(self.bundle), options.threshold
+        questions = [QuestionRow(str(number), row.question, row.context, ()) for number, row in enumerate(rows)]
+        encoded = encode_questions(questions, self.tokenizer, self.template, self.max_length, facts.stride, progress)
         scores = self._scores(encoded, progress)
-        candidates = search_answers(encoded, scores, len(rows), facts.max_answer_tokens, max(count, CANDIDATES))
-        limit = threshold if facts.has_unanswerable else None
-        return [
-            build_answer(each.question, each.context, one, limit, count)
-            for each, one in zip(rows, candidates, strict=True)
-        ]
+        count = max(options.count, CANDIDATES)
+        candidates = search_answers(encoded, scores, len(rows), facts.max_answer_tokens, count)
+        limit = (facts.threshold if threshold is None else threshold) if facts.has_unanswerable else None
+        return [build_answer(row, each, limit, options.count) for row, each in zip(rows, candidates, strict=True)]
+
+    def read_table(
+        self, path: str, columns: Mapping[str, str | int], progress: Progress
+    ) -> tuple[TextTable, list[QuestionAndContext | None]]:
+        """Return a table, and the question and the context of each of its rows; None where one is empty."""
+        rows = read_rows(path, None, "train", lambda row: True)
+        names = [rows.column(columns[name]) if name in columns else None for name in self.inputs]
+        guessed = question_columns(rows.names, path) if None in names else ("", "")
+        table = with_texts(rows, [name or guess for name, guess in zip(names, guessed, strict=True)], progress)
+        return table, [QuestionAndContext(*texts) if all(texts) else None for texts in table.texts]
 
 
 def build_answer(
-    question: str, context: str, candidates: SpanCandidates, threshold: float | None, count: int = 1
+    row: QuestionAndContext, candidates: SpanCandidates, threshold: float | None, count: int = 1
 ) -> Answer:
     """Return the best of candidate spans, or no answer above the threshold; None: always an answer."""
     scores = [each.score for each in candidates.spans] + ([] if threshold is None else [candidates.null_score])
     probabilities = softmax(np.array(scores)).tolist() if scores else []
     answers = [
-        AnswerSpan(context[each.begin : each.end], each.begin, each.end, probability)
+        AnswerSpan(row.context[each.begin : each.end], each.begin, each.end, probability)
         for each, probability in zip(candidates.spans, probabilities)
     ]
     if threshold is not None or not answers:
         no_answer = AnswerSpan("", 0, 0, probabilities[-1] if probabilities else 1.0)
         has_none = not answers or candidates.null_score_gap > (threshold or 0.0)
         answers.insert(0 if has_none else _rank(answers, no_answer), no_answer)
-    return Answer(question, answers[0], tuple(answers[1:count]), candidates.null_score_gap)
+    return Answer(row, answers[0], tuple(answers[1:count]), candidates.null_score_gap)
 
 
 def _rank(answers: Sequence[AnswerSpan], other: AnswerSpan) -> int:

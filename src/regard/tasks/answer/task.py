@@ -16,7 +16,7 @@ from regard.metrics.bootstrap import Statistic
 from regard.metrics.squad import answer_scores, answer_statistics, best_threshold, exact_match
 from regard.pipelines.head_scores import Scores, softmax
 from regard.progress import SILENT, Progress
-from regard.tasks.answer.pipeline import QuestionAnswerer, build_answer
+from regard.tasks.answer.pipeline import Answer, AnswerOptions, QuestionAndContext, QuestionAnswerer, build_answer
 from regard.tasks.answer.records import AnswerFacts
 from regard.tasks.answer.settings import AnswerSettings
 from regard.tasks.answer.span_search import SpanCandidates, search_answers
@@ -50,10 +50,13 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         Operation(
             "answer",
             "Answer questions about texts.",
-            "QUESTION TEXT",
-            '"a question?" "The text that it is about."',
-            'answerer("a question?", "The text.").text',
-            "answerer",
+            QuestionAndContext,
+            ("question", "context"),
+            AnswerOptions,
+            Answer,
+            example='"a question?" "The text that it is about."',
+            call='answerer("a question?", "The text.").text',
+            variable="answerer",
         ),
     )
     init_from = InitFrom({"encoder": FINE_TUNING_RATES["encoder"]}, has_new_head=True)
@@ -169,10 +172,11 @@ def _build(
     """Return the predictions for candidate spans with the threshold."""
     threshold = facts.threshold if facts.has_unanswerable else None
     answers = [
-        build_answer(each.question, each.context, one, threshold) for each, one in zip(examples, spans, strict=True)
+        build_answer(QuestionAndContext(each.question, each.context), one, threshold)
+        for each, one in zip(examples, spans, strict=True)
     ]
     lines = [" ".join(each.text.split()) for each in answers]
-    return Predictions(lines, [each.answer.probability for each in answers], loss, spans)
+    return Predictions(lines, [each.probability for each in answers], loss, spans)
 
 
 def find_threshold(examples: Sequence[QuestionRow], spans: Sequence[SpanCandidates]) -> float:

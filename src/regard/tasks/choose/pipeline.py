@@ -1,37 +1,65 @@
 """Multiple-choice pipeline: the most probable of several choices for a context."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import overload
+from typing import Annotated
 
 from regard.checkpoint.bundle import Bundle
+from regard.config.schema import Doc
 from regard.data.encoding.labeled import EncodedExamples, encode_choices
-from regard.data.sources.multiple_choice import MultipleChoiceRow
+from regard.data.settings.examples import ChoiceSource
+from regard.data.sources.multiple_choice import MultipleChoiceRow, choices_in
+from regard.data.sources.tables import read_rows
 from regard.errors import DataError
+from regard.pipelines.base import Options, Plain, Result
 from regard.pipelines.head_scores import softmax
+from regard.pipelines.inputs import check_text
+from regard.pipelines.text_tables import TextTable
 from regard.progress import SILENT, Progress
-from regard.tasks.finetune.pipeline import HeadPipeline, check_texts, template_of
+from regard.tasks.finetune.pipeline import HeadPipeline, template_of
 from regard.tasks.finetune.records import HeadFacts
 
 
 @dataclass(frozen=True)
-class ChoiceResult:
+class ChoiceRow:
+    """A context and its choices."""
+
+    context: Annotated[str, Doc("The context.")]
+    choices: Annotated[Sequence[str], Doc("Two or more continuations.")]
+
+
+class ChoiceOptions(Options):
+    """Options of multiple choice: none."""
+
+
+@dataclass(frozen=True)
+class ChoiceResult(Result):
     """The most probable of several choices, by its index, and the probability of each."""
 
-    context: str
-    choices: tuple[str, ...]
-    number: int
-    probabilities: tuple[float, ...]
+    row: ChoiceRow
+    number: Annotated[int, Doc("The index of the most probable choice, from 0.")]
+    probabilities: Annotated[tuple[float, ...], Doc("The probability of every choice.")]
+
+    columns = ("number", "choice", "probabilities")
 
     @property
     def choice(self) -> str:
         """The text of the choice."""
-        return self.choices[self.number]
+        return self.row.choices[self.number]
+
+    @property
+    def text(self) -> str:
+        """The text of the choice."""
+        return self.choice
 
     @property
     def probability(self) -> float:
         """The probability of the choice."""
         return self.probabilities[self.number]
+
+    def to_dict(self) -> Plain:
+        """Return the row, and the choice with its probability, and that of every choice."""
+        return super().to_dict() | {"choice": self.choice, "probability": self.probability}
 
 
 def encode_choice_rows(
@@ -43,40 +71,41 @@ def encode_choice_rows(
     return replace(encoded, uses_pooling=bundle.head is not None and bundle.head.pooling != "token")
 
 
-class MultipleChoice(HeadPipeline):
+class MultipleChoice(HeadPipeline[ChoiceRow, ChoiceOptions, ChoiceResult]):
     """Chooses among continuations of a context."""
 
-    @overload
-    def __call__(self, context: str, choices: Sequence[str], *, progress: Progress = SILENT) -> ChoiceResult: ...
-    @overload
-    def __call__(
-        self, context: Sequence[tuple[str, Sequence[str]]], choices: None = None, *, progress: Progress = SILENT
-    ) -> list[ChoiceResult]: ...
-    def __call__(
-        self,
-        context: str | Sequence[tuple[str, Sequence[str]]],
-        choices: Sequence[str] | None = None,
-        *,
-        progress: Progress = SILENT,
-    ) -> ChoiceResult | list[ChoiceResult]:
-        """Choose for one context, or for each of a list of (context, choices), in order."""
-        if isinstance(context, str):
-            return self._choose([(context, choices or ())], progress)[0]
-        return self._choose(context, progress)
+    row = ChoiceRow
+    inputs = ("context", "choices")
+    options_class = ChoiceOptions
 
-    def _choose(self, given: Sequence[tuple[str, Sequence[str]]], progress: Progress) -> list[ChoiceResult]:
-        examples = [MultipleChoiceRow(context, tuple(choices), -1) for context, choices in given]
-        for line, example in enumerate(examples, start=1):
-            if len(example.choices) < 2:
-                raise DataError(f"example {line:,}: it has {len(example.choices)} choices; give two or more.")
-            check_texts((example.context, *example.choices), f"example {line:,}")
+    def check(self, row: ChoiceRow, options: ChoiceOptions, where: str) -> None:
+        """Refuse fewer than two choices, and what is not text."""
+        if not isinstance(row.choices, list | tuple):
+            raise DataError(f"{where}: choices is {row.choices!r}; give a list of two or more.")
+        if len(row.choices) < 2:
+            raise DataError(f"{where}: it has {len(row.choices)} choices; give two or more.")
+        for text in (row.context, *row.choices):
+            check_text(text, where)
+
+    def predict(
+        self, rows: Sequence[ChoiceRow], options: ChoiceOptions, progress: Progress = SILENT
+    ) -> list[ChoiceResult]:
+        """Return the most probable choice of each row."""
         stripped = [
             MultipleChoiceRow(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1)
-            for each in examples
+            for each in rows
         ]
-        encoded = encode_choice_rows(self.bundle, stripped)
-        probabilities = [softmax(each) for each in self._scores(encoded, progress)]
+        scores = self._scores(encode_choice_rows(self.bundle, stripped), progress)
         return [
-            ChoiceResult(example.context, example.choices, int(each.argmax()), tuple(each.tolist()))
-            for example, each in zip(examples, probabilities, strict=True)
+            ChoiceResult(row, int(each.argmax()), tuple(softmax(each).tolist()))
+            for row, each in zip(rows, scores, strict=True)
         ]
+
+    def read_table(
+        self, path: str, columns: Mapping[str, str | int], progress: Progress
+    ) -> tuple[TextTable, list[ChoiceRow | None]]:
+        """Return a table, and context and choices of each of its rows; None for a blank row."""
+        table = read_rows(path, None, "train", lambda row: True)
+        source = ChoiceSource(path=path, **{f"{name}_column": column for name, column in columns.items()})
+        rows = choices_in(table, source, self.columns, progress)
+        return TextTable.of(table), [None if each is None else ChoiceRow(each.context, each.choices) for each in rows]

@@ -15,7 +15,7 @@ from regard.metrics.bootstrap import Statistic
 from regard.models.base.family import Kind
 from regard.pipelines.head_scores import Scores, mean_nll, softmax
 from regard.progress import SILENT, Progress
-from regard.tasks.choose.pipeline import MultipleChoice, encode_choice_rows
+from regard.tasks.choose.pipeline import ChoiceOptions, ChoiceResult, ChoiceRow, MultipleChoice, encode_choice_rows
 from regard.tasks.choose.settings import ChooseSettings
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
 from regard.tasks.finetune.base import Columns, HeadTask, Settings
@@ -42,10 +42,14 @@ class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
         Operation(
             "choose",
             "Choose among continuations.",
-            "CONTEXT CHOICE CHOICE",
-            '"a context" "one continuation" "another"',
-            'chooser("a context", ["one continuation", "another"]).choice',
-            "chooser",
+            ChoiceRow,
+            ("context", "choices"),
+            ChoiceOptions,
+            ChoiceResult,
+            arguments="CONTEXT CHOICE CHOICE",
+            example='"a context" "one continuation" "another"',
+            call='chooser("a context", ["one continuation", "another"]).choice',
+            variable="chooser",
         ),
     )
     init_from = InitFrom({kind: FINE_TUNING_RATES[kind] for kind in KINDS}, has_new_head=True)

@@ -1,69 +1,58 @@
 """Classification pipeline: the label of a text or text pair."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Annotated
 
-from regard.pipelines.head_scores import softmax
-from regard.progress import SILENT, Progress
+from regard.config.schema import Doc
+from regard.pipelines.base import Options, Plain, Result
+from regard.pipelines.head_scores import Scores, softmax
+from regard.pipelines.inputs import TextRow
 from regard.tasks.classify.records import ClassifyFacts
-from regard.tasks.finetune.pipeline import Lines, TextPipeline, Texts
+from regard.tasks.finetune.pipeline import TextPipeline
+
+
+class ClassifyOptions(Options):
+    """Options of classification: none."""
 
 
 @dataclass(frozen=True)
-class Classification:
+class Classification(Result):
     """The most probable label of a text or text pair, and the probability of every label."""
 
-    texts: tuple[str, ...]
-    label: str
-    probabilities: dict[str, float]
-    is_truncated: bool
-    """The text was longer than the maximum length, and its end was left out."""
+    row: TextRow
+    label: Annotated[str, Doc("The most probable label.")]
+    probabilities: Annotated[dict[str, float], Doc("The probability of every label.")]
+    is_truncated: Annotated[bool, Doc("The text was longer than the maximum length, and its end was left out.")]
+
+    columns = ("label", "probabilities")
+
+    @property
+    def text(self) -> str:
+        """The label."""
+        return self.label
 
     @property
     def probability(self) -> float:
         """The probability of the label."""
         return self.probabilities[self.label]
 
+    def to_dict(self) -> Plain:
+        """Return the row, the label with its probability, and that of every label."""
+        return super().to_dict() | {"probability": self.probability}
 
-class Classifier(TextPipeline):
+
+class Classifier(TextPipeline[ClassifyOptions, Classification]):
     """Predicts the label of texts or text pairs."""
+
+    options_class = ClassifyOptions
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels, in the order of the outputs."""
         return tuple(ClassifyFacts.read(self.bundle).labels)
 
-    @overload
-    def __call__(self, text: Texts, *, lines: Lines = None, progress: Progress = SILENT) -> Classification: ...
-    @overload
-    def __call__(
-        self,
-        text: list[str] | list[tuple[str, str]],
-        *,
-        lines: Lines = None,
-        progress: Progress = SILENT,
-    ) -> list[Classification]: ...
-    def __call__(
-        self,
-        text: Texts | list[str] | list[tuple[str, str]],
-        *,
-        lines: Lines = None,
-        progress: Progress = SILENT,
-    ) -> Classification | list[Classification]:
-        """Classify one text (or pair, as a tuple), or a list of them, in order.
-
-        `lines` are their line numbers, for messages.
-        """
-        if isinstance(text, str | tuple):
-            return self._classify([text], lines or [1], progress)[0]
-        return self._classify(text, lines or range(1, len(text) + 1), progress)
-
-    def _classify(self, given: Sequence[Texts], lines: Sequence[int], progress: Progress) -> list[Classification]:
-        labels = self.labels
-        results = []
-        for texts, scores, is_truncated in self._predict(given, lines, progress):
-            probabilities = softmax(scores)
-            label = labels[int(probabilities.argmax())]
-            results.append(Classification(texts, label, dict(zip(labels, probabilities.tolist())), is_truncated))
-        return results
+    def result(self, row: TextRow, scores: Scores, is_truncated: bool, options: ClassifyOptions) -> Classification:
+        """Return the most probable label."""
+        labels, probabilities = self.labels, softmax(scores)
+        label = labels[int(probabilities.argmax())]
+        return Classification(row, label, dict(zip(labels, probabilities.tolist())), is_truncated)

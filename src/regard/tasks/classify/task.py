@@ -15,8 +15,9 @@ from regard.metrics.bootstrap import Statistic
 from regard.metrics.classification import label_scores, label_statistics
 from regard.models.base.family import Kind
 from regard.pipelines.head_scores import Scores, mean_nll, softmax
+from regard.pipelines.inputs import TextRow
 from regard.progress import SILENT, Progress
-from regard.tasks.classify.pipeline import Classifier
+from regard.tasks.classify.pipeline import Classification, Classifier, ClassifyOptions
 from regard.tasks.classify.records import ClassifyFacts
 from regard.tasks.classify.settings import ClassifySettings
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
@@ -53,7 +54,18 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
         ScoreName("matthews", "Matthews %"),
     )
     operations = (
-        Operation("classify", "Label texts.", "TEXT", '"your text"', 'classifier("your text").label', "classifier"),
+        Operation(
+            "classify",
+            "Label texts.",
+            TextRow,
+            ("text", "second"),
+            ClassifyOptions,
+            Classification,
+            arguments="TEXT",
+            example='"your text"',
+            call='classifier("your text").label',
+            variable="classifier",
+        ),
     )
     init_from = InitFrom({kind: FINE_TUNING_RATES[kind] for kind in KINDS}, has_new_head=True)
     shows_imbalance = True

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import TextData, TextSource
 from regard.models.base.settings import ModelSettings
+from regard.pipelines.base import Options
+from regard.pipelines.encoder_results import TokenVectors
+from regard.pipelines.inputs import SingleText, TextRow
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -55,16 +58,25 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
         Operation(
             "embed",
             "Embed the words of texts in their context.",
-            "TEXT --tokens",
-            '"The bank lent her money." --tokens',
-            'elmo.tokens("The bank lent her money.").vectors',
-            "elmo",
+            SingleText,
+            ("text",),
+            Options,
+            TokenVectors,
+            method="tokens",
+            arguments="TEXT --tokens",
+            example='"The bank lent her money." --tokens',
+            call='elmo.tokens("The bank lent her money.").vectors',
+            variable="elmo",
         ),
         Operation(
             "similar",
             "Compare texts, or a word in two contexts.",
-            "TEXT TEXT",
-            '"She sat on the bank of the river." "The bank lent her money." --word bank',
+            TextRow,
+            ("text", "second"),
+            Options,
+            float,
+            method="similar",
+            example='"She sat on the bank of the river." "The bank lent her money." --word bank',
         ),
     )
     init_from = InitFrom({"bidirectional-lm": CONTINUED_RATE})

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 E = TypeVar("E")
 F = TypeVar("F", bound=HeadFacts)
-P = TypeVar("P", bound=HeadPipeline)
+P = TypeVar("P", bound=HeadPipeline[Any, Any, Any])
 
 Columns = Mapping[str, Any]
 """The columns of a table, as settings name them."""

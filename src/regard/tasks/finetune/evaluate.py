@@ -20,7 +20,7 @@ ERRORS = 10
 
 
 def evaluate_examples(
-    task: AnyHeadTask, pipeline: HeadPipeline, chosen: EvalSet, progress: Progress = SILENT
+    task: AnyHeadTask, pipeline: HeadPipeline[Any, Any, Any], chosen: EvalSet, progress: Progress = SILENT
 ) -> Evaluation:
     """Return the metrics of a pipeline on a set."""
     bundle, facts = pipeline.bundle, task.read_facts(pipeline.bundle)

@@ -1,28 +1,28 @@
 """The base of the pipelines of models with a head."""
 
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.encoding.labeled import EncodedExamples, encode_texts
 from regard.data.encoding.templates import SequenceTemplate
-from regard.data.sources.lines import is_text
 from regard.errors import DataError
 from regard.inspection.record import exclusive
 from regard.models.families import is_bidirectional
+from regard.pipelines.base import Options, Pipeline, Result
 from regard.pipelines.head_scores import Encoded, Scores, head_outputs
+from regard.pipelines.inputs import TextRow, check_text
 from regard.progress import SILENT, Progress
 from regard.tasks.finetune.records import HeadFacts, TextFacts
-
-Texts = str | tuple[str, str]
-"""One text, or the two of a pair."""
 
 BATCH_TOKENS = {"cpu": 8192, "cuda": 65536}
 """Padded tokens of a batch, by device."""
 
-Lines = Sequence[int] | None
-"""Line numbers of texts, for messages."""
+R = TypeVar("R")
+O = TypeVar("O", bound=Options)  # noqa: E741
+A = TypeVar("A", bound=Result)
 
 
 def template_of(bundle: Bundle) -> SequenceTemplate:
@@ -40,27 +40,15 @@ def encode_rows(
     return replace(encoded, uses_pooling=bundle.head is not None and bundle.head.pooling != "token")
 
 
-class HeadPipeline:
+class HeadPipeline(Pipeline[R, O, A]):
     """A model with a head, and its tokenizer."""
 
     def __init__(self, bundle: Bundle) -> None:
-        self.bundle = bundle
-        self.model: Any = bundle.model
+        super().__init__(bundle)
         self.tokenizer = bundle.tokenizers["tokenizer"]
         self.template = template_of(bundle)
-        self.device = next(bundle.model.parameters()).device
         self.max_length = HeadFacts.read(bundle).max_length
         """Maximum length of a sequence in tokens, special tokens included."""
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """The settings of the model and the facts of its task."""
-        return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The columns of the training table, by their setting; empty where there was no table."""
-        return dict(HeadFacts.read(self.bundle).columns)
 
     @property
     def mix(self) -> dict[str, float] | None:
@@ -78,46 +66,32 @@ class HeadPipeline:
             return head_outputs(self.model, examples, self.device, self.batch_tokens, progress)
 
 
-class TextPipeline(HeadPipeline):
+class TextPipeline(HeadPipeline[TextRow, O, A]):
     """A model of single texts or of text pairs."""
+
+    row = TextRow
+    inputs = ("text", "second")
 
     @property
     def texts(self) -> int:
-        """The number of texts of an example: one, or two."""
+        """The number of texts of a row: one, or two."""
         return TextFacts.read(self.bundle).texts
 
-    def _predict(
-        self, given: Sequence[Texts], lines: Sequence[int], progress: Progress
-    ) -> Iterator[tuple[tuple[str, ...], Scores, bool]]:
-        """Yield the texts of each example, the outputs of the head, and whether it was truncated."""
-        rows = [as_texts(each, f"line {line:,}") for line, each in zip(lines, given, strict=True)]
-        for line, texts in zip(lines, rows, strict=True):
-            check_count(texts, self.texts, f"line {line:,}")
-            check_texts(texts, f"line {line:,}")
-        stripped = [tuple(text.strip() for text in texts) for texts in rows]  # as in training
+    def check(self, row: TextRow, options: O, where: str) -> None:
+        """Refuse another number of texts than the model takes, and what is not text."""
+        if len(row.texts) != self.texts:
+            what = "one text" if self.texts == 1 else "text pairs"
+            raise DataError(f"{where}: this model takes {what}, but {len(row.texts)} were given.")
+        for text in row.texts:
+            check_text(text, where)
+
+    def predict(self, rows: Sequence[TextRow], options: O, progress: Progress = SILENT) -> list[A]:
+        """Return the result of each row."""
+        stripped = [tuple(text.strip() for text in row.texts) for row in rows]  # as in training
         encoded = encode_rows(self.bundle, stripped, [0] * len(rows))
-        return zip(rows, self._scores(encoded, progress), encoded.is_truncated.tolist(), strict=True)
+        outputs = zip(rows, self._scores(encoded, progress), encoded.is_truncated.tolist(), strict=True)
+        return [self.result(*each, options) for each in outputs]
 
-
-def as_texts(given: Any, where: str) -> tuple[str, ...]:
-    """Return one text or those of a pair as a tuple; anything else (NaN of a data frame, a number) is refused."""
-    texts = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, tuple | list) else (None,)
-    if not all(isinstance(text, str) for text in texts):
-        raise DataError(f"{where} is {given!r} and not text; leave it out, or give it as text.")
-    return texts
-
-
-def check_texts(texts: Sequence[str], where: str) -> None:
-    """Refuse empty texts and invalid Unicode."""
-    for text in texts:
-        if not text.strip():
-            raise DataError(f"{where} is empty; give some text.")
-        if not is_text(text):
-            raise DataError(f"{where} is not UTF-8 text; convert it first.")
-
-
-def check_count(texts: Sequence[str], wanted: int, where: str) -> None:
-    """Refuse another number of texts than the model takes."""
-    if len(texts) != wanted:
-        what = "one text" if wanted == 1 else "text pairs"
-        raise DataError(f"{where}: this model takes {what}, but {len(texts)} were given.")
+    @abstractmethod
+    def result(self, row: TextRow, scores: Scores, is_truncated: bool, options: O) -> A:
+        """Return the result of a row from the outputs of the head."""

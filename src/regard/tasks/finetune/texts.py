@@ -79,7 +79,7 @@ class TextHeadTask(HeadTask[LabeledRow, F, P]):
 def _of_pairs(operation: Operation) -> Operation:
     return replace(
         operation,
-        usage="TEXT TEXT",
+        arguments="TEXT TEXT",
         example=f'{operation.example} "and another"',
-        call=operation.call.replace('"your text")', '("your text", "and another"))'),
+        call=operation.call.replace('"your text"', '"your text", "and another"'),
     )

@@ -8,7 +8,10 @@ from pydantic import Field
 
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import TextData, TextSource
+from regard.decoding.settings import GenerateSettings
 from regard.models.base.settings import ModelSettings
+from regard.pipelines.base import Options
+from regard.pipelines.inputs import SingleText
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -24,6 +27,7 @@ from regard.tasks.declarations import (
 )
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.language_model.records import LanguageFacts, LanguageScores
+from regard.tasks.language_model.results import Completion, TextScore
 from regard.tasks.language_model.settings import LanguageSettings
 from regard.tasks.record import RunRecord
 from regard.tasks.text.checks import text_checks
@@ -69,12 +73,16 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
         Operation(
             "generate",
             "Continue text.",
-            "TEXT",
-            '"Once upon a time"',
-            'generator("Once upon a time").text',
-            "generator",
+            SingleText,
+            ("text",),
+            GenerateSettings,
+            Completion,
+            streams=True,
+            example='"Once upon a time"',
+            call='generator("Once upon a time").text',
+            variable="generator",
         ),
-        Operation("score", "Score text.", "TEXT", ""),
+        Operation("score", "Score text.", SingleText, ("text",), Options, TextScore, method="score"),
     )
     evaluation = LanguageEvaluation
     init_from = InitFrom({"causal-lm": CONTINUED_RATE}, takes_word_vectors=True)

@@ -4,9 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy import ndarray
+
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import DocumentSource, MaskedTextData
 from regard.models.base.settings import ModelSettings
+from regard.pipelines.base import Options
+from regard.pipelines.encoder_results import MaskFilling
+from regard.pipelines.inputs import SingleText, TextRow
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -60,13 +65,20 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
         Operation(
             "fill",
             "Fill masked tokens.",
-            '"A text with a [MASK] in it."',
-            '"Your text with a [MASK] in it."',
-            'encoder.fill("Your text with a [MASK] in it.").filled',
-            "encoder",
+            SingleText,
+            ("text",),
+            Options,
+            MaskFilling,
+            method="fill",
+            arguments='"A text with a [MASK] in it."',
+            example='"Your text with a [MASK] in it."',
+            call='encoder.fill("Your text with a [MASK] in it.").filled',
+            variable="encoder",
         ),
-        Operation("embed", "Embed texts.", "TEXT", '"your text"'),
-        Operation("similar", "Compare texts.", "TEXT TEXT", ""),
+        Operation(
+            "embed", "Embed texts.", SingleText, ("text",), Options, ndarray, method="embed", example='"your text"'
+        ),
+        Operation("similar", "Compare texts.", TextRow, ("text", "second"), Options, float, method="similar"),
     )
     init_from = InitFrom({"encoder": CONTINUED_RATE}, may_change=("next_sentence_head",))
 

@@ -1,51 +1,42 @@
 """Regression pipeline: a number for a text, or the similarity of a text pair."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Annotated
 
-from regard.progress import SILENT, Progress
-from regard.tasks.finetune.pipeline import Lines, TextPipeline, Texts
+from regard.config.schema import Doc
+from regard.pipelines.base import Options, Result
+from regard.pipelines.head_scores import Scores
+from regard.pipelines.inputs import TextRow
+from regard.tasks.finetune.pipeline import TextPipeline
 from regard.tasks.regress.records import RegressFacts
 
 
+class RegressOptions(Options):
+    """Options of regression: none."""
+
+
 @dataclass(frozen=True)
-class Regression:
+class Regression(Result):
     """The predicted number of a text or text pair."""
 
-    texts: tuple[str, ...]
-    number: float
-    is_truncated: bool
-    """The text was longer than the maximum length, and its end was left out."""
+    row: TextRow
+    number: Annotated[float, Doc("The predicted number, in the units of the training set.")]
+    is_truncated: Annotated[bool, Doc("The text was longer than the maximum length, and its end was left out.")]
+
+    columns = ("number",)
+
+    @property
+    def text(self) -> str:
+        """The number with four decimals."""
+        return f"{self.number:.4f}"
 
 
-class Regressor(TextPipeline):
+class Regressor(TextPipeline[RegressOptions, Regression]):
     """Predicts a number for texts or text pairs."""
 
-    @overload
-    def __call__(self, text: Texts, *, lines: Lines = None, progress: Progress = SILENT) -> Regression: ...
-    @overload
-    def __call__(
-        self, text: list[str] | list[tuple[str, str]], *, lines: Lines = None, progress: Progress = SILENT
-    ) -> list[Regression]: ...
-    def __call__(
-        self,
-        text: Texts | list[str] | list[tuple[str, str]],
-        *,
-        lines: Lines = None,
-        progress: Progress = SILENT,
-    ) -> Regression | list[Regression]:
-        """Predict for one text (or pair, as a tuple), or a list of them, in order.
+    options_class = RegressOptions
 
-        `lines` are their line numbers, for messages.
-        """
-        if isinstance(text, str | tuple):
-            return self._regress([text], lines or [1], progress)[0]
-        return self._regress(text, lines or range(1, len(text) + 1), progress)
-
-    def _regress(self, given: Sequence[Texts], lines: Sequence[int], progress: Progress) -> list[Regression]:
+    def result(self, row: TextRow, scores: Scores, is_truncated: bool, options: RegressOptions) -> Regression:
+        """Return the predicted number."""
         facts = RegressFacts.read(self.bundle)
-        return [
-            Regression(texts, facts.center + facts.spread * float(score), is_truncated)
-            for texts, score, is_truncated in self._predict(given, lines, progress)
-        ]
+        return Regression(row, facts.center + facts.spread * float(scores), is_truncated)

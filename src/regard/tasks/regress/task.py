@@ -18,6 +18,7 @@ from regard.metrics.regression import regression_scores, regression_statistics
 from regard.models.base.family import Kind
 from regard.models.base.settings import HeadSettings
 from regard.pipelines.head_scores import Scores
+from regard.pipelines.inputs import TextRow
 from regard.progress import SILENT, Progress
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
 from regard.tasks.finetune.base import Settings
@@ -26,7 +27,7 @@ from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreNa
 from regard.tasks.finetune.settings import Pooling
 from regard.tasks.finetune.texts import TextHeadTask
 from regard.tasks.init_from import FINE_TUNING_RATES, pretrained_embeds
-from regard.tasks.regress.pipeline import Regressor
+from regard.tasks.regress.pipeline import Regression, RegressOptions, Regressor
 from regard.tasks.regress.records import RegressFacts
 from regard.tasks.regress.settings import RegressSettings
 
@@ -52,7 +53,18 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
     )
     score_names = (ScoreName("spearman", "Spearman %"), ScoreName("pearson", "Pearson %"))
     operations = (
-        Operation("regress", "Predict numbers.", "TEXT", '"your text"', 'regressor("your text").number', "regressor"),
+        Operation(
+            "regress",
+            "Predict numbers.",
+            TextRow,
+            ("text", "second"),
+            RegressOptions,
+            Regression,
+            arguments="TEXT",
+            example='"your text"',
+            call='regressor("your text").number',
+            variable="regressor",
+        ),
     )
     init_from = InitFrom({kind: FINE_TUNING_RATES[kind] for kind in KINDS}, has_new_head=True)
     is_number = True

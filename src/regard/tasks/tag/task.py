@@ -27,7 +27,7 @@ from regard.tasks.finetune.pipeline import template_of
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.finetune.records import LabelFacts
 from regard.tasks.init_from import FINE_TUNING_RATES
-from regard.tasks.tag.pipeline import Tagger, sentence_scores
+from regard.tasks.tag.pipeline import Tagger, Tagging, TagOptions, WordsRow, sentence_scores
 from regard.tasks.tag.settings import TagSettings
 
 KINDS: tuple[Kind, ...] = ("encoder", "bidirectional-lm", "embeddings")
@@ -49,7 +49,20 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
         Metric("accuracy", "accuracy", is_validated=True),
     )
     score_names = (ScoreName("f1", "F1 %", "conlleval"), ScoreName("accuracy", "word accuracy %"))
-    operations = (Operation("tag", "Tag words.", "TEXT", '"Your text."', 'tagger("Your text.").spans', "tagger"),)
+    operations = (
+        Operation(
+            "tag",
+            "Tag words.",
+            WordsRow,
+            ("text", "words"),
+            TagOptions,
+            Tagging,
+            arguments="TEXT",
+            example='"Your text."',
+            call='tagger("Your text.").spans',
+            variable="tagger",
+        ),
+    )
     init_from = InitFrom({kind: FINE_TUNING_RATES[kind] for kind in KINDS}, has_new_head=True)
     unit = "sentence"
     no_examples = "no sentence has words and tags."

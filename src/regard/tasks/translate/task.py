@@ -9,8 +9,10 @@ from pydantic import Field
 
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.pairs import PairData, PairSource
+from regard.decoding.settings import DecodeSettings
 from regard.errors import ConfigError, DataError
 from regard.models.base.settings import ModelSettings
+from regard.pipelines.inputs import SingleText, TextRow
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -27,6 +29,7 @@ from regard.tasks.declarations import (
 from regard.tasks.evaluation import Evaluation, decoding_words
 from regard.tasks.record import RunRecord
 from regard.tasks.translate.records import PairReport, TranslateFacts, TranslationPassport, TranslationScores
+from regard.tasks.translate.results import PairScore, Translation
 from regard.tasks.translate.schema import translate_settings
 from regard.tasks.translate.settings import PairRunSettings
 
@@ -84,9 +87,26 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
     loss_curve = LossCurve("target token")
     operations = (
         Operation(
-            "translate", "Translate text.", "TEXT", '"your text"', 'translator("your text").text', "translator"
+            "translate",
+            "Translate text.",
+            SingleText,
+            ("text",),
+            DecodeSettings,
+            Translation,
+            example='"your text"',
+            call='translator("your text").text',
+            variable="translator",
         ),
-        Operation("score", "Score given translations.", "--source FILE --target FILE", ""),
+        Operation(
+            "score",
+            "Score given translations.",
+            TextRow,
+            ("text", "second"),
+            DecodeSettings,
+            PairScore,
+            method="score",
+            arguments="--source FILE --target FILE",
+        ),
     )
     evaluation = TranslateEvaluation
     init_from = InitFrom(dict.fromkeys(("seq2seq", "conditional-masked-lm"), CONTINUED_RATE), takes_word_vectors=True)

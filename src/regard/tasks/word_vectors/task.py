@@ -10,6 +10,8 @@ from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import DocumentSource
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
+from regard.pipelines.base import Options
+from regard.pipelines.word_vectors import Neighbor, WordRow
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -52,9 +54,17 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
     loss_curve = LossCurve("pair of words", "pair")
     operations = (
         Operation(
-            "vectors neighbors", "List the nearest words.", "WORD", "WORD", 'vectors.neighbors("word")', "vectors"
+            "vectors neighbors",
+            "List the nearest words.",
+            WordRow,
+            ("word",),
+            Options,
+            Neighbor,
+            method="neighbors",
+            example="WORD",
+            call='vectors.neighbors("word")',
+            variable="vectors",
         ),
-        Operation("convert", "Write them as a file.", "--to word2vec", "--to word2vec"),
     )
     has_trials = False
 
