@@ -23,8 +23,24 @@ def test_the_command_line_starts_without_torch():
 def test_the_public_names_are_there():
     import regard
 
-    assert callable(regard.train) and callable(regard.load) and callable(regard.evaluate) and callable(regard.resume)
-    assert set(regard.__all__) == {"RegardError", "__version__", "evaluate", "load", "resume", "train"}
+    functions = "train resume load load_encoder evaluate plan doctor race transfer export runs tasks presets recipes"
+    classes = (
+        "Run Pipeline Result Translator Generator Encoder Classifier Regressor Tagger QuestionAnswerer "
+        "MultipleChoice WordVectors Evaluation Comparison Trace Settings"
+    )
+    errors = "RegardError ConfigError DataError CheckpointError RunError RunInterrupted"
+    assert dir(regard) == sorted(["__version__", *f"{functions} {classes} {errors}".split()])
+    assert all(callable(getattr(regard, name)) for name in functions.split())
+    assert all(isinstance(getattr(regard, name), type) for name in f"{classes} {errors}".split())
+
+
+def test_a_package_with_the_name_of_a_function_is_called_like_it(tmp_path):
+    import regard
+    import regard.runs.train
+    import regard.tasks.load
+
+    assert regard.tasks() == regard.api.tasks() and "translate" in regard.tasks()
+    assert regard.tasks.load.load is regard.load and regard.runs(tmp_path) == []
 
 
 def test_modules_of_settings_load_no_torch():

@@ -15,7 +15,7 @@ from regard.models.heads import ModelWithHead
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.pooling import cosine
 from regard.progress import Progress
-from regard.tasks.load import load_encoder, load_masked
+from regard.tasks.load import load, load_encoder
 
 TEXTS = [WORDS[0], "dog", "", WORDS[1], "the cat sleeps", "the dog and the cat", "a ball", "dog"]
 MASKED = [
@@ -288,13 +288,13 @@ def test_models_of_other_families_and_tasks_are_refused(encoder, tmp_path):
         f"embeds texts; use it with regard generate, score or regard evaluate."
     )
     with pytest.raises(ConfigError) as error:
-        load_masked(tmp_path / "gpt")
+        load(tmp_path / "gpt", task="masked-language-model")
     assert str(error.value) == (
         f"{tmp_path / 'gpt'}: this is a language model, not a masked language model; use it with regard generate, "
         f"score or regard evaluate."
     )
     write_bundle(tmp_path / "bert", encoder.bundle)
-    assert isinstance(load_masked(tmp_path / "bert"), Encoder)
+    assert isinstance(load(tmp_path / "bert", task="masked-language-model"), Encoder)
     np.testing.assert_allclose(load_encoder(tmp_path / "bert").embed("dog"), encoder.embed("dog"))
 
 

@@ -12,20 +12,9 @@ from regard.checkpoint.bundle import write_bundle
 from regard.errors import CheckpointError, ConfigError
 from regard.interop.huggingface.write import write
 from regard.pipelines.encoder import Encoder
-from regard.pipelines.word_average import WordAverageEncoder
 from regard.pipelines.word_vectors import WordVectors
 from regard.tasks.language_model.pipeline import Generator
-from regard.tasks.load import (
-    load,
-    load_encoder,
-    load_generator,
-    load_masked,
-    load_text_vectors,
-    load_tokenizer,
-    load_translator,
-    read_model,
-    read_task,
-)
+from regard.tasks.load import load, load_encoder, load_tokenizer, read_model, read_task
 from regard.tasks.translate.pipeline import Translator
 
 
@@ -64,13 +53,15 @@ def test_every_path_becomes_the_pipeline_of_its_task(folder):
 
 def test_a_model_of_another_task_is_refused_with_its_commands(folder):
     path = folder / "language"
-    assert refusal(ConfigError, lambda: load_translator(path)).startswith(
+    assert refusal(ConfigError, lambda: load(path, task="translate")).startswith(
         f"{path}: this is a language model, not a translator; use it with regard generate"
     )
     assert "not a language model; use it with regard translate, score or regard evaluate." in refusal(
-        ConfigError, lambda: load_generator(folder / "translator")
+        ConfigError, lambda: load(folder / "translator", task="language-model")
     )
-    assert f"{path}: this is a language model, not a " in refusal(ConfigError, lambda: load_masked(path))
+    assert f"{path}: this is a language model, not a " in refusal(
+        ConfigError, lambda: load(path, task="masked-language-model")
+    )
 
 
 def test_an_encoder_is_loaded_whatever_its_task_and_nothing_else_is(folder):
@@ -82,9 +73,10 @@ def test_an_encoder_is_loaded_whatever_its_task_and_nothing_else_is(folder):
     )
 
 
-def test_texts_are_embedded_by_word_vectors_or_an_encoder(folder):
-    assert isinstance(load_text_vectors(folder / "glove.txt"), WordAverageEncoder)
-    assert isinstance(load_text_vectors(folder / "encoder"), Encoder)
+def test_a_file_of_word_vectors_is_refused_for_another_task(folder):
+    assert "glove.txt: this is a table of word vectors, not a translator; use it with regard vectors" in refusal(
+        ConfigError, lambda: load(folder / "glove.txt", task="translate")
+    )
 
 
 def test_options_that_a_task_lacks_are_refused(folder):

@@ -12,7 +12,7 @@ from regard.errors import ConfigError, DataError
 from regard.progress import Progress
 from regard.reporting.bars import as_progress
 from regard.runs.execute import RunSpec, execute
-from regard.runs.planning.recipes import Recipe, find_recipe, resolve_run
+from regard.runs.planning.recipes import Recipe, chosen_recipe, resolve_run
 from regard.runs.run import Run
 from regard.runs.store.folder import DATA, RunFolder, claim, missing_folders, removed_if_empty
 from regard.tasks.contract import find_task
@@ -36,7 +36,7 @@ def train(
     they are written to the run's folder first, so that the run can be resumed. `progress`: None shows bars in a
     terminal or notebook, False nothing. A signal stops the run, saved, with KeyboardInterrupt or RunInterrupted.
     """
-    chosen = _recipe(recipe)
+    chosen = chosen_recipe(recipe)
     shown = as_progress(progress)
     path = Path(out) if out is not None else Path("runs") / chosen.name
     lines = None if data is None else _lines(str(chosen.values.get("task")), data)
@@ -51,18 +51,6 @@ def train(
             return execute(run, spec, shown)
         with _written(lines, file, run):
             return execute(run, spec, shown)
-
-
-def _recipe(given: str | Path | Mapping[str, Any]) -> Recipe:
-    """Return the recipe of a name, of a file, or of nested settings."""
-    if isinstance(given, (str, Path)):
-        return find_recipe(str(given))
-    if not isinstance(given, Mapping):
-        raise ConfigError(
-            "recipe: name a recipe, a task or a TOML file; rows go in as data=rows, such as "
-            'regard.train("translate", data=pairs).'
-        )
-    return Recipe(str(given.get("task", "run")), "the call", given)
 
 
 @contextmanager

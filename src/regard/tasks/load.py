@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import torch
 
@@ -15,8 +15,7 @@ from regard.interop.huggingface.read import read as read_hugging_face
 from regard.interop.huggingface.read import read_task as read_hugging_face_task
 from regard.models.families import family
 from regard.pipelines.encoder import Encoder
-from regard.pipelines.word_average import WordAverageEncoder
-from regard.pipelines.word_vectors import WordVectors, load_word_vectors, names_word_vectors
+from regard.pipelines.word_vectors import WordVectors
 from regard.tasks.answer.pipeline import QuestionAnswerer
 from regard.tasks.choose.pipeline import MultipleChoice
 from regard.tasks.classify.pipeline import Classifier
@@ -32,73 +31,84 @@ from regard.tasks.translate.pipeline import Translator
 from regard.text.tokenizer import Tokenizer
 from regard.training.device.machine import choose_device, choose_precision, keep_freed_memory
 
+Source = str | Path
+"""A run, a checkpoint folder, hf: and a Hugging Face folder, or a file of word vectors."""
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
+@overload
 def load(
-    path: str | Path,
+    path: Source,
     device: str = "auto",
     *,
-    ensemble: Sequence[str | Path] = (),
+    task: Literal["translate"],
     precision: str = "fp32",
+    ensemble: Sequence[Source] = (),
+) -> Translator: ...
+@overload
+def load(
+    path: Source,
+    device: str = "auto",
+    *,
+    task: Literal["language-model"],
+    precision: str = "fp32",
+    quantize: str = "none",
+) -> Generator: ...
+@overload
+def load(
+    path: Source, device: str = "auto", *, task: Literal["masked-language-model"], precision: str = "fp32"
+) -> Encoder: ...
+@overload
+def load(path: Source, device: str = "auto", *, task: Literal["elmo"], precision: str = "fp32") -> ElmoEncoder: ...
+@overload
+def load(path: Source, device: str = "auto", *, task: Literal["vectors"], precision: str = "fp32") -> WordVectors: ...
+@overload
+def load(path: Source, device: str = "auto", *, task: Literal["classify"], precision: str = "fp32") -> Classifier: ...
+@overload
+def load(path: Source, device: str = "auto", *, task: Literal["regress"], precision: str = "fp32") -> Regressor: ...
+@overload
+def load(path: Source, device: str = "auto", *, task: Literal["tag"], precision: str = "fp32") -> Tagger: ...
+@overload
+def load(
+    path: Source, device: str = "auto", *, task: Literal["answer"], precision: str = "fp32"
+) -> QuestionAnswerer: ...
+@overload
+def load(
+    path: Source, device: str = "auto", *, task: Literal["choose"], precision: str = "fp32"
+) -> MultipleChoice: ...
+@overload
+def load(
+    path: Source,
+    device: str = "auto",
+    *,
+    task: str | None = None,
+    precision: str = "fp32",
+    ensemble: Sequence[Source] = (),
+    quantize: str = "none",
+) -> Any: ...
+def load(
+    path: Source,
+    device: str = "auto",
+    *,
+    task: str | None = None,
+    precision: str = "fp32",
+    ensemble: Sequence[Source] = (),
     quantize: str = "none",
 ) -> Any:
     """Return the pipeline of a run (its best checkpoint), a checkpoint folder, or hf: and a Hugging Face folder.
 
-    `ensemble` adds translators whose probabilities are averaged. Precision bf16 has three decimal digits: twice as
-    fast for a large model, with almost always the same text. `quantize` speeds up a language model on a CPU with int8
-    weights, for slightly higher perplexity. A file is a table of word vectors (word2vec or GloVe).
+    With `task` the result is typed, and a model of another task is refused. `ensemble` adds translators whose
+    probabilities are averaged. Precision bf16 has three decimal digits: twice as fast for a large model, with almost
+    always the same text. `quantize` speeds up a language model on a CPU with int8 weights, for slightly higher
+    perplexity. A file is a table of word vectors (word2vec or GloVe).
     """
     if Path(path).is_file():
+        _find_task(path, "vectors", task)
         return WordVectors.of_file(Path(path))
-    return _load(path, device, precision, None, ensemble, quantize)
+    return _load(path, device, precision, task, ensemble, quantize)
 
 
-def load_translator(
-    path: str | Path, device: str = "auto", *, ensemble: Sequence[str | Path] = (), precision: str = "fp32"
-) -> Translator:
-    """Return the translator at a path as `load` does; a model of another task is refused."""
-    return _load(path, device, precision, "translate", ensemble)
-
-
-def load_generator(
-    path: str | Path, device: str = "auto", *, precision: str = "fp32", quantize: str = "none"
-) -> Generator:
-    """Return the language model at a path as `load` does; a model of another task is refused."""
-    return _load(path, device, precision, "language-model", quantize=quantize)
-
-
-def load_classifier(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Classifier:
-    """Return the classifier at a path as `load` does; a model of another task is refused."""
-    return _load(path, device, precision, "classify")
-
-
-def load_regressor(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Regressor:
-    """Return the regression model at a path as `load` does; a model of another task is refused."""
-    return _load(path, device, precision, "regress")
-
-
-def load_chooser(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> MultipleChoice:
-    """Return the multiple-choice model at a path as `load` does; a model of another task is refused."""
-    return _load(path, device, precision, "choose")
-
-
-def load_tagger(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Tagger:
-    """Return the tagger at a path as `load` does; a model of another task is refused."""
-    return _load(path, device, precision, "tag")
-
-
-def load_answerer(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> QuestionAnswerer:
-    """Return the question-answering model at a path as `load` does; a model of another task is refused."""
-    return _load(path, device, precision, "answer")
-
-
-def load_masked(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder:
-    """Return the masked language model at a path as `load` does; a model of another task is refused."""
-    return _load(path, device, precision, "masked-language-model")
-
-
-def load_encoder(path: str | Path, device: str = "auto", *, precision: str = "fp32") -> Encoder:
+def load_encoder(path: Source, device: str = "auto", *, precision: str = "fp32") -> Encoder:
     """Return the text encoder at a path, of any task and with any head."""
     bundle = _bundle(path, device, precision)
     kind = family(bundle.settings.family).kind
@@ -111,23 +121,14 @@ def load_encoder(path: str | Path, device: str = "auto", *, precision: str = "fp
     return ElmoEncoder(bundle) if kind == "bidirectional-lm" else Encoder(bundle)
 
 
-def load_text_vectors(
-    path: str | Path, device: str = "auto", *, precision: str = "fp32"
-) -> Encoder | WordAverageEncoder:
-    """Return an embedder of texts: a text encoder, or word vectors of a run or a file."""
-    if names_word_vectors(str(path)):
-        return WordAverageEncoder(load_word_vectors(path))
-    return load_encoder(path, device, precision=precision)
-
-
-def read_model(path: str | Path) -> Bundle:
+def read_model(path: Source) -> Bundle:
     """Return the model of a run or checkpoint, its decoding defaults checked, to be written in another form."""
     bundle = read_bundle(find_checkpoint(Path(path)))
     _find_task(path, bundle.task).check_bundle(bundle)
     return bundle
 
 
-def read_task(path: str | Path) -> str:
+def read_task(path: Source) -> str:
     """Return the name of the task of a run, a checkpoint folder, or hf: and a Hugging Face folder."""
     if str(path).startswith(HUGGING_FACE):
         return read_hugging_face_task(Path(str(path).removeprefix(HUGGING_FACE)))
@@ -146,7 +147,7 @@ def load_tokenizer(path: Path, side: str = "source") -> Tokenizer:
 
 
 def _load(
-    path: str | Path,
+    path: Source,
     device: str,
     precision: str,
     wanted: str | None,
@@ -174,7 +175,7 @@ def _load(
     return pipeline
 
 
-def _bundle(path: str | Path, device: str, precision: str, wanted: str | None = None) -> Bundle:
+def _bundle(path: Source, device: str, precision: str, wanted: str | None = None) -> Bundle:
     """Return the bundle of a model; one of another task than the wanted is refused."""
     if precision not in DTYPES:
         raise ConfigError(f'precision: "{precision}" is not one of {", ".join(DTYPES)}.')
@@ -192,7 +193,7 @@ def _bundle(path: str | Path, device: str, precision: str, wanted: str | None = 
     return bundle
 
 
-def _find_task(path: str | Path, name: str, wanted: str | None = None) -> AnyTask:
+def _find_task(path: Source, name: str, wanted: str | None = None) -> AnyTask:
     """Return a model's task; an unknown one, or another than the wanted, is refused."""
     if not registry.has_task(name):
         raise CheckpointError(f'{path}: its task "{name}" is unknown to this version of regard; upgrade it.')

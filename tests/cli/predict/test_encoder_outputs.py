@@ -34,7 +34,7 @@ class Counts:
 
 @pytest.fixture(autouse=True)
 def encoder(monkeypatch):
-    for name in ("load_encoder", "load_masked", "load_text_vectors"):
+    for name in ("load_encoder", "load"):
         monkeypatch.setattr(f"regard.tasks.load.{name}", lambda *_, **__: Counts())
 
 

@@ -9,7 +9,7 @@ import pytest
 from commands import bad, good, outside, refused
 from generators import STORIES, language_bundle, tokenizer_of
 from regard.checkpoint.bundle import write_bundle
-from regard.tasks.load import load_generator
+from regard.tasks.load import load
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def generator(run):
-    return load_generator(run, "cpu")
+    return load(run, "cpu", task="language-model")
 
 
 def test_one_prompt_is_shown_as_it_is_said(run, generator):

@@ -36,7 +36,7 @@ class Echo:
 @pytest.fixture
 def generator(monkeypatch):
     stub = Echo()
-    monkeypatch.setattr("regard.tasks.load.load_generator", lambda *_, **__: stub)
+    monkeypatch.setattr("regard.tasks.load.load", lambda *_, **__: stub)
     return stub
 
 
@@ -87,7 +87,7 @@ class Reverse:
 @pytest.fixture
 def translator(monkeypatch):
     stub = Reverse()
-    monkeypatch.setattr("regard.tasks.load.load_translator", lambda *_, **__: stub)
+    monkeypatch.setattr("regard.tasks.load.load", lambda *_, **__: stub)
     return stub
 
 

@@ -41,7 +41,7 @@ def test_labels_have_a_probability_and_blank_lines_none(loaded, lines, capsys):
     label = lambda text: Classification(
         TextRow(text), "long" if len(text) > 1 else "short", {"long": 0.7, "short": 0.3}, False
     )
-    loaded("load_classifier", lambda texts, **_: [label(text) for text in texts])
+    loaded("load", lambda texts, **_: [label(text) for text in texts])
     file = lines("aa", "", "b")
     classify.classify("run", file=file, quiet=True)
     assert capsys.readouterr().out == "long\t0.7000\n\nshort\t0.3000\n"
@@ -51,7 +51,7 @@ def test_labels_have_a_probability_and_blank_lines_none(loaded, lines, capsys):
 
 
 def test_numbers_are_printed_one_per_line(loaded, lines, capsys):
-    loaded("load_regressor", lambda texts, **_: [Regression(TextRow(text), len(text) / 3, False) for text in texts])
+    loaded("load", lambda texts, **_: [Regression(TextRow(text), len(text) / 3, False) for text in texts])
     regress.regress("run", file=lines("a", " ", "bb"), quiet=True)
     assert capsys.readouterr().out == "0.3333\n\n0.6667\n"
     regress.regress("run", ["abc"], quiet=True, json=True)
@@ -61,7 +61,7 @@ def test_numbers_are_printed_one_per_line(loaded, lines, capsys):
 def test_words_and_tags_end_with_a_blank_line_per_text(loaded, lines, capsys):
     span = TaggedSpan("b", "PER", 1, 2, 0.5)
     tagging = lambda text: Tagging(WordsRow(text), tuple(text), ("O", "B-PER")[: len(text)], (1.0, 0.5), (span,))
-    loaded("load_tagger", lambda texts, **_: [tagging(text) for text in texts])
+    loaded("load", lambda texts, **_: [tagging(text) for text in texts])
     tag.tag("run", file=lines("ab", "", "c"), quiet=True)
     assert capsys.readouterr().out == "a\tO\nb\tB-PER\n\n\nc\tO\n\n"
     tag.tag("run", ["ab"], quiet=True, json=True)
@@ -72,7 +72,7 @@ def test_words_and_tags_end_with_a_blank_line_per_text(loaded, lines, capsys):
 
 def test_words_of_a_conll_file_are_tagged_as_they_are(loaded, tmp_path, capsys):
     tagging = lambda words: Tagging(WordsRow(words=words), words, ("X",) * len(words), (), ())
-    loaded("load_tagger", lambda rows, **_: [tagging(row["words"]) for row in rows])
+    loaded("load", lambda rows, **_: [tagging(row["words"]) for row in rows])
     path = tmp_path / "a.conll"
     path.write_text("0 New-York\n1 is\n\n0 old\n")
     tag.tag("run", file=path, word_column="1", quiet=True)
@@ -81,7 +81,7 @@ def test_words_of_a_conll_file_are_tagged_as_they_are(loaded, tmp_path, capsys):
 
 def test_the_best_choice_has_its_index_probability_and_text(loaded, lines, capsys):
     result = lambda context, choices: ChoiceResult(ChoiceRow(context, choices), 1, (0.25, 0.75))
-    loaded("load_chooser", lambda rows, **_: [result(*row) for row in rows])
+    loaded("load", lambda rows, **_: [result(*row) for row in rows])
     choose.choose("run", file=lines("c\ta\tb  b", "", "d\te\tf"), quiet=True)
     assert capsys.readouterr().out == "1\t0.7500\tb b\n\n1\t0.7500\tf\n"
     choose.choose("run", ["c", "a", "b"], quiet=True, json=True)
@@ -95,7 +95,7 @@ def test_answers_follow_their_questions_and_keep_ids(loaded, lines, tmp_path, ca
         rows = [QuestionAndContext(*row) for row in rows]
         return [Answer(row, (answers := spans(row.context))[0], tuple(answers[1:]), -1.0) for row in rows]
 
-    loaded("load_answerer", answerer)
+    loaded("load", answerer)
     answer.answer("run", file=lines("who?\tanna", "", "what?\tkey"), count=2, quiet=True)
     assert capsys.readouterr().out == "1.0000\ta\n0.5000\tan\n\n1.0000\tk\n0.5000\tke\n"
     (tmp_path / "c.txt").write_text("text")

@@ -13,7 +13,7 @@ from regard.checkpoint.bundle import write_bundle
 from regard.errors import ConfigError
 from regard.nn.probes.trace import Trace
 from regard.runs.reports.attention import attention_layer
-from regard.tasks.load import load_encoder, load_generator, load_translator
+from regard.tasks.load import load, load_encoder
 
 GERMAN = "Der Hund schläft."
 
@@ -36,7 +36,7 @@ def test_a_translator_shows_the_source_tokens_that_each_output_token_attends_to(
     lines = [
         line.split("\t") for line in good("inspect", quick_run.path, GERMAN, "The dog sleeps.", "-k", 2).splitlines()
     ]
-    trace = load_translator(quick_run.path, "cpu").inspect(GERMAN, "The dog sleeps.")
+    trace = load(quick_run.path, "cpu", task="translate").inspect(GERMAN, "The dog sleeps.")
     weights = trace.attention("decoder", "cross").mean(0)
     assert lines[0][:2] == ["output", "attends to"] and lines[-1][0] == "</s>"
     assert [line[0] for line in lines[1:-1]] == trace.tokens["target"][1:]
@@ -70,7 +70,7 @@ def test_text_models_show_tokens_and_the_predictions_of_blocks(language, bert):
     weights = np.array(found["weights"])
     assert found["attention"] == "self" and np.allclose(np.triu(weights[0], 1), 0)
     lines = [line.split("\t") for line in good("inspect", language, "Anna had", "--logit-lens").splitlines()]
-    logit_lens = load_generator(language, "cpu").logit_lens("Anna had", count=3)
+    logit_lens = load(language, "cpu", task="language-model").logit_lens("Anna had", count=3)
     blocks = sum(name.endswith(".ids") for name in logit_lens.arrays)
     assert (
         lines[0] == ["token", *(f"block {number}" for number in range(blocks))]
@@ -89,7 +89,7 @@ def test_the_iterations_of_a_mask_predict_model_are_shown(masked_run, quick_run)
     assert [line.split("\t")[0] for line in lines] == ["iteration", "1", "2", "3"]
     assert "(" not in lines[1].rpartition("\t")[0] and "(" in lines[3]  # but for the end, the first fills in all
     found = json.loads(good("inspect", masked_run.path, GERMAN, "--iterations", 2, "--json"))
-    trace = load_translator(masked_run.path).inspect(GERMAN, iterations=2)
+    trace = load(masked_run.path, task="translate").inspect(GERMAN, iterations=2)
     assert [each["tokens"] for each in found["iterations"]] == [trace.tokens[f"passes.{number}"] for number in (0, 1)]
     assert found["iterations"][1]["is_filled_in"] == (trace.arrays["passes.1.masked"] > 0).tolist()
     assert len(found["lengths"]) == len(found["length_probabilities"]) > 1

@@ -62,7 +62,7 @@ def test_quickstart_trains_an_existing_run_only_if_asked_to(scores, calls, monke
     monkeypatch.setattr("regard.runs.run.Run", lambda path: SimpleNamespace(exists=True, record=record))
     monkeypatch.setattr("regard.cli.metrics.print_scores", lambda *_: None)
     translated = lambda texts: [SimpleNamespace(source=text, text="x") for text in texts]
-    monkeypatch.setattr("regard.tasks.load.load_translator", lambda *_: translated)
+    monkeypatch.setattr("regard.tasks.load.load", lambda *_: translated)
     quickstart.quickstart(out=Path("q"), quiet=True)
     out = capsys.readouterr().out
     assert calls == []

@@ -32,13 +32,13 @@ def test_nothing_is_wrong_with_a_sound_run(write, sound, monkeypatch):
 def test_the_miniature_world_gives_no_warning():
     changes = {"data.train.max_rows": 4000, "data.test.test.max_rows": 300, "text.size": 2000}
     changes |= {f"data.test.unseen-{part}.max_rows": 150 for part in ("pairs", "cases", "depth")}
-    report = doctor("translate-miniature", changes, is_quick=True)
+    report = doctor("translate-miniature", changes, quick=True)
     assert report.of("warning", "problem") == []
 
 
 def test_a_spoilt_run_has_all_its_faults_listed(write, sound, shift):
     spoilt = {"train": shift(sound["train"], 500, 900) + sound["test"][:20] * 2, "test": sound["test"]}
-    report = doctor({"task": "translate"}, write(spoilt, train__warmup=900), is_quick=True)
+    report = doctor({"task": "translate"}, write(spoilt, train__warmup=900), quick=True)
     assert report.has_problem
     wrong = {finding.name for finding in report.of("warning", "problem")}
     assert wrong == {"shifted", "leaked-pairs", "warmup", "validation"}

@@ -30,13 +30,13 @@ def look(tmp_path, monkeypatch):
     """Write documents to files, a line each, and return what the doctor finds."""
     monkeypatch.chdir(tmp_path)
 
-    def look(train, valid=STORIES[300:], is_quick=True, settings=SMALL, **changes):
+    def look(train, valid=STORIES[300:], quick=True, settings=SMALL, **changes):
         for name, texts in (("train", train), ("valid", valid)):
             lines = "".join(" ".join(text.split()) + "\n" for text in texts)
             (tmp_path / f"{name}.txt").write_text(lines, encoding="utf-8")
         places = {f"data.{name}": {"paths": [f"{name}.txt"], "documents": "lines"} for name in ("train", "valid")}
         changes = {name.replace("__", "."): value for name, value in changes.items()}
-        return doctor("language-model", settings | places | changes, is_quick=is_quick)
+        return doctor("language-model", settings | places | changes, quick=quick)
 
     return look
 
@@ -48,7 +48,7 @@ def one(report, name):
 
 def test_sound_text_has_no_warning(look, monkeypatch):
     monkeypatch.setattr(speed, "SECONDS", 0.2)
-    report = look(STORIES[:300], is_quick=False, train__patience=2)
+    report = look(STORIES[:300], quick=False, train__patience=2)
     assert {each.name for each in report.of("problem", "warning")} <= {"data-wait"}
     assert [*dict.fromkeys(finding.check for finding in report.findings)] == ["text", "splits", "sizes", "machine"]
     per_word = one(report, "tokens-per-word")
@@ -65,7 +65,7 @@ def test_a_recurrent_model_is_tried_out_too(look, monkeypatch):
     monkeypatch.setattr(speed, "SECONDS", 0.1)
     model = {"preset": "gru-lm", "width": 16, "embedding_width": 8, "layers": 1}
     settings = {"text.size": 500, "model": model, "window": 24, "train": SMALL["train"]}
-    report = look(STORIES[:300], is_quick=False, settings=settings)
+    report = look(STORIES[:300], quick=False, settings=settings)
     assert "(504 tokens)" in one(report, "memory").sentence
 
 
@@ -87,7 +87,7 @@ def test_documents_that_stand_twice_are_found(look):
 def test_passages_that_leak_are_found_wherever_documents_begin(look, monkeypatch):
     monkeypatch.setattr(speed, "measure_pace", lambda *_: speed.Pace(1.0))
     valid = ["It was so. " + " ".join(text.split()) for text in STORIES[:40]]
-    report = look(STORIES[:300], valid, is_quick=False)
+    report = look(STORIES[:300], valid, quick=False)
     assert one(report, "leaked-documents").severity == "ok"
     leak = one(report, "leaked-passages")
     assert leak.severity == "problem" and leak.metrics["fraction"] > 0.5 and leak.examples

@@ -7,7 +7,7 @@ from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.errors import ConfigError, DataError
 from regard.tasks.choose.pipeline import MultipleChoice
 from regard.tasks.classify.pipeline import Classifier
-from regard.tasks.load import load, load_chooser, load_classifier
+from regard.tasks.load import load
 
 
 def test_a_batch_is_classified_as_each_text_alone_in_order():
@@ -87,13 +87,13 @@ def test_a_model_of_another_task_is_refused(tmp_path):
     write_bundle(tmp_path / "labels", head_bundle("classify", "gpt"))
     write_bundle(tmp_path / "choices", head_bundle("choose", "gpt"))
     with pytest.raises(ConfigError) as error:
-        load_classifier(tmp_path / "choices")
+        load(tmp_path / "choices", task="classify")
     assert str(error.value) == (
         f"{tmp_path / 'choices'}: this is a multiple-choice model, not a classifier; use it with regard choose or "
         "regard evaluate."
     )
     with pytest.raises(ConfigError, match="this is a classifier, not a multiple-choice model"):
-        load_chooser(tmp_path / "labels")
+        load(tmp_path / "labels", task="choose")
 
 
 def test_memory_that_runs_out_makes_smaller_batches(monkeypatch):

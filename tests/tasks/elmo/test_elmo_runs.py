@@ -101,7 +101,7 @@ def test_the_plan_counts_the_output_vocabulary(tmp_path):
 
 def test_the_doctor_reports_many_words_out_of_vocabulary(tmp_path):
     changes = SMALL | STORIES | {"data.folder": str(tmp_path / "corpus"), "text.words": 20}
-    report = doctor("elmo", changes, is_quick=True)
+    report = doctor("elmo", changes, quick=True)
     assert any("of the words are out of the output vocabulary" in finding.sentence for finding in report.findings)
 
 

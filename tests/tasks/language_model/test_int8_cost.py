@@ -14,7 +14,7 @@ from regard.progress import Progress
 from regard.runs.run import Run
 from regard.tasks.language_model.int8_cost import COST_FILE, COST_TOKENS, measure_quantization_cost
 from regard.tasks.language_model.pipeline import Generator
-from regard.tasks.load import load_generator
+from regard.tasks.load import load
 
 pytestmark = pytest.mark.skipif(not can_multiply_int8(), reason="this build of torch does not multiply int8 weights")
 
@@ -50,7 +50,7 @@ class Warnings(Progress):
 
 
 def test_a_run_is_measured_once_on_its_validation_text(run, monkeypatch):
-    generator = load_generator(run.path, "cpu", quantize="int8")
+    generator = load(run.path, "cpu", quantize="int8", task="language-model")
     measured = measure_quantization_cost(run.record, generator)
     assert measured.text == "the run's validation text" and measured.cost.tokens == COST_TOKENS
     assert measured.cost.full_perplexity == pytest.approx(run.record.scores["valid"]["perplexity"], rel=0.3)
@@ -78,7 +78,9 @@ def test_without_its_text_stories_are_read_instead(run, tmp_path):
     record["data"]["folder"] = str(tmp_path / "gone")
     (moved / "run.json").write_text(json.dumps(record))
     progress = Warnings()
-    measured = measure_quantization_cost(Run(moved).record, load_generator(moved, "cpu", quantize="int8"), progress)
+    measured = measure_quantization_cost(
+        Run(moved).record, load(moved, "cpu", quantize="int8", task="language-model"), progress
+    )
     assert measured.text == "stories of the miniature world" and measured.cost.tokens == COST_TOKENS
     assert progress.warnings == [f"{tmp_path / 'gone'}: the tokenized text of {moved} is not here any more."]
     assert not (tmp_path / "gone").exists()
@@ -86,10 +88,13 @@ def test_without_its_text_stories_are_read_instead(run, tmp_path):
 
 def test_the_cost_is_printed_beside_the_text(run):
     words = ("generate", run.path, "Anna", "--quantize", "int8", "--max-new-tokens", 5, "--temperature", 0)
-    expected = load_generator(run.path, "cpu", quantize="int8")("Anna", max_new_tokens=5, temperature=0).text + "\n"
+    expected = (
+        load(run.path, "cpu", quantize="int8", task="language-model")("Anna", max_new_tokens=5, temperature=0).text
+        + "\n"
+    )
     done = call(*words)
     assert done.exit_code == 0 and done.stdout == expected
-    cost = measure_quantization_cost(run.record, load_generator(run.path, "cpu", quantize="int8"))
+    cost = measure_quantization_cost(run.record, load(run.path, "cpu", quantize="int8", task="language-model"))
     assert " ".join(done.stderr.split()) == str(cost)  # on lines of some width
     assert str(cost).endswith(f"% (± {cost.cost.error:.3%}) over 512 tokens of the run's validation text")
     silent = call(*words, "-q")
@@ -98,7 +103,7 @@ def test_the_cost_is_printed_beside_the_text(run):
 
 def test_a_checkpoint_alone_is_measured_on_stories(tmp_path):
     write_bundle(tmp_path / "model", language_bundle(tokenizer_of("byte-level")))
-    generator = load_generator(tmp_path / "model", "cpu", quantize="int8")
+    generator = load(tmp_path / "model", "cpu", quantize="int8", task="language-model")
     measured = measure_quantization_cost(None, generator)
     assert measured.text == "stories of the miniature world" and measured.cost.tokens == COST_TOKENS
     assert not (tmp_path / "model" / COST_FILE).exists()

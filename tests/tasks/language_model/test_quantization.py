@@ -16,7 +16,7 @@ from regard.nn.inference.int8 import can_multiply_int8
 from regard.tasks.language_model import quantization as weights
 from regard.tasks.language_model.pipeline import Generator
 from regard.tasks.language_model.quantization import weights_cost
-from regard.tasks.load import load_generator
+from regard.tasks.load import load
 
 PROMPTS = ["Anna went to", "", "Peter lived in a city. He had", "größer 日本語 😀", "A dog "]
 CLOSE = 1e-3
@@ -69,8 +69,8 @@ def test_cached_is_uncached(tokenizer, family):
 
 @needs_int8
 def test_the_cost_is_the_difference_between_two_perplexities(folder):
-    generator = load_generator(folder, "cpu", quantize="int8")
-    plain = load_generator(folder, "cpu")
+    generator = load(folder, "cpu", quantize="int8", task="language-model")
+    plain = load(folder, "cpu", task="language-model")
     texts = STORIES[:5]
     full, held = plain.score(texts), generator.score(texts)
     cost = generator.weights_cost(texts)

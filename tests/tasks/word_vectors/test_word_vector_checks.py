@@ -38,6 +38,6 @@ def test_the_rate_of_word_vectors_is_not_swept(examine):
 
 def test_an_elmo_is_examined_too(examine):
     report = examine(
-        "elmo", {"model.preset": "elmo-tiny", "text.words": 200, "data.train.documents": "blank-lines"}, is_quick=True
+        "elmo", {"model.preset": "elmo-tiny", "text.words": 200, "data.train.documents": "blank-lines"}, quick=True
     )
     assert not report.has_problem

@@ -43,7 +43,7 @@ def fill(
     """
     from regard.cli.console import progress
     from regard.errors import ConfigError
-    from regard.tasks.load import load_masked
+    from regard.tasks.load import load
     from regard.training.device.machine import use_threads
 
     if texts and file:
@@ -51,7 +51,7 @@ def fill(
     if not is_table(file) and (text_column or out):
         raise ConfigError("--text-column and --out are for tables; give one with --file.")
     use_threads(threads)
-    encoder = load_masked(run, device or "auto", precision=precision)
+    encoder = load(run, device or "auto", precision=precision, task="masked-language-model")
     options: dict[str, Any] = {
         "top": top,
         "candidates": [word.strip() for word in candidates.split(",")] if candidates else (),

@@ -125,7 +125,7 @@ def generate(
     from regard.cli.console import progress
     from regard.runs.store.folder import read_record
     from regard.tasks.language_model.int8_cost import measure_quantization_cost
-    from regard.tasks.load import load_generator
+    from regard.tasks.load import load
     from regard.training.device.machine import use_threads
 
     settings = {name: flags[name] for name in GENERATION} | {
@@ -134,7 +134,7 @@ def generate(
     }
     _check_inputs(prompts, file)
     use_threads(threads)
-    generator = load_generator(run, device or "auto", precision=precision, quantize=quantize)
+    generator = load(run, device or "auto", precision=precision, quantize=quantize, task="language-model")
     reporter = progress(quiet)
     if quantize != "none" and not quiet:
         reporter.info(str(measure_quantization_cost(read_record(run), generator, reporter)))

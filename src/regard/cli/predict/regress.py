@@ -28,12 +28,12 @@ def regress(
 ) -> None:
     """Predict a number for each text or text pair: one per line, in order, blank lines kept; CSV for tables."""
     from regard.cli.console import print_json, print_line, progress
-    from regard.tasks.load import load_regressor
+    from regard.tasks.load import load
     from regard.training.device.machine import use_threads
 
     check_inputs(texts, file, {"text_column": text_column, "out": out})
     use_threads(threads)
-    regressor = load_regressor(run, device or "auto", precision=precision)
+    regressor = load(run, device or "auto", precision=precision, task="regress")
     reporter = progress(quiet)
     if is_table(file):
         columns = dict(zip(regressor.inputs, map(column, text_column or [])))

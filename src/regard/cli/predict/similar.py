@@ -57,13 +57,18 @@ def similar(
     """
     flags = dict(locals())
     from regard.cli.console import progress
-    from regard.pipelines.word_vectors import load_word_vectors
-    from regard.tasks.load import load_text_vectors
+    from regard.pipelines.word_average import WordAverageEncoder
+    from regard.pipelines.word_vectors import load_word_vectors, names_word_vectors
+    from regard.tasks.load import load_encoder
     from regard.training.device.machine import use_threads
 
     _check(flags)
     use_threads(threads)
-    encoder = load_text_vectors(run, device or "auto", precision=precision)
+    encoder = (
+        WordAverageEncoder(load_word_vectors(run))
+        if names_word_vectors(str(run))
+        else load_encoder(run, device or "auto", precision=precision)
+    )
     settings = {"pooling": pooling, "layer": layer}
     reporter = progress(quiet)
     if word:

@@ -44,7 +44,7 @@ def tag(
     """
     from regard.cli.console import print_json, print_line, progress
     from regard.errors import ConfigError
-    from regard.tasks.load import load_tagger
+    from regard.tasks.load import load
     from regard.training.device.machine import use_threads
 
     check_inputs(texts, file, {"text_column": text_column, "out": out})
@@ -52,7 +52,7 @@ def tag(
     if word_column is not None and not has_words and not is_table(file):
         raise ConfigError(f"--word-column is for word files ({', '.join(WORDS)}) and tables; leave it out.")
     use_threads(threads)
-    tagger = load_tagger(run, device or "auto", precision=precision)
+    tagger = load(run, device or "auto", precision=precision, task="tag")
     reporter = progress(quiet)
 
     def show(result: Any) -> None:

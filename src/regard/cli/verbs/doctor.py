@@ -66,7 +66,7 @@ def doctor(
     from regard.studies.doctor.examine import doctor as examine
 
     overrides = run_overrides(list(settings or []), flags)
-    report = examine(recipe, overrides, lr_finder=lr_finder, is_quick=quick, progress=progress(quiet))
+    report = examine(recipe, overrides, lr_finder=lr_finder, quick=quick, progress=progress(quiet))
     if json:
         print_json({"severity": report.severity, "findings": report.findings})
     else:

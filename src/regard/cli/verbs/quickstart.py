@@ -27,7 +27,7 @@ def quickstart(
     from regard.runs.run import Run
     from regard.runs.train import train
     from regard.tasks.contract import find_task
-    from regard.tasks.load import load_translator
+    from regard.tasks.load import load
 
     run = Run(out)
     if run.exists and not fresh:
@@ -44,7 +44,7 @@ def quickstart(
         overrides = {name: value for name, value in machine.items() if value is not None}
         print_run(train("translate-miniature", overrides, out=out, overwrite=fresh, progress=progress(quiet)), False)
     print_line()
-    translator = load_translator(out, device or "auto")
+    translator = load(out, device or "auto", task="translate")
     for translation in translator(SENTENCES):
         print_line(f"{translation.source}\n  → {translation.text}")
     print_line(f"""

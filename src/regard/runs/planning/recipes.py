@@ -66,6 +66,18 @@ def find_recipe(name: str) -> Recipe:
     raise ConfigError(f'There is no recipe "{name}" (a file would end in .toml); {way_out}')
 
 
+def chosen_recipe(given: str | Path | Mapping[str, Any]) -> Recipe:
+    """Return the recipe of a name, of a file, or of nested settings."""
+    if isinstance(given, (str, Path)):
+        return find_recipe(str(given))
+    if not isinstance(given, Mapping):
+        raise ConfigError(
+            "recipe: name a recipe, a task or a TOML file; rows go in as data=rows, such as "
+            'regard.train("translate", data=pairs).'
+        )
+    return Recipe(str(given.get("task", "run")), "the call", given)
+
+
 def _read(path: Path) -> Recipe:
     try:
         values = parse_toml(path.read_text(encoding="utf-8"))

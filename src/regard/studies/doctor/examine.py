@@ -8,7 +8,7 @@ from typing import Any
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Bar, Progress
-from regard.runs.planning.recipes import Recipe, find_recipe, resolve_run
+from regard.runs.planning.recipes import chosen_recipe, resolve_run
 from regard.runs.preflight import run_checks
 from regard.studies.doctor.lr_finder import rate_findings
 from regard.studies.doctor.machine import memory_findings
@@ -56,19 +56,15 @@ def doctor(
     overrides: Mapping[str, Any] | None = None,
     *,
     lr_finder: bool = False,
-    is_quick: bool = False,
+    quick: bool = False,
     progress: Progress = SILENT,
 ) -> Report:
     """Check a run before it starts and return the findings; nothing is written or trained.
 
-    `recipe` and `overrides` are those of `train`. `lr_finder` adds a learning-rate range test; `is_quick` leaves out
+    `recipe` and `overrides` are those of `train`. `lr_finder` adds a learning-rate range test; `quick` leaves out
     all trials and computes the quick form of each check.
     """
-    if isinstance(recipe, Mapping):
-        chosen = Recipe(str(recipe.get("task", "run")), "the call", recipe)
-    else:
-        chosen = find_recipe(str(recipe))
-    settings = resolve_run(chosen, overrides or {}).settings
+    settings = resolve_run(chosen_recipe(recipe), overrides or {}).settings
     task = find_task(settings.task)
     if lr_finder and not task.has_trials:
         raise ConfigError(
@@ -77,8 +73,8 @@ def doctor(
         )
     listener = WarningListener(progress)
     setup = trial_setup(settings, prepare_machine(settings.machine), listener)
-    findings = listener.findings + run_checks(settings, setup.prepared, is_quick and task.has_trials, progress)
-    for trial in () if is_quick or not task.has_trials else TRIALS:
+    findings = listener.findings + run_checks(settings, setup.prepared, quick and task.has_trials, progress)
+    for trial in () if quick or not task.has_trials else TRIALS:
         findings += trial(setup, progress)
     if lr_finder:
         findings += rate_findings(setup, progress)
