@@ -107,7 +107,7 @@ _MODULES = {
 class _CallablePackage(ModuleType):
     """A package with the name of a public function: `regard.tasks` holds modules, `regard.tasks()` lists tasks."""
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: object, **named: object) -> object:
         return _public(self.__name__.rpartition(".")[2])(*arguments, **named)
 
 

@@ -94,7 +94,7 @@ def load(
     precision: str = "fp32",
     ensemble: Sequence[Source] = (),
     quantize: str = "none",
-) -> Any:
+) -> object:
     """Return the pipeline of a run (its best checkpoint), a checkpoint folder, or hf: and a Hugging Face folder.
 
     With `task` the result is typed, and a model of another task is refused. `ensemble` adds translators whose

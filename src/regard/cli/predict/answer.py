@@ -49,12 +49,13 @@ def answer(
     An empty answer means that the context has none. With --context, an input line is only a question.
     """
     from regard.cli.console import progress
+    from regard.tasks.answer.task import TASK
     from regard.tasks.load import load
     from regard.training.device.machine import use_threads
 
     _check(words, context, file, out)
     use_threads(threads)
-    answerer = load(run, device or "auto", precision=precision, task="answer")
+    answerer = load(run, device or "auto", precision=precision, task=TASK.name)
     reporter = progress(quiet)
     if _has_rows(file):
         write_table(answerer.table(str(file), threshold=threshold, progress=reporter), out, json)

@@ -37,12 +37,13 @@ def choose(
     An input line is the context and its choices, separated by tabs; blank lines are kept.
     """
     from regard.cli.console import print_json, print_line, progress
+    from regard.tasks.choose.task import TASK
     from regard.tasks.load import load
     from regard.training.device.machine import use_threads
 
     check_inputs(words, file, {"out": out})
     use_threads(threads)
-    chooser = load(run, device or "auto", precision=precision, task="choose")
+    chooser = load(run, device or "auto", precision=precision, task=TASK.name)
     reporter = progress(quiet)
     if is_table(file):
         write_table(chooser.table(str(file), progress=reporter), out, json)

@@ -31,12 +31,13 @@ def classify(
     A text pair is a tab-separated line, or two columns of a table.
     """
     from regard.cli.console import print_json, print_line, progress
+    from regard.tasks.classify.task import TASK
     from regard.tasks.load import load
     from regard.training.device.machine import use_threads
 
     check_inputs(texts, file, {"text_column": text_column, "out": out})
     use_threads(threads)
-    classifier = load(run, device or "auto", precision=precision, task="classify")
+    classifier = load(run, device or "auto", precision=precision, task=TASK.name)
     reporter = progress(quiet)
     if is_table(file):
         columns = dict(zip(classifier.inputs, map(column, text_column or [])))

@@ -44,6 +44,7 @@ def fill(
     from regard.cli.console import progress
     from regard.errors import ConfigError
     from regard.tasks.load import load
+    from regard.tasks.masked_lm.task import TASK
     from regard.training.device.machine import use_threads
 
     if texts and file:
@@ -51,7 +52,7 @@ def fill(
     if not is_table(file) and (text_column or out):
         raise ConfigError("--text-column and --out are for tables; give one with --file.")
     use_threads(threads)
-    encoder = load(run, device or "auto", precision=precision, task="masked-language-model")
+    encoder = load(run, device or "auto", precision=precision, task=TASK.name)
     options: dict[str, Any] = {
         "top": top,
         "candidates": [word.strip() for word in candidates.split(",")] if candidates else (),

@@ -125,6 +125,7 @@ def generate(
     from regard.cli.console import progress
     from regard.runs.store.folder import read_record
     from regard.tasks.language_model.int8_cost import measure_quantization_cost
+    from regard.tasks.language_model.task import TASK
     from regard.tasks.load import load
     from regard.training.device.machine import use_threads
 
@@ -134,7 +135,7 @@ def generate(
     }
     _check_inputs(prompts, file)
     use_threads(threads)
-    generator = load(run, device or "auto", precision=precision, quantize=quantize, task="language-model")
+    generator = load(run, device or "auto", precision=precision, quantize=quantize, task=TASK.name)
     reporter = progress(quiet)
     if quantize != "none" and not quiet:
         reporter.info(str(measure_quantization_cost(read_record(run), generator, reporter)))

@@ -29,11 +29,12 @@ def regress(
     """Predict a number for each text or text pair: one per line, in order, blank lines kept; CSV for tables."""
     from regard.cli.console import print_json, print_line, progress
     from regard.tasks.load import load
+    from regard.tasks.regress.task import TASK
     from regard.training.device.machine import use_threads
 
     check_inputs(texts, file, {"text_column": text_column, "out": out})
     use_threads(threads)
-    regressor = load(run, device or "auto", precision=precision, task="regress")
+    regressor = load(run, device or "auto", precision=precision, task=TASK.name)
     reporter = progress(quiet)
     if is_table(file):
         columns = dict(zip(regressor.inputs, map(column, text_column or [])))

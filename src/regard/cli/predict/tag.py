@@ -45,6 +45,7 @@ def tag(
     from regard.cli.console import print_json, print_line, progress
     from regard.errors import ConfigError
     from regard.tasks.load import load
+    from regard.tasks.tag.task import TASK
     from regard.training.device.machine import use_threads
 
     check_inputs(texts, file, {"text_column": text_column, "out": out})
@@ -52,7 +53,7 @@ def tag(
     if word_column is not None and not has_words and not is_table(file):
         raise ConfigError(f"--word-column is for word files ({', '.join(WORDS)}) and tables; leave it out.")
     use_threads(threads)
-    tagger = load(run, device or "auto", precision=precision, task="tag")
+    tagger = load(run, device or "auto", precision=precision, task=TASK.name)
     reporter = progress(quiet)
 
     def show(result: Any) -> None:

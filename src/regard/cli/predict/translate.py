@@ -137,11 +137,12 @@ def translate(
     flags = dict(locals())
     from regard.cli.console import progress
     from regard.tasks.load import load
+    from regard.tasks.translate.task import TASK
     from regard.training.device.machine import use_threads
 
     _check_inputs(flags)
     use_threads(threads)
-    translator = load(run, device or "auto", ensemble=ensemble or (), precision=precision, task="translate")
+    translator = load(run, device or "auto", ensemble=ensemble or (), precision=precision, task=TASK.name)
     decoding = _decoding(flags)
     _check_candidates(n_best, json, translator.decoding(**decoding))
     if alternatives is not None and texts:

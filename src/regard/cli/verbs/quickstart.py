@@ -44,7 +44,7 @@ def quickstart(
         overrides = {name: value for name, value in machine.items() if value is not None}
         print_run(train("translate-miniature", overrides, out=out, overwrite=fresh, progress=progress(quiet)), False)
     print_line()
-    translator = load(out, device or "auto", task="translate")
+    translator = load(out, device or "auto")
     for translation in translator(SENTENCES):
         print_line(f"{translation.source}\n  → {translation.text}")
     print_line(f"""
