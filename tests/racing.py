@@ -14,7 +14,7 @@ SETTINGS = {
     "model.heads": 2,
     "model.encoder_layers": 1,
     "model.decoder_layers": 1,
-    "train": {"tokens_per_update": 300, "log_every": 3, "tensorboard": False},
+    "train": {"tokens_per_update": 300, "log_every": 3},
     "validation.bleu_sentences": 2,
     "decode.max_length": 8,
     "machine.threads": 1,

@@ -21,7 +21,9 @@ OWNERS = {
     "ctranslate2": ["interop"],
     "fastapi": ["server"],
     "torch.distributed": ["training/parallel/process_group.py"],
-    "torch.utils.tensorboard": ["training/metrics_log.py"],
+    "torch.utils.tensorboard": ["training/loggers.py"],
+    "mlflow": ["training/loggers.py"],
+    "wandb": ["training/loggers.py"],
 }
 NO_TORCH = ("config", "text", "metrics", "cli")
 

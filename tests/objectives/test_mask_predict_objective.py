@@ -97,7 +97,7 @@ def test_rounded_shapes_teach_the_same(agreement):
 
 def trained(machine, limit=10_000, steps=20):
     model, pairs = small_mask_predict(dropout=0.0, embedding_dropout=0.0), random_pairs(100)
-    settings = TrainSettings(steps=steps, warmup=0, learning_rate=0.05, optimizer="sgd", tensorboard=False)
+    settings = TrainSettings(steps=steps, warmup=0, learning_rate=0.05, optimizer="sgd")
     feed = PairFeed(lambda epoch: MaskedPairs(pairs, 1, epoch), 150, limit, seed=1)
     hooks = Hooks(lambda model: {"loss": 0.0}, lambda *_: None)
     trainer = Trainer(model, feed, MaskedTranslationObjective(0.1), settings, machine, hooks, seed=1, width=16)

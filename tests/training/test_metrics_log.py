@@ -1,6 +1,4 @@
 import json
-import sys
-import types
 
 import pytest
 
@@ -13,12 +11,12 @@ def lines(folder):
 
 
 def test_a_resumed_log_forgets_what_lies_past_its_step_and_a_line_cut_short(tmp_path):
-    with MetricsLog(tmp_path, step=0, with_tensorboard=False) as log:
+    with MetricsLog(tmp_path, step=0, loggers={}) as log:
         for step in (1, 2, 3):
             log.write({"step": step, "loss": 1.0 / step})
     with (tmp_path / "metrics.jsonl").open("a") as file:
         file.write('{"step": 4, "lo')
-    with MetricsLog(tmp_path, step=2, with_tensorboard=False) as log:
+    with MetricsLog(tmp_path, step=2, loggers={}) as log:
         log.write({"step": 3, "loss": 0.5})
     assert lines(tmp_path) == [{"step": 1, "loss": 1.0}, {"step": 2, "loss": 0.5}, {"step": 3, "loss": 0.5}]
 
@@ -27,13 +25,13 @@ def test_lines_damaged_on_the_disk_are_left_out(tmp_path):
     path = tmp_path / "metrics.jsonl"
     path.write_bytes(b'{"step": 1}\n\0\0\0\n{"st\xff\n7\n{"loss": 1}\n{"step": 2}\n')
     assert read_metrics(path) == [{"step": 1}, {"step": 2}]
-    MetricsLog(tmp_path, step=1, with_tensorboard=False)
+    MetricsLog(tmp_path, step=1, loggers={})
     assert lines(tmp_path) == [{"step": 1}]
 
 
 def test_a_full_disk_is_one_sentence_and_the_records_before_stay(tmp_path):
     resource = pytest.importorskip("resource")
-    log = MetricsLog(tmp_path, step=0, with_tensorboard=False)
+    log = MetricsLog(tmp_path, step=0, loggers={})
     log.write({"step": 1, "loss": 2.0})
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (30, before[1]))
@@ -49,36 +47,39 @@ def test_a_full_disk_is_one_sentence_and_the_records_before_stay(tmp_path):
     assert read_metrics(tmp_path / "metrics.jsonl") == [{"step": 1, "loss": 2.0}]
 
 
-def test_curves_reach_tensorboard_where_it_is_installed(tmp_path, monkeypatch):
-    seen = []
+class Kept:
+    """A logger that keeps what it is given, or fails as one whose server is away."""
 
-    class SummaryWriter:
-        def __init__(self, folder, purge_step):
-            assert purge_step == 1  # what a killed run wrote past its checkpoint is forgotten
-            seen.append(folder)
+    def __init__(self, error=None):
+        self.seen, self.error = [], error
 
-        def add_scalar(self, name, value, step):
-            seen.append((name, value, step))
+    def write(self, record):
+        if self.error:
+            raise self.error
+        self.seen.append(dict(record))
 
-        def close(self):
-            seen.append("closed")
+    def close(self):
+        self.seen.append("closed")
 
-    fake = types.ModuleType("torch.utils.tensorboard")
-    fake.SummaryWriter = SummaryWriter
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", fake)
-    with MetricsLog(tmp_path, step=0, with_tensorboard=True) as log:
+
+def test_loggers_get_every_line_and_are_closed(tmp_path):
+    kept = Kept()
+    with MetricsLog(tmp_path, 0, {"wandb": kept}) as log:
         log.write({"step": 7, "loss": 2.0})
-    assert seen == [str(tmp_path / "tensorboard"), ("step", 7, 7), ("loss", 2.0, 7), "closed"]
+    assert kept.seen == [*lines(tmp_path), "closed"] == [{"step": 7, "loss": 2.0}, "closed"]
 
 
-def test_without_tensorboard_nothing_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with MetricsLog(tmp_path, step=0, with_tensorboard=True) as log:
-        log.write({"step": 1, "loss": 2.0})
-    assert lines(tmp_path) == [{"step": 1, "loss": 2.0}]
+def test_a_logger_that_fails_is_one_sentence_and_the_line_stays(tmp_path):
+    with pytest.raises(RunError) as error, MetricsLog(tmp_path, 0, {"mlflow": Kept(OSError("no\nserver"))}) as log:
+        log.write({"step": 7, "loss": 2.0})
+    assert str(error.value) == (
+        "train.loggers: mlflow could not log step 7 (OSError: no server); checkpoints are untouched, so resume with "
+        "--resume."
+    )
+    assert lines(tmp_path) == [{"step": 7, "loss": 2.0}]
 
 
 def test_a_silent_log_writes_nothing(tmp_path):
-    with MetricsLog(tmp_path, step=0, with_tensorboard=True, is_silent=True) as log:
+    with MetricsLog(tmp_path, step=0, loggers={"wandb": Kept(OSError())}, is_silent=True) as log:
         log.write({"step": 1, "loss": 2.0})
     assert list(tmp_path.iterdir()) == []

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from regard.checkpoint.bundle import TrainingState, read_bundle, read_training
 from regard.checkpoint.store import RetentionPolicy
 from regard.config.resolve import Resolved
+from regard.config.settings import flatten
 from regard.errors import RegardError, RunError, RunInterrupted
 from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
@@ -28,6 +29,7 @@ from regard.tasks.load import load
 from regard.tasks.record import MachineRecord, RunRecord
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import Machine, prepare_machine
+from regard.training.loggers import check_loggers, open_loggers
 from regard.training.loop import Hooks, Reason, Trainer
 from regard.training.metrics_log import MetricsLog
 from regard.training.parallel.process_group import ProcessGroup, init_process_group
@@ -78,6 +80,7 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
     """Prepare, train, and score on the test sets; raise after saving when a signal stops it."""
     settings = job.resolved.settings
     task = find_task(settings.task)
+    check_loggers(settings.train.loggers)
     machine = prepare_machine(settings.machine)
     with init_process_group(machine.device) as team, _folder(run, job) if team.is_main else nullcontext():
         progress = progress if team.is_main else SILENT
@@ -151,7 +154,9 @@ def _folder(run: Run, job: RunSpec) -> Iterator[None]:
 
 def _train(run: Run, trainer: Trainer, stop_at: int | None) -> Reason:
     is_main = trainer.team.is_main
-    with MetricsLog(run.path, trainer.state.step, trainer.settings.tensorboard, is_silent=not is_main) as log:
+    step, settings = trainer.state.step, dict(flatten(run.record.settings.plain)) if is_main else {}
+    loggers = open_loggers(trainer.settings.loggers if is_main else (), run.path, step, settings)
+    with MetricsLog(run.path, step, loggers, is_silent=not is_main) as log:
         trainer.hooks = replace(trainer.hooks, record=log.write, forget=log.forget)
         try:
             return trainer.run(stop_at)

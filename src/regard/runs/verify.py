@@ -53,6 +53,7 @@ def verify_resume(
     settings = resolve_run(recipe, changes).settings
     middle = steps // 2
     changes |= settings.shortened(steps)
+    changes["train.loggers"] = []
     changes["train.log_every"] = next(every for every in count(2) if middle % every)  # stop between two reports
     job = RunSpec(resolve_run(recipe, changes), is_scored=False)
     with tempfile.TemporaryDirectory(prefix="regard-verify-") as folder:

@@ -1,12 +1,15 @@
-"""Metrics log: metrics.jsonl, and TensorBoard curves where it is installed."""
+"""Metrics log: metrics.jsonl, whose lines go to loggers too."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from regard.checkpoint.atomic import write_text
 from regard.config.parsing import ParseError, parse_json
 from regard.errors import RunError
+from regard.training.loggers import Logger
+from regard.training.settings import LoggerName
 
 METRICS = "metrics.jsonl"
 
@@ -44,13 +47,13 @@ def _is_number(value: Any) -> bool:
 class MetricsLog:
     """Appends one JSON object a line; a resumed run drops the lines after the step it resumes from."""
 
-    def __init__(self, folder: Path, step: int, with_tensorboard: bool, is_silent: bool = False) -> None:
+    def __init__(
+        self, folder: Path, step: int, loggers: Mapping[LoggerName, Logger], is_silent: bool = False
+    ) -> None:
         self.path = folder / METRICS
         self.is_silent = is_silent
-        if is_silent:
-            return
+        self.loggers = {} if is_silent else loggers
         self.forget(step)
-        self._board = _tensorboard(folder, step) if with_tensorboard else None
 
     def forget(self, step: int) -> None:
         """Drop the lines after a step."""
@@ -71,21 +74,18 @@ class MetricsLog:
                 f"{self.path}: the training metrics could not be written ({error.strerror}); checkpoints are "
                 f"untouched, so free some space and resume with --resume."
             ) from None
-        if self._board is not None:
-            for name, value in record.items():
-                self._board.add_scalar(name, value, int(record["step"]))
+        for name, logger in self.loggers.items():
+            try:
+                logger.write(record)
+            except Exception as error:  # a package of others may fail in any way, as when its server is away
+                raise RunError(
+                    f"train.loggers: {name} could not log step {record['step']} ({type(error).__name__}: "
+                    f"{' '.join(str(error).split())}); checkpoints are untouched, so resume with --resume."
+                ) from None
 
     def __enter__(self) -> "MetricsLog":
         return self
 
     def __exit__(self, *_: object) -> None:
-        if not self.is_silent and self._board is not None:
-            self._board.close()
-
-
-def _tensorboard(folder: Path, step: int):  # type: ignore[no-untyped-def]
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None
-    return SummaryWriter(str(folder / "tensorboard"), purge_step=step + 1)
+        for logger in self.loggers.values():
+            logger.close()

@@ -3,9 +3,18 @@
 import math
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from regard.config.settings import Settings
+
+LoggerName = Literal["tensorboard", "mlflow", "wandb"]
+
+
+def _names(value: object) -> object:
+    """Return a list, or names between commas, as a tuple."""
+    names = [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
+    return tuple(names) if isinstance(names, list) else names
+
 
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 
@@ -29,8 +38,8 @@ class LoopSettings(Settings):
     """Number of newest checkpoints kept: one to resume from, one in case it is damaged, more to average."""
     log_every: int = Field(20, ge=1)
     """Updates between two lines of metrics.jsonl."""
-    tensorboard: bool = True
-    """Write curves for TensorBoard too, where it is installed."""
+    loggers: Annotated[tuple[LoggerName, ...], BeforeValidator(_names)] = ()
+    """Trackers that get the lines of metrics.jsonl too: tensorboard, mlflow, wandb; several with commas."""
 
     @property
     def depends_on_data(self) -> bool:

@@ -20,7 +20,7 @@ from regard.studies.race.translating import TRANSLATION
 from regard.tasks.contract import find_task
 from tuning import BERT, SMALL_BERT
 
-TINY = {"train.warmup": 1, "train.log_every": 2, "train.tensorboard": False, "machine.threads": 1}
+TINY = {"train.warmup": 1, "train.log_every": 2, "machine.threads": 1}
 
 
 def lineup_of(task, folder):

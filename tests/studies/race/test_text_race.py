@@ -20,7 +20,7 @@ SETTINGS = {
     "model.feed_forward_width": 32,
     "model.heads": 2,
     "model.layers": 1,
-    "train": {"tokens_per_update": 300, "log_every": 3, "tensorboard": False},
+    "train": {"tokens_per_update": 300, "log_every": 3},
     "machine.threads": 1,
 }
 

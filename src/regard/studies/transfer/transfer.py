@@ -203,7 +203,7 @@ class _Session:
             "train.examples_per_update": EXAMPLES,
             "train.validate_every": 0.2,
             "train.keep_last": 1,
-            "train.tensorboard": False,
+            "train.loggers": [],
             **method.settings,
             **({} if method.settings.get("freeze_body") else self.pretrained.finetuning(method.init_from)),
             **({"init_from": paths[method.init_from]} if method.init_from else {}),
