@@ -11,7 +11,7 @@ from regard.data.encoding.labeled import EncodedExamples, Framed
 from regard.data.encoding.sequences import Sequences
 from regard.data.encoding.templates import SequenceTemplate
 from regard.data.feeds.feed import PairFeed
-from regard.objectives.head import HeadObjective
+from regard.objectives.head import HeadObjective, label_losses, number_losses, span_losses
 from regard.objectives.loss import scaled_total
 from regard.training.device.machine import Machine, prepare_machine
 from regard.training.loop import Hooks, Trainer
@@ -55,6 +55,7 @@ def test_without_a_weight_the_language_model_is_not_asked():
     assert objective.parts == tuple(loss) == ("label",) and objective.counts(batch) == {"label": 6}
 
 
+LOSSES = {"regression": number_losses, "similarity": number_losses, "extractive-qa": span_losses}
 SHAPES = [
     ("gpt", "classification", 1),
     ("gpt", "classification", 2),
@@ -85,7 +86,7 @@ def made(family, kind, sequences, count=19):
 @pytest.mark.parametrize(("family", "kind", "sequences"), SHAPES)
 def test_every_parameter_learns_from_a_batch_on_the_grid_as_from_the_batch(family, kind, sequences):
     batch = made(family, kind, sequences).batch(np.arange(19))
-    objective = HeadObjective(0.5 if family == "gpt" else 0.0)
+    objective = HeadObjective(0.5 if family == "gpt" else 0.0, LOSSES.get(kind, label_losses))
     gradients = []
     for each in (batch, batch.padded_to_bucket(64)):
         model = model_of(family, kind)
@@ -104,7 +105,7 @@ def trained(limit, family, kind, sequences, machine=CPU, dtype=torch.float64, **
     settings = TrainSettings(**(given | changes))
     hooks = Hooks(lambda model: {"loss": 1.0}, lambda *_: None)
     feed = PairFeed(lambda epoch: found, settings.tokens_per_update, limit, 3, pool=4)
-    objective = HeadObjective(0.5 if family == "gpt" else 0.0)
+    objective = HeadObjective(0.5 if family == "gpt" else 0.0, LOSSES.get(kind, label_losses))
     trainer = Trainer(model, feed, objective, settings, machine, hooks, seed=3, width=16)
     update = next(feed.updates(trainer.state.position))
     trainer.run()
@@ -136,7 +137,7 @@ def test_the_loss_of_a_number_is_the_square_of_its_error():
     model, batch = small_headed("regression", family="bert"), made("bert", "regression", 1, 5).batch(np.arange(5))
     with torch.no_grad():
         said = model(batch.reading, batch.places, batch.candidate_mask)
-        found = HeadObjective()(model, batch)["label"]
+        found = HeadObjective(losses=number_losses)(model, batch)["label"]
     assert found.count == 5
     assert_close(found.sum, ((said - batch.labels) ** 2).sum(), atol=1e-12, rtol=0)
 
@@ -146,6 +147,6 @@ def test_the_loss_of_a_span_is_the_mean_of_its_ends():
     batch = made("bert", "extractive-qa", 3, 5).batch(np.arange(5))
     with torch.no_grad():
         said = model(batch.reading, batch.places, batch.candidate_mask).log_softmax(1)
-        found = HeadObjective()(model, batch)["label"].sum
+        found = HeadObjective(losses=span_losses)(model, batch)["label"].sum
     begins, ends = (said[torch.arange(5), batch.labels[:, side], side] for side in (0, 1))
     assert_close(found, -(begins + ends).sum() / 2, atol=1e-12, rtol=0)

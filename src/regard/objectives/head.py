@@ -1,5 +1,7 @@
 """The objective of fine-tuning: the task loss, and for language models an auxiliary next-token loss."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -10,16 +12,32 @@ from regard.models.heads import ModelWithHead
 from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.loss import Loss, LossPart
 
+Losses = Callable[[Tensor, Tensor], Tensor]
+"""A task's losses of outputs and labels, summed or still to be summed; a row without a label has a loss of 0."""
+
+
+def label_losses(scores: Tensor, labels: Tensor) -> Tensor:
+    """Return the cross-entropy of labels, tags or choices."""
+    return F.cross_entropy(scores, labels, ignore_index=NO_LABEL, reduction="sum")
+
+
+def span_losses(scores: Tensor, labels: Tensor) -> Tensor:
+    """Return the mean cross-entropy of a span's start and end, of scores (B, K, 2)."""
+    return label_losses(scores, labels) / 2
+
+
+def number_losses(scores: Tensor, labels: Tensor) -> Tensor:
+    """Return the squared error of numbers."""
+    # Without a label there is no error: the detached score replaces it.
+    return (scores - torch.where(labels.isnan(), scores.detach(), labels.to(scores.dtype))).square()
+
 
 class HeadObjective:
-    """The task loss, and the weighted next-token cross-entropy of a language model.
+    """The task loss, and the weighted next-token cross-entropy of a language model."""
 
-    Cross-entropy of labels, tags and choices; the mean cross-entropy of a span's start and end; the squared error of
-    numbers.
-    """
-
-    def __init__(self, lm_weight: float = 0.0) -> None:
+    def __init__(self, lm_weight: float = 0.0, losses: Losses = label_losses) -> None:
         self.lm_weight = lm_weight
+        self.losses = losses
         self.parts = ("label", "lm") if lm_weight else ("label",)
 
     def counts(self, batch: HeadBatch) -> dict[str, int]:
@@ -31,20 +49,9 @@ class HeadObjective:
         hidden = model.hidden_states(batch.reading)  # (M, D)
         scores = model.head_outputs(hidden, batch.places, batch.candidate_mask)
         wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        loss = {"label": LossPart(_task_loss(model.kind, wide, batch.labels), batch.label_count)}
+        loss = {"label": LossPart(self.losses(wide, batch.labels).sum(), batch.label_count)}
         if self.lm_weight:
             states = hidden.index_select(0, batch.lm_positions)  # (N, D)
             sums = cross_entropy(states, model.head.weight, model.head.bias, batch.token_labels)
             loss["lm"] = LossPart(sums.smoothed, batch.token_count, self.lm_weight)
         return loss
-
-
-def _task_loss(kind: str, scores: Tensor, labels: Tensor) -> Tensor:
-    """Return the loss summed over all labels."""
-    if kind in ("regression", "similarity"):
-        # Without a label there is no error: the detached score replaces it.
-        targets = torch.where(labels.isnan(), scores.detach(), labels.to(scores.dtype))
-        return (scores - targets).square().sum()
-    if kind == "extractive-qa":  # (B, K, 2)
-        return F.cross_entropy(scores, labels, ignore_index=NO_LABEL, reduction="sum") / 2
-    return F.cross_entropy(scores, labels, ignore_index=NO_LABEL, reduction="sum")

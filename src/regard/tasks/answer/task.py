@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFiles
@@ -14,6 +15,7 @@ from regard.data.settings.examples import QuestionSource
 from regard.data.sources.squad import QuestionRow, read_questions
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.squad import answer_scores, answer_statistics, best_threshold, exact_match
+from regard.objectives.head import span_losses
 from regard.pipelines.head_scores import Scores, softmax
 from regard.progress import SILENT, Progress
 from regard.tasks.answer.pipeline import Answer, AnswerOptions, QuestionAndContext, QuestionAnswerer, build_answer
@@ -106,6 +108,10 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
     def outputs(self, facts: AnswerFacts) -> int:
         """Return 2: start and end scores."""
         return 2
+
+    def losses(self, scores: Tensor, labels: Tensor) -> Tensor:
+        """Return the mean cross-entropy of a span's start and end."""
+        return span_losses(scores, labels)
 
     def encode(
         self, examples: Sequence[QuestionRow], bundle: Bundle, progress: Progress = SILENT

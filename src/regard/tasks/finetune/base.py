@@ -27,6 +27,7 @@ from regard.tasks.record import RunRecord
 
 if TYPE_CHECKING:
     import torch
+    from torch import Tensor
 
     from regard.tasks.card import CardInput
     from regard.tasks.finetune.data import ExampleSets
@@ -121,6 +122,12 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
     def head_settings(self, facts: F, dropout: float, pooling: Pooling) -> HeadSettings:
         """Return the settings of the head."""
         return HeadSettings(kind=self.head, outputs=self.outputs(facts), dropout=dropout, pooling=pooling)
+
+    def losses(self, scores: "Tensor", labels: "Tensor") -> "Tensor":
+        """Return the losses of the outputs of the head; a row without a label (NaN, or NO_LABEL) has none."""
+        from regard.objectives.head import label_losses
+
+        return label_losses(scores, labels)
 
     @abstractmethod
     def encode(self, examples: Sequence[E], bundle: Bundle, progress: Progress = SILENT) -> Any:

@@ -82,7 +82,7 @@ def prepare_examples(task: AnyHeadTask, settings: Settings, context: Context) ->
     return Prepared(
         bundle=bundle,
         feed=_feed(settings, encoded["train"], machine),
-        objective=HeadObjective(_lm_weight(settings)),
+        objective=HeadObjective(_lm_weight(settings), task.losses),
         width=settings.model.width,
         validate=_validation(task, bundle, valid, machine),
         tests=tests or {"valid": valid},

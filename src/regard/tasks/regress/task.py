@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFiles
@@ -17,6 +18,7 @@ from regard.metrics.bootstrap import Statistic
 from regard.metrics.regression import regression_scores, regression_statistics
 from regard.models.base.family import Kind
 from regard.models.base.settings import HeadSettings
+from regard.objectives.head import number_losses
 from regard.pipelines.head_scores import Scores
 from regard.pipelines.inputs import TextRow
 from regard.progress import SILENT, Progress
@@ -100,6 +102,10 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
         if facts.pair_encoding == "bi-encoder":
             return HeadSettings(kind="similarity", outputs=1, dropout=dropout, pooling="mean")
         return super().head_settings(facts, dropout, pooling)
+
+    def losses(self, scores: Tensor, labels: Tensor) -> Tensor:
+        """Return the squared errors of the numbers."""
+        return number_losses(scores, labels)
 
     def encode(self, examples: Sequence[LabeledRow], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
         """Return examples as ids, their numbers in the units of the head."""
