@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from regard.checkpoint.atomic import write_json
 from regard.config.records import Record, read_record
@@ -22,7 +22,7 @@ PROJECT = "regard"
 class Logger(Protocol):
     """Receives every line of metrics.jsonl."""
 
-    def write(self, record: Mapping[str, float]) -> None:
+    def write(self, line: Mapping[str, float]) -> None:
         """Log the numbers of one line; `step` is one of them."""
 
     def close(self) -> None:
@@ -46,7 +46,7 @@ def check_loggers(names: Sequence[LoggerName]) -> None:
 
 
 def open_loggers(
-    names: Sequence[LoggerName], folder: Path, step: int, settings: Mapping[str, Any]
+    names: Sequence[LoggerName], folder: Path, step: int, settings: Mapping[str, object]
 ) -> dict[LoggerName, Logger]:
     """Return the loggers of a run that begins or resumes after a step."""
     return {name: LOGGERS[name](folder, step, settings) for name in names}
@@ -55,15 +55,15 @@ def open_loggers(
 class TensorBoardLogger:
     """Writes event files into the run's folder."""
 
-    def __init__(self, folder: Path, step: int, settings: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, step: int, settings: Mapping[str, object]) -> None:
         from torch.utils.tensorboard import SummaryWriter
 
         self._writer = SummaryWriter(str(folder / "tensorboard"), purge_step=step + 1)
 
-    def write(self, record: Mapping[str, float]) -> None:
+    def write(self, line: Mapping[str, float]) -> None:
         """Log each number as a scalar."""
-        for name, value in record.items():
-            self._writer.add_scalar(name, value, int(record["step"]))
+        for name, value in line.items():
+            self._writer.add_scalar(name, value, int(line["step"]))
 
     def close(self) -> None:
         """Close the event file."""
@@ -73,7 +73,7 @@ class TensorBoardLogger:
 class MlflowLogger:
     """Logs to the tracking server of MLFLOW_TRACKING_URI, or where MLflow writes by default."""
 
-    def __init__(self, folder: Path, step: int, settings: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, step: int, settings: Mapping[str, object]) -> None:
         import mlflow
 
         self._client, self._metric = mlflow.MlflowClient(), mlflow.entities.Metric
@@ -87,10 +87,10 @@ class MlflowLogger:
             self._client.log_batch(self._run, params=params)
             _keep_id(folder, "mlflow", self._run)
 
-    def write(self, record: Mapping[str, float]) -> None:
+    def write(self, line: Mapping[str, float]) -> None:
         """Log each number as a metric."""
-        now, step = int(time.time() * 1000), int(record["step"])
-        metrics = [self._metric(name, float(value), now, step) for name, value in record.items()]
+        now, step = int(time.time() * 1000), int(line["step"])
+        metrics = [self._metric(name, float(value), now, step) for name, value in line.items()]
         self._client.log_batch(self._run, metrics=metrics)
 
     def close(self) -> None:
@@ -101,7 +101,7 @@ class MlflowLogger:
 class WandbLogger:
     """Logs to the project of WANDB_PROJECT; WANDB_MODE=offline keeps everything in the run's folder."""
 
-    def __init__(self, folder: Path, step: int, settings: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, step: int, settings: Mapping[str, object]) -> None:
         import wandb
 
         self._run = wandb.init(
@@ -115,9 +115,9 @@ class WandbLogger:
         _keep_id(folder, "wandb", self._run.id)
         self._run.define_metric("*", step_metric="step")  # a resumed run may log a step again
 
-    def write(self, record: Mapping[str, float]) -> None:
+    def write(self, line: Mapping[str, float]) -> None:
         """Log the line."""
-        self._run.log(dict(record))
+        self._run.log(dict(line))
 
     def close(self) -> None:
         """Wait until everything is sent or written."""
@@ -137,8 +137,7 @@ def _ids(folder: Path) -> LoggerIds:
 
 
 def _id_of(folder: Path, name: LoggerName) -> str | None:
-    value: str | None = getattr(_ids(folder), name)
-    return value
+    return _ids(folder).model_dump().get(name)
 
 
 def _keep_id(folder: Path, name: LoggerName, value: str) -> None:

@@ -79,7 +79,7 @@ class MetricsLog:
                 logger.write(record)
             except Exception as error:  # a package of others may fail in any way, as when its server is away
                 raise RunError(
-                    f"train.loggers: {name} could not log step {record['step']} ({type(error).__name__}: "
+                    f"train.loggers: {name} could not log step {int(record.get('step', 0))} ({type(error).__name__}: "
                     f"{' '.join(str(error).split())}); checkpoints are untouched, so resume with --resume."
                 ) from None
 
