@@ -3,7 +3,10 @@
 from pathlib import Path
 
 from regard import registry
+from regard.runs.reports.scores import scores_section
+from regard.runs.store.folder import RunFolder
 from regard.tasks.card import CardInput
+from regard.tasks.contract import find_task
 from regard.tasks.record import RunRecord
 
 COUNTS = {"documents": 1200, "tokens": 34567, "bytes": 98765, "words": 23456}
@@ -36,6 +39,19 @@ def run_record(task, report=None, scores=None, sources=SOURCES, **more):
 def card_of(record):
     """Return what the card of a run is written from."""
     return CardInput(record.path, record)
+
+
+def scores_of(record):
+    """Return the section on scores of the card of a run without passports."""
+    card = card_of(record)
+    return scores_section(RunFolder(record.path), find_task(record.task), card)
+
+
+def evaluated(key="loss", **values):
+    """Return an evaluation as run.json keeps it, whose one score is a metric."""
+    score = {"name": key, "value": values.get(key), "signature": "rule", "key": key}
+    hashes = {"sources": "0123456789abcdef", "references": []}
+    return {"scores": [score], "intervals": {}, "decode": {}, "test_set": hashes} | values
 
 
 def cells(lines, first):

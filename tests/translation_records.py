@@ -5,7 +5,7 @@ from typing import Any
 
 def score(name: str, value: float = 1.0) -> dict[str, Any]:
     """Return one score."""
-    return {"name": name, "value": value, "signature": f"sig-{name}"}
+    return {"name": name, "value": value, "signature": f"sig-{name}", "key": name.lower()}
 
 
 def translation_scores() -> dict[str, Any]:
@@ -16,7 +16,12 @@ def translation_scores() -> dict[str, Any]:
         "loss": 2.5,
         "perplexity": 12.2,
         "sentences_per_second": 7.0,
+        "bleu": 31.456,
+        "chrf": 50.0,
+        "ter": 60.0,
+        "intervals": {"bleu": [30.0, 33.0]},
         "decode": {"beam_size": 5},
+        "test_set": {"sources": "s" * 64, "references": ["r" * 64]},
     }
 
 

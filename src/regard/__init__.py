@@ -15,15 +15,16 @@ from regard.version import __version__
 if TYPE_CHECKING:
     from regard.api import plan, presets, race, recipes, runs, tasks, transfer
     from regard.config.settings import Settings
+    from regard.metrics.comparison import Comparison
     from regard.nn.probes.trace import Trace
     from regard.pipelines.base import Pipeline, Result
     from regard.pipelines.encoder import Encoder
     from regard.pipelines.word_vectors import WordVectors
+    from regard.runs.evaluate import evaluate
     from regard.runs.export.exporters import export
     from regard.runs.resume import resume
     from regard.runs.run import Run
-    from regard.runs.scores.compare import Comparison
-    from regard.runs.scores.evaluate import evaluate
+    from regard.runs.scores.compare import compare
     from regard.runs.train import train
     from regard.studies.doctor.examine import doctor
     from regard.tasks.answer.pipeline import QuestionAnswerer
@@ -60,6 +61,7 @@ __all__ = [
     "Translator",
     "WordVectors",
     "__version__",
+    "compare",
     "doctor",
     "evaluate",
     "export",
@@ -79,7 +81,7 @@ __all__ = [
 _MODULES = {
     **dict.fromkeys(("plan", "presets", "race", "recipes", "runs", "tasks", "transfer"), "regard.api"),
     "Classifier": "regard.tasks.classify.pipeline",
-    "Comparison": "regard.runs.scores.compare",
+    "Comparison": "regard.metrics.comparison",
     "Encoder": "regard.pipelines.encoder",
     "Evaluation": "regard.tasks.evaluation",
     "Generator": "regard.tasks.language_model.pipeline",
@@ -96,7 +98,8 @@ _MODULES = {
     "WordVectors": "regard.pipelines.word_vectors",
     "doctor": "regard.studies.doctor.examine",
     "export": "regard.runs.export.exporters",
-    "evaluate": "regard.runs.scores.evaluate",
+    "compare": "regard.runs.scores.compare",
+    "evaluate": "regard.runs.evaluate",
     "load": "regard.tasks.load",
     "load_encoder": "regard.tasks.load",
     "resume": "regard.runs.resume",

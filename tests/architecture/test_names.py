@@ -71,7 +71,7 @@ def of_tokenizers(places: Places, name: str) -> None:
 def of_passport(places: Places, name: str) -> None:
     good("evaluate", places.run, "-q")
     path = next((places.run / "scores").glob("*.json"))
-    changed(path, lambda facts: facts | {"hypotheses": facts["hypotheses"] | {"file": name}})
+    changed(path, lambda facts: facts | {"outputs": facts["outputs"] | {"file": name}})
     with pytest.raises(RegardError):
         read_passport(path)
 

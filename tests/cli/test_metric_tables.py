@@ -3,10 +3,9 @@
 import json
 
 from regard.cli.metrics import print_comparison, print_plan, print_run, print_scores
-from regard.metrics.significance import Difference
+from regard.metrics.comparison import ComparedMetric, Comparison, Difference
 from regard.runs.planning.plan import Plan
 from regard.runs.run import Run
-from regard.runs.scores.compare import Comparison
 from regard.tasks.contract import find_task
 
 
@@ -22,21 +21,20 @@ def test_a_metric_is_shown_with_its_interval_and_nan_as_a_dash(capsys, tiny_runs
 
 
 def test_a_metric_that_no_set_has_gets_no_column(capsys):
-    scores = [{"name": "BLEU", "value": 12.345, "signature": "s"}]
+    scores = [{"name": "BLEU", "value": 12.345, "signature": "s", "key": "bleu"}]
     decode = {"beam_size": 5, "length_penalty": "average"}
-    print_scores(
-        find_task("translate"), {"own": {"sentences": 1234, "loss": 2.0, "scores": scores, "decode": decode}}
-    )
+    values = {"sentences": 1234, "loss": 2.0, "bleu": 12.345, "scores": scores, "decode": decode}
+    print_scores(find_task("translate"), {"own": values})
     assert capsys.readouterr().out.splitlines() == [
         "set\tsentences\tBLEU\tloss",
         "own\t1,234\t12.35\t2.000",
         "BLEU: s",
-        "decoding: beam size 5, length penalty average",
+        "decoding of all sentences: beam size 5, length penalty average",
     ]
 
 
 def test_a_comparison_has_a_row_and_a_sentence_for_each_metric(capsys):
-    better = Difference("BLEU", "s", 30.0, (28.0, 32.0), 20.0, (18.0, 22.0), (8.0, 12.0), 0.001)
+    better = Difference(ComparedMetric("bleu", "BLEU"), 30.0, (28.0, 32.0), 20.0, (18.0, 22.0), (8.0, 12.0), 0.001)
     print_comparison(Comparison("test", "runs/a", "runs/b", 1000, 12345, (better,), {"beam_size": (5, 1)}))
     _, title, header, row, verdict, decoding, last = capsys.readouterr().out.splitlines()
     assert title == "test: runs/a against runs/b" and header.startswith("metric\tfirst [95 %]")

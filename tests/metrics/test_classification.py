@@ -3,7 +3,8 @@ import pytest
 
 from regard.metrics.bootstrap import bootstrap
 from regard.metrics.classification import label_scores, label_statistics
-from regard.metrics.significance import paired
+from regard.metrics.comparison import ComparedMetric
+from regard.metrics.significance import paired_bootstrap
 
 
 def test_scores_of_labels_by_hand():
@@ -45,12 +46,13 @@ def test_two_systems_on_the_same_examples_share_their_luck():
         np.where(np.arange(400) % 10 == 0, 1 - truth, truth),
         np.where(np.arange(400) < 120, 1 - truth, truth),
     )
-    first, second = (label_statistics(truth, said, 2)["accuracy"] for said in (one, other))
-    found = paired("accuracy", "400 examples", first, second, 400)
+    first, second = (label_statistics(truth, said, 2) for said in (one, other))
+    metrics = [ComparedMetric("accuracy", "accuracy")]
+    (found,) = paired_bootstrap(metrics, first, second, 400)
     assert found.first == pytest.approx(0.9) and found.second == pytest.approx(0.7)
     assert found.is_significant and found.interval.low < 0.2 < found.interval.high
-    assert found.first_interval == bootstrap(first, 400)
-    assert not paired("accuracy", "400 examples", first, first, 400).is_significant
+    assert found.first_interval == bootstrap(first, 400)["accuracy"]
+    assert not paired_bootstrap(metrics, first, first, 400)[0].is_significant
 
 
 def test_one_label_that_is_always_right_is_related_to_nothing():

@@ -46,7 +46,7 @@ def test_the_interval_holds_the_figure_and_shrinks_with_more_examples():
     for size in (50, 800):
         truth = draw.normal(size=size)
         statistic = regression_statistics(truth, truth + draw.normal(size=size))["pearson"]
-        low, high = bootstrap(statistic, size, resamples=200)
+        low, high = bootstrap({"pearson": statistic}, size, resamples=200)["pearson"]
         assert low < statistic(np.ones(size)) < high
         widths.append(high - low)
     assert widths[1] < widths[0] / 2

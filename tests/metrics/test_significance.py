@@ -3,9 +3,9 @@ import random
 import numpy as np
 import pytest
 
-from regard.metrics.significance import Difference, paired_bootstrap
-from regard.metrics.translation import paper_scores, translation_scores
-from regard.progress import Progress
+from regard.metrics.comparison import ComparedMetric, Difference
+from regard.metrics.significance import paired_bootstrap
+from regard.metrics.translation import paper_scores, scores_and_statistics, translation_scores
 
 
 def corrupted(sentences, share, seed):
@@ -21,49 +21,53 @@ def meant(pairs):
     return [pair.target for pair in pairs[:120]]
 
 
+def tests(first, second, targets, names=("BLEU", "chrF", "TER"), resamples=1000, seed=12345):
+    """Return the paired tests of two lists of hypotheses."""
+    references = [[target] for target in targets]
+    (scores, one), (_, other) = (scores_and_statistics(each, references, names) for each in (first, second))
+    metrics = [ComparedMetric(each.key, each.name, best="min" if each.name == "TER" else "max") for each in scores]
+    return paired_bootstrap(metrics, one, other, len(targets), resamples, seed)
+
+
 def one_each(sentences):
     return [[sentence] for sentence in sentences]
 
 
 def test_what_has_no_difference_in_its_interval_cannot_be_told_apart():
     facts = {"first": 1.0, "first_interval": (0, 2), "second": 3.0, "second_interval": (2, 4), "p": 0.02}
-    assert Difference("F1", "", **facts, interval=(-3.0, -1.0)).is_significant
-    assert not Difference("F1", "", **facts, interval=(-3.0, 0.5)).is_significant
+    assert Difference(ComparedMetric("f1", "F1"), **facts, interval=(-3.0, -1.0)).is_significant
+    assert not Difference(ComparedMetric("f1", "F1"), **facts, interval=(-3.0, 0.5)).is_significant
 
 
 def test_the_scores_are_those_of_the_corpus(meant):
     first, second = corrupted(meant, 0.1, 1), corrupted(meant, 0.3, 2)
-    found = paired_bootstrap(first, second, one_each(meant), resamples=50)
+    found = tests(first, second, meant, resamples=50)
     for hypotheses, side in ((first, "first"), (second, "second")):
         for difference, score in zip(found, translation_scores(hypotheses, one_each(meant)), strict=True):
             assert getattr(difference, side) == pytest.approx(score.value, abs=1e-9)
-            assert difference.signature == f"{score.signature}|bs:50|seed:12345"
+            assert difference.metric.label == score.name
 
 
 def test_a_better_system_is_told_from_a_worse_one_in_every_metric(meant):
-    for found in paired_bootstrap(corrupted(meant, 0.1, 1), corrupted(meant, 0.3, 2), one_each(meant)):
+    for found in tests(corrupted(meant, 0.1, 1), corrupted(meant, 0.3, 2), meant):
         assert found.is_significant and found.first_is_better and found.p == pytest.approx(1 / 1001)
         assert found.interval.low < found.value < found.interval.high
         assert found.first_interval.low < found.first < found.first_interval.high
         assert not found.interval.low < 0 < found.interval.high
-        assert (found.value < 0) == (found.name == "TER")
+        assert (found.value < 0) == (found.metric.label == "TER")
 
 
 def test_systems_that_say_the_same_do_not_differ(meant):
     said = corrupted(meant, 0.2, 1)
-    for found in paired_bootstrap(said, said, one_each(meant), resamples=100):
+    for found in tests(said, said, meant, resamples=100):
         assert found.p == 1 and found.value == 0 and found.interval == (0, 0) and not found.first_is_better
 
 
 def test_chance_is_called_a_difference_about_as_often_as_it_says(meant):
     """Of pairs of equally good systems, one in twenty should fall under p = 0.05."""
     alarms = [
-        paired_bootstrap(
-            corrupted(meant[:40], 0.3, 2 * trial),
-            corrupted(meant[:40], 0.3, 2 * trial + 1),
-            one_each(meant[:40]),
-            ["TER"],
-            100,
+        tests(
+            corrupted(meant[:40], 0.3, 2 * trial), corrupted(meant[:40], 0.3, 2 * trial + 1), meant[:40], ["TER"], 100
         )[0].is_significant
         for trial in range(120)
     ]
@@ -75,7 +79,7 @@ def test_the_resampled_scores_are_sacrebleu_s(meant):
     from sacrebleu.significance import PairedTest
 
     first, second = corrupted(meant, 0.2, 1), corrupted(meant, 0.22, 2)
-    (ours,) = paired_bootstrap(first, second, one_each(meant), ["BLEU"])
+    (ours,) = tests(first, second, meant, ["BLEU"])
     _, theirs = PairedTest([("b", second), ("a", first)], {"BLEU": BLEU()}, [meant], "bs", 1000)()
     baseline, system = theirs["BLEU"]
     assert ours.first == pytest.approx(system.score, abs=1e-4)
@@ -86,23 +90,13 @@ def test_the_resampled_scores_are_sacrebleu_s(meant):
 
 def test_the_same_seed_gives_the_same_answer_and_another_seed_another(meant):
     first, second = corrupted(meant, 0.2, 1), corrupted(meant, 0.22, 2)
-    one, again, other = (
-        paired_bootstrap(first, second, one_each(meant), ["BLEU"], 200, seed)[0] for seed in (1, 1, 2)
-    )
+    one, again, other = (tests(first, second, meant, ["BLEU"], 200, seed)[0] for seed in (1, 1, 2))
     assert one == again and one.interval != other.interval
 
 
-def test_progress_is_told(meant):
-    class Counting(Progress):
-        titles = ()
-
-        def bar(self, title, total=None, done=0):
-            self.titles = (*self.titles, (title, total))
-            return super().bar(title, total, done)
-
-    counting = Counting()
-    paired_bootstrap(meant, meant, one_each(meant), resamples=2, progress=counting)
-    assert counting.titles == (("compare", 6),)
+def test_a_metric_that_is_undefined_is_left_out():
+    nowhere = {"f1": lambda counts: float("nan")}
+    assert paired_bootstrap([ComparedMetric("f1", "F1")], nowhere, nowhere, 5, 10) == ()
 
 
 def test_paper_figures_say_how_they_were_made():

@@ -26,7 +26,6 @@ WORDS: dict[str, tuple[str, ...]] = {
     "vectors neighbors": ("vectors", "neighbors", "{runs}/vectors", "the"),
     "vectors analogy": ("vectors", "analogy", "{runs}/vectors", "the", "dog", "the"),
     "vectors map": ("vectors", "map", "{runs}/vectors", "--out", "new"),
-    "vectors evaluate": ("vectors", "evaluate", "{runs}/vectors"),
     **{
         verb: tuple(word.replace("{run}", f"{{runs}}/{OWN_TASK.get(verb, 'translate')}") for word in words)
         for verb, words in VERBS_OF_RUNS.items()

@@ -331,8 +331,8 @@ def test_lines_past_a_learned_table_count_against_the_score(tmp_path, pairs):
 def test_a_run_without_test_sets_is_scored_on_its_validation_set(tmp_path, pairs):
     run = regard.train("translate", SMALL | {"train.steps": 2, "train.warmup": 1}, data=pairs, out=tmp_path / "run")
     ((name, valid),) = evaluate_sets(run.path, device="cpu").items()
-    assert name == valid.evaluation.name == "valid"
-    assert valid.evaluation["bleu"] == run.scores["valid"]["scores"][0]["value"]
+    assert name == valid.name == "valid"
+    assert valid["bleu"] == run.scores["valid"]["scores"][0]["value"]
 
 
 def test_lines_past_what_is_read_count_against_the_score(quick_run):
@@ -347,7 +347,7 @@ def test_lines_past_what_is_read_count_against_the_score(quick_run):
 def test_scores_of_plain_tuples_and_of_nothing(quick_run):
     translator = regard.load(quick_run.best, "cpu")
     assert regard.evaluate(translator, [("Ja.", "Yes.")])["data"].metrics["sentences"] == 1
-    with pytest.raises(DataError, match="data: there are no sentence pairs to score; give at least one"):
+    with pytest.raises(DataError, match="data: there are no rows to evaluate on; give at least one"):
         regard.evaluate(translator, [])
 
 
@@ -364,7 +364,7 @@ def test_a_loss_that_is_no_number_never_becomes_the_best(tmp_path, pairs):
 
 
 def test_evaluation_of_a_run_on_its_own_sets_and_on_others(quick_run, tmp_path):
-    own, *unseen = (each.evaluation for each in evaluate_sets(quick_run.path, device="cpu").values())
+    own, *unseen = evaluate_sets(quick_run.path, device="cpu").values()
     assert [each.name for each in unseen] == ["unseen-pairs", "unseen-cases", "unseen-depth"]
     recorded = quick_run.scores["test"]
     assert own.name == "test" and own["sentences"] == 30

@@ -10,13 +10,14 @@ import pytest
 from nasty import NASTY
 from regard.reporting.markdown import code, table
 from regard.runs.reports.attention import AttentionLayer, draw_attention
+from regard.runs.reports.scores import scores_section
+from regard.runs.store.folder import RunFolder
 from regard.runs.train import train
 from regard.studies.race.charts import Chart, draw_lines
 from regard.studies.race.elements import bullets, figure, section
 from regard.studies.transfer.report import draw_plots, page
 from regard.tasks.card import CardInput
 from regard.tasks.classify.task import TASK
-from regard.tasks.finetune.card import scores_section
 from regard.tasks.finetune.pictures import draw_confusion
 from regard.tasks.word_vectors.map import _draw, map_page
 from tuning import BERT
@@ -55,13 +56,14 @@ def test_a_card_of_any_labels_and_texts_has_as_many_cells_as_columns(tmp_path):
         "loss": 0.5,
         "accuracy": 0.5,
         "intervals": {},
-        "scores": [{"name": "accuracy", "value": 0.5, "signature": ""}],
+        "decode": {},
+        "scores": [{"name": "accuracy", "value": 0.5, "signature": "", "key": "accuracy"}],
         "test_set": {"sources": "0" * 64, "references": ["0" * 64]},
         "classes": [{"label": each} | metrics for each in NASTY],
         "errors": [{"texts": [each, each], "label": each, "predicted": each, "probability": 0.5} for each in NASTY],
     }
     card = CardInput(tmp_path, SimpleNamespace(scores={"a|b": scores}))
-    text = "\n".join(scores_section(TASK, card))
+    text = "\n".join(scores_section(RunFolder(tmp_path), TASK, card))
     assert not re.search(r"<script|[\x00-\x09\x0b-\x1f]|(?<!\\)\]\(", text)
     for block in text.split("\n\n"):
         assert len({line.count("|") for line in block.split("\n") if line.startswith("|")}) <= 1

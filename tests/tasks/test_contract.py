@@ -7,9 +7,10 @@ import pytest
 from regard.errors import ConfigError
 from regard.pipelines.base import Options, Result
 from regard.pipelines.inputs import SingleText
+from regard.progress import SILENT
 from regard.tasks.contract import Task, find_task
+from regard.tasks.data import EvalSet
 from regard.tasks.declarations import Metric, Operation, Wording
-from regard.tasks.evaluation import Evaluation
 
 
 class Summarize(Task):
@@ -28,7 +29,7 @@ class Summarize(Task):
     def settings(self, model):
         raise NotImplementedError
 
-    defaults = prepare = pipeline = eval_sets = evaluate = describe = settings
+    defaults = prepare = pipeline = eval_sets = evaluate = statistics = set_hashes = describe = settings
 
 
 TASK = Summarize()
@@ -54,36 +55,14 @@ def test_the_tokens_of_an_epoch_come_from_the_report(counts, tokens):
     assert TASK.train_tokens(prepared(**counts)) == tokens
 
 
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda: TASK.memory_set("data", []), "data: summarizers are evaluated on files; name one as settings do."),
-        (
-            lambda: TASK.differences(None, None, []),
-            "--against: summarizers have no output per example to compare; leave it out.",
-        ),
-        (
-            lambda: TASK.set_hashes(None),
-            "--against: summarizers have no output per example to compare; leave it out.",
-        ),
-        (
-            lambda: TASK.evaluate_outputs(None, [], "a.txt"),
-            "--against a.txt: summarizers are compared with a run or a passport; name one.",
-        ),
-    ],
-)
-def test_what_a_task_does_not_have_is_refused_in_its_words(call, sentence):
-    with pytest.raises(ConfigError) as error:
-        call()
-    assert str(error.value) == sentence
+def test_sets_to_evaluate_on_are_named_as_training_data_unless_the_task_declares_others():
+    assert TASK.eval_flags == "--data FILE" and find_task("vectors").eval_flags.startswith("--analogies FILE")
+    assert find_task("vectors").eval_source is not find_task("vectors").source
+    assert find_task("classify").eval_source is find_task("classify").source
 
 
-def test_scores_are_kept_by_set_and_the_first_one_ranks_a_run():
-    evaluations = [Evaluation(name, {"scores": [{"name": "ROUGE", "value": 12.346}]}) for name in ("a", "b")]
-    scores = TASK.record_scores(evaluations)
-    assert list(scores) == ["a", "b"] and scores["b"]["name"] == "b"
-    assert TASK.best_score(scores) == ("ROUGE", 12.35, "a")
-    assert TASK.best_score({}) is None and TASK.split_scores(scores) is scores
+def test_a_set_made_for_one_model_is_encoded_anew_for_another(tmp_path):
+    assert TASK.for_model(None, EvalSet("a", ["x"], encoded=[[1]]), tmp_path, SILENT) == EvalSet("a", ["x"])
 
 
 def test_a_task_needs_every_abstract_part():

@@ -1,24 +1,38 @@
-"""An evaluation: metrics by key or by the name of a score."""
+"""An evaluation: metrics by key, plain values, and the table of several sets."""
 
 import math
 
-from regard.tasks.evaluation import Evaluation, decoding_words, finite, metric_value
+import pytest
 
-SCORES = {"loss": 2.5, "scores": [{"name": "BLEU", "value": 31.4}, {"name": "chrF", "value": 50.0}]}
+from regard.metrics.comparison import Interval, Score
+from regard.tasks.declarations import Metric
+from regard.tasks.evaluation import Evaluation, decoding_words, finite, score_table
 
-
-def test_a_metric_is_found_by_its_key_or_by_the_lower_case_name_of_a_score():
-    assert metric_value(SCORES, "loss") == 2.5 and metric_value(SCORES, "bleu") == 31.4
-    assert metric_value(SCORES, "chrf") == 50.0 and metric_value(SCORES, "BLEU") is None
-    assert metric_value({}, "loss") is None
-    assert metric_value({"bleu": 1.0} | SCORES, "bleu") == 1.0  # a key comes before a score
+METRICS = (Metric("bleu", "BLEU", ".2f"), Metric("ter", "TER", ".2f", "min"))
 
 
-def test_an_evaluation_is_looked_up_and_written_without_its_outputs():
-    evaluation = Evaluation("test", SCORES, ("a", "b"), {"beam_size": 5})
-    assert evaluation["bleu"] == 31.4 and evaluation["ter"] is None
-    assert evaluation.to_dict() == {"name": "test"} | SCORES
-    assert "'a'" not in repr(evaluation)
+def test_an_evaluation_is_looked_up_by_key_and_written_without_its_outputs():
+    score = Score("BLEU", 31.4, "s", "bleu")
+    evaluation = Evaluation("test", {"bleu": 31.4, "loss": math.nan}, (score,), ("a", "b"), decode={"beam_size": 5})
+    assert evaluation["bleu"] == 31.4 and evaluation.count == 2 and "'a'" not in repr(evaluation)
+    assert evaluation.to_dict() == {
+        "name": "test",
+        "bleu": 31.4,
+        "loss": None,
+        "scores": [{"name": "BLEU", "value": 31.4, "signature": "s", "key": "bleu"}],
+        "intervals": {},
+        "decode": {"beam_size": 5},
+        "test_set": {},
+    }
+    with pytest.raises(KeyError):
+        evaluation["ter"]
+
+
+def test_a_table_has_a_column_for_each_metric_that_any_set_has():
+    one = Evaluation("a", {"n": 1200, "bleu": 31.4}, intervals={"bleu": Interval(30.0, 32.0)}).to_dict()
+    table = score_table(("n", "sentences"), METRICS, {"a": one, "b": {"n": 3, "bleu": math.nan, "loss": 2.0}})
+    assert table.header == ("set", "sentences", "loss", "BLEU")
+    assert list(table.rows) == [("a", "1,200", "-", "31.40 [30.00, 32.00]"), ("b", "3", "2.0000", "-")]
 
 
 def test_json_has_no_nan_and_no_infinity():

@@ -6,7 +6,7 @@ import pytest
 
 from regard.pipelines.base import Options, Result
 from regard.pipelines.inputs import SingleText
-from regard.tasks.card import no_scores, pretrained, source_of, usage
+from regard.tasks.card import pretrained, source_of, usage
 from regard.tasks.declarations import Operation
 from regard.tasks.record import DataReport
 
@@ -27,10 +27,6 @@ def test_usage_has_the_operations_with_an_example_and_a_call_in_python():
 def test_a_task_without_a_call_has_no_usage():
     with pytest.raises(StopIteration):
         usage(Path("r"), [SCORE])
-
-
-def test_missing_scores_name_the_command():
-    assert no_scores(Path("a b"))[-1] == "None yet; `regard evaluate 'a b'` computes them."
 
 
 def test_the_pretrained_model_is_named_with_its_hash():

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from regard.cli.console import print_json, print_line, print_table
+from regard.metrics.comparison import ComparedMetric, Comparison
 from regard.progress import duration
 from regard.runs.planning.plan import Plan
 from regard.runs.run import Run
-from regard.runs.scores.compare import Comparison
 from regard.tasks.contract import AnyTask, find_task
-from regard.tasks.declarations import Metric
-from regard.tasks.evaluation import finite, metric_value
+from regard.tasks.evaluation import score_table
 
 JSON_KEYS = ("state", "steps", "best_step", "seconds", "data_wait_seconds", "parameters", "data", "scores")
 
@@ -34,44 +33,18 @@ def print_run(run: Run, as_json: bool) -> None:
         print_line(f"Use it: regard {operation.name} {run.path} {operation.usage}")
 
 
-def print_scores(task: AnyTask, scores: Mapping[str, Any]) -> None:
+def print_scores(task: AnyTask, sets: Mapping[str, Mapping[str, Any]]) -> None:
     """Print one row a set, and under the table how the scores were computed."""
-    by_set = task.split_scores(scores)
-    if "" not in by_set:
-        _print_sets(task, by_set)
-        for line in task.score_lines(by_set):
-            print_line(line)
-    for number, table in enumerate(task.score_tables(scores)):
-        if table.title:
+    scores = score_table(task.counted, task.metrics, sets)
+    print_table(scores.header, scores.rows, right=range(1, len(scores.header)))
+    for line in task.score_lines(sets):
+        print_line(line)
+    if any(values.get("intervals") for values in sets.values()):
+        print_line("In brackets: 95 % intervals by bootstrap over the set.")
+    for name, values in sets.items():
+        for table in task.score_tables(name, values):
             print_line(f"\n{table.title}:")
-        elif number:
-            print_line()
-        print_table(table.header, table.rows, right=range(1, len(table.header)))
-
-
-def _print_sets(task: AnyTask, by_set: Mapping[str, Mapping[str, Any]]) -> None:
-    key, label = task.counted
-    loss = () if any(metric.label == "loss" for metric in task.metrics) else (Metric("loss", "loss"),)
-    metrics = [
-        metric
-        for metric in (*loss, *task.metrics)
-        if any(metric_value(values, metric.key) is not None for values in by_set.values())
-    ]
-    rows = [
-        (name, f"{values[key]:,}", *(_cell(values, metric) for metric in metrics)) for name, values in by_set.items()
-    ]
-    header = ("set", label, *(metric.label for metric in metrics))
-    print_table(header, rows, right=range(1, len(header)))
-
-
-def _cell(values: Mapping[str, Any], metric: Metric) -> str:
-    """Return a metric as it is shown, with its interval where there is one."""
-    value = metric_value(values, metric.key)
-    if finite(value) is None:
-        return "-"
-    interval = values.get("intervals", {}).get(metric.key)
-    shown = format(value, metric.format)
-    return f"{shown} [{interval[0]:{metric.format}}, {interval[1]:{metric.format}}]" if interval else shown
+            print_table(table.header, table.rows, right=range(1, len(table.header)))
 
 
 def print_comparison(comparison: Comparison) -> None:
@@ -80,10 +53,10 @@ def print_comparison(comparison: Comparison) -> None:
     print_line(f"{comparison.set}: {comparison.first} against {comparison.second}")
     rows = [
         (
-            each.name,
-            _with_interval(each.first, each.first_interval),
-            _with_interval(each.second, each.second_interval),
-            _with_interval(each.value, each.interval),
+            each.metric.label,
+            _with_interval(each.metric, each.first, each.first_interval),
+            _with_interval(each.metric, each.second, each.second_interval),
+            _with_interval(each.metric, each.value, each.interval),
             f"{each.p:.4f}",
         )
         for each in comparison.differences
@@ -94,8 +67,8 @@ def print_comparison(comparison: Comparison) -> None:
     print_line(f"Paired bootstrap, two-sided, {comparison.resamples:,} resamples, seed {comparison.seed}.")
 
 
-def _with_interval(value: float, interval: Sequence[float]) -> str:
-    return f"{value:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
+def _with_interval(metric: ComparedMetric, value: float, interval: Sequence[float]) -> str:
+    return f"{value:{metric.format}} [{interval[0]:{metric.format}}, {interval[1]:{metric.format}}]"
 
 
 def print_plan(plan: Plan, as_json: bool) -> None:

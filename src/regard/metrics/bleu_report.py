@@ -6,7 +6,8 @@ from typing import Any
 
 from regard.errors import ConfigError, DataError
 from regard.metrics.bleu import BleuExplanation, Match, explain_bleu, matches
-from regard.metrics.translation import TOKENIZERS, Score, bleu_tokenizer, translation_scores
+from regard.metrics.comparison import Score
+from regard.metrics.translation import TOKENIZERS, bleu_tokenizer, translation_scores
 
 ORDERS = 4
 

@@ -1,10 +1,12 @@
 """Bootstrap confidence intervals: a metric is recomputed on resampled examples (Efron, 1979)."""
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+import math
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
+
+from regard.metrics.comparison import Interval
 
 RESAMPLES = 1000
 SEED = 12345
@@ -13,13 +15,6 @@ SEED = 12345
 Numbers = npt.NDArray[np.float64]
 Statistic = Callable[[Numbers], float]
 """A metric as a function of how often each example counts (N,)."""
-
-
-class Interval(NamedTuple):
-    """A 95% confidence interval."""
-
-    low: float
-    high: float
 
 
 def draws(examples: int, resamples: int = RESAMPLES, seed: int = SEED) -> Iterator[npt.NDArray[np.int64]]:
@@ -46,6 +41,34 @@ def p_value(differences: Numbers, observed: float) -> float:
     return (at_least + 1) / (len(differences) + 1)
 
 
-def bootstrap(statistic: Statistic, examples: int, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
-    """Return the 95% confidence interval of a metric over `examples` examples."""
-    return interval_of(np.array([statistic(counts.astype(float)) for counts in draws(examples, resamples, seed)]))
+def bootstrap(
+    statistics: Mapping[str, Statistic], examples: int, resamples: int = RESAMPLES, seed: int = SEED
+) -> dict[str, Interval]:
+    """Return the 95% confidence intervals of metrics over `examples` examples, all on the same resamples.
+
+    Resamples in which a metric is undefined are left out; a metric that is defined in none has no interval.
+    """
+    if not examples or not statistics:
+        return {}
+    rows = [
+        [each(counts) for each in statistics.values()]
+        for counts in (drawn.astype(float) for drawn in draws(examples, resamples, seed))
+    ]
+    columns = zip(statistics, np.array(rows, float).T, strict=True)
+    return {name: interval_of(values[np.isfinite(values)]) for name, values in columns if np.isfinite(values).any()}
+
+
+def ratio(above: Numbers, below: Numbers, scale: float = 1.0) -> Statistic:
+    """Return the ratio of two sums over examples, such as the mean loss of tokens; not a number where it is x / 0."""
+    above, below = np.asarray(above, float), np.asarray(below, float)
+
+    def value(counts: Numbers) -> float:
+        total = float(counts @ below)
+        return scale * float(counts @ above) / total if total else float("nan")
+
+    return value
+
+
+def exponential(loss: Statistic) -> Statistic:
+    """Return the exponential of a metric: the perplexity of a loss."""
+    return lambda counts: math.exp(min(loss(counts), 700.0))

@@ -23,10 +23,8 @@ class RegressionScores:
 def regression_scores(truth: Sequence[float], predicted: Sequence[float]) -> RegressionScores:
     """Return the metrics of predicted numbers."""
     true, outputs = np.asarray(truth, float), np.asarray(predicted, float)
-    metrics = {
-        name: statistic(np.ones(len(true))) for name, statistic in regression_statistics(true, outputs).items()
-    }
-    return RegressionScores(**metrics, mean_absolute_error=float(np.abs(true - outputs).mean()))
+    statistics = regression_statistics(true, outputs)
+    return RegressionScores(**{name: statistic(np.ones(len(true))) for name, statistic in statistics.items()})
 
 
 def regression_statistics(
@@ -38,6 +36,7 @@ def regression_statistics(
         "pearson": lambda counts: correlation(true, outputs, counts),
         "spearman": lambda counts: correlation(ranks(true, counts), ranks(outputs, counts), counts),
         "mean_squared_error": lambda counts: float(counts @ (true - outputs) ** 2 / counts.sum()),
+        "mean_absolute_error": lambda counts: float(counts @ np.abs(true - outputs) / counts.sum()),
     }
 
 

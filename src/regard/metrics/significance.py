@@ -1,102 +1,36 @@
-"""Significance tests: paired bootstrap over sentences (Koehn, 2004), two-sided."""
+"""Significance tests: paired bootstrap over examples (Koehn, 2004), two-sided."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from regard.metrics.bootstrap import RESAMPLES, SEED, Interval, Numbers, Statistic, draws, interval_of, p_value
-from regard.metrics.translation import metric_of, reference_streams
-from regard.progress import SILENT, Progress
-
-LEVEL = 0.05
-"""Significance level: the p-value below which a difference is significant."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One metric of two systems on the same sentences."""
-
-    name: str
-    signature: str
-    first: float
-    first_interval: Interval
-    second: float
-    second_interval: Interval
-    interval: Interval
-    """95% interval of the first minus the second."""
-    p: float
-    """Two-sided p-value of the difference."""
-
-    @property
-    def value(self) -> float:
-        """The first minus the second."""
-        return self.first - self.second
-
-    @property
-    def is_significant(self) -> bool:
-        """True if the p-value is below the level and the interval excludes 0; on few examples the two differ."""
-        low, high = self.interval
-        return self.p < LEVEL and not low <= 0 <= high
-
-    @property
-    def first_is_better(self) -> bool:
-        """True if the difference favors the first system; lower TER is better."""
-        return self.value < 0 if self.name == "TER" else self.value > 0
+from regard.metrics.bootstrap import RESAMPLES, SEED, Statistic, draws, interval_of, p_value
+from regard.metrics.comparison import ComparedMetric, Difference
 
 
 def paired_bootstrap(
-    first: Sequence[str],
-    second: Sequence[str],
-    references: Sequence[Sequence[str]],
-    names: Sequence[str] = ("BLEU", "chrF", "TER"),
+    metrics: Sequence[ComparedMetric],
+    first: Mapping[str, Statistic],
+    second: Mapping[str, Statistic],
+    examples: int,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-    progress: Progress = SILENT,
-) -> list[Difference]:
-    """Return each metric of two lists of hypotheses, with intervals and the p-value of their difference."""
-    size = (resamples, seed)
-    streams = reference_streams(references)
-    metrics = [metric_of(name) for name in names]
-    systems: list[list[Numbers]] = [[], []]
-    with progress.bar("compare", len(names) * 2) as bar:
-        for statistics, hypotheses in zip(systems, (first, second), strict=True):
-            for metric in metrics:
-                statistics.append(np.array(metric._extract_corpus_statistics(list(hypotheses), streams), float))
-                bar.advance(1)
-    return [
-        paired(
-            name, str(metric.get_signature()), _statistic(metric, one), _statistic(metric, other), len(first), size
-        )
-        for name, metric, one, other in zip(names, metrics, *systems, strict=True)
+) -> tuple[Difference, ...]:
+    """Return the differences of two systems on the same resamples of the same examples, a metric each."""
+    pairs = [(first[metric.key], second[metric.key]) for metric in metrics]
+    rows = [
+        [each(counts) for pair in pairs for each in pair]
+        for counts in (drawn.astype(float) for drawn in draws(examples, resamples, seed))
     ]
-
-
-def paired(
-    name: str,
-    signature: str,
-    first: Statistic,
-    second: Statistic,
-    examples: int,
-    size: tuple[int, int] = (RESAMPLES, SEED),
-) -> Difference:
-    """Return the difference of two systems on the same resamples; `size` is (resamples, seed)."""
-    pairs = [(first(counts), second(counts)) for counts in (each.astype(float) for each in draws(examples, *size))]
-    ones, others = np.array(pairs, float).T
-    everything = np.ones(examples)
-    value, other_value = first(everything), second(everything)
-    return Difference(
-        name,
-        f"{signature}|bs:{size[0]}|seed:{size[1]}",
-        value,
-        interval_of(ones),
-        other_value,
-        interval_of(others),
-        interval_of(ones - others),
-        p_value(ones - others, value - other_value),
-    )
-
-
-def _statistic(metric: Any, statistics: Numbers) -> Statistic:
-    return lambda counts: float(metric._compute_score_from_stats((counts @ statistics).tolist()).score)
+    columns = np.array(rows, float).reshape(resamples, len(metrics), 2)
+    everything, differences = np.ones(examples), []
+    for number, (metric, (one, other)) in enumerate(zip(metrics, pairs, strict=True)):
+        values = columns[:, number]
+        ones, others = values[np.isfinite(values).all(1)].T  # undefined in a resample without any of its examples
+        value, other_value = one(everything), other(everything)
+        if not len(ones) or not np.isfinite([value, other_value]).all():
+            continue
+        intervals = [interval_of(each) for each in (ones, others, ones - others)]
+        p = p_value(ones - others, value - other_value)
+        differences.append(Difference(metric, value, intervals[0], other_value, intervals[1], intervals[2], p))
+    return tuple(differences)

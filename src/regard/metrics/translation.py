@@ -1,23 +1,17 @@
 """BLEU, chrF and TER by sacrebleu, each with its signature."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
+from regard.metrics.bootstrap import Numbers, Statistic
+from regard.metrics.comparison import Score
+
 TOKENIZERS = ("13a", "intl", "zh", "char", "none")
-
-
-@dataclass(frozen=True)
-class Score:
-    """A corpus score and the sacrebleu signature of its computation."""
-
-    name: str
-    value: float
-    signature: str
 
 
 def translation_scores(
@@ -28,13 +22,29 @@ def translation_scores(
     lowercase: bool = False,
 ) -> list[Score]:
     """Return corpus scores; `references` holds, for each hypothesis, its one or more references."""
-    streams = reference_streams(references)
-    scores = []
+    return scores_and_statistics(hypotheses, references, names, tokenize, lowercase)[0]
+
+
+def scores_and_statistics(
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    names: Sequence[str] = ("BLEU", "chrF", "TER"),
+    tokenize: str = "13a",
+    lowercase: bool = False,
+) -> tuple[list[Score], dict[str, Statistic]]:
+    """Return corpus scores, and each, by its key, as a function of how often each sentence counts."""
+    streams, everything = reference_streams(references), np.ones(len(hypotheses))
+    scores, statistics = list[Score](), dict[str, Statistic]()
     for name in names:
-        metric = metric_of(name, tokenize, lowercase)
-        value = metric.corpus_score(list(hypotheses), streams).score
-        scores.append(Score(name, float(value), str(metric.get_signature())))
-    return scores
+        metric, key = metric_of(name, tokenize, lowercase), name.lower()
+        counted = np.array(metric._extract_corpus_statistics(list(hypotheses), streams), float)
+        statistics[key] = _statistic(metric, counted)
+        scores.append(Score(name, statistics[key](everything), str(metric.get_signature()), key))
+    return scores, statistics
+
+
+def _statistic(metric: Any, counted: Numbers) -> Statistic:
+    return lambda counts: float(metric._compute_score_from_stats((counts @ counted).tolist()).score)
 
 
 def metric_of(name: str, tokenize: str = "13a", lowercase: bool = False) -> Any:

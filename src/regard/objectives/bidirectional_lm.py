@@ -1,5 +1,7 @@
 """The objective of ELMo: a forward and a backward language model over words."""
 
+from torch import Tensor
+
 from regard.data.feeds.char_words import CharWordBatch
 from regard.models.elmo.model import Elmo
 from regard.objectives.cross_entropy import cross_entropy
@@ -17,15 +19,19 @@ class BidirectionalObjective:
 
     def __call__(self, model: Elmo, batch: CharWordBatch) -> Loss:
         """Return the losses of both directions."""
-        states = model.layers(batch.tokens, batch.cu_seqlens).states[-1]  # (R, T, 2 D)
-        ahead, back = model.dropout(states).chunk(2, -1)
-        has_label = batch.words[:, 1:] >= 0  # a word, which then has a word before it
-        pairs = {
-            "forward": (ahead[:, :-1][has_label], batch.words[:, 1:][has_label]),
-            "backward": (back[:, 1:][has_label], batch.words[:, :-1][has_label]),
-        }
         sums = {
             name: cross_entropy(hidden, model.head.weight, model.head.bias, labels).smoothed
-            for name, (hidden, labels) in pairs.items()
+            for name, (hidden, labels) in direction_labels(model, batch).items()
         }
         return {name: LossPart(total, batch.label_count, weight=0.5) for name, total in sums.items()}
+
+
+def direction_labels(model: Elmo, batch: CharWordBatch) -> dict[str, tuple[Tensor, Tensor]]:
+    """Return the hidden states (N, D) and the words they predict (N,) of each direction, in the same order."""
+    states = model.layers(batch.tokens, batch.cu_seqlens).states[-1]  # (R, T, 2 D)
+    ahead, back = model.dropout(states).chunk(2, -1)
+    has_label = batch.words[:, 1:] >= 0  # a word, which then has a word before it
+    return {
+        "forward": (ahead[:, :-1][has_label], batch.words[:, 1:][has_label]),
+        "backward": (back[:, 1:][has_label], batch.words[:, :-1][has_label]),
+    }

@@ -16,7 +16,7 @@ class Run(RunFolder):
     @property
     def passports(self) -> dict[str, dict[str, Any]]:
         """Every score passport in the folder as plain values, by file name."""
-        return {name: each.model_dump(exclude_unset=True) for name, each in passports_of(self).items()}
+        return passports_of(self)
 
     def card(self) -> Path:
         """Write README.md and curves.png from the contents of the folder, and return the card's path."""

@@ -176,8 +176,9 @@ class _TaggerRun:
             predictions = TASK.predictions(self.examples, self.valid.encoded, scores, self.facts)
             metrics = TASK.compute_metrics(self.examples, predictions, self.facts)
             if not rows or metrics["f1"] > rows[0].f1:
-                statistics = TASK.statistics(self.examples, predictions.lines, self.facts)
-                low, high = bootstrap(statistics.get("f1", statistics["accuracy"]), len(self.examples))
+                statistics = TASK.statistics_of(self.examples, predictions.lines, self.facts)
+                key = "f1" if "f1" in statistics else "accuracy"
+                low, high = bootstrap({key: statistics[key]}, len(self.examples))[key]
                 epoch = round(trainer.state.step / per_epoch, 1)
                 row = FeatureRow(self.way, self.train.width, metrics["f1"], (low, high), metrics["accuracy"], epoch)
                 rows[:] = [row]

@@ -1,27 +1,23 @@
-"""Sections of a run's card that tasks have in common: usage, missing scores, pretrained model, data sources."""
+"""Sections of a run's card that tasks have in common: usage, pretrained model, data sources."""
 
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regard.reporting.markdown import Markdown, code, codes, fenced
 from regard.tasks.declarations import Operation
-from regard.tasks.record import DataReport, PassportRecord, RunRecord
+from regard.tasks.record import DataReport, RunRecord
 
 
 @dataclass(frozen=True)
 class CardInput:
-    """A run as a card shows it: its record, passports and best checkpoint."""
+    """A run as a card shows it: its folder and its record."""
 
     path: Path
     record: RunRecord
-    passports: Mapping[str, PassportRecord] = field(default_factory=dict)
-    """The score passports in the run's folder, by file name."""
-    best_hash: str = ""
-    """Hash of the best checkpoint's weights."""
 
 
 def usage(path: Path, operations: Sequence[Operation]) -> list[str]:
@@ -35,11 +31,6 @@ def usage(path: Path, operations: Sequence[Operation]) -> list[str]:
         "",
         *fenced("python", "import regard", "", f"{calling.variable} = regard.load({name})", calling.call),
     ]
-
-
-def no_scores(path: Path) -> list[str]:
-    """Return the section on scores for a run without any."""
-    return ["## Scores", "", f"None yet; {code(f'regard evaluate {shlex.quote(str(path))}')} computes them."]
 
 
 def pretrained(report: DataReport) -> list[str]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from regard import registry
 from regard.config.settings import Settings
-from regard.errors import ConfigError
 from regard.progress import SILENT, Progress
 from regard.tasks.declarations import (
     Check,
@@ -27,11 +26,11 @@ from regard.tasks.evaluation import Evaluation
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.checkpoint.facts import TaskFiles
-    from regard.metrics.significance import Difference
+    from regard.metrics.bootstrap import Statistic
     from regard.models.base.settings import ModelSettings
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared
-    from regard.tasks.record import DataReport, PassportRecord, RunRecord, ScoresRecord
+    from regard.tasks.record import DataReport, RunRecord, ScoresRecord
     from regard.tasks.settings import RunSettings
 
 S = TypeVar("S", bound="RunSettings[Any]")
@@ -53,9 +52,7 @@ class Task(ABC, Generic[S, D, P]):
     report: "ClassVar[type[DataReport]]"
     """Schema of the data in run.json."""
     scores: "ClassVar[type[ScoresRecord]]"
-    """Schema of an evaluation in run.json."""
-    passport: "ClassVar[type[PassportRecord] | None]" = None
-    """Schema of its score passports; None: the task writes none."""
+    """Schema of an evaluation in run.json and in passports."""
     metrics: ClassVar[tuple[Metric, ...]]
     counted: ClassVar[tuple[str, str]]
     """Key and label of the number of examples scored: ("sentences", "sentences")."""
@@ -63,8 +60,12 @@ class Task(ABC, Generic[S, D, P]):
     operations: ClassVar[tuple[Operation, ...]]
     """The first one is the call of the pipeline."""
     evaluation: ClassVar[type[EvaluateOptions]] = EvaluateOptions
-    evaluated_with: ClassVar[str] = ""
-    """The command that scores a model on other data; empty: `regard evaluate`, with the flags of `source`."""
+    evaluated_on: ClassVar[type[Settings] | None] = None
+    """Settings of a set to evaluate on, where they are not those of `source`."""
+    evaluation_flags: ClassVar[str] = ""
+    """The flags that name such a set; empty: those of the training data."""
+    score_note: ClassVar[str] = ""
+    """What a reader of its scores has to know: units, and what can be compared."""
     init_from: ClassVar[InitFrom | None] = None
     """Pretrained models it may start from, and their learning rates; None: none."""
     loads: ClassVar[frozenset[str]] = frozenset()
@@ -76,6 +77,16 @@ class Task(ABC, Generic[S, D, P]):
     def selection_metrics(self) -> list[str]:
         """The metrics that `train.select_by` may name beside the loss."""
         return [metric.key for metric in self.metrics if metric.is_validated and metric.best == "max"]
+
+    @property
+    def eval_source(self) -> type[Settings]:
+        """The settings of a set to evaluate on."""
+        return self.evaluated_on or self.source
+
+    @property
+    def eval_flags(self) -> str:
+        """The flags that name a set to evaluate on."""
+        return self.evaluation_flags or self.wording.data_flags
 
     @property
     def verbs(self) -> str:
@@ -142,61 +153,45 @@ class Task(ABC, Generic[S, D, P]):
     def evaluate(
         self, pipeline: P, chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
-        """Return the metrics of a model on one set."""
+        """Return the evaluation of a model on one set, without intervals."""
+
+    @abstractmethod
+    def statistics(self, pipeline: P, chosen: "EvalSet", outputs: Sequence[str]) -> "dict[str, Statistic]":
+        """Return metrics of outputs for a set, a line an example, as functions of how often each example counts."""
+
+    @abstractmethod
+    def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
+        """Return the hashes that identify a set: of its sources, and of each list of references."""
 
     def check_options(self, pipeline: P, options: EvaluateOptions, origin: str) -> None:
         """Refuse options that are for another kind of model of the task; `origin` is its name in messages."""
 
-    def memory_set(self, name: str, rows: list[Any]) -> "EvalSet":
-        """Return rows from memory as a set to score on."""
-        raise ConfigError(f"data: {self.wording.plural} are evaluated on files; name one as settings do.")
+    def for_model(self, pipeline: P, chosen: "EvalSet", folder: Path, progress: Progress) -> "EvalSet":
+        """Return a set that was made for another model as this one takes it."""
+        return replace(chosen, encoded=None)
 
     def adapted(self, pipeline: P, chosen: "EvalSet", progress: Progress) -> "EvalSet":
         """Return a set as a model of another library takes it, whose config holds few facts."""
         return chosen
 
-    def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
-        """Return the hashes that identify a set: of its sources, and of each list of references."""
-        raise ConfigError(f"--against: {self.wording.plural} have no output per example to compare; leave it out.")
-
-    def differences(
-        self, pipeline: P, chosen: "EvalSet", outputs: Sequence[Sequence[str]], progress: Progress = SILENT
-    ) -> "tuple[Difference, ...]":
-        """Return the paired differences between two lists of outputs for a set, a metric each."""
-        raise ConfigError(f"--against: {self.wording.plural} have no output per example to compare; leave it out.")
-
-    def evaluate_outputs(self, chosen: "EvalSet", lines: Sequence[str], origin: str) -> Evaluation:
-        """Return the evaluation of outputs that another program wrote, a line each."""
-        raise ConfigError(
-            f"--against {origin}: {self.wording.plural} are compared with a run or a passport; name one."
-        )
-
-    def record_scores(self, evaluations: Sequence[Evaluation]) -> dict[str, Any]:
-        """Return evaluations as run.json keeps them: metrics by the name of the set."""
-        return {each.name: each.to_dict() for each in evaluations}
-
-    def split_scores(self, scores: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the scores of run.json by set, each of the schema `scores`."""
-        return scores
-
-    def best_score(self, scores: Mapping[str, Any]) -> tuple[str, float, str] | None:
-        """Return the score that ranks a run, as metric, value and set; None: it has none."""
-        for name, metrics in scores.items():
-            score = metrics["scores"][0]
-            return score["name"], round(score["value"], 2), name
-        return None
-
     def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
         """Return the lines under a table of scores: signatures and decoding settings."""
         return []
 
-    def score_tables(self, scores: Mapping[str, Mapping[str, Any]]) -> "list[ScoreTable]":
-        """Return further tables of scores, such as one by label."""
+    def score_tables(self, name: str, values: Mapping[str, Any]) -> "list[ScoreTable]":
+        """Return further tables on the scores of a set, such as one by label."""
         return []
 
+    def score_details(self, card: "CardInput", name: str, values: Mapping[str, Any]) -> list[str]:
+        """Return the lines of a card on the scores of one set, beside its row in the table of all."""
+        from regard.reporting.markdown import table
+
+        tables = self.score_tables(name, values)
+        return [line for each in tables for line in ("", *table(each.header, each.rows))]
+
     @abstractmethod
-    def describe(self, card: "CardInput") -> list[list[str]]:
-        """Return the sections of a card about scores and data, as lines of Markdown."""
+    def describe(self, card: "CardInput") -> list[str]:
+        """Return the section of a card on the data, as lines of Markdown."""
 
     def usage_of(self, record: "RunRecord") -> tuple[Operation, ...]:
         """Return the operations of a run's model, their arguments as it takes them."""

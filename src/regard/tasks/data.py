@@ -32,6 +32,10 @@ class EvalSet:
     """All references of each row, where there may be several."""
     encoded: Any = None
     """The rows as token ids, where they are already encoded."""
+    source: Any = None
+    """The settings of a text, where other models can tokenize it again."""
+    tokenizer: Any = None
+    """The tokenizer that a text is in the tokens of."""
 
 
 @dataclass(frozen=True)

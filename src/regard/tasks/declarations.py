@@ -1,5 +1,6 @@
 """Declarations of a task: wording, metrics, operations, checks, options."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -36,7 +37,7 @@ class Metric:
     """A metric of a task's models; the first one ranks runs and races."""
 
     key: str
-    """Its key in an evaluation, or the lower-case name of a score there."""
+    """Its key in an evaluation."""
     label: str
     format: str = ".4f"
     best: Literal["max", "min"] = "max"
@@ -44,6 +45,16 @@ class Metric:
     """Computed at every validation: valid_<key> in metrics.jsonl."""
     is_raced: bool = False
     """A column in the table of a race."""
+    validated_as: str = ""
+    """How the value of a validation differs from that of an evaluation, in words."""
+
+    def cell(self, values: "Mapping[str, Any]") -> str:
+        """Return its value among those of a set as text, with its 95% interval where there is one."""
+        value = values.get(self.key)
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            return "-"
+        shown, interval = format(value, self.format), values.get("intervals", {}).get(self.key)
+        return f"{shown} [{interval[0]:{self.format}}, {interval[1]:{self.format}}]" if interval else shown
 
 
 @dataclass(frozen=True)

@@ -52,14 +52,9 @@ class ScoreRecord(Record):
     """One score, and how it was computed."""
 
     name: str
-    value: float
+    value: float | None
     signature: str
-
-
-class ScoresRecord(Record):
-    """The metrics of one set; the first of its scores ranks runs."""
-
-    scores: list[ScoreRecord] = Field(min_length=1)
+    key: str
 
 
 class HashesRecord(Record):
@@ -69,7 +64,28 @@ class HashesRecord(Record):
     references: list[str]
 
 
-class HypothesesRecord(Record):
+class ScoresRecord(Record):
+    """An evaluation on one set: further fields are its metrics and details; the first of its scores ranks runs."""
+
+    scores: list[ScoreRecord] = Field(min_length=1)
+    intervals: dict[str, list[float]]
+    decode: dict[str, Any]
+    test_set: HashesRecord
+
+    @model_validator(mode="after")
+    def _has_the_metrics_of_its_intervals(self) -> "ScoresRecord":
+        for name, interval in self.intervals.items():
+            if self.metric(name) is None or len(interval) != 2:
+                raise ValueError(f"intervals.{name} belongs to no metric")
+        return self
+
+    def metric(self, key: str) -> float | None:
+        """Return a metric by its key; None where there is none."""
+        value = (self.model_extra or {}).get(key)
+        return value if isinstance(value, int | float) else None
+
+
+class OutputsRecord(Record):
     """The file with the outputs of a passport, beside it."""
 
     file: FileName
@@ -81,10 +97,10 @@ class PassportRecord(Record):
 
     passport: int
     set: str
-    scores: list[ScoreRecord]
+    scores: list[ScoreRecord] = Field(min_length=1)
+    decode: dict[str, Any]
     test_set: HashesRecord
-    hypotheses: HypothesesRecord
-    decode: dict[str, Any] = Field(default_factory=dict)
+    outputs: OutputsRecord
     checkpoint: OriginRecord | None = None
 
 
@@ -163,7 +179,7 @@ class RunRecord(Record):
     parameters: Count | None = None
     data: Any = None
     """The data report, typed by the task."""
-    scores: dict[str, dict[str, Any] | list[Any]] = Field(default_factory=dict)
+    scores: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _has_what_its_state_needs(self) -> "RunRecord":
@@ -218,6 +234,9 @@ def read_run_record(folder: Path, version: int) -> RunRecord:
     if record.state == "preparing":
         return record
     report = check_record(value["data"], path, task.report, RunError, WHAT, group="data")
-    for name, metrics in task.split_scores(record.scores).items():
-        check_record(metrics, path, task.scores, RunError, WHAT, group=f"scores.{name}" if name else "scores")
+    for name, metrics in record.scores.items():
+        scores = check_record(metrics, path, task.scores, RunError, WHAT, group=f"scores.{name}")
+        for key in (task.counted[0], *(each.key for each in task.metrics)):
+            if metrics.get(key) is not None and scores.metric(key) is None:
+                raise RunError(f"{path}: this is not {WHAT} (scores.{name}.{key} is not a number).")
     return record.model_copy(update={"data": report})

@@ -30,7 +30,7 @@ def test_evaluate_says_what_it_wrote_and_how_papers_would_count(shelf, files):
     assert "score passports: runs/one/scores/t.de-t.en.json\n" in said
     assert "for papers only, BLEU lowercased, tokenized: t.de and t.en 0.00 (nrefs:1|" in said
     assert "on 13a-tokenized lowercased text)\n" in said
-    assert (shelf / "one" / "scores" / "t.de-t.en.hyp.txt").read_text().count("\n") == 2
+    assert (shelf / "one" / "scores" / "t.de-t.en.outputs.txt").read_text().count("\n") == 2
 
 
 def test_evaluate_takes_several_references_from_files_and_columns(shelf, files, tmp_path):

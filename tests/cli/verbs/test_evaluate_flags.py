@@ -20,7 +20,7 @@ from regard.tasks.contract import find_task
 TEXTS = ("language-model", "masked-language-model", "elmo")
 LABELED = ("classify", "regress")
 TABLES = (*LABELED, "tag", "answer", "choose")
-WITH_PASSPORTS = ("translate", *TABLES)
+ALL = ("translate", *TABLES, *TEXTS)
 
 Scores = dict[str, dict[str, Any]]
 
@@ -116,13 +116,19 @@ def _label_column(desk: Desk) -> None:
 
 def _stride(desk: Desk) -> None:
     near, far = (desk.scores("--stride", stride)["valid"] for stride in (4, 32))
-    assert (near["stride"], far["stride"]) == (4, 32) and near["loss"] != far["loss"]
+    assert (near["decode"]["stride"], far["decode"]["stride"]) == (4, 32) and near["loss"] != far["loss"]
+    assert (desk.run / "scores" / "valid.stride=4.json").is_file()
     assert near["tokens"] == far["tokens"]
 
 
 def _beam_size(desk: Desk) -> None:
     assert desk.scores("--beam-size", 2)["valid"]["decode"]["beam_size"] == 2
     assert (desk.run / "scores" / "valid.beam_size=2.json").is_file()
+
+
+def _papers(desk: Desk) -> None:
+    assert len(desk.scores("--papers")["valid"]["paper_scores"]) == 2
+    assert "paper_scores" not in desk.scores()["valid"]
 
 
 def _test_set(desk: Desk) -> None:
@@ -145,7 +151,7 @@ def _out(desk: Desk) -> None:
     out = desk.run.with_name("passport.json")
     assert desk.scores("--out", out)["valid"]["files"][0] == str(out)
     passport = json.loads(out.read_text())
-    assert passport["set"] == "valid" and (out.parent / passport["hypotheses"]["file"]).is_file()
+    assert passport["set"] == "valid" and (out.parent / passport["outputs"]["file"]).is_file()
 
 
 def _nothing(desk: Desk) -> None:
@@ -164,10 +170,16 @@ FLAGS = {
     "--stride": Flag(("language-model",), _stride, ["4"]),
     "--beam-size": Flag(("translate",), _beam_size, ["2"]),
     "--iterations": Flag((), _nothing, ["2"]),  # for mask-predict translators, below
-    "--test-set": Flag((*WITH_PASSPORTS, *TEXTS), _test_set),
-    "--against": Flag(WITH_PASSPORTS, _against),
-    "--out": Flag(WITH_PASSPORTS, _out, ["x.json"]),
+    "--papers": Flag(("translate",), _papers, []),
+    "--analogies": Flag((), _nothing),  # for word vectors, below
+    "--similarities": Flag((), _nothing),
+    "--candidates": Flag((), _nothing, ["2"]),
+    "--test-set": Flag(ALL, _test_set),
+    "--against": Flag(ALL, _against),
+    "--out": Flag(ALL, _out, ["x.json"]),
 }
+VECTORS = ("--analogies", "--similarities", "--candidates", "--test-set", "--against", "--out")
+"""Flags that word vectors honor, on files: in a test of their own."""
 GENERAL = {"--device", "--threads", "--quiet", "--json"}
 """Flags that are the same for every model."""
 
@@ -201,9 +213,11 @@ def test_a_flag_is_honored_or_refused_by_its_name_and_the_kind_of_model(name, de
         flag.check(desk)
         return
     data = desk.own_data if flag.needs_data and desk.task != "vectors" else []
+    if desk.task == "vectors" and name in VECTORS:
+        return
     sentence = bad("evaluate", desk.run, *data, name, *flag.words, "--quiet")
     kind = find_task(desk.task).wording.noun
-    assert sentence.startswith(f"{name} {flag.words[0]}: ")
+    assert sentence.startswith(f"{' '.join([name, *flag.words])}: ")
     assert kind in sentence or kind.replace("a ", "an autoregressive ", 1) in sentence, sentence
 
 
@@ -232,20 +246,32 @@ def test_iterations_are_for_mask_predict_translators_and_beams_for_all_others(ma
     )
 
 
-def test_word_vectors_are_scored_on_the_files_their_settings_name(tiny_runs, tmp_path):
-    shutil.copytree(tiny_runs / "vectors", tmp_path / "run")
-    assert bad("evaluate", tmp_path / "run") == (
-        f"{tmp_path / 'run'}: the settings of this run name no test sets; use regard vectors evaluate --analogies "
-        "FILE or --similarities FILE."
+def test_word_vectors_are_scored_on_files_and_honor_every_flag_there(tiny_runs, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(tiny_runs / "vectors", run)
+    assert bad("evaluate", run) == (
+        f"{run}: the settings of this run name no test sets; use regard evaluate {run} with --analogies FILE or "
+        "--similarities FILE."
     )
     (tmp_path / "rated.txt").write_text("the\ta\t9\nthe\tand\t3\na\tand\t1\n")
     (tmp_path / "analogies.txt").write_text(": words\nthe a and the\n")
-    record = json.loads((tmp_path / "run" / "run.json").read_text())
     files = {"analogies": str(tmp_path / "analogies.txt"), "similarities": [str(tmp_path / "rated.txt")]}
+    flags = ["--analogies", files["analogies"], "--similarities", files["similarities"][0]]
+    both = json.loads(good("evaluate", run, *flags, "--quiet", "--json"))
+    assert both["analogies"]["questions"] == both["analogies"]["covered"] == 1 and len(both) == 2
+    few = json.loads(good("evaluate", run, *flags[:2], "--candidates", "1", "--quiet", "--json"))
+    assert few["analogies"]["covered"] == 0 and few["analogies"]["accuracy"] is None
+    names = {"analogies.json", "analogies.candidates=1.json", "rated.txt.json"}
+    assert names <= {path.name for path in (run / "scores").iterdir()}
+    record = json.loads((run / "run.json").read_text())
     record["settings"]["evaluation"] = record["settings"].get("evaluation", {}) | files
-    (tmp_path / "run" / "run.json").write_text(json.dumps(record))
-    both = json.loads(good("evaluate", tmp_path / "run", "--quiet", "--json"))
-    assert len(both) == 2
-    one = json.loads(good("evaluate", tmp_path / "run", "--test-set", "analogies", "--quiet", "--json"))
-    assert list(one) == ["analogies"] and one["analogies"] == both["analogies"]
-    assert "rated.txt" in good("evaluate", tmp_path / "run", "--quiet")
+    (run / "run.json").write_text(json.dumps(record))
+    out = tmp_path / "one.json"
+    words = ("evaluate", run, "--test-set", files["similarities"][0], "--against", run, "--out", out)
+    ((name, one),) = json.loads(good(*words, "--quiet", "--json")).items()
+    assert name == files["similarities"][0] and {each["p"] for each in one["against"]["differences"]} == {1.0}
+    assert json.loads(out.read_text())["set"] == name
+    assert "rated.txt" in good("evaluate", run, "--quiet") and "Spearman" in (run / "README.md").read_text()
+    vectors = tmp_path / "words.vec"
+    vectors.write_text("3 2\nthe 1 0\na 0.9 0.1\nand 0 1\n")
+    assert "Spearman" in good("evaluate", vectors, *flags[2:], "--against", run, "--quiet")

@@ -10,13 +10,12 @@ import regard
 from regard.cli.main import app
 from regard.errors import RunError
 from regard.progress import Progress
+from regard.runs.evaluate import evaluate
 from regard.runs.reports.card import leave_card, repeat_command
-from regard.runs.reports.curves import draw_curves, panel_lines
+from regard.runs.reports.curves import curve_panels, draw_curves
 from regard.runs.run import Run
-from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.train import train
 from regard.tasks.contract import find_task
-from regard.tasks.translate.task import TranslateEvaluation
 
 TINY = {
     "model.width": 16,
@@ -60,9 +59,11 @@ def test_a_finished_run_has_curves_and_a_card(quick_run):
     assert f"{record.parameters:,} parameters" in card and "finished after 60 steps, best at step 60" in card
     scores = section(card, "Scores")
     test = json.loads((quick_run.path / "scores" / "test.json").read_text())
-    assert f"| test | 30 | {test['scores'][0]['value']:.2f} |" in scores
+    low, high = test["intervals"]["bleu"]
+    assert rf"| test | 30 | {test['bleu']:.2f} \[{low:.2f}, {high:.2f}\] |" in scores
     assert f"- BLEU: `{test['scores'][0]['signature']}`" in scores and test["checkpoint"]["sha256"] in scores
-    assert test["test_set"]["sources"] in scores and test["test_set"]["references"][0] in scores
+    assert test["test_set"]["sources"][:12] in scores and test["test_set"]["references"][0][:12] in scores
+    assert "BLEU there is of the validation set (greedy, first sentences)" in section(card, "Curves")
     assert "| train | `miniature:train` (at most 1,500) | 1,500 |" in section(card, "Data")
     settings = section(card, "Settings")
     assert "| `train.steps` | `60` | the command line |" in settings
@@ -114,11 +115,13 @@ def test_a_run_from_pairs_repeats_from_the_pairs_it_kept(tmp_path, monkeypatch, 
     assert repeat_command(run.record.model_copy(update={"sources": {"seed": "the call"}})) is None
 
 
-def test_a_card_follows_later_evaluations(run):
-    evaluate_sets(run.path, test_set="test", device="cpu", options=TranslateEvaluation(beam_size=2))
-    assert r"test.beam\_size=2" not in (run.path / "README.md").read_text()
-    path = run.card()
-    assert path == run.path / "README.md"
+def test_a_card_follows_later_evaluations_on_other_data_too(run, tmp_path):
+    evaluate(run.path, test_set="test", device="cpu", beam_size=2)
+    path = run.path / "README.md"
+    assert r"test.beam\_size=2" in path.read_text()
+    (tmp_path / "other.tsv").write_text("Der Hund schläft.\tThe dog sleeps.\n")
+    evaluate(run, str(tmp_path / "other.tsv"), device="cpu")
+    assert "| other.tsv | 1 |" in path.read_text()
     scores = section(path.read_text(), "Scores")
     assert r"| test.beam\_size=2 | 30 |" in scores and "beam size 2, length penalty average | best |" in scores
     manifest = json.loads((run.best / "manifest.json").read_text())
@@ -129,10 +132,11 @@ def test_a_card_follows_later_evaluations(run):
 
 def test_a_run_without_scores_or_metrics_has_a_card_too(run):
     shutil.rmtree(run.path / "scores")
+    run.note(scores={})
     (run.path / "metrics.jsonl").unlink()
     card = run.card().read_text()
     assert f"None yet; `regard evaluate {run.path}` computes them." in section(card, "Scores")
-    assert picture_size(run.path / "curves.png") == (1100, 704)
+    assert picture_size(run.path / "curves.png") == (550, 352)
 
 
 def test_a_run_that_has_not_begun_has_no_card(run):
@@ -184,7 +188,7 @@ def test_an_interrupted_run_has_a_card(tmp_path, pairs):
     assert run.record.state == "interrupted"
     assert "; interrupted after 1 steps" in (run.path / "README.md").read_text()
     run.card()
-    assert picture_size(run.path / "curves.png") == (1100, 704)
+    assert picture_size(run.path / "curves.png") in ((1100, 704), (1100, 352), (550, 352))
 
 
 def test_curves_show_plain_losses_and_whatever_was_recorded():
@@ -194,15 +198,26 @@ def test_curves_show_plain_losses_and_whatever_was_recorded():
         {"step": 10, "valid_loss": 4.5, "valid_bleu": 3.0},
         {"step": 20, "epoch": 0, "ce": 4.0, "nll": 3.0, "learning_rate": 0.2, "tokens_per_second": 8.0},
     ]
-    assert panel_lines(metrics, task) == {
+    lines = lambda given: {panel.title: panel.lines for panel in curve_panels(given, task)}
+    assert lines(metrics) == {
         "loss per target token": {"train": ([10, 20], [4.0, 3.0]), "valid": ([10], [4.5])},
-        "BLEU (validation)": {"valid": ([10], [3.0])},
+        "BLEU (validation, greedy, first sentences)": {"valid": ([10], [3.0])},
         "learning rate": {"train": ([10, 20], [0.1, 0.2])},
         "target tokens per second": {"train": ([10, 20], [7.0, 8.0])},
     }
     other = [{"step": 1, "spans": 2.0, "learning_rate": 0.1}]
-    assert panel_lines(other, task)["loss per target token"] == {"train": ([1], [2.0])}
-    assert panel_lines([], task)["BLEU (validation)"] == {}
+    assert lines(other) == {
+        "loss per target token": {"train": ([1], [2.0])},
+        "learning rate": {"train": ([1], [0.1])},
+    }
+    assert lines([]) == {}
+
+
+def test_the_best_checkpoint_is_marked_where_a_panel_has_its_validation():
+    metrics = [{"step": step, "valid_loss": 5.0 - step, "learning_rate": 0.1} for step in (1, 2)]
+    panels = {panel.title: panel for panel in curve_panels(metrics, find_task("translate"))}
+    assert panels["loss per target token"].value_at(2) == 3.0
+    assert panels["loss per target token"].value_at(3) is None and panels["learning rate"].value_at(2) is None
 
 
 def test_curves_survive_metrics_that_are_no_numbers(tmp_path):
@@ -210,5 +225,5 @@ def test_curves_survive_metrics_that_are_no_numbers(tmp_path):
         {"step": step, "nll": value, "learning_rate": 0.1}
         for step, value in enumerate([1.0, float("nan"), float("inf")])
     ]
-    draw_curves(metrics, tmp_path / "c.png", find_task("translate"))
-    assert picture_size(tmp_path / "c.png") == (1100, 704)
+    draw_curves(metrics, tmp_path / "c.png", find_task("translate"), best_step=1)
+    assert picture_size(tmp_path / "c.png") == (1100, 352)

@@ -15,8 +15,6 @@ from regard.runs.scores.compare import compare
 from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.scores.passport import read_passport
 from regard.runs.train import train
-from regard.tasks.contract import find_task
-from regard.tasks.translate.evaluate import pair_set
 from regard.tasks.translate.task import TranslateEvaluation
 from regard.version import __version__
 
@@ -53,12 +51,6 @@ def two_references(source):
     return source.model_copy(update={"references": (str(Path(source.target).with_name("o.en")),)})
 
 
-def paired_tests(outputs):
-    """Return the paired bootstrap tests of two lists of outputs."""
-    chosen = pair_set("t", list(zip(SOURCES, TARGETS, strict=True)))
-    return find_task("translate").differences(None, chosen, outputs)
-
-
 def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -68,11 +60,11 @@ def test_training_leaves_a_passport_for_each_test_set(quick_run):
     passport = read_passport(quick_run.path / "scores" / "test.json")
     assert len(passport.outputs) == 30
     assert passport.facts["scores"][0]["value"] == quick_run.scores["test"]["scores"][0]["value"]
-    assert passport.facts["decode"]["beam_size"] == 5 and "hypotheses" not in quick_run.scores["test"]
+    assert passport.facts["decode"]["beam_size"] == 5 and "outputs" not in quick_run.scores["test"]
 
 
 def test_a_passport_holds_everything_that_makes_scores_comparable(run, source):
-    (evaluated,) = evaluate_sets(run.path, source, device="cpu").values()
+    (evaluated,) = evaluate_sets(run.path, source, device="cpu", options={"papers": True}).values()
     facts = json.loads((run.path / "scores" / "t.de-t.en.json").read_text())
     assert evaluated.files == (run.path / "scores" / "t.de-t.en.json",)
     assert facts["test_set"] == {"sources": sha256(Path(source.source)), "references": [sha256(Path(source.target))]}
@@ -86,17 +78,17 @@ def test_a_passport_holds_everything_that_makes_scores_comparable(run, source):
     ]
     assert facts["seed"] == 1 and facts["regard"] == __version__ and facts["date"].endswith("+00:00")
     assert {"device", "processor", "threads", "torch"} <= set(facts["machine"])
-    hypotheses = run.path / "scores" / facts["hypotheses"]["file"]
-    assert facts["hypotheses"]["sha256"] == sha256(hypotheses)
-    lines = hypotheses.read_text().splitlines()
+    outputs = run.path / "scores" / facts["outputs"]["file"]
+    assert facts["outputs"]["sha256"] == sha256(outputs)
+    lines = outputs.read_text().splitlines()
     again = translation_scores(lines, [[target] for target in TARGETS])
     assert [score["value"] for score in facts["scores"]] == [score.value for score in again]
 
 
 def test_the_hash_of_a_checkpoint_follows_its_model_alone(run, source, tmp_path):
     def model_hash(path):
-        (evaluated,) = evaluate_sets(path, source, device="cpu", out=tmp_path / "x.json").values()
-        return evaluated.passport.record.checkpoint.sha256
+        evaluate_sets(path, source, device="cpu", out=tmp_path / "x.json")
+        return read_passport(tmp_path / "x.json").record.checkpoint.sha256
 
     shutil.copytree(run.best, tmp_path / "moved")
     shutil.rmtree(tmp_path / "moved" / "training", ignore_errors=True)
@@ -114,17 +106,16 @@ def test_the_test_set_is_hashed_as_read(run, source, tmp_path):
     windows = tmp_path / "w.de"
     windows.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(SOURCES).encode())
     (same,) = evaluate_sets(run.path, source.model_copy(update={"source": str(windows)}), device="cpu").values()
-    assert same.passport.facts["test_set"] == plain.passport.facts["test_set"]
+    assert same.hashes == plain.hashes
 
 
 def test_several_references_raise_the_score_and_are_in_the_signature(run, source):
     (one,) = evaluate_sets(run.path, source, device="cpu").values()
     (two,) = evaluate_sets(run.path, two_references(source), device="cpu").values()
-    assert two.evaluation.metrics["scores"][0]["signature"].startswith("nrefs:2")
-    assert two.evaluation["chrf"] >= one.evaluation["chrf"]
-    assert len(two.passport.facts["test_set"]["references"]) == 2
+    assert two.scores[0].signature.startswith("nrefs:2")
+    assert two["chrf"] >= one["chrf"] and len(two.hashes["references"]) == 2
     with pytest.raises(DataError, match="cannot be compared: the references of their test sets differ"):
-        compare(one.passport, two.passport, len(TARGETS), paired_tests)
+        compare(one, two)
 
 
 def test_a_recipe_s_test_set_may_have_several_references(tmp_path, pairs, source):
@@ -137,7 +128,7 @@ def test_a_recipe_s_test_set_may_have_several_references(tmp_path, pairs, source
     assert run.scores["mine"]["scores"][0]["signature"].startswith("nrefs:2")
     assert str(tmp_path / "o.en") in run.record.report.model_dump()["files"]
     (again,) = evaluate_sets(run.path, device="cpu").values()
-    assert again.passport.facts["test_set"] == run.scores["mine"]["test_set"]
+    assert again.hashes == run.scores["mine"]["test_set"]
 
 
 def test_other_decoding_has_a_passport_of_its_own(run, source):
@@ -164,7 +155,7 @@ def test_out_takes_a_file_or_a_folder(run, source, tmp_path):
     assert evaluated.files[0] == tmp_path / "deep" / "mine.json" and len(evaluated.files) == 2
     assert read_passport(evaluated.files[0]).outputs == read_passport(evaluated.files[1]).outputs
     evaluate_sets(run.path, test_set="test", device="cpu", out=tmp_path / "folder")
-    assert (tmp_path / "folder" / "test.json").exists() and (tmp_path / "folder" / "test.hyp.txt").exists()
+    assert (tmp_path / "folder" / "test.json").exists() and (tmp_path / "folder" / "test.outputs.txt").exists()
     with pytest.raises(ConfigError) as error:
         evaluate_sets(run.path, out=tmp_path / "all.json")
     assert str(error.value) == (
@@ -209,7 +200,7 @@ def test_against_a_passport_and_against_hypotheses(run, source, tmp_path):
     assert [difference.second for difference in third.comparison.differences] == pytest.approx([100, 100, 0])
     assert third.comparison.words()[1].startswith(f"chrF: {perfect} is better than {run.path} (difference -")
     assert third.comparison.decoding == {} and third.to_dict()["against"]["set"] == source.name
-    direct = compare(tmp_path / "first.json", tmp_path / "first.json", len(TARGETS), paired_tests)
+    direct = compare(second, second)
     assert direct.differences[0].p == 1 and direct.resamples == 1000
 
 
@@ -220,7 +211,7 @@ def test_a_passport_chooses_its_set_among_the_run_s_own(run):
         against=run.path / "scores" / "unseen-cases.json",
         options=TranslateEvaluation(beam_size=1),
     ).values()
-    assert evaluated.evaluation.name == "unseen-cases"
+    assert evaluated.name == "unseen-cases"
 
 
 def test_what_cannot_be_compared_is_refused(run, source, tmp_path):
@@ -236,18 +227,22 @@ def test_what_cannot_be_compared_is_refused(run, source, tmp_path):
     old = facts["scores"][0]["signature"]
     new = facts["scores"][0]["signature"] = old.replace("tok:13a", "tok:zh")
     passport.write_text(json.dumps(facts))
+    (partly,) = evaluate_sets(run.path, against=passport, device="cpu").values()
+    assert [each.metric.label for each in partly.comparison.differences] == ["chrF", "TER"]
+    assert partly.comparison.words()[-1] == f"Not compared: BLEU was computed as {old} and as {new}."
+    for score in facts["scores"][1:]:
+        score["signature"] += "|other"
+    passport.write_text(json.dumps(facts))
     with pytest.raises(DataError) as error:
         evaluate_sets(run.path, against=passport, device="cpu")
-    assert str(error.value) == (
-        f"{run.path} and {passport} cannot be compared: BLEU was computed as {old} and as {new}; evaluate both with "
-        "the same version."
-    )
+    sentence = f"{run.path} and {passport} cannot be compared: BLEU was computed as {old} and as {new}; chrF was"
+    assert str(error.value).startswith(sentence) and str(error.value).endswith("evaluate both with the same version.")
 
 
 def test_mistakes_with_the_other_system_are_one_sentence(run, source, tmp_path):
-    def refusal(**options):
+    def refusal(data=None, **options):
         with pytest.raises((ConfigError, DataError, RunError)) as error:
-            evaluate_sets(run.path, device="cpu", **options)
+            evaluate_sets(run.path, data, device="cpu", **options)
         return str(error.value)
 
     missing, lines, other = tmp_path / "nothing", tmp_path / "h.txt", tmp_path / "no.json"
@@ -263,8 +258,8 @@ def test_mistakes_with_the_other_system_are_one_sentence(run, source, tmp_path):
         f"{lines} holds the outputs of one set, but there are 4 (test, unseen-pairs, unseen-cases, unseen-depth); "
         "choose one with --test-set."
     )
-    assert refusal(against=lines, source=source) == (
-        f"{lines} has 1 lines but {source.name} has 3 sentences; give one hypothesis a line."
+    assert refusal(source, against=lines) == (
+        f"{lines}: 1 lines, but {source.name} has 3 sentences; give one hypothesis a line."
     )
     assert refusal(test_set="tset") == (
         f"--test-set tset: {run.path} is a translator, whose test sets are test, unseen-pairs, unseen-cases, "
@@ -274,7 +269,7 @@ def test_mistakes_with_the_other_system_are_one_sentence(run, source, tmp_path):
 
 def test_a_passport_without_its_outputs_is_refused(run):
     passport = run.path / "scores" / "test.json"
-    lines = run.path / "scores" / "test.hyp.txt"
+    lines = run.path / "scores" / "test.outputs.txt"
     lines.write_text(lines.read_text() + "more\n")
     with pytest.raises(DataError) as error:
         read_passport(passport)
@@ -283,7 +278,7 @@ def test_a_passport_without_its_outputs_is_refused(run):
     with pytest.raises(DataError) as error:
         read_passport(passport)
     assert str(error.value) == (
-        f"{passport}: its outputs (test.hyp.txt) are not beside it; copy them too, or evaluate again."
+        f"{passport}: its outputs (test.outputs.txt) are not beside it; copy them too, or evaluate again."
     )
     passport.write_text(json.dumps(json.loads(passport.read_text()) | {"passport": 9}))
     with pytest.raises(DataError) as error:

@@ -45,7 +45,7 @@ def test_a_frozen_elmo_stays_as_it_is_and_the_weights_of_its_layers_are_learned_
     assert mix["scale"] != 1 and len({round(value, 5) for value in list(mix.values())[:3]}) > 1
     assert regard.load(run.path).mix == mix
     assert "Learned weights of the layers for this task: characters 0." in (run.path / "README.md").read_text()
-    assert evaluate_sets(run.path)["valid"].evaluation.metrics["mix"] == mix
+    assert evaluate_sets(run.path)["valid"].details["mix"] == mix
 
 
 def test_a_tuned_elmo_changes_but_for_its_softmax(desk):

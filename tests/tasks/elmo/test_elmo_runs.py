@@ -61,10 +61,10 @@ def test_other_text_is_scored_and_a_checkpoint_is_complete(run, tmp_path):
     other = tmp_path / "other.txt"
     other.write_text("The old fisherman saw a grey heron.\n", encoding="utf-8")
     (evaluated,) = evaluate_sets(run.path, TextSource(paths=(str(other),))).values()
-    metrics = evaluated.evaluation.metrics
+    metrics = evaluated.metrics
     assert metrics["words"] == 9 and metrics["oov_fraction"] > 0
     assert set(read_bundle(run.best).tokenizers) == {"tokenizer", "words"}
-    own = evaluate_sets(run.path)["valid"].evaluation
+    own = evaluate_sets(run.path)["valid"]
     assert own.metrics["loss"] == pytest.approx(run.record.scores["valid"]["loss"])
 
 

@@ -5,10 +5,12 @@ import pytest
 from head_bundles import TEXTS, head_bundle
 from regard.data.sources.labeled import LabeledRow
 from regard.errors import DataError
+from regard.metrics.bootstrap import bootstrap
+from regard.runs.scores.rival import ScoredSystem, compare_systems
 from regard.tasks.classify.pipeline import Classifier
 from regard.tasks.classify.task import TASK
 from regard.tasks.data import EvalSet
-from regard.tasks.finetune.evaluate import ERRORS, all_metrics, compare_predictions, evaluate_examples
+from regard.tasks.finetune.evaluate import ERRORS, evaluate_examples, evaluated_predictions, output_statistics
 from regard.tasks.finetune.predictions import Predictions
 
 ROWS = [LabeledRow((text,), "abc"[number % 3]) for number, text in enumerate(TEXTS)]
@@ -21,8 +23,8 @@ def test_an_evaluation_agrees_with_the_pipeline():
     labels = [each.label for each in classifier(TEXTS)]
     assert list(evaluation.outputs) == labels and evaluation.metrics["examples"] == 30
     right = sum(label == row.label for label, row in zip(labels, ROWS, strict=True))
-    assert evaluation.metrics["accuracy"] == pytest.approx(right / 30) and "mix" not in evaluation.metrics
-    assert len(evaluation.metrics["errors"]) == min(ERRORS, 30 - right)
+    assert evaluation.metrics["accuracy"] == pytest.approx(right / 30) and "mix" not in evaluation.details
+    assert len(evaluation.details["errors"]) == min(ERRORS, 30 - right)
     encoded = EvalSet("test", ROWS, encoded=TASK.encode(ROWS, classifier.bundle))
     assert evaluate_examples(TASK, classifier, encoded).metrics == evaluation.metrics
 
@@ -30,29 +32,35 @@ def test_an_evaluation_agrees_with_the_pipeline():
 def test_scores_are_in_percent_with_a_signature_and_an_interval():
     facts = TASK.read_facts(head_bundle("classify"))
     lines = [row.label for row in ROWS[:20]] + ["a"] * 10
-    metrics = all_metrics(TASK, SET, Predictions(lines, [0.5] * 30, 1.25), facts)
-    assert metrics["loss"] == 1.25 and metrics["test_set"] == TASK.set_hashes(SET)
-    assert metrics["scores"][0] == {
-        "name": "accuracy %",
-        "value": 100 * metrics["accuracy"],
-        "signature": "30 examples",
-    }
-    for name, (low, high) in metrics["intervals"].items():
-        assert low <= metrics[name] <= high and low < high
+    evaluation = evaluated_predictions(TASK, SET, Predictions(lines, [0.5] * 30, 1.25), facts)
+    assert evaluation["loss"] == 1.25 and evaluation.hashes == TASK.set_hashes(SET)
+    first = evaluation.scores[0]
+    assert (first.name, first.value, first.key) == ("accuracy %", 100 * evaluation["accuracy"], "accuracy")
+    assert first.signature == "30 examples"
+    for name, (low, high) in bootstrap(evaluation.statistics, 30).items():
+        assert low <= evaluation[name] <= high and low < high
+
+
+def compared(first, second):
+    bundle = head_bundle("classify")
+    systems = [
+        ScoredSystem(str(n), output_statistics(TASK, bundle, SET, each), 30) for n, each in enumerate((first, second))
+    ]
+    return compare_systems(TASK, "test", *systems).differences
 
 
 def test_equal_predictions_do_not_differ_and_worse_ones_do():
-    bundle, right, wrong = head_bundle("classify"), [row.label for row in ROWS], ["a"] * 30
-    same = compare_predictions(TASK, bundle, SET, (right, right))
-    assert [each.name for each in same] == ["accuracy %", "macro F1 %", "Matthews %"]
+    right, wrong = [row.label for row in ROWS], ["a"] * 30
+    same = compared(right, right)
+    assert [each.metric.label for each in same] == ["accuracy", "macro F1", "Matthews"]
     assert all(each.value == 0 and not each.is_significant for each in same)
-    accuracy = compare_predictions(TASK, bundle, SET, (right, wrong))[0]
-    assert accuracy.first == 100 and accuracy.value == pytest.approx(200 / 3) and accuracy.is_significant
+    accuracy = compared(right, wrong)[0]
+    assert accuracy.first == 1 and accuracy.value == pytest.approx(2 / 3) and accuracy.is_significant
 
 
-def test_predictions_that_cannot_be_paired_are_refused():
+def test_outputs_that_are_no_predictions_of_the_set_are_refused():
     bundle = head_bundle("classify")
-    with pytest.raises(DataError, match="test: 30 and 29 predictions cannot be paired."):
-        compare_predictions(TASK, bundle, SET, (["a"] * 30, ["a"] * 29))
-    with pytest.raises(DataError, match="its predictions are not those of the task .'z'.; evaluate it again."):
-        compare_predictions(TASK, bundle, SET, (["a"] * 30, ["z"] * 30))
+    with pytest.raises(DataError, match="29 lines, but test has 30 examples; give one prediction a line."):
+        output_statistics(TASK, bundle, SET, ["a"] * 29)
+    with pytest.raises(DataError, match="the lines are not predictions of a classifier for test .'z'.; evaluate it"):
+        output_statistics(TASK, bundle, SET, ["z"] * 30)

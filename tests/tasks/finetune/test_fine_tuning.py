@@ -136,7 +136,7 @@ def test_a_language_model_learns_multiple_choice(language_model, tmp_path):
     assert scores["accuracy"] > 0.9 and scores["majority_baseline"] == 0.5 and "macro_f1" not in scores
     card = (run.path / "README.md").read_text()
     assert "The majority baseline is the accuracy of guessing" in card and "chooser(" in card
-    assert evaluate_sets(run.path)["valid"].evaluation.metrics["accuracy"] == scores["accuracy"]
+    assert evaluate_sets(run.path)["valid"]["accuracy"] == scores["accuracy"]
 
 
 def test_resuming_changes_nothing(files, language_model):
@@ -223,11 +223,9 @@ def test_the_card_lists_labels_and_the_most_confident_errors(fine_tuned):
 
 def test_other_examples_are_evaluated(fine_tuned, files, tmp_path):
     own = evaluate_sets(fine_tuned.path)
-    assert own["test"].evaluation.metrics["accuracy"] == fine_tuned.record.scores["test"]["accuracy"]
+    assert own["test"]["accuracy"] == fine_tuned.record.scores["test"]["accuracy"]
     other = evaluate_sets(fine_tuned.best, LabelSource(path=str(files[1])))
-    assert other[str(files[1])].evaluation.metrics["loss"] == pytest.approx(
-        own["test"].evaluation.metrics["loss"], abs=1e-6
-    )
+    assert other[str(files[1])]["loss"] == pytest.approx(own["test"]["loss"], abs=1e-6)
     with pytest.raises(RunError, match="a checkpoint alone has no test sets; give --data FILE."):
         evaluate_sets(fine_tuned.best)
     empty = written(tmp_path, [("text", "label"), ("", "kind")])

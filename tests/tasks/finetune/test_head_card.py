@@ -2,14 +2,17 @@
 
 from types import SimpleNamespace
 
+from regard.runs.reports.scores import scores_section as run_scores
+from regard.runs.store.folder import RunFolder
 from regard.tasks.card import CardInput
 from regard.tasks.classify.task import TASK
-from regard.tasks.finetune.card import SHOWN, data_section, scores_section
+from regard.tasks.finetune.card import SHOWN, data_section
 from regard.tasks.finetune.predictions import describe_mix
 from regard.tasks.finetune.records import ExampleReportRecord
 
 SCORES = {
-    "scores": [{"name": "accuracy %", "value": 75.0, "signature": "4 examples"}],
+    "scores": [{"name": "accuracy %", "value": 75.0, "signature": "4 examples", "key": "accuracy"}],
+    "decode": {},
     "examples": 4,
     "loss": 0.5,
     "test_set": {"sources": "0123456789abcdef", "references": ["r"]},
@@ -43,10 +46,13 @@ def card(tmp_path, scores=None, **report) -> CardInput:
     return CardInput(tmp_path, record)
 
 
+def scores_section(task, given) -> list[str]:
+    return run_scores(RunFolder(given.path), task, given)
+
+
 def test_scores_have_intervals_labels_and_errors(tmp_path):
     text = "\n".join(scores_section(TASK, card(tmp_path, {"new": SCORES})))
-    assert "| new | 4 | 0.5000 | 0.7500 | 0.5000 | `0123456789ab` |" in text
-    assert "| new | accuracy | 0.7500 | 0.2500 to 1.0000 |" in text
+    assert r"| new | 4 | 0.5000 | 0.7500 \[0.2500, 1.0000\] | 0.5000 | `0123456789ab`, `r` |" in text
     assert "The majority baseline is the accuracy of the most frequent label" in text
     assert "| a | 2 | 1.0000 | 0.5000 | 0.6667 | 2 | 0 |" in text and "predicted a" in text
     assert f"| {'x' * SHOWN}… |" in text and "| a | 0.8750 |" in text
@@ -63,8 +69,8 @@ def test_errors_without_probabilities_are_the_largest(tmp_path):
 def test_the_layer_weights_of_an_elmo_are_listed(tmp_path):
     mix = {"layer 1": 0.25, "scale": 1.5}
     assert describe_mix(mix) == "layer 1 0.250, scale 1.500"
-    lines = scores_section(TASK, card(tmp_path, {"new": SCORES | {"mix": mix}}))
-    assert "Learned weights of the layers for this task: layer 1 0.250, scale 1.500." in lines
+    lines = TASK.score_lines({"new": SCORES | {"mix": mix}})
+    assert lines == ["learned weights of the layers: layer 1 0.250, scale 1.500"]
 
 
 def test_a_run_without_scores_names_the_command(tmp_path):

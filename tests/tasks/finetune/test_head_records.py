@@ -10,12 +10,13 @@ from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadSc
 COUNTS = {"read": 3, "kept": 2, "dropped": {"empty": 1}, "labels": {"a": 2}, "contradictory": 0, "truncated": 0}
 REPORT = {"hash": "x", "train": COUNTS, "valid": COUNTS, "texts": 1}
 SCORES = {
-    "scores": [{"name": "accuracy %", "value": 50.0, "signature": "2 examples"}],
+    "scores": [{"name": "accuracy %", "value": 50.0, "signature": "2 examples", "key": "accuracy"}],
     "examples": 2,
     "loss": 0.7,
     "test_set": {"sources": "s", "references": ["r"]},
     "accuracy": 0.5,
     "intervals": {"accuracy": [0.0, 1.0]},
+    "decode": {},
     "errors": [],
 }
 CLASSES = [{"label": each, "count": 1, "precision": 0.5, "recall": 0.5, "f1": 0.5} for each in "ab"]

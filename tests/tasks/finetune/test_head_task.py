@@ -13,6 +13,7 @@ from regard.tasks.data import EvalSet
 from regard.tasks.declarations import EvaluateOptions, LoadOptions
 from regard.tasks.finetune.base import TRAIN, HeadTask
 from regard.tasks.finetune.predictions import ErrorExample, Predictions
+from run_records import evaluated
 
 ROWS = [LabeledRow((text,), label) for text, label in (("one", "a"), ("two", "b"), ("three", "a"), ("four", "b"))]
 
@@ -37,16 +38,17 @@ def test_hashes_distinguish_texts_from_labels():
 
 
 def test_score_lines_show_the_layer_weights_of_an_elmo():
-    assert TASK.score_lines({"test": {}}) == ["In brackets: 95 % intervals by bootstrap over the set."]
-    assert TASK.score_lines({"test": {"mix": {"layer 1": 0.25, "scale": 1.5}}})[1:] == [
+    assert TASK.score_lines({"test": {}}) == []
+    assert TASK.score_lines({"test": {"mix": {"layer 1": 0.25, "scale": 1.5}}}) == [
         "learned weights of the layers: layer 1 0.250, scale 1.500"
     ]
 
 
-def test_the_metrics_of_each_label_are_a_table_of_the_first_set():
+def test_the_metrics_of_each_label_are_a_table():
     classes = [{"label": "a", "count": 1200, "precision": 0.5, "recall": 1.0, "f1": 2 / 3}]
-    (table,) = TASK.score_tables({"test": {"classes": classes}, "other": {}})
-    assert table.rows == [("a", "1,200", "0.5000", "1.0000", "0.6667")] and TASK.score_tables({"test": {}}) == []
+    (table,) = TASK.score_tables("test", evaluated(classes=classes, errors=[]))
+    assert table.rows == [("a", "1,200", "0.5000", "1.0000", "0.6667")] and table.title == "test by label"
+    assert TASK.score_tables("test", evaluated(errors=[])) == []
 
 
 def test_checkpoints_are_selected_by_the_first_validated_metric():

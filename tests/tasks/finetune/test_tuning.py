@@ -189,14 +189,14 @@ def test_resuming_changes_nothing(task, tmp_path):
 def test_every_set_has_a_passport_and_two_models_are_compared(tagging, labeled, folder, tmp_path):
     facts = json.loads((tagging.path / "scores" / "test.json").read_text())
     assert facts["set"] == "test" and facts["scores"][0]["signature"] == "60 sentences|conlleval"
-    lines = (tagging.path / "scores" / "test.hyp.txt").read_text().splitlines()
+    lines = (tagging.path / "scores" / "test.outputs.txt").read_text().splitlines()
     assert len(lines) == 60 and set(" ".join(lines).split()) <= {"O", "B-PER", "I-PER", "B-LOC", "I-LOC"}
     quick = {"train.steps": 2, "train.warmup": 1, "train.validate_every": 2}
     settings = BERT | {"data.train.path": str(folder / "words.conll")} | quick
     worse = train("tag", settings | {"data.test.test.path": str(folder / "test.conll")}, out=tmp_path / "worse")
     evaluated = evaluate_sets(tagging.path, against=worse.path)["test"]
     (f1, _) = evaluated.comparison.differences
-    assert f1.name == "F1 %" and f1.is_significant and f1.first_is_better
+    assert f1.metric.label == "F1" and f1.is_significant and f1.first_is_better
     again = evaluate_sets(tagging.path, against=worse.path / "scores" / "test.json")["test"]
     assert again.comparison.differences == evaluated.comparison.differences
     with pytest.raises(DataError, match="the sources of their test sets differ"):

@@ -10,26 +10,24 @@ from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.models.gpt.model import GptSettings
 from regard.tasks.declarations import EvaluateOptions
-from regard.tasks.language_model.card import data_section, scores_section
+from regard.tasks.language_model.card import data_section
 from regard.tasks.language_model.evaluate import DEFAULT_WINDOW
 from regard.tasks.language_model.limits import common_window
 from regard.tasks.language_model.prepare import new_language_bundle, window_of
 from regard.tasks.language_model.settings import LanguageSettings
 from regard.tasks.language_model.task import TASK, LanguageEvaluation
 from regard.tasks.text.corpora import scoring_machine
-from run_records import card_of, cells, run_record
+from run_records import card_of, cells, evaluated, run_record, scores_of
 
-SCORES = {
-    "tokens": 12345,
-    "loss": 1.25,
-    "perplexity": 3.49034,
-    "bits_per_byte": 0.9,
-    "word_perplexity": 9.125,
-    "window": 32,
-    "stride": 16,
-    "test_set": "0123456789abcdef",
-    "scores": [{"name": "perplexity", "value": 3.49034, "signature": "window 32, stride 16"}],
-}
+SCORES = evaluated(
+    "perplexity",
+    tokens=12345,
+    loss=1.25,
+    perplexity=3.49034,
+    bits_per_byte=0.9,
+    word_perplexity=9.125,
+    decode={"window": 32, "stride": 16},
+)
 DATA = {"train": {"paths": ["text.txt"]}}
 
 
@@ -81,21 +79,19 @@ def test_members_of_a_race_share_the_shortest_window():
 
 def test_the_card_has_a_row_of_scores_and_the_sizes_of_the_data():
     record = run_record("language-model", scores={"valid": SCORES})
-    scores, data = TASK.describe(card_of(record))
-    assert scores == scores_section(card_of(record)) and data == data_section(card_of(record))
-    assert cells(scores, "valid") == [
+    assert cells(scores_of(record), "valid") == [
         "valid",
         "12,345",
-        "1.2500",
-        "3.49",
-        "0.9000",
         "9.12",
-        "window 32, stride 16",
+        "0.9000",
+        "3.49",
+        "1.2500",
         "`0123456789ab`",
     ]
+    data = TASK.describe(card_of(record))
     assert cells(data, "train")[2:] == ["1,200", "34,567", "98,765", "23,456"]
     assert data[-1] == "Training windows of 32 tokens; hash of the tokenized text: `c0ffee`."
-    assert "regard evaluate runs/one" in scores_section(card_of(run_record("language-model")))[2]
+    assert "regard evaluate runs/one" in scores_of(run_record("language-model"))[2]
 
 
 def test_the_card_names_the_pretrained_model():

@@ -7,15 +7,23 @@ from golden_vectors import GOLDEN
 from regard.errors import DataError
 from regard.pipelines.word_vectors import WordVectors
 from regard.tasks.word_vectors.evaluate import (
-    analogy_table,
-    plain_analogies,
+    evaluate_words,
     read_questions,
     read_rated_pairs,
-    score_analogies,
-    score_similarities,
-    similarity_table,
+    section_table,
+    word_sets,
+    word_statistics,
 )
-from regard.tasks.word_vectors.records import AnalogiesRecord, SimilarityRecord
+from regard.tasks.word_vectors.records import SectionRecord
+from regard.tasks.word_vectors.settings import VectorEvaluationSettings
+
+
+def analogies(path):
+    return word_sets(VectorEvaluationSettings(analogies=str(path)))["analogies"]
+
+
+def pairs(path):
+    return word_sets(VectorEvaluationSettings(similarities=(str(path),)))[str(path)]
 
 
 @pytest.fixture
@@ -26,15 +34,21 @@ def golden():
 def test_analogies_are_counted_by_section(golden, tmp_path):
     path = tmp_path / "questions.txt"
     path.write_text(": family\nman woman king queen\nMan Woman Queen Apple\n: gram1\nman woman zebra queen\n")
-    scores = score_analogies(golden, path)
-    assert [(each.name, each.questions, each.covered, each.right) for each in scores.sections] == [
-        ("family", 2, 2, 1),
-        ("gram1", 1, 0, 0),
+    evaluation = evaluate_words(golden, analogies(path))
+    sections = evaluation.details["sections"]
+    assert [(each["name"], each["questions"], each["covered"], each["accuracy"]) for each in sections] == [
+        ("family", 2, 2, 0.5),
+        ("gram1", 1, 0, None),
+        ("semantic", 2, 2, 0.5),
+        ("syntactic", 1, 0, None),
     ]
-    assert (scores.total.questions, scores.semantic.covered, scores.syntactic.accuracy) == (3, 2, None)
+    assert (evaluation["questions"], evaluation["covered"], evaluation["accuracy"]) == (3, 2, 0.5)
+    assert evaluation.outputs[0] == "queen" and evaluation.outputs[2] == ""
+    (table,) = section_table("q", [SectionRecord.model_validate(each) for each in sections])
+    assert list(table.rows)[:2] == [("family", "2", "2", "50.0 %"), ("gram1", "1", "0", "-")]
     path.write_text("man woman king\n")
     with pytest.raises(DataError, match="line 1 has 3 words, but an analogy has four"):
-        score_analogies(golden, path)
+        analogies(path)
 
 
 @pytest.mark.parametrize("comma", ["\t", ",", ";", " "])
@@ -49,45 +63,39 @@ def test_rated_pairs_are_compared(golden, tmp_path, comma):
     ]
     path.write_text("".join(comma.join(row) + "\n" for row in rows))
     assert len(read_rated_pairs(path)) == 4
-    scores = score_similarities(golden, path)
-    assert (scores.pairs, scores.covered, scores.spearman) == (4, 3, pytest.approx(1.0))
+    scores = evaluate_words(golden, pairs(path))
+    assert (scores["pairs"], scores["covered"], scores["spearman"]) == (4, 3, pytest.approx(1.0))
     path.write_text("a\tb\t1\n")
-    scores = score_similarities(golden, path)  # other files are scored all the same
-    assert (scores.pairs, scores.covered, scores.spearman, scores.pearson) == (1, 0, None, None)
-    (table,) = similarity_table([SimilarityRecord(**vars(scores))])
-    assert list(table.rows) == [(path.name, "1", "0", "-", "-")]
+    scores = evaluate_words(golden, pairs(path))  # other files are scored all the same
+    assert (scores["pairs"], scores["covered"], scores["spearman"], scores["pearson"]) == (1, 0, None, None)
 
 
-def test_a_table_has_a_row_for_each_section_with_questions(golden, tmp_path):
-    path = tmp_path / "questions.txt"
-    path.write_text(": family\nman woman king queen\nMan Woman Queen Apple\n: gram1\nman woman zebra queen\n")
-    (table,) = analogy_table(AnalogiesRecord.model_validate(plain_analogies(score_analogies(golden, path))))
-    assert table.header[0] == "analogies (questions.txt)"
-    assert list(table.rows) == [
-        ("family", "2", "2", "50.0 %"),
-        ("gram1", "1", "0", "-"),
-        ("semantic", "2", "2", "50.0 %"),
-        ("syntactic", "1", "0", "-"),
-        ("all", "3", "2", "50.0 %"),
-    ]
-    assert analogy_table(None) == similarity_table([]) == []
+def test_lines_of_another_system_are_checked(golden, tmp_path):
+    path = tmp_path / "pairs.txt"
+    path.write_text("man\tking\t6\napple\torange\t9\n")
+    assert word_statistics(pairs(path), ["0.5", "0.7"])["spearman"](np.ones(2)) == pytest.approx(1.0)
+    with pytest.raises(DataError, match="1 lines, but .* has 2 rows; give a line for each."):
+        word_statistics(pairs(path), ["0.5"])
+    with pytest.raises(DataError, match="its lines are not cosines of the pairs of .*; name a passport."):
+        word_statistics(pairs(path), ["0.5", "near"])
 
 
 def test_rare_words_are_no_candidates(golden, tmp_path):
     path = tmp_path / "questions.txt"
     path.write_text("man woman king queen\n")
     assert read_questions(path) == {"all": [("man", "woman", "king", "queen")]}
-    assert score_analogies(golden, path, candidates=3).total.covered == 0
-    assert score_analogies(golden, path, candidates=4).total.right == 1
+    few = evaluate_words(golden, analogies(path), candidates=3)
+    assert few["covered"] == 0 and few.decode == {"candidates": 3} and few.decode_defaults["candidates"] > 3
+    assert evaluate_words(golden, analogies(path), candidates=4)["accuracy"] == 1
 
 
 def test_batches_of_questions_change_no_accuracy(golden, tmp_path, monkeypatch):
     path = tmp_path / "questions.txt"
     words = list(GOLDEN)
     path.write_text("\n".join(f"{a} {b} {c} {d}" for a in words for b in words for c in words for d in words))
-    together = score_analogies(golden, path).total
+    together = evaluate_words(golden, analogies(path))
     monkeypatch.setattr("regard.tasks.word_vectors.evaluate.COSINES", 1)
-    assert score_analogies(golden, path).total == together and 0 < together.right < together.covered
+    assert evaluate_words(golden, analogies(path)).outputs == together.outputs and 0 < together["accuracy"] < 1
 
 
 @pytest.mark.parametrize("text, read", [("", read_questions), (": family\n", read_questions), ("", read_rated_pairs)])

@@ -15,25 +15,21 @@ from regard.models.word_vectors import WordVectorSettings
 from regard.pipelines.word_vectors import WordVectors
 from regard.progress import SILENT
 from regard.tasks.declarations import Context
-from regard.tasks.evaluation import Evaluation
-from regard.tasks.word_vectors.card import data_section, scores_section
 from regard.tasks.word_vectors.checks import word_findings
 from regard.tasks.word_vectors.init_from import init_vectors
 from regard.tasks.word_vectors.map import plot_map, project
 from regard.tasks.word_vectors.prepare import PreparedWords, prepare_vectors, vocabulary_of
 from regard.tasks.word_vectors.records import WordReport
-from regard.tasks.word_vectors.settings import VectorSettings
+from regard.tasks.word_vectors.settings import VectorEvaluationSettings, VectorSettings
 from regard.tasks.word_vectors.task import TASK
 from regard.text.word_vocabulary import table_tokenizer
 from regard.training.device.machine import prepare_machine
 from regard.training.settings import MachineSettings
-from run_records import card_of, run_record
+from run_records import card_of, cells, evaluated, run_record, scores_of
 
 COUNTS = {"documents": 12, "tokens": 900, "bytes": 5000, "words": 800, "words_read": 1000, "pruned_below": None}
 SOURCES = {"train": {"paths": ["books"]}}
-SECTION = {"name": "all", "questions": 4, "covered": 2, "right": 1, "accuracy": 0.5}
-ANALOGIES = {"path": "q.txt", "sections": [SECTION], "total": SECTION, "semantic": SECTION, "syntactic": SECTION}
-PAIRS = {"path": "data/ws.txt", "pairs": 3, "covered": 2, "spearman": 0.75, "pearson": None}
+SECTION = {"name": "all", "questions": 4, "covered": 2, "accuracy": 0.5}
 CPU = prepare_machine(MachineSettings(device="cpu"))
 
 
@@ -148,40 +144,33 @@ def test_words_take_both_vectors_of_a_run(tmp_path):
         init_vectors(strange.model, strange.tokenizers["tokenizer"], str(tmp_path / "run"), SILENT)
 
 
-def test_scores_are_kept_by_kind_and_the_first_is_the_best_known():
-    kept = TASK.record_scores([Evaluation("analogies", ANALOGIES), Evaluation("data/ws.txt", PAIRS)])
-    assert kept == {"analogies": ANALOGIES, "similarities": [PAIRS]}
-    assert TASK.best_score(kept) == ("accuracy", 0.5, "analogies")
-    assert TASK.best_score({"similarities": [PAIRS]}) == ("Spearman", 0.75, "ws.txt")
-    assert TASK.best_score({}) is None and TASK.record_scores([]) == {}
-    assert [len(table.rows) for table in TASK.score_tables(kept)] == [4, 1] and TASK.split_scores(kept) == {"": kept}
-
-
-def test_the_sets_of_a_run_are_the_files_that_its_settings_name(tmp_path):
+def test_the_sets_are_the_files_given_or_those_that_the_settings_name(tmp_path):
+    (tmp_path / "q.txt").write_text(": all\na b c d\n")
+    (tmp_path / "p.txt").write_text("a b 1\n")
+    names = {"analogies": str(tmp_path / "q.txt"), "similarities": [str(tmp_path / "p.txt")]}
     record = lambda **files: run_record(
         "vectors", {"train": COUNTS, "vocabulary": 5}, sources=SOURCES, evaluation=files
     )
-    sets = TASK.eval_sets(None, None, record(analogies="q.txt", similarities=["a.txt", "b.txt"]), tmp_path, SILENT)
-    assert {name: str(each.rows) for name, each in sets.items()} == {
-        "analogies": "q.txt",
-        "a.txt": "a.txt",
-        "b.txt": "b.txt",
-    }
+    sets = TASK.eval_sets(None, None, record(**names), tmp_path, SILENT)
+    assert sets["analogies"].rows == {"all": [("a", "b", "c", "d")]}
+    assert sets[names["similarities"][0]].rows == [("a", "b", 1.0)]
+    given = VectorEvaluationSettings(similarities=tuple(names["similarities"]))
+    assert list(TASK.eval_sets(None, given, record(**names), tmp_path, SILENT)) == names["similarities"]
     assert TASK.eval_sets(None, None, record(), tmp_path, SILENT) == {}
-    with pytest.raises(ConfigError, match="Word vectors are scored on analogies and rated pairs; use regard vectors"):
-        TASK.eval_sets(None, "text", record(), tmp_path, SILENT)
+    hashes = [TASK.set_hashes(each) for each in sets.values()]
+    assert hashes[0] != hashes[1] and all(len(each["references"]) == 1 for each in hashes)
 
 
 def test_the_card_has_tables_of_scores_and_the_sizes_of_the_text():
-    scores = {"analogies": ANALOGIES, "similarities": [PAIRS]}
-    record = run_record("vectors", {"train": COUNTS, "vocabulary": 50}, scores, SOURCES)
-    assert TASK.describe(card_of(record)) == [scores_section(card_of(record)), data_section(card_of(record))]
-    lines = scores_section(card_of(record))
-    assert "| all | 4 | 2 | 50.0 % |" in lines and "| ws.txt | 3 | 2 | 0.750 | - |" in lines
-    assert "| `books` | 12 | 1,000 | 800 | 50 |" in data_section(card_of(record))
+    values = evaluated("accuracy", accuracy=0.5, covered=2, questions=4, sections=[SECTION])
+    record = run_record("vectors", {"train": COUNTS, "vocabulary": 50}, {"analogies": values}, SOURCES)
+    lines = scores_of(record)
+    assert "| all | 4 | 2 | 50.0 % |" in lines
+    assert cells(lines, "analogies")[:4] == ["analogies", "2", "0.5000", "4"]
+    assert "| `books` | 12 | 1,000 | 800 | 50 |" in TASK.describe(card_of(record))
     pruned = run_record("vectors", {"train": COUNTS | {"pruned_below": 3}, "vocabulary": 50}, None, SOURCES)
-    assert "regard vectors evaluate runs/one --analogies FILE" in scores_section(card_of(pruned))[-1]
-    assert any("3 occurrences or fewer may have been pruned" in line for line in data_section(card_of(pruned)))
+    assert "regard evaluate runs/one --analogies FILE" in scores_of(pruned)[-1]
+    assert any("3 occurrences or fewer may have been pruned" in line for line in TASK.describe(card_of(pruned)))
 
 
 def test_one_thread_on_a_cpu_repeats_to_the_bit():

@@ -22,7 +22,6 @@ from regard.cli.options import (
 if TYPE_CHECKING:
     from regard.config.settings import Settings
     from regard.tasks.contract import AnyTask
-    from regard.tasks.declarations import EvaluateOptions
 
 
 def evaluate(
@@ -48,11 +47,26 @@ def evaluate(
         int | None,
         typer.Option(min=1, help="For language models: tokens between two windows (default: half a window)."),
     ] = None,
+    analogies: Annotated[
+        str | None, typer.Option(help="For word vectors: an analogy file with sections, such as questions-words.txt.")
+    ] = None,
+    similarities: Annotated[
+        list[str] | None,
+        typer.Option(help="For word vectors: word pairs with human ratings, such as WordSim-353 (repeatable)."),
+    ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(min=1, help="For word vectors: restrict analogy answers to the N most frequent words."),
+    ] = None,
+    papers: Annotated[
+        bool, typer.Option("--papers", help="For translators: also BLEU lowercased and tokenized, as some papers do.")
+    ] = False,
     test_set: Annotated[
         str | None, typer.Option("--test-set", help="Score on this one of the run's own test sets alone.")
     ] = None,
     against: Annotated[
-        str | None, typer.Option(help="Compare with another run, a passport, or a file of outputs by a paired test.")
+        str | None,
+        typer.Option(help="Compare with another run, a passport, or a file of outputs by a paired bootstrap test."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the score passport here too: a .json file, or a folder.")
@@ -68,17 +82,16 @@ def evaluate(
     flags = dict(locals())
     from regard.cli.console import print_json, print_line, progress
     from regard.cli.metrics import print_comparison, print_scores
-    from regard.runs.scores.evaluate import evaluate_sets
-    from regard.tasks.contract import find_task
-    from regard.tasks.load import read_task
+    from regard.runs.evaluate import evaluate
+    from regard.runs.scores.model import task_of
     from regard.training.device.machine import use_threads
 
     use_threads(threads)
-    task = find_task(read_task(run))
-    evaluated = evaluate_sets(
+    task = task_of(run)
+    evaluated = evaluate(
         run,
         source_of(task, run, flags),
-        options=options_of(task, run, flags),
+        **options_of(task, run, flags),
         device=device or "auto",
         progress=progress(quiet),
         test_set=test_set,
@@ -88,7 +101,7 @@ def evaluate(
     if json:
         print_json({name: each.to_dict() for name, each in evaluated.items()})
         return
-    print_scores(task, task.record_scores([each.evaluation for each in evaluated.values()]))
+    print_scores(task, {name: each.to_dict() for name, each in evaluated.items()})
     files = [str(file) for each in evaluated.values() for file in each.files]
     if files:
         print_line(f"score passports: {', '.join(files)}")
@@ -103,13 +116,10 @@ def source_of(task: "AnyTask", run: str, flags: dict[str, Any]) -> "Settings | N
     from regard.errors import ConfigError
 
     given = _source_values(flags)
-    fields = () if task.evaluated_with else task.source.model_fields
     for name, (flag, value) in given.items():
-        if name not in fields:
-            rest = f"whose data is given with {task.wording.data_flags}"
-            if task.evaluated_with:
-                rest = f"which is scored with {task.evaluated_with}"
-            elif flag.endswith("-column"):
+        if name not in task.eval_source.model_fields:
+            rest = f"whose data is given with {task.eval_flags}"
+            if flag.endswith("-column"):
                 rest = "whose data has no such column; leave it out"
             raise ConfigError(f"{flag} {_shown(value)}: {run} is {task.wording.noun}, {rest}.")
     values = {name: value for name, (_, value) in given.items()}
@@ -123,7 +133,7 @@ def source_of(task: "AnyTask", run: str, flags: dict[str, Any]) -> "Settings | N
                 f"{flag} {_shown(value)}: this names a column of the table that {run}, {task.wording.noun}, is "
                 f"scored on, and {reason}; leave it out."
             )
-    return resolve(task.source, [Layer("the command line", values)]).settings
+    return resolve(task.eval_source, [Layer("the command line", values)]).settings
 
 
 def _shown(value: Any) -> str:
@@ -143,6 +153,8 @@ def _source_values(flags: dict[str, Any]) -> dict[str, tuple[str, Any]]:
         "target_column": ("--target-column", columns[0] if columns else None),
         "reference_columns": ("--target-column", columns[1:] or None),
         "paths": ("--text", flags["text"] or None),
+        "analogies": ("--analogies", flags["analogies"]),
+        "similarities": ("--similarities", flags["similarities"] or None),
     }
     given = {name: (flag, value) for name, (flag, value) in values.items() if value is not None}
     labeled = label_columns(flags)
@@ -150,18 +162,19 @@ def _source_values(flags: dict[str, Any]) -> dict[str, tuple[str, Any]]:
     return given | {name: (flag_of(name), value) for name, value in labeled.items()}
 
 
-def options_of(task: "AnyTask", run: str, flags: dict[str, Any]) -> "EvaluateOptions":
-    """Return the task's options of an evaluation; a flag of another task is refused."""
+def options_of(task: "AnyTask", run: str, flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the task's options of an evaluation that are given; a flag of another task is refused."""
     from regard import registry
-    from regard.config.resolve import Layer, resolve
     from regard.errors import ConfigError
 
-    given = {name: flags[name] for name in ("stride", "beam_size", "iterations") if flags[name] is not None}
+    owners = {name: each for each in registry.tasks() for name in each.evaluation.model_fields}
+    given = {name: flags[name] for name in owners if flags.get(name) not in (None, False)}
     for name, value in given.items():
         if name not in task.evaluation.model_fields:
             others = [each.wording.plural for each in registry.tasks() if name in each.evaluation.model_fields]
+            shown = "" if value is True else f" {value}"
             raise ConfigError(
-                f"--{name.replace('_', '-')} {value}: for {' and '.join(others)}, and {run} is {task.wording.noun}; "
+                f"--{name.replace('_', '-')}{shown}: for {' and '.join(others)}, and {run} is {task.wording.noun}; "
                 f"leave it out."
             )
-    return resolve(task.evaluation, [Layer("the command line", given)]).settings
+    return given

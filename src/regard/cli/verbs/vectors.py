@@ -9,13 +9,12 @@ import typer
 from regard.cli.inputs import chunks
 from regard.cli.options import Json, Quiet
 from regard.cli.verb import Verbs
-from regard.cli.verbs.vectors_study import evaluate, map_
+from regard.cli.verbs.vectors_study import map_
 
 app = Verbs(
-    help="Query word vectors (neighbors, similarity, analogies, outliers), evaluate them, plot them.",
+    help="Query word vectors (neighbors, similarity, analogies, outliers), plot them.",
     no_args_is_help=True,
 )
-app.command("evaluate")(evaluate)
 app.command("map")(map_)
 
 Vectors = Annotated[

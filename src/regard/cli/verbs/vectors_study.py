@@ -1,7 +1,7 @@
-"""`regard vectors evaluate` and `regard vectors map`: metrics and plots of word vectors."""
+"""`regard vectors map`: plots of word vectors."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -10,54 +10,6 @@ from regard.cli.options import LARGEST_SEED, Json, Quiet
 RunOrFile = Annotated[
     str, typer.Argument(metavar="RUN", help="Run of the task vectors, or a word2vec or GloVe file (.gz too).")
 ]
-
-
-def evaluate(
-    run: RunOrFile,
-    analogies: Annotated[
-        Path | None, typer.Option(help="Analogy file with sections, such as questions-words.txt (.gz too).")
-    ] = None,
-    similarities: Annotated[
-        list[Path] | None,
-        typer.Option(help="File of word pairs with human similarity ratings, such as WordSim-353; repeatable."),
-    ] = None,
-    candidates: Annotated[
-        int | None,
-        typer.Option(min=1, help="Restrict analogy answers to the N most frequent words (default: all)."),
-    ] = None,
-    first: Annotated[
-        int | None, typer.Option(min=1, help="Rows to load from a file: its most frequent words (default: all).")
-    ] = None,
-    quiet: Quiet = False,
-    json: Json = False,
-) -> None:
-    """Evaluate word vectors on analogies and human similarity ratings, with the coverage of each data set."""
-    from regard import registry
-    from regard.cli.console import print_json, progress
-    from regard.cli.metrics import print_scores
-    from regard.errors import ConfigError
-    from regard.pipelines.word_vectors import load_word_vectors
-    from regard.tasks.contract import find_task
-    from regard.tasks.word_vectors.evaluate import score_analogies, score_similarities
-
-    if analogies is None and not similarities:
-        raise ConfigError("There is no data to evaluate on; give --analogies FILE, --similarities FILE, or both.")
-    vectors = load_word_vectors(run, first, progress(quiet))
-    analogy_scores = None if analogies is None else score_analogies(vectors, analogies, candidates, progress(quiet))
-    similarity_scores = [score_similarities(vectors, path) for path in similarities or []]
-    if json:
-        print_json({"analogies": _plain(analogy_scores), "similarities": similarity_scores})
-        return
-    scores = ({} if analogy_scores is None else {"analogies": _plain(analogy_scores)}) | {
-        "similarities": [vars(each) for each in similarity_scores]
-    }
-    print_scores(find_task(registry.task_of_model("word-vectors")), scores)
-
-
-def _plain(scores: Any) -> dict[str, Any] | None:
-    from regard.tasks.word_vectors.evaluate import plain_analogies
-
-    return None if scores is None else plain_analogies(scores)
 
 
 def map_(

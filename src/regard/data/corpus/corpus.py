@@ -165,6 +165,27 @@ class Corpus:
                 sums[name] += int(rows[name].sum(dtype=np.int64))
         return TextCounts(documents + (not is_last), len(self), **sums)
 
+    @cached_property
+    def text_hash(self) -> str:
+        """A hash of the text that does not depend on the tokenizer: of beginnings and sizes of its documents."""
+        digest = hashlib.sha256()
+        for document in self.document_sizes():
+            digest.update(repr(document[2:]).encode())
+        return digest.hexdigest()
+
+    def document_sizes(self) -> Iterator[tuple[int, int, int, int, int]]:
+        """Yield (begin, end, bytes, words, hash of its beginning) of each document, EOS included."""
+        begin, size, words, mark, end = 0, 0, 0, 0, 0
+        for ends, rows in self.chunks():
+            for end, row in zip(ends.tolist(), rows.tolist(), strict=True):
+                _, more, further, _, mark, is_last = row
+                size, words = size + more, words + further
+                if is_last:
+                    yield begin, end, size, words, mark
+                    begin, size, words = end, 0, 0
+        if begin < len(self):  # the rest of a document whose last part was held out
+            yield begin, end, size, words, mark
+
     def select(self, ranges: Sequence[tuple[int, int]]) -> "Corpus":
         """Return some ranges (begin, end) of this stream as a corpus; all are bounded by chunks."""
         segments = [segment for begin, end in ranges for segment in self._segments(begin, end)]

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint.identity import model_hash
 from regard.checkpoint.records import CONFIG
 from regard.config.overrides import parse_overrides
 from regard.config.settings import flatten
-from regard.errors import CheckpointError, RunError
+from regard.errors import RunError
 from regard.escaping import as_markdown_paragraph, in_markdown
 from regard.progress import Progress
 from regard.reporting.markdown import code, fenced, table
-from regard.runs.reports.curves import CURVES, draw_curves
-from regard.runs.scores.passport import passports_of
+from regard.runs.reports.curves import CURVES, curve_note, draw_curves
+from regard.runs.reports.scores import scores_section
 from regard.runs.store.folder import RunFolder
 from regard.runs.store.listing import state_of
 from regard.tasks.card import CardInput, usage
@@ -27,8 +26,11 @@ CARD = "README.md"
 MARK = "<!-- Written by regard; `regard card` writes it anew, so changes made here are lost. -->"
 
 
-def write_card(run: RunFolder) -> Path:
-    """Write a run's card and its curves from what the folder holds, and return the card's path."""
+def write_card(run: RunFolder, redraws: bool = True) -> Path:
+    """Write a run's card and its curves from what the folder holds, and return the card's path.
+
+    Curves that are there already are drawn again only with `redraws`.
+    """
     path = run.path / CARD
     record = run.record
     if path.exists() and MARK not in path.read_text(encoding="utf-8", errors="replace"):
@@ -36,14 +38,15 @@ def write_card(run: RunFolder) -> Path:
     if not record.is_prepared:
         raise RunError(f"{run.path}: this run has not begun to train ({state_of(record)}), so it has no card yet.")
     metrics, task = read_metrics(run.path / METRICS), find_task(record.task)
-    draw_curves(metrics, run.path / CURVES, task)
-    scores, data = task.describe(CardInput(run.path, record, passports_of(run), _best_hash(run)))
+    if redraws or not (run.path / CURVES).exists():
+        draw_curves(metrics, run.path / CURVES, task, record.best_step)
+    card = CardInput(run.path, record)
     sections = [
         _head(run, record),
         usage(run.path, task.usage_of(record)),
-        scores,
-        ["## Curves", "", f"![loss, validation metric, learning rate and speed]({CURVES})"],
-        data,
+        scores_section(run, task, card),
+        ["## Curves", "", f"![loss, validation metric, learning rate and speed]({CURVES})", "", curve_note(task)],
+        task.describe(card),
         _settings(record),
         _machine(task, record, metrics),
         _repeat(run, task, record),
@@ -52,17 +55,10 @@ def write_card(run: RunFolder) -> Path:
     return path
 
 
-def _best_hash(run: RunFolder) -> str:
+def leave_card(run: RunFolder, progress: Progress, redraws: bool = True) -> None:
+    """Write the card of a run that has just ended or been evaluated; one that cannot be written fails neither."""
     try:
-        return model_hash(run.best)
-    except (CheckpointError, OSError, ValueError):
-        return ""
-
-
-def leave_card(run: RunFolder, progress: Progress) -> None:
-    """Write the card of a run that has just ended; a card that cannot be written does not fail the run."""
-    try:
-        write_card(run)
+        write_card(run, redraws)
     except (OSError, RunError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         progress.warn(f"{run.path}: the card could not be written ({reason}); regard card {run.path} tries again.")

@@ -1,140 +1,147 @@
 """A model evaluated on sets, its passports written, and compared with another system: for every task."""
 
+import json
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint.identity import HUGGING_FACE, checkpoint_path
 from regard.config.resolve import Layer, resolve
 from regard.config.settings import Settings
-from regard.data.sources.lines import read_lines
-from regard.errors import ConfigError, RunError
+from regard.errors import ConfigError, DataError, RunError
+from regard.metrics.bootstrap import bootstrap
 from regard.progress import SILENT, Progress
-from regard.runs.scores.compare import Comparison, check_same_set, compare
-from regard.runs.scores.passport import Passport, issue, keep_passport, read_passport
+from regard.runs.scores.model import EvaluatedModel, open_model, task_of
+from regard.runs.scores.passport import issue, keep_passport
+from regard.runs.scores.rival import Rival, ScoredSystem, compare_systems
 from regard.runs.store.folder import RunFolder
-from regard.tasks.contract import AnyTask, find_task
+from regard.tasks.contract import AnyTask
 from regard.tasks.data import EvalSet, Prepared
 from regard.tasks.declarations import EvaluateOptions
 from regard.tasks.evaluation import Evaluation
-from regard.tasks.load import load, read_task
 from regard.tasks.record import RunRecord
 
-
-@dataclass(frozen=True)
-class EvaluatedSet:
-    """An evaluation with its passport."""
-
-    evaluation: Evaluation
-    passport: Passport | None = None
-    """None for tasks that write none."""
-    files: tuple[Path, ...] = ()
-    """Where the passport was written."""
-    comparison: Comparison | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, the outputs left out."""
-        values = self.evaluation.to_dict() | ({} if self.passport is None else self.passport.facts)
-        values |= {"files": [str(file) for file in self.files]} if self.passport else {}
-        return values | ({"against": self.comparison.to_dict()} if self.comparison else {})
+ROWS = "data"
+"""The name of a set of rows from memory."""
 
 
 def evaluate_sets(
-    path: str | Path,
-    source: Settings | None = None,
+    model: Any,
+    data: Any = None,
     *,
     test_set: str | None = None,
-    against: str | Path | None = None,
+    against: Any = None,
     out: str | Path | None = None,
     device: str = "auto",
     options: EvaluateOptions | Mapping[str, Any] | None = None,
     progress: Progress = SILENT,
-) -> dict[str, EvaluatedSet]:
-    """Evaluate a run, checkpoint or hf:DIR on other data or on its own test sets, by name, with a passport for each.
+) -> dict[str, Evaluation]:
+    """Return the evaluation of a model on data or on its own test sets, by name, and write a passport for each.
 
-    `against` is another run or checkpoint, a passport, or a file with one output a line; `out` is a .json file or a
-    folder for the passports; `options` are those of the task, such as beam_size.
+    `model` and `against` are pipelines, or paths of runs, checkpoints or hf:DIR; `against` may be a passport or a
+    file of outputs too. `data` is a source as settings name it, a path, or rows from memory.
     """
-    task = find_task(read_task(path))
-    if task.passport is None:
-        for flag, value in {"--against": against, "--out": out}.items():
-            if value is not None:
-                raise ConfigError(
-                    f"{flag} {value}: {task.wording.plural} have no score passports, and {path} is "
-                    f"{task.wording.noun}; leave it out."
-                )
+    task = task_of(model)
     if not isinstance(options, EvaluateOptions):
         options = resolve(task.evaluation, [Layer("the call", options or {})]).settings
     out = None if out is None else Path(out)
-    rival = _Rival(task, Path(against), device) if against is not None else None
-    if rival and rival.passport and source is None and test_set is None:
-        test_set = rival.passport.record.set
-    pipeline = load(path, device)
-    task.check_options(pipeline, options, str(path))
-    if rival and rival.pipeline is not None:
-        task.check_options(rival.pipeline, options, str(rival.path))
-    with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
-        sets = eval_sets(task, pipeline, path, source, test_set, Path(folder), progress)
+    rival = None if against is None else Rival(task, against, device)
+    opened = open_model(model, device)
+    task.check_options(opened.pipeline, options, opened.name)
+    if rival and rival.model is not None:
+        task.check_options(rival.model.pipeline, options, rival.name)
+    with tempfile.TemporaryDirectory(prefix="regard-text-") as name:
+        folder = Path(name)
+        source = as_source(task, data, folder)
+        if rival and rival.set is not None and source is None and test_set is None:
+            test_set = rival.set
+        sets = eval_sets(opened, source, test_set, folder, progress)
+        if source is not None and name in str(getattr(source, "name", "")):
+            (rows,) = sets.values()
+            sets = {ROWS: replace(rows, name=ROWS)}
         _check_room(sets, out, rival)
         return {
-            name: _evaluate(task, pipeline, path, chosen, options, rival, out, progress)
+            name: _evaluate(opened, chosen, options, rival, out, folder / "other", progress)
             for name, chosen in sets.items()
         }
 
 
-def evaluate(model: Any, data: Any = None, *, progress: Progress = SILENT, **options: Any) -> dict[str, Evaluation]:
-    """Evaluate a model on data or on its own test sets, and return the evaluation of each set by name.
+def as_source(task: AnyTask, data: Any, folder: Path) -> Settings | None:
+    """Return data as the source of a set: settings, a path, their values by name, or rows, which go into a file."""
+    if data is None or isinstance(data, Settings):
+        return data
+    fields = task.eval_source.model_fields
+    if isinstance(data, (str, Path)):
+        if "path" in fields:
+            data = {"path": str(data)}
+        elif "paths" in fields:
+            data = {"paths": [str(data)]}
+    if isinstance(data, Mapping) and set(data) <= set(fields):
+        return resolve(task.eval_source, [Layer("data", data)]).settings
+    if isinstance(data, (str, Path, Mapping)) or not isinstance(data, Iterable) or not task.row_fields:
+        raise ConfigError(
+            f"data: {type(data).__name__} is no set to evaluate {task.wording.plural} on; name its files as settings "
+            f"do ({', '.join(fields)})."
+        )
+    file = folder / "data.jsonl"
+    file.write_text("".join(line + "\n" for line in row_lines(task, data)), encoding="utf-8")
+    key: dict[str, Any] = {"path": str(file)} if "path" in fields else {"paths": [str(file)]}
+    return resolve(task.eval_source, [Layer("data", key)]).settings
 
-    `model` is a pipeline, or the path of a run, a checkpoint or hf:DIR; `data` is a source as settings name it, or
-    rows from memory, such as (source, target) pairs for a translator; `options` are those of the task, such as
-    beam_size.
-    """
-    path = None if hasattr(model, "bundle") else model
-    pipeline = model if path is None else load(path)
-    task = find_task(pipeline.bundle.task)
-    chosen = resolve(task.evaluation, [Layer("the call", options)]).settings
-    task.check_options(pipeline, chosen, "this" if path is None else str(path))
-    with tempfile.TemporaryDirectory(prefix="regard-text-") as folder:
-        if data is None or isinstance(data, Settings):
-            if path is None and data is None:
-                raise ConfigError("data: a pipeline alone has no test sets; give data, or the path of a run.")
-            sets = eval_sets(task, pipeline, path or "", data, None, Path(folder), progress)
-        else:
-            sets = {"data": task.memory_set("data", list(data))}
-        return {name: task.evaluate(pipeline, each, chosen, progress) for name, each in sets.items()}
+
+def row_lines(task: AnyTask, rows: Iterable[Any]) -> list[str]:
+    """Return rows from memory as lines of JSON."""
+    lines = []
+    for number, row in enumerate(rows, start=1):
+        values = dict(row) if isinstance(row, Mapping) else row
+        if isinstance(values, Sequence) and not isinstance(values, str) and len(values) == len(task.row_fields):
+            values = dict(zip(task.row_fields, values, strict=True))
+        if not isinstance(values, dict):
+            raise DataError(f"data: row {number} is not ({', '.join(task.row_fields)}); give these.")
+        try:
+            lines.append(json.dumps(values, ensure_ascii=False))
+        except TypeError as error:
+            raise DataError(f"data: row {number} is no text or number ({error}); give strings.") from None
+    if not lines:
+        raise DataError("data: there are no rows to evaluate on; give at least one.")
+    return lines
 
 
 def eval_sets(
-    task: AnyTask,
-    pipeline: Any,
-    path: str | Path,
-    source: Settings | None,
-    test_set: str | None,
-    folder: Path,
-    progress: Progress,
+    model: EvaluatedModel, source: Settings | None, test_set: str | None, folder: Path, progress: Progress
 ) -> dict[str, EvalSet]:
     """Return the set at a source, or a run's own test sets, of which `test_set` picks one."""
-    run = RunFolder(Path(path))
-    record = run.record if run.exists else None
+    task, name, record = model.task, model.name, model.record
     if source is not None and test_set is not None:
         raise ConfigError(
             f"--test-set {test_set} picks one of the run's own test sets; leave it out, or the other data."
         )
+    if source is None and not model.origin:
+        raise ConfigError("data: a pipeline alone has no test sets; give data, or the path of a run.")
     if source is None and record is None:
-        raise RunError(f"{path}: a checkpoint alone has no test sets; give {task.wording.data_flags}.")
-    sets = task.eval_sets(pipeline, source, record, folder, progress)
+        raise RunError(f"{name}: a checkpoint alone has no test sets; give {task.eval_flags}.")
+    sets = task.eval_sets(model.pipeline, source, record, folder, progress)
     if test_set is not None and test_set not in sets:
         names = f"whose test sets are {', '.join(sets)}; name one of these" if sets else "which has no test sets"
-        raise ConfigError(f"--test-set {test_set}: {path} is {task.wording.noun}, {names}.")
+        raise ConfigError(f"--test-set {test_set}: {name} is {task.wording.noun}, {names}.")
     if not sets:
-        way_out = task.evaluated_with or f"regard evaluate {path} with {task.wording.data_flags}"
-        raise ConfigError(f"{path}: the settings of this run name no test sets; use {way_out}.")
+        raise ConfigError(
+            f"{name}: the settings of this run name no test sets; use regard evaluate {name} with {task.eval_flags}."
+        )
     chosen = sets if test_set is None else {test_set: sets[test_set]}
-    if str(path).startswith(HUGGING_FACE):
-        return {name: task.adapted(pipeline, each, progress) for name, each in chosen.items()}
+    if model.is_foreign:
+        return {name: task.adapted(model.pipeline, each, progress) for name, each in chosen.items()}
     return chosen
+
+
+def evaluate_set(
+    task: AnyTask, pipeline: Any, chosen: EvalSet, options: EvaluateOptions, progress: Progress
+) -> Evaluation:
+    """Return the evaluation of a pipeline on one set, with the confidence intervals of its metrics."""
+    evaluation = task.evaluate(pipeline, chosen, options, progress)
+    intervals = bootstrap(evaluation.statistics, evaluation.count)
+    return replace(evaluation, task=task.name, intervals=intervals)
 
 
 def score_run(
@@ -143,14 +150,13 @@ def score_run(
     """Score a run that has just ended on its test sets, write their passports, and return the scores for run.json."""
     options, record = task.evaluation(), run.record
     sets = dict(prepared.tests) or _recorded_sets(task, pipeline, record, progress)
-    evaluations = []
-    for chosen in sets.values():
-        evaluation = task.evaluate(pipeline, chosen, options, progress)
-        if task.passport is not None:
-            passport = issue(evaluation, pipeline, run.best, str(run.path))
-            keep_passport(passport, evaluation.decode_defaults, run.path, progress=progress)
-        evaluations.append(evaluation)
-    return task.record_scores(evaluations)
+    evaluations = {}
+    for name, chosen in sets.items():
+        evaluation = evaluate_set(task, pipeline, chosen, options, progress)
+        passport = issue(evaluation, pipeline, str(run.path))
+        keep_passport(passport, evaluation.decode_defaults, run.path, progress=progress)
+        evaluations[name] = evaluation.to_dict()
+    return evaluations
 
 
 def _recorded_sets(task: AnyTask, pipeline: Any, record: RunRecord, progress: Progress) -> dict[str, EvalSet]:
@@ -159,30 +165,31 @@ def _recorded_sets(task: AnyTask, pipeline: Any, record: RunRecord, progress: Pr
 
 
 def _evaluate(
-    task: AnyTask,
-    pipeline: Any,
-    path: str | Path,
+    model: EvaluatedModel,
     chosen: EvalSet,
     options: EvaluateOptions,
-    rival: "_Rival | None",
+    rival: Rival | None,
     out: Path | None,
+    folder: Path,
     progress: Progress,
-) -> EvaluatedSet:
+) -> Evaluation:
+    task, pipeline = model.task, model.pipeline
     if rival:
-        rival.check(str(path), chosen)
-    evaluation = task.evaluate(pipeline, chosen, options, progress)
-    if task.passport is None:
-        return EvaluatedSet(evaluation)
-    passport = issue(evaluation, pipeline, checkpoint_path(path), str(path))
-    files = keep_passport(passport, evaluation.decode_defaults, Path(path), out, progress)
+        rival.check(model.name, pipeline, chosen)
+    evaluation = evaluate_set(task, pipeline, chosen, options, progress)
+    files: tuple[Path, ...] = ()
+    if model.origin or out is not None:
+        path = Path(model.origin) if model.origin else None
+        passport = issue(evaluation, pipeline, model.origin)
+        files = keep_passport(passport, evaluation.decode_defaults, path, out, progress)
     if rival is None:
-        return EvaluatedSet(evaluation, passport, files)
-    other = rival.on(chosen, options, progress)
-    tests = lambda outputs: task.differences(pipeline, chosen, outputs, progress)
-    return EvaluatedSet(evaluation, passport, files, compare(passport, other, len(chosen.rows), tests))
+        return replace(evaluation, files=files)
+    other = rival.on(chosen, options, folder, progress)
+    comparison = compare_systems(task, chosen.name, ScoredSystem.of(evaluation, model.name), other)
+    return replace(evaluation, files=files, comparison=comparison)
 
 
-def _check_room(sets: Mapping[str, EvalSet], out: Path | None, rival: "_Rival | None") -> None:
+def _check_room(sets: Mapping[str, EvalSet], out: Path | None, rival: Rival | None) -> None:
     """Refuse before anything is computed what could only fail after it."""
     if len(sets) == 1:
         return
@@ -194,47 +201,6 @@ def _check_room(sets: Mapping[str, EvalSet], out: Path | None, rival: "_Rival | 
         )
     if rival and rival.lines is not None:
         raise ConfigError(
-            f"{rival.path} holds the outputs of one set, but there are {len(sets)} ({names}); choose one with "
+            f"{rival.name} holds the outputs of one set, but there are {len(sets)} ({names}); choose one with "
             f"--test-set."
         )
-
-
-class _Rival:
-    """The other system: a model, a passport, or a file of outputs."""
-
-    def __init__(self, task: AnyTask, path: Path, device: str) -> None:
-        self.task, self.path = task, path
-        self.passport: Passport | None = None
-        self.lines: list[str] | None = None
-        self.pipeline: Any = None
-        if not path.exists():
-            raise RunError(f"{path}: there is no run, passport or file of outputs here; check the path.")
-        if path.is_dir():
-            name = read_task(path)
-            if name != task.name:
-                raise ConfigError(
-                    f'{path}: its task is "{name}", and only models of the same task ({task.name}) can be compared.'
-                )
-            self.pipeline = load(path, device)
-        elif path.suffix == ".json":
-            self.passport = read_passport(path)
-        else:
-            self.lines = read_lines(path)
-
-    def check(self, origin: str, chosen: EvalSet) -> None:
-        """Refuse what cannot be compared before anything is computed."""
-        if self.passport:
-            check_same_set(origin, self.task.set_hashes(chosen), self.passport)
-        if self.lines is not None:
-            self.task.evaluate_outputs(chosen, self.lines, str(self.path))
-
-    def on(self, chosen: EvalSet, options: EvaluateOptions, progress: Progress) -> Passport:
-        """Return its passport on a set."""
-        if self.passport:
-            return self.passport
-        if self.pipeline is not None:
-            unencoded = replace(chosen, encoded=None)  # its tokenizer may be another
-            evaluation = self.task.evaluate(self.pipeline, unencoded, options, progress)
-            return issue(evaluation, self.pipeline, checkpoint_path(self.path), str(self.path))
-        evaluation = self.task.evaluate_outputs(chosen, self.lines or [], str(self.path))
-        return Passport(str(self.path), {"set": chosen.name} | evaluation.metrics, evaluation.outputs)

@@ -107,8 +107,10 @@ def _entries(folder: Path) -> Iterator[Path]:
 def _best_score(run: RunFolder, record: RunRecord) -> BestScore | None:
     """Return the first score on the first test set; before there is one, the best of validation."""
     task = find_task(record.task)
-    if score := task.best_score(record.scores):
-        return BestScore(*score)
+    for name, scores in record.scores.items():
+        score = scores["scores"][0]
+        if (value := score["value"]) is not None:
+            return BestScore(score["name"], round(value, 2 if abs(value) > 1 else 4), name)
     validations = [line for line in read_metrics(run.path / METRICS) if "valid_loss" in line]
     if not validations:
         return None

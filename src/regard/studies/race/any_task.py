@@ -13,7 +13,6 @@ from regard.studies.race.text_report import TEXT, loss_curve, loss_plot
 from regard.studies.race.translating import TRANSLATION
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.data import EvalSet
-from regard.tasks.evaluation import metric_value
 from regard.tasks.record import RunRecord
 
 
@@ -32,8 +31,8 @@ def facts(record: RunRecord, measured: dict[str, Any]) -> dict[str, Any]:
 def member(record: RunRecord, metrics: Sequence[dict[str, Any]], measured: dict[str, Any]) -> dict[str, Any]:
     """Return a member's metrics and its validation loss over time."""
     score: Any = next(iter(record.scores.values()))
-    values = {each.key: metric_value(score, each.key) for each in race_metrics(find_task(record.task))}
-    return values | {"loss": score["loss"], "curve": loss_curve(metrics)}
+    values = {each.key: score.get(each.key) for each in race_metrics(find_task(record.task))}
+    return values | {"loss": score.get("loss"), "curve": loss_curve(metrics)}
 
 
 def plots(results: Results) -> list[Chart]:

@@ -28,7 +28,6 @@ from regard.studies.race.report import write_report
 from regard.studies.race.results import collect
 from regard.tasks.contract import find_task
 from regard.tasks.declarations import Metric
-from regard.tasks.evaluation import metric_value
 from regard.tasks.record import RunRecord
 from regard.training.metrics_log import METRICS, read_metrics
 
@@ -174,7 +173,7 @@ class _Session:
         record = run.record
         self._check_same_data(record, run)
         score: Any = next(iter(record.scores.values()))
-        value = metric_value(score, _validated(member).key)
+        value = score.get(_validated(member).key)
         facts = {"step": record.steps, "loss": score["loss"], "score": value}
         self.board.update(name, state="measuring", seconds=record.seconds, **facts)
 

@@ -48,8 +48,8 @@ def measure_translator(run: Run, held_out: EvalSet, device: str) -> dict[str, An
 def _passport(run: Run, name: str) -> Passport:
     """Return the passport of a run's final score on a set."""
     decode = run.record.settings.plain["decode"]
-    for stem, record in passports_of(run).items():
-        if record.set == name and record.decode == decode:
+    for stem, passport in passports_of(run).items():
+        if passport["set"] == name and passport["decode"] == decode:
             return read_passport(run.path / FOLDER / f"{stem}.json")
     raise RunError(
         f"{run.path}: the passport of its scores on {name} is missing; regard evaluate {run.path} writes it."

@@ -46,6 +46,9 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
     metrics = (
         Metric("f1", "F1", is_validated=True),
         Metric("exact_match", "exact match", is_validated=True),
+        Metric("answerable_f1", "F1 of answerable questions"),
+        Metric("unanswerable_exact_match", "exact match of unanswerable questions"),
+        Metric("threshold", "threshold"),
     )
     score_names = (ScoreName("f1", "F1 %", "SQuAD"), ScoreName("exact_match", "exact match %", "SQuAD"))
     operations = (
@@ -149,7 +152,7 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         best = find_threshold(examples, predictions.details)
         return scores | {"threshold": facts.threshold, "best_threshold": best}
 
-    def statistics(
+    def statistics_of(
         self, examples: Sequence[QuestionRow], lines: Sequence[str], facts: AnswerFacts
     ) -> dict[str, Statistic]:
         """Return the metrics as functions of how often each question counts."""

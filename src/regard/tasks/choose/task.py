@@ -37,6 +37,9 @@ class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
         Metric("accuracy", "accuracy", is_validated=True),
         Metric("majority_baseline", "majority baseline"),
     )
+    score_note = (
+        f"{HeadTask.score_note} The majority baseline is the accuracy of guessing; the loss is in nats per example."
+    )
     score_names = (ScoreName("accuracy", "accuracy %"),)
     operations = (
         Operation(
@@ -121,7 +124,7 @@ class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
             "majority_baseline": float(np.mean([1 / len(each.choices) for each in examples])),
         }
 
-    def statistics(
+    def statistics_of(
         self, examples: Sequence[MultipleChoiceRow], lines: Sequence[str], facts: HeadFacts
     ) -> dict[str, Statistic]:
         """Return the accuracy as a function of how often each example counts."""

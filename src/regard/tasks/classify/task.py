@@ -48,6 +48,10 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
         Metric("matthews", "Matthews", is_validated=True),
         Metric("majority_baseline", "majority baseline"),
     )
+    score_note = (
+        f"{TextHeadTask.score_note} The majority baseline is the accuracy of the most frequent label; the loss is in "
+        "nats per example."
+    )
     score_names = (
         ScoreName("accuracy", "accuracy %"),
         ScoreName("macro_f1", "macro F1 %"),
@@ -148,7 +152,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
             "confusion": [list(row) for row in scores.confusion],
         }
 
-    def statistics(
+    def statistics_of(
         self, examples: Sequence[LabeledRow], lines: Sequence[str], facts: ClassifyFacts
     ) -> dict[str, Statistic]:
         """Return the metrics as functions of how often each example counts."""

@@ -1,21 +1,28 @@
 """Evaluation of an ELMo: negative log-likelihood of words in both directions."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus
 from regard.data.feeds.char_words import WordLookup, fixed_words
 from regard.errors import DataError
+from regard.metrics.bootstrap import Numbers, Statistic, exponential, ratio
+from regard.metrics.comparison import Score
 from regard.models.elmo.model import ElmoSettings
 from regard.nn.inference.memory import retry_smaller
-from regard.objectives.bidirectional_lm import BidirectionalObjective
+from regard.objectives.bidirectional_lm import BidirectionalObjective, direction_labels
 from regard.tasks.data import EvalSet
+from regard.tasks.elmo.pipeline import ElmoEncoder
 from regard.tasks.elmo.records import ElmoFacts
 from regard.tasks.evaluation import Evaluation
+from regard.tasks.text.corpora import scoring_machine, text_hashes
+from regard.tasks.text.nll import label_losses, tokenizer_hash, unit_columns, unit_lines, values_of
 from regard.training.device.machine import Machine
 
 
@@ -46,8 +53,6 @@ class BidirectionalLosses:
     forward: float = 0.0
     backward: float = 0.0
     count: int = 0
-    words: int = 0
-    unknown: int = 0
 
     def named(self) -> dict[str, float]:
         """Return means by name; the loss, the mean of both directions, is what is minimized."""
@@ -82,26 +87,63 @@ def _bidirectional_losses(
         totals.forward += float(loss["forward"].sum)
         totals.backward += float(loss["backward"].sum)
         totals.count += batch.label_count
-        totals.words += int((batch.words >= 0).sum())
-        totals.unknown += int((batch.words == text.book.unknown).sum())
     return totals
 
 
-def evaluate_elmo(model: Any, chosen: EvalSet, facts: ElmoFacts, machine: Machine) -> Evaluation:
+@torch.inference_mode()
+def _window_sums(model: Any, text: CharText, machine: Machine, limit: int) -> tuple[Numbers, int, int]:
+    """Return the sums of both losses and the number of labels of each window (W, 3), and words and unknown ones."""
+    sums, words, unknown = list[Numbers](), 0, 0
+    for batch in fixed_words(text.corpus, text.book, text.length, limit):
+        moved = batch.to(machine.device)
+        labeled = direction_labels(model, moved)
+        rows = (moved.words[:, 1:] >= 0).nonzero()[:, 0].cpu().numpy()
+        parts = [
+            label_losses(hidden, model.head.weight, model.head.bias, labels).nll
+            for hidden, labels in labeled.values()
+        ]
+        each = [np.bincount(rows, values, moved.words.size(0)) for values in (*parts, np.ones(len(rows)))]
+        sums.append(np.stack(each, 1))
+        words += int((batch.words >= 0).sum())
+        unknown += int((batch.words == text.book.unknown).sum())
+    return np.concatenate(sums) if sums else np.zeros((0, 3)), words, unknown
+
+
+def evaluate_elmo(encoder: ElmoEncoder, chosen: EvalSet) -> Evaluation:
     """Return the metrics of a model on a whole text; ends of documents are words too."""
-    name, text = chosen.name, chosen.rows
-    totals = bidirectional_losses(model, text, machine)
-    if not totals.count:
+    name, bundle, machine = chosen.name, encoder.bundle, scoring_machine(encoder.device)
+    facts, text = ElmoFacts.read(bundle), CharText.of(chosen.rows, bundle)
+    attempt = lambda limit: _window_sums(bundle.model, text, machine, limit)
+    limit = round(machine.micro_batch_tokens * text.bytes_per_word)
+    sums, words, unknown = retry_smaller(attempt, limit, text.length, machine.device)
+    if not sums[:, 2].sum():
         raise DataError(f"{name}: there is no text to score; give at least a line.")
-    means = totals.named()
-    rule = f"mean of both directions, {facts.words:,} words, windows of {facts.window}"
-    metrics = {
-        "words": totals.words,
-        "oov_fraction": totals.unknown / totals.words,
-        "window": facts.window,
-        "vocabulary": facts.words,
-        "test_set": text.corpus.fingerprint,
-        **means,
-        "scores": [{"name": "perplexity", "value": math.exp(min(means["loss"], 700.0)), "signature": rule}],
+    outputs = unit_lines(*sums.T)
+    statistics = elmo_statistics(outputs)
+    values = values_of(statistics, len(outputs))
+    rule = (
+        f"mean of both directions, {facts.words:,} words ({tokenizer_hash(bundle.tokenizers['words'])}), windows of "
+        f"{facts.window}"
+    )
+    main = {"perplexity": "perplexity", "forward_loss": "forward loss", "backward_loss": "backward loss"}
+    return Evaluation(
+        name,
+        {"words": words, "oov_fraction": unknown / words, "window": facts.window, "vocabulary": facts.words} | values,
+        tuple(Score(label, values[key], rule, key) for key, label in main.items()),
+        outputs,
+        statistics,
+        hashes=text_hashes(chosen),
+    )
+
+
+def elmo_statistics(lines: Sequence[str]) -> dict[str, Statistic]:
+    """Return losses and perplexities of both directions as functions of how often each window counts."""
+    forward, backward, count = unit_columns(lines, 3, "negative log-likelihoods of both directions")
+    losses = {"forward_loss": ratio(forward, count), "backward_loss": ratio(backward, count)}
+    loss = ratio((forward + backward) / 2, count)
+    return losses | {
+        "loss": loss,
+        "perplexity": exponential(loss),
+        "forward_perplexity": exponential(losses["forward_loss"]),
+        "backward_perplexity": exponential(losses["backward_loss"]),
     }
-    return Evaluation(name, metrics)

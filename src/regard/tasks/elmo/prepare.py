@@ -15,14 +15,14 @@ from regard.models.elmo.model import ElmoSettings
 from regard.models.families import build_model, count_parameters
 from regard.objectives.bidirectional_lm import BidirectionalObjective
 from regard.progress import Progress
-from regard.tasks.data import EvalSet, Prepared
+from regard.tasks.data import Prepared
 from regard.tasks.declarations import Context
 from regard.tasks.elmo.evaluate import CharText, bidirectional_losses
 from regard.tasks.elmo.records import ElmoFacts, ElmoReport
 from regard.tasks.elmo.settings import ElmoRunSettings
 from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
 from regard.tasks.model_size import check_size
-from regard.tasks.text.corpora import corpora_report, corpus_folder
+from regard.tasks.text.corpora import corpora_report, corpus_eval_sets, corpus_folder
 from regard.text.char_tokenizer import spelling_tokenizer, word_tokenizer
 from regard.text.tokenizer import SPECIAL_TOKENS, Tokenizer
 from regard.training.device.machine import Machine
@@ -61,7 +61,7 @@ def prepare_elmo(settings: Settings, context: Context) -> Prepared[TextSplits]:
         objective=BidirectionalObjective(),
         width=settings.model.width,
         validate=_validation(texts["valid"], settings, machine),
-        tests={name: EvalSet(name, texts[name]) for name in corpora.test or ("valid",)},
+        tests=corpus_eval_sets(corpora.test or {"valid": corpora.valid}, settings.data, tokenizer),
         report=ElmoReport.model_validate(
             corpora_report(corpora)
             | {"window": facts.window, "vocabulary": facts.words, "folder": str(folder)}

@@ -1,9 +1,8 @@
-"""Schemas of an ELMo's files: facts in its checkpoint, its data and scores in run.json."""
+"""Schemas of an ELMo's files: facts in its checkpoint, its data in run.json."""
 
 from regard.checkpoint.facts import Positive, TaskFacts
 from regard.checkpoint.records import Size
 from regard.config.records import Count
-from regard.tasks.record import ScoresRecord
 from regard.tasks.text.records import TextReport
 
 
@@ -19,18 +18,3 @@ class ElmoReport(TextReport):
     """The data of an ELMo's run."""
 
     vocabulary: Count
-
-
-class ElmoScores(ScoresRecord):
-    """The metrics of an ELMo on one text."""
-
-    words: Count
-    oov_fraction: float
-    loss: float
-    forward_loss: float
-    backward_loss: float
-    forward_perplexity: float
-    backward_perplexity: float
-    vocabulary: Count
-    window: Count
-    test_set: str

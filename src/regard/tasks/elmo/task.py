@@ -1,6 +1,6 @@
 """The task `elmo`: running text in, a bidirectional language model over characters out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +22,16 @@ from regard.tasks.declarations import (
     Operation,
     Wording,
 )
-from regard.tasks.elmo.records import ElmoFacts, ElmoReport, ElmoScores
+from regard.tasks.elmo.records import ElmoFacts, ElmoReport
 from regard.tasks.elmo.settings import ElmoRunSettings
 from regard.tasks.evaluation import Evaluation
-from regard.tasks.record import RunRecord
+from regard.tasks.record import RunRecord, ScoresRecord
 from regard.tasks.text.settings import CONTINUED_RATE
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.data.corpus.splits import TextSplits
+    from regard.metrics.bootstrap import Statistic
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared
     from regard.tasks.elmo.pipeline import ElmoEncoder
@@ -43,7 +44,7 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
     wording = Wording("an ELMo", "ELMos", "--text FILE or --text FOLDER", shorten="shorter windows (window)")
     files = TaskFiles(ElmoFacts, ("bidirectional-lm",), roles=(frozenset({"tokenizer", "words"}),))
     source = TextSource
-    report, scores = ElmoReport, ElmoScores
+    report, scores = ElmoReport, ScoresRecord
     metrics = (
         Metric("perplexity", "perplexity", ".2f", "min"),
         Metric("oov_fraction", "out of vocabulary", best="min"),
@@ -53,6 +54,11 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
         Metric("backward_perplexity", "backward perplexity", ".2f", "min", is_validated=True),
     )
     counted = ("words", "words")
+    score_note = (
+        "Forward predicts each word from those before it, backward from those after it, in nats per word; a word "
+        "outside the output vocabulary counts as unknown. Metrics can be compared between models with the same "
+        "output vocabulary only."
+    )
     loss_curve = LossCurve("word", "forward")
     operations = (
         Operation(
@@ -111,22 +117,37 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
         progress: Progress,
     ) -> "dict[str, EvalSet]":
         """Return the text at a source, or the test sets of a run."""
-        from regard.tasks.data import EvalSet
-        from regard.tasks.elmo.evaluate import CharText
-        from regard.tasks.text.corpora import eval_corpora
+        from regard.tasks.text.corpora import text_sets
 
-        corpora = eval_corpora(source, record, TextData, pipeline.tokenizer, folder, progress)
-        return {name: EvalSet(name, CharText.of(corpus, pipeline.bundle)) for name, corpus in corpora.items()}
+        return text_sets(source, record, TextData, pipeline.tokenizer, folder, progress)
 
     def evaluate(
         self, pipeline: "ElmoEncoder", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
         """Return losses and perplexities of both directions on a text."""
         from regard.tasks.elmo.evaluate import evaluate_elmo
-        from regard.tasks.text.corpora import scoring_machine
 
-        facts = ElmoFacts.read(pipeline.bundle)
-        return evaluate_elmo(pipeline.bundle.model, chosen, facts, scoring_machine(pipeline.device))
+        return evaluate_elmo(pipeline, chosen)
+
+    def statistics(
+        self, pipeline: "ElmoEncoder", chosen: "EvalSet", outputs: Sequence[str]
+    ) -> "dict[str, Statistic]":
+        """Return the metrics as functions of how often each window counts."""
+        from regard.tasks.elmo.evaluate import elmo_statistics
+
+        return elmo_statistics(outputs)
+
+    def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
+        """Return the hash of the text."""
+        from regard.tasks.text.corpora import text_hashes
+
+        return text_hashes(chosen)
+
+    def for_model(self, pipeline: "ElmoEncoder", chosen: "EvalSet", folder: Path, progress: Progress) -> "EvalSet":
+        """Return a text in the tokens of another model."""
+        from regard.tasks.text.corpora import retokenized
+
+        return retokenized(chosen, pipeline.tokenizer, folder, progress)
 
     def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
         """Return the size of the output vocabulary and of the windows."""
@@ -136,11 +157,11 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
             f"{first['window']:,} words"
         ]
 
-    def describe(self, card: "CardInput") -> list[list[str]]:
-        """Return the sections on scores and data."""
-        from regard.tasks.elmo.card import data_section, scores_section
+    def describe(self, card: "CardInput") -> list[str]:
+        """Return the section on the data."""
+        from regard.tasks.elmo.card import data_section
 
-        return [scores_section(card), data_section(card)]
+        return data_section(card)
 
     def plan(self, prepared: "Prepared[TextSplits]") -> dict[str, Any]:
         """Return how much text there is."""

@@ -10,7 +10,6 @@ from regard.checkpoint.bundle import Bundle
 from regard.data.settings.examples import ExampleData, ExampleSource
 from regard.data.sources.lines import lines_hash
 from regard.metrics.bootstrap import Statistic
-from regard.metrics.significance import Difference
 from regard.models.base.settings import HeadSettings, ModelSettings
 from regard.pipelines.head_scores import Scores, head_outputs
 from regard.progress import SILENT, Progress
@@ -20,7 +19,7 @@ from regard.tasks.declarations import Context, EvaluateOptions, LoadOptions, Los
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName, describe_mix
-from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores, HeadTaskPassport
+from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores
 from regard.tasks.finetune.schema import settings_of
 from regard.tasks.finetune.settings import TRAIN, FineTuneSettings, Pooling
 from regard.tasks.record import RunRecord
@@ -63,7 +62,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
     report = ExampleReportRecord
     scores = HeadScores
-    passport = HeadTaskPassport
+    score_note = "Brackets: 95 % intervals by bootstrap over the set."
     counted = ("examples", "examples")
     loss_curve = LossCurve("label", "label")
 
@@ -142,7 +141,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         """Return all metrics of this task as plain values."""
 
     @abstractmethod
-    def statistics(self, examples: Sequence[E], lines: Sequence[str], facts: F) -> dict[str, Statistic]:
+    def statistics_of(self, examples: Sequence[E], lines: Sequence[str], facts: F) -> dict[str, Statistic]:
         """Return metrics of predicted lines as functions of how often each example counts (for the bootstrap)."""
 
     def is_correct(self, example: E, line: str) -> bool:
@@ -245,37 +244,35 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
         return evaluate_examples(self, pipeline, chosen, progress)
 
-    def differences(
-        self, pipeline: P, chosen: EvalSet, outputs: Sequence[Sequence[str]], progress: Progress = SILENT
-    ) -> tuple[Difference, ...]:
-        """Return paired bootstrap tests of the scores of two lists of predictions."""
-        from regard.tasks.finetune.evaluate import compare_predictions
+    def statistics(self, pipeline: P, chosen: EvalSet, outputs: Sequence[str]) -> dict[str, Statistic]:
+        """Return the metrics of predicted lines as functions of how often each example counts."""
+        from regard.tasks.finetune.evaluate import output_statistics
 
-        return compare_predictions(self, pipeline.bundle, chosen, outputs)
+        return output_statistics(self, pipeline.bundle, chosen, outputs)
 
     def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
-        """Return how the intervals are computed, and the weights of an ELMo's layers."""
-        lines = ["In brackets: 95 % intervals by bootstrap over the set."]
-        if mix := next(iter(scores.values())).get("mix"):
-            lines.append(f"learned weights of the layers: {describe_mix(mix)}")
-        return lines
+        """Return the weights of an ELMo's layers."""
+        mix = next(iter(scores.values())).get("mix")
+        return [f"learned weights of the layers: {describe_mix(mix)}"] if mix else []
 
-    def score_tables(self, scores: Mapping[str, Mapping[str, Any]]) -> list[ScoreTable]:
-        """Return the metrics of each label on the first set."""
-        name, metrics = next(iter(scores.items()))
-        rows = [
-            (each["label"], f"{each['count']:,}", *(f"{each[key]:.4f}" for key in ("precision", "recall", "f1")))
-            for each in metrics.get("classes", ())
-        ]
-        return (
-            [ScoreTable(f"{name} by label", ("label", "examples", "precision", "recall", "F1"), rows)] if rows else []
-        )
+    def score_tables(self, name: str, values: Mapping[str, Any]) -> list[ScoreTable]:
+        """Return the metrics of each label."""
+        classes = HeadScores.model_validate(values).classes
+        rows = [(each.label, f"{each.count:,}", *each.numbers) for each in classes]
+        header = ("label", "examples", "precision", "recall", "F1")
+        return [ScoreTable(f"{name} by label", header, rows)] if rows else []
 
-    def describe(self, card: "CardInput") -> list[list[str]]:
-        """Return the sections on scores and data."""
-        from regard.tasks.finetune.card import data_section, scores_section
+    def score_details(self, card: "CardInput", name: str, values: Mapping[str, Any]) -> list[str]:
+        """Return the metrics of each label, the confusion matrix and the most confident errors of a set."""
+        from regard.tasks.finetune.card import score_details
 
-        return [scores_section(self, card), data_section(card)]
+        return score_details(card, name, HeadScores.model_validate(values))
+
+    def describe(self, card: "CardInput") -> list[str]:
+        """Return the section on the data."""
+        from regard.tasks.finetune.card import data_section
+
+        return data_section(card)
 
     def plan(self, prepared: "Prepared[ExampleSets]") -> dict[str, Any]:
         """Return the number of labels and of examples."""

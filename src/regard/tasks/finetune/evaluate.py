@@ -1,13 +1,13 @@
-"""Evaluation of a fine-tuned model: metrics with intervals, confident errors, and paired comparisons."""
+"""Evaluation of a fine-tuned model: metrics, their statistics for the bootstrap, and confident errors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from regard.checkpoint.bundle import Bundle
 from regard.errors import DataError
-from regard.metrics.bootstrap import Statistic, bootstrap
-from regard.metrics.significance import Difference, paired
+from regard.metrics.bootstrap import Statistic
+from regard.metrics.comparison import Score
 from regard.progress import SILENT, Progress
 from regard.tasks.data import EvalSet
 from regard.tasks.evaluation import Evaluation
@@ -30,64 +30,48 @@ def evaluate_examples(
     predictions = task.predict(
         bundle, pipeline.model, examples, encoded, pipeline.device, pipeline.batch_tokens, progress
     )
-    metrics = all_metrics(task, chosen, predictions, facts)
-    if pipeline.mix is not None:
-        metrics["mix"] = pipeline.mix
-    decode = task.decoding(facts)
-    return Evaluation(chosen.name, metrics, tuple(predictions.lines), decode, decode)
+    mix = {} if pipeline.mix is None else {"mix": pipeline.mix}
+    return evaluated_predictions(task, chosen, predictions, facts, mix)
 
 
-def all_metrics(task: AnyHeadTask, chosen: EvalSet, predictions: Predictions, facts: Any) -> dict[str, Any]:
-    """Return all metrics of a set as plain values, each score with its interval by bootstrap."""
+def evaluated_predictions(
+    task: AnyHeadTask, chosen: EvalSet, predictions: Predictions, facts: Any, details: Mapping[str, Any] | None = None
+) -> Evaluation:
+    """Return the evaluation of predictions for a set."""
     examples = chosen.rows
-    metrics = task.compute_metrics(examples, predictions, facts)
-    statistics = task.statistics(examples, predictions.lines, facts)
-    signature = f"{len(examples):,} {task.unit}s"
-    return {
-        "examples": len(examples),
-        "loss": predictions.loss,
-        **metrics,
-        "intervals": {name: list(bootstrap(each, len(examples))) for name, each in statistics.items()},
-        "errors": [asdict(each) for each in task.errors(examples, predictions, ERRORS)],
-        "test_set": task.set_hashes(chosen),
-        "scores": [
-            {
-                "name": score.label,
-                "value": 100 * metrics[score.metric],
-                "signature": f"{signature}|{score.rule}" if score.rule else signature,
-            }
-            for score in task.score_names
-        ],
-    }
-
-
-def compare_predictions(
-    task: AnyHeadTask, bundle: Bundle, chosen: EvalSet, outputs: Sequence[Sequence[str]]
-) -> tuple[Difference, ...]:
-    """Return a paired bootstrap test for each main score of two lists of predictions."""
-    facts, examples = task.read_facts(bundle), chosen.rows
-    first, second = outputs
-    if len(first) != len(second):
-        raise DataError(f"{chosen.name}: {len(first):,} and {len(second):,} predictions cannot be paired.")
-    try:
-        one, other = (task.statistics(examples, lines, facts) for lines in (first, second))
-    except (KeyError, ValueError, IndexError) as error:
-        raise DataError(
-            f"{chosen.name}: its predictions are not those of the task ({error}); evaluate it again."
-        ) from None
-    unit = f"{len(examples):,} {task.unit}s"
-    return tuple(
-        paired(
-            score.label,
-            f"{unit}|{score.rule}" if score.rule else unit,
-            _percent(one[score.metric]),
-            _percent(other[score.metric]),
-            len(examples),
-        )
-        for score in task.score_names
-        if score.metric in one
+    values = task.compute_metrics(examples, predictions, facts)
+    metrics = {key: value for key, value in values.items() if not isinstance(value, list | dict)}
+    unit, decode = f"{len(examples):,} {task.unit}s", task.decoding(facts)
+    return Evaluation(
+        chosen.name,
+        {"examples": len(examples), "loss": predictions.loss, **metrics},
+        tuple(
+            Score(each.label, 100 * metrics[each.metric], f"{unit}|{each.rule}" if each.rule else unit, each.metric)
+            for each in task.score_names
+        ),
+        tuple(predictions.lines),
+        task.statistics_of(examples, predictions.lines, facts),
+        hashes=task.set_hashes(chosen),
+        details={key: value for key, value in values.items() if key not in metrics}
+        | {"errors": [asdict(each) for each in task.errors(examples, predictions, ERRORS)]}
+        | dict(details or {}),
+        decode=decode,
+        decode_defaults=decode,
     )
 
 
-def _percent(statistic: Statistic) -> Statistic:
-    return lambda counts: 100 * statistic(counts)
+def output_statistics(
+    task: AnyHeadTask, bundle: Bundle, chosen: EvalSet, lines: Sequence[str]
+) -> dict[str, Statistic]:
+    """Return the metrics of predicted lines as functions of how often each example counts."""
+    if len(lines) != len(chosen.rows):
+        raise DataError(
+            f"{len(lines):,} lines, but {chosen.name} has {len(chosen.rows):,} {task.unit}s; give one prediction a "
+            f"line."
+        )
+    try:
+        return task.statistics_of(chosen.rows, lines, task.read_facts(bundle))
+    except (KeyError, ValueError, IndexError) as error:
+        raise DataError(
+            f"the lines are not predictions of {task.wording.noun} for {chosen.name} ({error}); evaluate it again."
+        ) from None

@@ -1,6 +1,6 @@
 """Schemas of a fine-tuned model's files: facts in its checkpoint, its data and scores in run.json, its passports."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -8,7 +8,7 @@ from regard.checkpoint.facts import Length, TaskFacts
 from regard.config.records import Count, Record, first_problem
 from regard.data.encoding.labeled import Pairs
 from regard.models.base.settings import HeadSettings
-from regard.tasks.record import DataReport, HashesRecord, PassportRecord, ScoresRecord
+from regard.tasks.record import DataReport, ScoresRecord
 
 
 class HeadFacts(TaskFacts):
@@ -126,6 +126,11 @@ class ClassRecord(Record):
     recall: float
     f1: float
 
+    @property
+    def numbers(self) -> tuple[str, str, str]:
+        """Precision, recall and F1 as text."""
+        return f"{self.precision:.4f}", f"{self.recall:.4f}", f"{self.f1:.4f}"
+
 
 class ErrorRecord(Record):
     """A wrong prediction."""
@@ -137,46 +142,16 @@ class ErrorRecord(Record):
 
 
 class HeadScores(ScoresRecord):
-    """The metrics of a fine-tuned model on one set; which it has depends on its task."""
+    """The evaluation of a fine-tuned model on one set; which metrics it has depends on its task."""
 
-    examples: Count
-    loss: float
-    test_set: HashesRecord
-    intervals: dict[str, list[float]]
     mix: dict[str, float] | None = None
     classes: list[ClassRecord] = Field(default_factory=list)
     confusion: list[list[Count]] = Field(default_factory=list)
     errors: list[ErrorRecord]
-    accuracy: float | None = None
-    answerable_f1: float | None = None
-    majority_baseline: float | None = None
-    exact_match: float | None = None
-    f1: float | None = None
-    macro_f1: float | None = None
-    matthews: float | None = None
-    mean_absolute_error: float | None = None
-    micro_f1: float | None = None
-    pearson: float | None = None
-    precision: float | None = None
-    recall: float | None = None
-    spearman: float | None = None
-    threshold: float | None = None
-    unanswerable_exact_match: float | None = None
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> "HeadScores":
-        for name, interval in self.intervals.items():
-            if not isinstance(self.metric(name), float) or len(interval) != 2:
-                raise ValueError(f"intervals.{name} belongs to no metric")
         size = len(self.classes)
         if self.confusion and [len(row) for row in self.confusion] != [size] * size:
             raise ValueError(f"confusion has not {size} rows and columns, one for each label")
         return self
-
-    def metric(self, name: str) -> Any:
-        """Return a metric of the task by its key; None where there is none."""
-        return getattr(self, name, None)
-
-
-class HeadTaskPassport(PassportRecord):
-    """The score passport of a fine-tuned model."""

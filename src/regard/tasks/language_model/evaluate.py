@@ -1,19 +1,26 @@
 """Evaluation of a language model: negative log-likelihood per token, byte and word."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from regard.data.feeds.windows import Stream, sliding_windows
 from regard.errors import DataError
+from regard.metrics.bootstrap import Statistic, exponential, ratio
+from regard.metrics.comparison import Score
 from regard.nn.inference.memory import retry_smaller
 from regard.objectives.language_model import LanguageObjective
 from regard.tasks.data import EvalSet
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.language_model.pipeline import Generator
 from regard.tasks.language_model.records import LanguageFacts
+from regard.tasks.text.corpora import scoring_machine, text_hashes
+from regard.tasks.text.nll import TextUnits, label_losses, tokenizer_hash, unit_columns, unit_lines, values_of
 from regard.training.device.machine import Machine
 
 DEFAULT_WINDOW = 256
@@ -80,34 +87,75 @@ def _text_loss(
     return TextLoss(total, count)
 
 
-def evaluate_text(
-    model: Any, chosen: EvalSet, end: int, window: int, machine: Machine, stride: int | None = None
-) -> Evaluation:
+@torch.inference_mode()
+def _token_losses(
+    model: Any, stream: Stream, end: int, window: int, stride: int, machine: Machine, limit: int
+) -> NDArray[np.float64]:
+    """Return the negative log-likelihood of each token of a stream."""
+    losses = []
+    for batch in sliding_windows(stream, end, window, stride, limit):
+        moved = batch.to(machine.device)
+        labels = moved.labels.flatten()
+        hidden = model.hidden_states(moved.tokens).flatten(0, 1)[labels >= 0]
+        losses.append(label_losses(hidden, model.head.weight, model.head.bias, labels[labels >= 0]).nll)
+    return np.concatenate(losses)
+
+
+def evaluate_text(generator: Generator, chosen: EvalSet, stride: int | None = None) -> Evaluation:
     """Return the metrics of a model on a text; the default stride gives each token half a window of context at least.
 
     EOS after each document is predicted too and counts as a token. The perplexity of a word does not depend on the
     tokenizer, so models with other tokenizers can be compared by it.
     """
-    name, corpus = chosen.name, chosen.rows
+    name, corpus, machine = chosen.name, chosen.rows, scoring_machine(generator.device)
     if len(corpus) < 1:
         raise DataError(f"{name}: there is no text to score; give at least a line.")
-    stride = max(1, window // 2) if stride is None else stride
-    measured, counts = text_loss(model, corpus, end, window, stride, machine), corpus.counts
+    window, default = window_of_pipeline(generator), max(1, window_of_pipeline(generator) // 2)
+    stride = default if stride is None else stride
+    losses = retry_smaller(
+        lambda limit: _token_losses(
+            generator.model, corpus, generator.tokenizer.eos_id, window, stride, machine, limit
+        ),
+        machine.micro_batch_tokens,
+        window,
+        machine.device,
+    )
+    units, counts = TextUnits.of(corpus), corpus.counts
+    outputs = unit_lines(units.sums(losses), units.sums(np.ones(len(losses))))
+    statistics = text_statistics(units, outputs)
+    values = values_of(statistics, len(outputs))
     rule = f"window {window}, stride {stride}"
-    metrics = {
-        "tokens": measured.tokens,
-        "bytes": counts.bytes,
-        "words": counts.words,
-        "loss": measured.loss,
-        "perplexity": measured.perplexity,
-        "bits_per_byte": measured.total / math.log(2) / max(1, counts.bytes),
-        "word_perplexity": math.exp(min(measured.total / max(1, counts.words), 700.0)),
-        "window": window,
-        "stride": stride,
-        "test_set": corpus.fingerprint,
-        "scores": [{"name": "perplexity", "value": measured.perplexity, "signature": rule}],
+    signatures = {
+        "perplexity": f"{rule}, tokenizer {tokenizer_hash(generator.tokenizer)}",
+        "word_perplexity": units.name,
+        "bits_per_byte": units.name,
     }
-    return Evaluation(name, metrics)
+    return Evaluation(
+        name,
+        {"tokens": len(losses), "bytes": counts.bytes, "words": counts.words, **values},
+        tuple(Score(key.replace("_", " "), values[key], each, key) for key, each in signatures.items()),
+        outputs,
+        statistics,
+        hashes=text_hashes(chosen),
+        decode={"window": window, "stride": stride},
+        decode_defaults={"window": window, "stride": default},
+    )
+
+
+def text_statistics(units: TextUnits, lines: Sequence[str]) -> dict[str, Statistic]:
+    """Return loss, perplexities and bits per byte as functions of how often each unit of a text counts."""
+    nll, tokens = unit_columns(lines, 2, "negative log-likelihoods and numbers of tokens")
+    if len(nll) != len(units.begins):
+        raise DataError(
+            f"{len(nll):,} lines, but the text has {len(units.begins):,} {units.name}; evaluate it again."
+        )
+    loss, word_loss = ratio(nll, tokens), ratio(nll, units.words)
+    return {
+        "loss": loss,
+        "perplexity": exponential(loss),
+        "word_perplexity": exponential(word_loss),
+        "bits_per_byte": ratio(nll, units.bytes, 1 / math.log(2)),
+    }
 
 
 def window_of_pipeline(generator: Generator) -> int:

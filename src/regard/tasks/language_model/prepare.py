@@ -14,14 +14,14 @@ from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.objectives.language_model import LanguageObjective
 from regard.progress import SILENT, Progress
-from regard.tasks.data import EvalSet, Prepared, TextTaskData
+from regard.tasks.data import Prepared, TextTaskData
 from regard.tasks.declarations import Context
 from regard.tasks.embedding_init import fill_embeddings, freeze_embeddings
 from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
 from regard.tasks.language_model.evaluate import DEFAULT_WINDOW, text_loss
 from regard.tasks.language_model.settings import LanguageSettings
 from regard.tasks.model_size import check_size
-from regard.tasks.text.corpora import corpora_report, corpus_folder
+from regard.tasks.text.corpora import corpora_report, corpus_eval_sets, corpus_folder
 from regard.tasks.text.records import TextReport
 from regard.tasks.text.tokenizer import corpus_tokenizer
 from regard.text.tokenizer import Tokenizer
@@ -57,7 +57,7 @@ def prepare_language(settings: Settings, context: Context) -> Prepared[TextTaskD
         objective=LanguageObjective(settings.objective.label_smoothing),
         width=settings.model.width,
         validate=_validation(corpora.valid, tokenizer, window, settings, machine),
-        tests={name: EvalSet(name, corpus) for name, corpus in tests.items()},
+        tests=corpus_eval_sets(tests, settings.data, tokenizer),
         report=TextReport.model_validate(
             corpora_report(corpora) | {"window": window, "folder": str(folder)} | origin_facts(bundle)
         ),

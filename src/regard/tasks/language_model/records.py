@@ -1,4 +1,4 @@
-"""Schemas of a language model's files: facts in its checkpoint, its scores in run.json."""
+"""Facts in the checkpoint of a language model."""
 
 from typing import Any
 
@@ -6,8 +6,6 @@ from pydantic import Field
 
 from regard.checkpoint.facts import TaskFacts
 from regard.checkpoint.records import Size
-from regard.config.records import Count
-from regard.tasks.record import ScoresRecord
 
 
 class LanguageFacts(TaskFacts):
@@ -15,16 +13,3 @@ class LanguageFacts(TaskFacts):
 
     generate: dict[str, Any] = Field(default_factory=dict)
     window: Size | None = None
-
-
-class LanguageScores(ScoresRecord):
-    """The metrics of a language model on one text."""
-
-    tokens: Count
-    loss: float
-    perplexity: float
-    bits_per_byte: float
-    word_perplexity: float
-    window: Count
-    stride: Count
-    test_set: str

@@ -26,16 +26,17 @@ from regard.tasks.declarations import (
     Wording,
 )
 from regard.tasks.evaluation import Evaluation
-from regard.tasks.language_model.records import LanguageFacts, LanguageScores
+from regard.tasks.language_model.records import LanguageFacts
 from regard.tasks.language_model.results import Completion, TextScore
 from regard.tasks.language_model.settings import LanguageSettings
-from regard.tasks.record import RunRecord
+from regard.tasks.record import RunRecord, ScoresRecord
 from regard.tasks.text.checks import text_checks
 from regard.tasks.text.records import TextReport
 from regard.tasks.text.settings import CONTINUED_RATE
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
+    from regard.metrics.bootstrap import Statistic
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared, TextTaskData
     from regard.tasks.language_model.pipeline import Generator
@@ -60,7 +61,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
     )
     files = TaskFiles(LanguageFacts, ("causal-lm",))
     source = TextSource
-    report, scores = TextReport, LanguageScores
+    report, scores = TextReport, ScoresRecord
     metrics = (
         Metric("word_perplexity", "word perplexity", ".2f", "min", is_raced=True),
         Metric("bits_per_byte", "bits/byte", ".4f", "min", is_raced=True),
@@ -68,6 +69,10 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
         Metric("loss", "loss", ".4f", "min", is_raced=True),
     )
     counted = ("tokens", "tokens")
+    score_note = (
+        "The loss is in nats per token, without label smoothing. Bits per byte and word perplexity do not depend on "
+        "the tokenizer; token perplexities can be compared between models with the same tokenizer only."
+    )
     loss_curve = LossCurve("token")
     operations = (
         Operation(
@@ -126,33 +131,47 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
         progress: Progress,
     ) -> "dict[str, EvalSet]":
         """Return the text at a source, or the test sets of a run."""
-        from regard.tasks.data import EvalSet
-        from regard.tasks.text.corpora import eval_corpora
+        from regard.tasks.text.corpora import text_sets
 
-        corpora = eval_corpora(source, record, TextData, pipeline.tokenizer, folder, progress)
-        return {name: EvalSet(name, corpus) for name, corpus in corpora.items()}
+        return text_sets(source, record, TextData, pipeline.tokenizer, folder, progress)
 
     def evaluate(
         self, pipeline: "Generator", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
         """Return loss, perplexities and bits per byte on a text."""
-        from regard.tasks.language_model.evaluate import evaluate_text, window_of_pipeline
-        from regard.tasks.text.corpora import scoring_machine
+        from regard.tasks.language_model.evaluate import evaluate_text
 
-        stride = options.stride if isinstance(options, LanguageEvaluation) else None
-        window, end = window_of_pipeline(pipeline), pipeline.tokenizer.eos_id
-        return evaluate_text(pipeline.model, chosen, end, window, scoring_machine(pipeline.device), stride)
+        return evaluate_text(pipeline, chosen, options.stride if isinstance(options, LanguageEvaluation) else None)
+
+    def statistics(self, pipeline: "Generator", chosen: "EvalSet", outputs: Sequence[str]) -> "dict[str, Statistic]":
+        """Return the metrics of a text as functions of how often each of its documents or blocks counts."""
+        from regard.tasks.language_model.evaluate import text_statistics
+        from regard.tasks.text.nll import TextUnits
+
+        return text_statistics(TextUnits.of(chosen.rows), outputs)
+
+    def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
+        """Return the hash of the text."""
+        from regard.tasks.text.corpora import text_hashes
+
+        return text_hashes(chosen)
+
+    def for_model(self, pipeline: "Generator", chosen: "EvalSet", folder: Path, progress: Progress) -> "EvalSet":
+        """Return a text in the tokens of another model."""
+        from regard.tasks.text.corpora import retokenized
+
+        return retokenized(chosen, pipeline.tokenizer, folder, progress)
 
     def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
         """Return the windows that the text was evaluated in."""
-        first = next(iter(scores.values()))
+        first = next(iter(scores.values()))["decode"]
         return [f"evaluated in windows of {first['window']:,} tokens, stride {first['stride']:,}"]
 
-    def describe(self, card: "CardInput") -> list[list[str]]:
-        """Return the sections on scores and data."""
-        from regard.tasks.language_model.card import data_section, scores_section
+    def describe(self, card: "CardInput") -> list[str]:
+        """Return the section on the data."""
+        from regard.tasks.language_model.card import data_section
 
-        return [scores_section(card), data_section(card)]
+        return data_section(card)
 
     def plan(self, prepared: "Prepared[TextTaskData]") -> dict[str, Any]:
         """Return how much text there is."""

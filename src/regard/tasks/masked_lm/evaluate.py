@@ -2,10 +2,13 @@
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -15,12 +18,16 @@ from regard.data.feeds.masked_lm import MlmBatch, fixed_batches
 from regard.data.feeds.masking import Masker
 from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
 from regard.errors import DataError
+from regard.metrics.bootstrap import Statistic, exponential, ratio
+from regard.metrics.comparison import Score
 from regard.nn.inference.memory import retry_smaller
 from regard.objectives.masked_lm import follows, hidden_states_varlen
 from regard.pipelines.encoder import Encoder
 from regard.tasks.data import EvalSet
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.masked_lm.records import MaskedFacts
+from regard.tasks.text.corpora import scoring_machine, text_hashes
+from regard.tasks.text.nll import tokenizer_hash, unit_columns, unit_lines
 from regard.training.device.machine import Machine
 
 LOGITS = 2**24
@@ -49,6 +56,8 @@ class MaskedLmMetrics:
     pair_hits: int = 0
     labels: Counter[int] = field(default_factory=Counter)
     """Count of each token among the masked ones."""
+    sums: list[NDArray[np.float64]] | None = None
+    """Sums of each sequence (R, 6), where they are kept: of nll, masked tokens, hits; of pairs' nll, pairs, hits."""
 
     def named(self, weight: float = 1.0) -> dict[str, float]:
         """Return means by name; the loss is what is minimized."""
@@ -66,10 +75,12 @@ class MaskedLmMetrics:
         return means
 
 
-def masked_metrics(model: Any, text: MaskedText, machine: Machine, count: int | None = None) -> MaskedLmMetrics:
+def masked_metrics(
+    model: Any, text: MaskedText, machine: Machine, count: int | None = None, keeps_sums: bool = False
+) -> MaskedLmMetrics:
     """Return the totals over (the first `count` tokens of) a text; where memory runs out, in smaller batches."""
     return retry_smaller(
-        lambda limit: _masked_metrics(model, text, machine, limit, count),
+        lambda limit: _masked_metrics(model, text, machine, limit, count, keeps_sums),
         machine.micro_batch_tokens,
         text.pairs.length,
         machine.device,
@@ -77,8 +88,10 @@ def masked_metrics(model: Any, text: MaskedText, machine: Machine, count: int | 
 
 
 @torch.inference_mode()
-def _masked_metrics(model: Any, text: MaskedText, machine: Machine, limit: int, count: int | None) -> MaskedLmMetrics:
-    totals = MaskedLmMetrics()
+def _masked_metrics(
+    model: Any, text: MaskedText, machine: Machine, limit: int, count: int | None, keeps_sums: bool
+) -> MaskedLmMetrics:
+    totals = MaskedLmMetrics(sums=[] if keeps_sums else None)
     for batch in fixed_batches(text.pairs, text.masker, limit, count):
         with machine.autocast():
             _add(totals, model, batch.to(machine.device))
@@ -88,34 +101,46 @@ def _masked_metrics(model: Any, text: MaskedText, machine: Machine, limit: int, 
 
 def _add(totals: MaskedLmMetrics, model: Any, batch: MlmBatch) -> None:
     hidden = hidden_states_varlen(model, batch)
+    sums = np.zeros((batch.is_next.numel(), 6))
     totals.sequences += batch.is_next.numel()
     totals.tokens += batch.tokens.numel()
-    for positions, labels in zip(
-        *(_chunks(each, model) for each in (batch.label_positions, batch.labels)), strict=True
+    rows = torch.searchsorted(batch.cu_seqlens.long(), batch.label_positions, right=True) - 1
+    for positions, labels, row in zip(
+        *(_chunks(each, model) for each in (batch.label_positions, batch.labels, rows)), strict=True
     ):
         logits = model.project(hidden.index_select(0, positions)).float()  # (n, V)
+        hits = logits.argmax(1) == labels
         totals.nll += float(F.cross_entropy(logits, labels, reduction="sum"))
-        totals.hits += int((logits.argmax(1) == labels).sum())
+        totals.hits += int(hits.sum())
+        if totals.sums is not None:
+            nll = F.cross_entropy(logits, labels, reduction="none")
+            each = torch.stack([nll.double(), torch.ones_like(nll).double(), hits.double()], 1).cpu().numpy()
+            np.add.at(sums[:, :3], row.cpu().numpy(), each)
     totals.masked += batch.label_count
     if model.next_sentence is not None and batch.pair_count:
-        scores = follows(model, hidden, batch.cu_seqlens)
+        scores, is_pair = follows(model, hidden, batch.cu_seqlens), batch.is_next != NO_LABEL
+        hits = (scores.argmax(1) == batch.is_next) & is_pair
+        nll = F.cross_entropy(scores.float(), batch.is_next, ignore_index=NO_LABEL, reduction="none")
         totals.pair_nll += float(F.cross_entropy(scores, batch.is_next, ignore_index=NO_LABEL, reduction="sum"))
         totals.pair_hits += int((scores.argmax(1) == batch.is_next).sum())
         totals.pairs += batch.pair_count
+        sums[:, 3:] = torch.stack([nll.double(), is_pair.double(), hits.double()], 1).cpu().numpy()
+    if totals.sums is not None:
+        totals.sums.append(sums)
 
 
 def _chunks(positions: Tensor, model: Any) -> tuple[Tensor, ...]:
     return positions.split(max(1, LOGITS // model.head.weight.size(0)))
 
 
-def evaluate_masked(model: Any, chosen: EvalSet, machine: Machine) -> Evaluation:
+def evaluate_masked(encoder: Encoder, chosen: EvalSet) -> Evaluation:
     """Return the metrics of a model on a whole text; its masks and pairs are the same for every model.
 
     The loss is the sum of both losses, the majority baseline the accuracy of always predicting the most frequent of
     the masked tokens.
     """
-    name, text = chosen.name, chosen.rows
-    totals = masked_metrics(model, text, machine)
+    name, text, machine = chosen.name, masked_text(chosen.rows, encoder), scoring_machine(encoder.device)
+    totals = masked_metrics(encoder.model, text, machine, keeps_sums=True)
     if not totals.masked:
         raise DataError(f"{name}: there is no text to score; give at least a line.")
     masking, pairs = text.masker.settings, text.pairs
@@ -124,22 +149,36 @@ def evaluate_masked(model: Any, chosen: EvalSet, machine: Machine) -> Evaluation
         f"{masking.mask_fraction:.0%} of {unit}, {masking.masked:.0%} masked, {masking.random:.0%} random, "
         f"{'pairs' if pairs.has_pairs else 'sentences'} of up to {pairs.length} tokens"
     )
-    means = totals.named()
-    metrics = {
-        "sequences": totals.sequences,
-        "tokens": totals.tokens,
-        "masked": totals.masked,
-        "majority_baseline": max(totals.labels.values()) / totals.masked,
-        "pairs": totals.pairs,
-        "length": pairs.length,
-        "test_set": pairs.corpus.fingerprint,
-        "rule": rule,
-        "next_sentence_loss": None,
-        "next_sentence_accuracy": None,
-        **means,
-        "scores": [{"name": "pseudo-perplexity", "value": means["pseudo_perplexity"], "signature": rule}],
+    outputs = unit_lines(*np.concatenate(totals.sums or []).T)
+    statistics = masked_statistics(outputs)
+    counts = {key: getattr(totals, key) for key in ("sequences", "tokens", "masked", "pairs")}
+    values = {"next_sentence_loss": None, "next_sentence_accuracy": None} | totals.named()
+    values["majority_baseline"] = max(totals.labels.values()) / totals.masked
+    main = {"pseudo_perplexity": "pseudo-perplexity", "masked_accuracy": "masked accuracy"}
+    main |= {"next_sentence_accuracy": "next-sentence accuracy"} if totals.pairs else {}
+    signature = f"{rule}, tokenizer {tokenizer_hash(encoder.tokenizer)}"
+    return Evaluation(
+        name,
+        counts | values,
+        tuple(Score(label, float(values[key] or 0.0), signature, key) for key, label in main.items()),
+        outputs,
+        {key: each for key, each in statistics.items() if values.get(key) is not None},
+        hashes=text_hashes(chosen),
+        details={"rule": rule},
+    )
+
+
+def masked_statistics(lines: Sequence[str]) -> dict[str, Statistic]:
+    """Return losses and accuracies as functions of how often each sequence counts."""
+    nll, masked, hits, pair_nll, pairs, pair_hits = unit_columns(lines, 6, "sums over masked tokens and pairs")
+    loss = ratio(nll, masked)
+    return {
+        "mlm_loss": loss,
+        "pseudo_perplexity": exponential(loss),
+        "masked_accuracy": ratio(hits, masked),
+        "next_sentence_loss": ratio(pair_nll, pairs),
+        "next_sentence_accuracy": ratio(pair_hits, pairs),
     }
-    return Evaluation(name, metrics)
 
 
 def masked_text(corpus: Corpus, encoder: Encoder) -> MaskedText:

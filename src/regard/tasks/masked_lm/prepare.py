@@ -19,14 +19,14 @@ from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.objectives.masked_lm import MaskedObjective
 from regard.progress import Progress
-from regard.tasks.data import EvalSet, Prepared, TextTaskData
+from regard.tasks.data import Prepared, TextTaskData
 from regard.tasks.declarations import Context
 from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
 from regard.tasks.masked_lm.evaluate import MaskedText, masked_metrics
 from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport
 from regard.tasks.masked_lm.settings import MaskedSettings
 from regard.tasks.model_size import check_size
-from regard.tasks.text.corpora import corpora_report, corpus_folder
+from regard.tasks.text.corpora import corpora_report, corpus_eval_sets, corpus_folder
 from regard.tasks.text.tokenizer import corpus_tokenizer
 from regard.text.tokenizer import Tokenizer
 from regard.training.device.machine import Machine
@@ -90,7 +90,7 @@ def prepare_masked(settings: Settings, context: Context) -> Prepared[TextTaskDat
         objective=MaskedObjective(settings.objective.nsp_weight if has_pairs else 0.0),
         width=settings.model.width,
         validate=_validation(texts["valid"], settings, machine),
-        tests={name: EvalSet(name, texts[name]) for name in corpora.test or ("valid",)},
+        tests=corpus_eval_sets(corpora.test or {"valid": corpora.valid}, settings.data, tokenizer),
         report=MaskedReport.model_validate(
             corpora_report(corpora) | {"window": length, "folder": str(folder)} | origin_facts(bundle)
         ),

@@ -1,4 +1,4 @@
-"""Schemas of a masked language model's files: facts in its checkpoint, its data and scores in run.json."""
+"""Schemas of a masked language model's files: facts in its checkpoint, its data in run.json."""
 
 from typing import ClassVar
 
@@ -8,7 +8,6 @@ from regard.checkpoint.facts import Length, TaskFacts
 from regard.config.records import Count, Record
 from regard.data.settings.masking import MaskingSettings
 from regard.data.settings.text import SentenceRule
-from regard.tasks.record import ScoresRecord
 from regard.tasks.text.records import TextReport, TextSources
 
 
@@ -38,18 +37,3 @@ class MaskedReport(TextReport):
     """The data of a masked language model's run."""
 
     sources: ClassVar[type[Record]] = MaskedSources
-
-
-class MaskedScores(ScoresRecord):
-    """The metrics of a masked language model on one text."""
-
-    masked: Count
-    loss: float
-    mlm_loss: float
-    pseudo_perplexity: float
-    masked_accuracy: float
-    majority_baseline: float
-    next_sentence_accuracy: float | None
-    pairs: Count
-    rule: str
-    test_set: str

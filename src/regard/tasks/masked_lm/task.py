@@ -26,14 +26,15 @@ from regard.tasks.declarations import (
     Wording,
 )
 from regard.tasks.evaluation import Evaluation
-from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport, MaskedScores
+from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport
 from regard.tasks.masked_lm.settings import MaskedSettings
-from regard.tasks.record import RunRecord
+from regard.tasks.record import RunRecord, ScoresRecord
 from regard.tasks.text.checks import text_checks
 from regard.tasks.text.settings import CONTINUED_RATE
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
+    from regard.metrics.bootstrap import Statistic
     from regard.pipelines.encoder import Encoder
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared, TextTaskData
@@ -51,7 +52,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
     )
     files = TaskFiles(MaskedFacts, ("encoder",))
     source = DocumentSource
-    report, scores = MaskedReport, MaskedScores
+    report, scores = MaskedReport, ScoresRecord
     metrics = (
         Metric("pseudo_perplexity", "pseudo-perplexity", ".2f", "min"),
         Metric("mlm_loss", "loss", ".4f", "min"),
@@ -60,6 +61,11 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
         Metric("next_sentence_accuracy", "next-sentence accuracy"),
     )
     counted = ("masked", "masked tokens")
+    score_note = (
+        "Masks and pairs are the same at every evaluation. The loss is in nats per masked token, the "
+        "pseudo-perplexity its exponential; the majority baseline is the fraction of the most frequent of these "
+        "tokens. Metrics can be compared between models with the same tokenizer only."
+    )
     loss_curve = LossCurve("masked token", "mlm", "valid_mlm_loss")
     operations = (
         Operation(
@@ -116,32 +122,47 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
         progress: Progress,
     ) -> "dict[str, EvalSet]":
         """Return the text at a source, or the test sets of a run, with masks that never change."""
-        from regard.tasks.data import EvalSet
-        from regard.tasks.masked_lm.evaluate import masked_text
-        from regard.tasks.text.corpora import eval_corpora
+        from regard.tasks.text.corpora import text_sets
 
         sentences = MaskedFacts.read(pipeline.bundle).sentences
-        corpora = eval_corpora(source, record, MaskedTextData, pipeline.tokenizer, folder, progress, sentences)
-        return {name: EvalSet(name, masked_text(corpus, pipeline)) for name, corpus in corpora.items()}
+        return text_sets(source, record, MaskedTextData, pipeline.tokenizer, folder, progress, sentences)
 
     def evaluate(
         self, pipeline: "Encoder", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
         """Return losses and accuracies of masked tokens and next sentences."""
         from regard.tasks.masked_lm.evaluate import evaluate_masked
-        from regard.tasks.text.corpora import scoring_machine
 
-        return evaluate_masked(pipeline.model, chosen, scoring_machine(pipeline.device))
+        return evaluate_masked(pipeline, chosen)
+
+    def statistics(self, pipeline: "Encoder", chosen: "EvalSet", outputs: Sequence[str]) -> "dict[str, Statistic]":
+        """Return the metrics as functions of how often each sequence counts."""
+        from regard.tasks.masked_lm.evaluate import masked_statistics
+
+        return masked_statistics(outputs)
+
+    def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
+        """Return the hash of the text."""
+        from regard.tasks.text.corpora import text_hashes
+
+        return text_hashes(chosen)
+
+    def for_model(self, pipeline: "Encoder", chosen: "EvalSet", folder: Path, progress: Progress) -> "EvalSet":
+        """Return a text in the tokens of another model."""
+        from regard.tasks.text.corpora import retokenized
+
+        sentences = MaskedFacts.read(pipeline.bundle).sentences
+        return retokenized(chosen, pipeline.tokenizer, folder, progress, sentences)
 
     def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
         """Return the rule of masking."""
         return [f"masking: {next(iter(scores.values()))['rule']}"]
 
-    def describe(self, card: "CardInput") -> list[list[str]]:
-        """Return the sections on scores and data."""
-        from regard.tasks.masked_lm.card import data_section, scores_section
+    def describe(self, card: "CardInput") -> list[str]:
+        """Return the section on the data."""
+        from regard.tasks.masked_lm.card import data_section
 
-        return [scores_section(card), data_section(card)]
+        return data_section(card)
 
     def plan(self, prepared: "Prepared[TextTaskData]") -> dict[str, Any]:
         """Return how much text there is."""

@@ -51,7 +51,12 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
     metrics = (
         Metric("spearman", "Spearman", is_validated=True),
         Metric("pearson", "Pearson", is_validated=True),
+        Metric("mean_absolute_error", "mean absolute error", best="min"),
         Metric("mean_squared_error", "mean squared error", best="min", is_validated=True),
+    )
+    score_note = (
+        f"{TextHeadTask.score_note} Errors are in the units of the labels; the loss is the mean squared error in "
+        "units of the training set's standard deviation."
     )
     score_names = (ScoreName("spearman", "Spearman %"), ScoreName("pearson", "Pearson %"))
     operations = (
@@ -129,7 +134,7 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
             regression_scores([float(each.label) for each in examples], list(map(float, predictions.lines)))
         )
 
-    def statistics(
+    def statistics_of(
         self, examples: Sequence[LabeledRow], lines: Sequence[str], facts: RegressFacts
     ) -> dict[str, Statistic]:
         """Return the metrics as functions of how often each example counts."""

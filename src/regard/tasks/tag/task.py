@@ -156,7 +156,7 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
         classes = [asdict(each) for each in scores.classes]
         return {"f1": scores.macro_f1, "accuracy": scores.accuracy, "words": len(true_ids), "classes": classes}
 
-    def statistics(
+    def statistics_of(
         self, examples: Sequence[TaggedRow], lines: Sequence[str], facts: LabelFacts
     ) -> dict[str, Statistic]:
         """Return the metrics as functions of how often each sentence counts."""

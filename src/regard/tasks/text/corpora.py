@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ from regard.data.corpus.corpus import Corpus
 from regard.data.corpus.shards import tokenize
 from regard.data.corpus.splits import TextSplits, tokenize_all
 from regard.data.settings.text import SentenceRule, TextData, TextSource, WordData
-from regard.errors import DataError
+from regard.errors import ConfigError, DataError
 from regard.progress import SILENT, Progress
 from regard.tasks.card import source_of
+from regard.tasks.data import EvalSet
 from regard.tasks.record import RunRecord
 from regard.tasks.text.records import TextReport
 from regard.text.tokenizer import Tokenizer
@@ -48,7 +50,7 @@ def corpora_report(corpora: TextSplits) -> dict[str, Any]:
     return {name: asdict(corpus.counts) for name, corpus in corpus_sets(corpora).items()} | {"hash": digest}
 
 
-def eval_corpora(
+def text_sets(
     source: TextSource | None,
     record: RunRecord | None,
     schema: type[TextData],
@@ -56,19 +58,47 @@ def eval_corpora(
     folder: Path,
     progress: Progress = SILENT,
     sentences: SentenceRule | None = None,
-) -> dict[str, Corpus]:
+) -> dict[str, EvalSet]:
     """Return the text at a source, or a run's own test sets (its validation set where it has none), by name."""
     if source is not None:
-        return {source.name: tokenize(source, tokenizer, folder, progress, sentences=sentences)}
+        corpus = tokenize(source, tokenizer, folder, progress, sentences=sentences)
+        return {source.name: EvalSet(source.name, corpus, source=source, tokenizer=tokenizer)}
     assert record is not None, "the caller gives a source or a record"
     data, folder = record.data_settings(schema), Path(text_report(record).folder)
-    if data.test:
-        rule = getattr(data, "sentences", None)
-        return {
-            name: tokenize(each, tokenizer, folder / f"test-{name}", progress, sentences=rule)
-            for name, each in data.test.items()
-        }
-    return {"valid": tokenize_all(data, tokenizer, folder, progress).valid}
+    rule = getattr(data, "sentences", None)
+    test = {
+        name: tokenize(each, tokenizer, folder / f"test-{name}", progress, sentences=rule)
+        for name, each in data.test.items()
+    }
+    return corpus_eval_sets(test or {"valid": tokenize_all(data, tokenizer, folder, progress).valid}, data, tokenizer)
+
+
+def corpus_eval_sets(corpora: Mapping[str, Corpus], data: TextData, tokenizer: Tokenizer) -> dict[str, EvalSet]:
+    """Return tokenized texts as sets to score on, with their sources where they were not held out."""
+    sources = {"valid": data.valid} | dict(data.test)
+    return {
+        name: EvalSet(name, corpus, source=sources[name], tokenizer=tokenizer) for name, corpus in corpora.items()
+    }
+
+
+def retokenized(
+    chosen: EvalSet, tokenizer: Tokenizer, folder: Path, progress: Progress, sentences: SentenceRule | None = None
+) -> EvalSet:
+    """Return a text in the tokens of another model."""
+    if chosen.tokenizer.to_json() == tokenizer.to_json():
+        return chosen
+    if chosen.source is None:
+        raise ConfigError(
+            f"--against: {chosen.name} was held out of the training text in the tokens of one model, and the other "
+            f"has another tokenizer; name a text with --text."
+        )
+    corpus = tokenize(chosen.source, tokenizer, folder, progress, sentences=sentences)
+    return replace(chosen, rows=corpus, tokenizer=tokenizer)
+
+
+def text_hashes(chosen: EvalSet) -> dict[str, Any]:
+    """Return the hash of a text, whatever the tokenizer."""
+    return {"sources": chosen.rows.text_hash, "references": []}
 
 
 def validation_corpus(record: RunRecord, tokenizer: Tokenizer, progress: Progress = SILENT) -> Corpus:

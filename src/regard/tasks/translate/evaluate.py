@@ -14,7 +14,8 @@ from regard.data.sources.lines import lines_hash
 from regard.data.sources.pair import Pair
 from regard.data.sources.pairs import read_pairs, read_references
 from regard.errors import DataError
-from regard.metrics.translation import paper_scores, translation_scores
+from regard.metrics.bootstrap import Statistic
+from regard.metrics.translation import paper_scores, scores_and_statistics
 from regard.progress import SILENT, Progress
 from regard.tasks.data import EvalSet
 from regard.tasks.evaluation import Evaluation
@@ -24,10 +25,9 @@ from regard.tasks.translate.prepare import validation_pairs
 from regard.training.device.machine import MICRO_BATCH_TOKENS
 
 
-def pair_set(name: str, pairs: Sequence[tuple[str, str]]) -> EvalSet:
+def pair_set(name: str, pairs: Sequence[Pair]) -> EvalSet:
     """Return pairs as a set to score on, the target of each its one reference."""
-    rows = [Pair(*pair) for pair in pairs]
-    return EvalSet(name, rows, [[pair.target] for pair in rows])
+    return EvalSet(name, pairs, [[pair.target] for pair in pairs])
 
 
 def read_pair_set(name: str, source: PairSource, progress: Progress = SILENT) -> EvalSet:
@@ -53,8 +53,17 @@ def set_hashes(chosen: EvalSet) -> dict[str, Any]:
     return {"sources": sources, "references": [lines_hash(stream) for stream in streams]}
 
 
+def output_statistics(chosen: EvalSet, lines: Sequence[str]) -> dict[str, Statistic]:
+    """Return the corpus scores of hypotheses for a set as functions of how often each sentence counts."""
+    if len(lines) != len(chosen.rows):
+        raise DataError(
+            f"{len(lines):,} lines, but {chosen.name} has {len(chosen.rows):,} sentences; give one hypothesis a line."
+        )
+    return scores_and_statistics(lines, chosen.references)[1]
+
+
 def evaluate_pairs(
-    translator: Translator, chosen: EvalSet, progress: Progress = SILENT, **decoding: Any
+    translator: Translator, chosen: EvalSet, progress: Progress = SILENT, papers: bool = False, **decoding: Any
 ) -> Evaluation:
     """Translate the sources and compare with the references; nothing is left out, however long or empty.
 
@@ -80,19 +89,27 @@ def evaluate_pairs(
     hypotheses = tuple(" ".join(each.text.splitlines()) for each in translations)
     limit = MICRO_BATCH_TOKENS[translator.device.type]
     losses = mean_nll(translator.model, encoded.select(np.flatnonzero(fits)), translator.device, limit)
-    decode = settings.model_dump(mode="json")
+    scores, statistics = scores_and_statistics(hypotheses, chosen.references)
     metrics = {
         "sentences": len(pairs),
-        "scores": [asdict(score) for score in translation_scores(hypotheses, chosen.references)],
-        "paper_scores": [asdict(score) for score in paper_scores(hypotheses, chosen.references)],
+        **{score.key: score.value for score in scores},
         "loss": losses["loss"],
         "perplexity": losses["perplexity"],
         "sentences_per_second": round(len(pairs) / elapsed, 2),
         "too_long": int((~fits).sum()),
-        "decode": decode,
-        "test_set": set_hashes(chosen),
     }
-    return Evaluation(name, metrics, hypotheses, decode, translator.decoding().model_dump(mode="json"))
+    details = {"paper_scores": [asdict(score) for score in paper_scores(hypotheses, chosen.references)]}
+    return Evaluation(
+        name,
+        metrics,
+        tuple(scores),
+        hypotheses,
+        statistics,
+        hashes=set_hashes(chosen),
+        details=details if papers else {},
+        decode=settings.model_dump(mode="json"),
+        decode_defaults=translator.decoding().model_dump(mode="json"),
+    )
 
 
 def encode_pairs(translator: Translator, pairs: Sequence[Pair]) -> EncodedPairs:

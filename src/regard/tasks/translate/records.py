@@ -2,13 +2,11 @@
 
 from typing import Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from regard.checkpoint.facts import TaskFacts
 from regard.config.records import Count, Record
-from regard.tasks.record import DataReport, PassportRecord, ScoreRecord, ScoresRecord
-
-METRICS = {"BLEU", "chrF", "TER"}
+from regard.tasks.record import DataReport
 
 
 class TranslateFacts(TaskFacts):
@@ -51,29 +49,3 @@ class PairReport(DataReport):
 
     train: PairCounts
     valid: PairCounts
-
-
-class TranslationScores(ScoresRecord):
-    """The metrics of a translator on one set."""
-
-    sentences: Count
-    too_long: Count = 0
-    loss: float | None
-    perplexity: float | None
-    sentences_per_second: float | None
-    paper_scores: list[ScoreRecord] = Field(default_factory=list)
-    decode: dict[str, Any]
-
-    @model_validator(mode="after")
-    def _has_all_metrics(self) -> "TranslationScores":
-        if missing := METRICS - {score.name for score in self.scores}:
-            raise ValueError(f"{min(missing)} is missing")
-        return self
-
-
-class TranslationPassport(PassportRecord):
-    """The score passport of a translator."""
-
-    sentences: Count
-    loss: float | None
-    paper_scores: list[ScoreRecord]

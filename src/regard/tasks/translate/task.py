@@ -1,7 +1,6 @@
 """The task `translate`: sentence pairs in, a translator out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from pydantic import Field
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.pairs import PairData, PairSource
 from regard.decoding.settings import DecodeSettings
-from regard.errors import ConfigError, DataError
+from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.inputs import SingleText, TextRow
 from regard.progress import SILENT, Progress
@@ -27,15 +26,15 @@ from regard.tasks.declarations import (
     Wording,
 )
 from regard.tasks.evaluation import Evaluation, decoding_words
-from regard.tasks.record import RunRecord
-from regard.tasks.translate.records import PairReport, TranslateFacts, TranslationPassport, TranslationScores
+from regard.tasks.record import RunRecord, ScoresRecord
+from regard.tasks.translate.records import PairReport, TranslateFacts
 from regard.tasks.translate.results import PairScore, Translation
 from regard.tasks.translate.schema import translate_settings
 from regard.tasks.translate.settings import PairRunSettings
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
-    from regard.metrics.significance import Difference
+    from regard.metrics.bootstrap import Statistic
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared, TranslationData
     from regard.tasks.translate.pipeline import Translator
@@ -53,6 +52,8 @@ class TranslateEvaluation(EvaluateOptions):
     """Mask-predict iterations (default: the checkpoint's)."""
     max_source_length: int | None = Field(None, ge=1)
     """Maximum source length in tokens; longer sentences count as empty translations (default: the checkpoint's)."""
+    papers: bool = False
+    """Also compute BLEU lowercased and tokenized, as some papers report it."""
 
 
 class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Translator"]):
@@ -74,9 +75,9 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
     )
     source = PairSource
     row_fields = ("source", "target")
-    report, scores, passport = PairReport, TranslationScores, TranslationPassport
+    report, scores = PairReport, ScoresRecord
     metrics = (
-        Metric("bleu", "BLEU", ".2f", is_validated=True, is_raced=True),
+        Metric("bleu", "BLEU", ".2f", is_validated=True, is_raced=True, validated_as="greedy, first sentences"),
         Metric("chrf", "chrF", ".2f"),
         Metric("ter", "TER", ".2f", "min"),
         Metric("loss", "loss", ".3f", "min", is_raced=True),
@@ -84,6 +85,10 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
         Metric("sentences_per_second", "sentences/s", ".0f"),
     )
     counted = ("sentences", "sentences")
+    score_note = (
+        "BLEU, chrF and TER are of the outputs for all sentences, with the decoding named; BLEU during training is "
+        "greedy, on the first validation sentences. The loss is in nats per target token, without label smoothing."
+    )
     loss_curve = LossCurve("target token")
     operations = (
         Operation(
@@ -199,12 +204,6 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
             flag = f"--{name.replace('_', '-')} {value}"
             raise ConfigError(f"{flag}: for {others} translators, and {origin} is {kind}; leave it out.")
 
-    def memory_set(self, name: str, rows: list[Any]) -> "EvalSet":
-        """Return (source, target) pairs from memory as a set to score on."""
-        from regard.tasks.translate.evaluate import pair_set
-
-        return pair_set(name, rows)
-
     def evaluate(
         self, pipeline: "Translator", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
@@ -213,39 +212,17 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
 
         return evaluate_pairs(pipeline, chosen, progress, **options.model_dump(exclude_none=True))
 
+    def statistics(self, pipeline: "Translator", chosen: "EvalSet", outputs: Sequence[str]) -> "dict[str, Statistic]":
+        """Return the corpus scores of hypotheses as functions of how often each sentence counts."""
+        from regard.tasks.translate.evaluate import output_statistics
+
+        return output_statistics(chosen, outputs)
+
     def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
         """Return the hashes of the sources and of each list of references."""
         from regard.tasks.translate.evaluate import set_hashes
 
         return set_hashes(chosen)
-
-    def differences(
-        self,
-        pipeline: "Translator",
-        chosen: "EvalSet",
-        outputs: Sequence[Sequence[str]],
-        progress: Progress = SILENT,
-    ) -> "tuple[Difference, ...]":
-        """Return paired bootstrap tests of the corpus metrics of two lists of hypotheses."""
-        from regard.metrics.bootstrap import RESAMPLES, SEED
-        from regard.metrics.significance import paired_bootstrap
-        from regard.metrics.translation import translation_scores
-
-        names = [score.name for score in translation_scores(list(outputs[0]), chosen.references)]
-        first, second = outputs
-        return tuple(paired_bootstrap(first, second, chosen.references, names, RESAMPLES, SEED, progress))
-
-    def evaluate_outputs(self, chosen: "EvalSet", lines: Sequence[str], origin: str) -> Evaluation:
-        """Return the corpus scores of hypotheses that another program wrote."""
-        from regard.metrics.translation import translation_scores
-
-        if len(lines) != len(chosen.rows):
-            raise DataError(
-                f"{origin} has {len(lines):,} lines but {chosen.name} has {len(chosen.rows):,} sentences; give one "
-                f"hypothesis a line."
-            )
-        scores = [asdict(score) for score in translation_scores(list(lines), chosen.references)]
-        return Evaluation(chosen.name, {"scores": scores, "test_set": self.set_hashes(chosen)}, tuple(lines))
 
     def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
         """Return the signature of each metric, scores as papers compute them, and the decoding settings."""
@@ -258,14 +235,14 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
                 for other in metrics.get("paper_scores", ())
                 if other["name"] == score["name"]
             )
-            lines.append(f"for papers only, {score['name']}: {values} ({score['signature']})")
-        return [*lines, f"decoding: {decoding_words(first['decode'])}"]
+            lines.append(f"for papers that compute it so, {score['name']}: {values} ({score['signature']})")
+        return [*lines, f"decoding of all sentences: {decoding_words(first['decode'])}"]
 
-    def describe(self, card: "CardInput") -> list[list[str]]:
-        """Return the sections on scores and data."""
-        from regard.tasks.translate.card import data_section, scores_section
+    def describe(self, card: "CardInput") -> list[str]:
+        """Return the section on the data."""
+        from regard.tasks.translate.card import data_section
 
-        return [scores_section(card), data_section(card)]
+        return data_section(card)
 
     def plan(self, prepared: "Prepared[TranslationData]") -> dict[str, Any]:
         """Return how many pairs were kept and dropped."""

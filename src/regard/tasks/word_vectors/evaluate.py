@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.config.parsing import parse_number
-from regard.data.sources.lines import read_lines
+from regard.data.sources.lines import lines_hash, read_lines
 from regard.errors import DataError
-from regard.metrics.regression import regression_scores
+from regard.metrics.bootstrap import Numbers, Statistic, ratio
+from regard.metrics.comparison import Score
+from regard.metrics.regression import regression_statistics
 from regard.pipelines.word_vectors import WordVectors
 from regard.progress import SILENT, Progress
+from regard.tasks.data import EvalSet
 from regard.tasks.declarations import ScoreTable
-from regard.tasks.word_vectors.records import AnalogiesRecord, SimilarityRecord
+from regard.tasks.evaluation import Evaluation, finite
+from regard.tasks.word_vectors.records import SectionRecord
+from regard.tasks.word_vectors.settings import VectorEvaluationSettings
 
+ANALOGIES = "analogies"
+"""The name of the set of analogies."""
 SYNTACTIC = "gram"
 """Prefix of the names of questions-words' syntactic sections."""
 COSINES = 2**25
@@ -26,54 +32,10 @@ NO_NUMBER = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 """Spellings of a missing number."""
 
 
-@dataclass(frozen=True)
-class Section:
-    """Analogies of one kind: all questions, those whose words have vectors, and the correct ones."""
-
-    name: str
-    questions: int
-    covered: int
-    right: int
-
-    @property
-    def accuracy(self) -> float | None:
-        """The accuracy on covered questions; None where there are none."""
-        return self.right / self.covered if self.covered else None
-
-
-@dataclass(frozen=True)
-class Analogies:
-    """The results of a file of analogies, by section and in total."""
-
-    path: str
-    sections: tuple[Section, ...]
-    total: Section
-    semantic: Section
-    syntactic: Section
-
-
-@dataclass(frozen=True)
-class Similarities:
-    """The correlation of a file's ratings with cosines; None where too few pairs have vectors."""
-
-    path: str
-    pairs: int
-    covered: int
-    spearman: float | None
-    pearson: float | None
-
-
-def plain_analogies(analogies: Analogies) -> dict[str, Any]:
-    """Return the results as plain values, accuracies included."""
-    parts = {name: _plain_section(getattr(analogies, name)) for name in ("total", "semantic", "syntactic")}
-    return {"path": analogies.path, "sections": [_plain_section(each) for each in analogies.sections], **parts}
-
-
-def _plain_section(section: Section) -> dict[str, Any]:
-    return asdict(section) | {"accuracy": section.accuracy}
-
-
 Questions = dict[str, list[tuple[str, str, str, str]]]
+RatedPairs = list[tuple[str, str, float]]
+NO_ANSWER = ""
+"""The line of a question or pair with a word that has no vector."""
 
 
 def read_questions(path: Path) -> Questions:
@@ -93,9 +55,9 @@ def read_questions(path: Path) -> Questions:
     return questions
 
 
-def read_rated_pairs(path: Path) -> list[tuple[str, str, float]]:
+def read_rated_pairs(path: Path) -> RatedPairs:
     """Return pairs of words and their ratings: three columns with tabs, commas, semicolons or spaces."""
-    pairs: list[tuple[str, str, float]] = []
+    pairs: RatedPairs = []
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -111,62 +73,125 @@ def read_rated_pairs(path: Path) -> list[tuple[str, str, float]]:
     return pairs
 
 
-def score_analogies(
-    vectors: WordVectors, path: Path, candidates: int | None = None, progress: Progress = SILENT
-) -> Analogies:
-    """Return the accuracy on a file of analogies by cosine, among the first `candidates` words (default: all)."""
-    table = vectors.directions[:candidates]
-    sections = []
-    with progress.bar("analogies", None) as bar:
-        for name, questions in read_questions(path).items():
-            numbers = [[vectors.find(word) for word in each] for each in questions]
-            covered = [each for each in numbers if all(n is not None and n < len(table) for n in each)]
-            correct = _correct(table, np.array(covered, np.int64).reshape(-1, 4))
-            sections.append(Section(name, len(questions), len(covered), correct))
-            bar.advance(len(questions))
-    grammar = [each for each in sections if each.name.startswith(SYNTACTIC)]
-    meaning = [each for each in sections if not each.name.startswith(SYNTACTIC)]
-    together = [_sum("all", sections), _sum("semantic", meaning), _sum("syntactic", grammar)]
-    return Analogies(str(path), tuple(sections), *together)
+def word_sets(files: VectorEvaluationSettings) -> dict[str, EvalSet]:
+    """Return the analogies and the rated pairs in files as sets to score on."""
+    analogies = [] if files.analogies is None else [EvalSet(ANALOGIES, read_questions(Path(files.analogies)))]
+    pairs = [EvalSet(path, read_rated_pairs(Path(path))) for path in files.similarities]
+    return {chosen.name: chosen for chosen in [*analogies, *pairs]}
 
 
-def _sum(name: str, sections: Sequence[Section]) -> Section:
-    return Section(
-        name, *(sum(getattr(each, part) for each in sections) for part in ("questions", "covered", "right"))
+def set_hashes(chosen: EvalSet) -> dict[str, Any]:
+    """Return the hash of the words asked for, and that of the true answers or ratings."""
+    if isinstance(chosen.rows, dict):
+        rows = [(f"{name} {' '.join(each[:3])}", each[3]) for name, some in chosen.rows.items() for each in some]
+    else:
+        rows = [(f"{one} {other}", repr(rating)) for one, other, rating in chosen.rows]
+    return {"sources": lines_hash(row[0] for row in rows), "references": [lines_hash(row[1] for row in rows)]}
+
+
+def evaluate_words(
+    vectors: WordVectors, chosen: EvalSet, candidates: int | None = None, progress: Progress = SILENT
+) -> Evaluation:
+    """Return the accuracy on analogies by cosine among the first `candidates` words, or the correlation with ratings.
+
+    A question or pair with a word that has no vector is not covered, and left out of the metrics.
+    """
+    is_analogies = isinstance(chosen.rows, dict)
+    if is_analogies:
+        lines = _answers(vectors, chosen.rows, candidates, progress)
+    else:
+        numbers = [(vectors.find(one), vectors.find(other)) for one, other, _ in chosen.rows]
+        table = vectors.directions
+        lines = [NO_ANSWER if a is None or b is None else repr(float(table[a] @ table[b])) for a, b in numbers]
+    statistics, covered = word_statistics(chosen, lines), len(lines) - lines.count(NO_ANSWER)
+    everything = np.ones(len(lines))
+    values = {key: finite(statistic(everything)) for key, statistic in statistics.items()}
+    main = {"accuracy": "accuracy"} if is_analogies else {"spearman": "Spearman", "pearson": "Pearson"}
+    unit = "questions" if is_analogies else "pairs"
+    among = {"candidates": len(vectors.words[:candidates])} if is_analogies else {}
+    return Evaluation(
+        chosen.name,
+        {unit: len(lines), "covered": covered} | values,
+        tuple(Score(label, values[key], "cosine", key) for key, label in main.items()),
+        tuple(lines),
+        statistics,
+        hashes=set_hashes(chosen),
+        details={"sections": _sections(chosen.rows, lines)} if is_analogies else {},
+        decode=among,
+        decode_defaults={"candidates": len(vectors.words)} if is_analogies else {},
     )
 
 
-def _correct(table: NDArray[np.float32], questions: NDArray[np.int64]) -> int:
-    """Count the questions (N, 4) whose fourth word is nearest to the second less the first plus the third."""
-    correct = 0
-    step = max(1, COSINES // max(1, len(table)))
+def word_statistics(chosen: EvalSet, lines: Sequence[str]) -> dict[str, Statistic]:
+    """Return the metrics of predicted words or cosines as functions of how often each question or pair counts."""
+    rows = [each for some in chosen.rows.values() for each in some] if isinstance(chosen.rows, dict) else chosen.rows
+    if len(lines) != len(rows):
+        raise DataError(f"{len(lines):,} lines, but {chosen.name} has {len(rows):,} rows; give a line for each.")
+    covered = np.array([line != NO_ANSWER for line in lines], float)
+    if isinstance(chosen.rows, dict):
+        right = np.array([line == each[3] for line, each in zip(lines, rows, strict=True)], float)
+        return {"accuracy": ratio(right * covered, covered)}
+    numbers = [parse_number(line) if line != NO_ANSWER else 0.0 for line in lines]
+    if None in numbers:
+        raise DataError(f"its lines are not cosines of the pairs of {chosen.name}; name a passport.")
+    statistics = regression_statistics([rating for *_, rating in rows], [each or 0.0 for each in numbers])
+    return {name: _over(covered, statistics[name]) for name in ("spearman", "pearson")}
+
+
+def _over(covered: Numbers, statistic: Statistic) -> Statistic:
+    """Return a metric over covered rows; not a number where fewer than two are."""
+    return lambda counts: statistic(counts * covered) if float(counts @ covered) >= 2 else float("nan")
+
+
+def _answers(vectors: WordVectors, questions: Questions, candidates: int | None, progress: Progress) -> list[str]:
+    """Return the predicted word of each question, as the expected one is written where it is that."""
+    table, lines = vectors.directions[:candidates], list[str]()
+    with progress.bar("analogies", None) as bar:
+        for asked in questions.values():
+            numbers = [[vectors.find(word) for word in each] for each in asked]
+            is_covered = [all(n is not None and n < len(table) for n in each) for each in numbers]
+            covered = [each for each, known in zip(numbers, is_covered, strict=True) if known]
+            nearest = iter(_nearest(table, np.array(covered, np.int64).reshape(-1, 4)).tolist())
+            for each, known, (*_, expected) in zip(asked, is_covered, numbers, strict=True):
+                predicted = next(nearest) if known else None
+                word = NO_ANSWER if predicted is None else vectors.words[predicted]
+                lines.append(each[3] if known and predicted == expected else word)
+            bar.advance(len(asked))
+    return lines
+
+
+def _nearest(table: NDArray[np.float32], questions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the word nearest to the second less the first plus the third of each question (N, 4)."""
+    step, nearest = max(1, COSINES // max(1, len(table))), [np.zeros(0, np.int64)]
     for begin in range(0, len(questions), step):
-        a, b, c, expected = questions[begin : begin + step].T
+        a, b, c, _ = questions[begin : begin + step].T
         values = (table[b] - table[a] + table[c]) @ table.T
         for given in (a, b, c):
             values[np.arange(len(given)), given] = -np.inf
-        correct += int((values.argmax(1) == expected).sum())
-    return correct
+        nearest.append(values.argmax(1))
+    return np.concatenate(nearest)
 
 
-def score_similarities(vectors: WordVectors, path: Path) -> Similarities:
-    """Return the correlation of ratings with cosines; pairs with a word that has no vector are left out."""
-    pairs = read_rated_pairs(path)
-    numbers = [(vectors.find(one), vectors.find(other), value) for one, other, value in pairs]
-    known = [(one, other, value) for one, other, value in numbers if one is not None and other is not None]
-    if len(known) < 2:
-        return Similarities(str(path), len(pairs), len(known), None, None)
-    table = vectors.directions
-    cosines = [float(table[one] @ table[other]) for one, other, _ in known]
-    scores = regression_scores([value for *_, value in known], cosines)
-    return Similarities(str(path), len(pairs), len(known), scores.spearman, scores.pearson)
+def _sections(questions: Questions, lines: Sequence[str]) -> list[dict[str, Any]]:
+    """Return questions, covered ones and accuracy of each section, then of the semantic and the syntactic ones."""
+    rows, answers = list[tuple[str, int, int, int]](), iter(lines)
+    for name, some in questions.items():
+        given = [(next(answers), each[3]) for each in some]
+        covered = [pair for pair in given if pair[0] != NO_ANSWER]
+        rows.append((name, len(given), len(covered), sum(one == other for one, other in covered)))
+    for name, is_syntactic in (("semantic", False), ("syntactic", True)):
+        parts = [row[1:] for row in rows[: len(questions)] if row[0].startswith(SYNTACTIC) == is_syntactic]
+        if parts:
+            asked, known, right = (sum(column) for column in zip(*parts, strict=True))
+            rows.append((name, asked, known, right))
+    return [
+        {"name": name, "questions": asked, "covered": known, "accuracy": right / known if known else None}
+        for name, asked, known, right in rows
+    ]
 
 
-def analogy_table(analogies: AnalogiesRecord | None) -> list[ScoreTable]:
-    """Return a table with a row for each section that has questions, and the totals last; none without analogies."""
-    if analogies is None:
-        return []
-    sections = [*analogies.sections, analogies.semantic, analogies.syntactic, analogies.total]
+def section_table(name: str, sections: Sequence[SectionRecord]) -> list[ScoreTable]:
+    """Return a table with a row for each section that has questions; none without analogies."""
     rows = [
         (
             each.name,
@@ -177,18 +202,4 @@ def analogy_table(analogies: AnalogiesRecord | None) -> list[ScoreTable]:
         for each in sections
         if each.questions
     ]
-    return [ScoreTable("", (f"analogies ({Path(analogies.path).name})", "questions", "covered", "accuracy"), rows)]
-
-
-def similarity_table(similarities: Sequence[SimilarityRecord]) -> list[ScoreTable]:
-    """Return a table with a row for each file of rated pairs; none without any."""
-    rows = [
-        (
-            Path(each.path).name,
-            f"{each.pairs:,}",
-            f"{each.covered:,}",
-            *("-" if value is None else f"{value:.3f}" for value in (each.spearman, each.pearson)),
-        )
-        for each in similarities
-    ]
-    return [ScoreTable("", ("rated pairs", "pairs", "covered", "Spearman", "Pearson"), rows)] if rows else []
+    return [ScoreTable(f"{name} by section", ("section", "questions", "covered", "accuracy"), rows)] if rows else []

@@ -40,7 +40,7 @@ class WordReport(DataReport):
 
 
 class SectionRecord(Record):
-    """Analogies of one kind."""
+    """Analogies of one kind: all of them, those whose words have vectors, and the accuracy on these."""
 
     name: str
     questions: Count
@@ -48,29 +48,7 @@ class SectionRecord(Record):
     accuracy: float | None
 
 
-class AnalogiesRecord(Record):
-    """The accuracy on a file of analogies."""
-
-    path: str
-    sections: list[SectionRecord]
-    total: SectionRecord
-    semantic: SectionRecord
-    syntactic: SectionRecord
-
-
-class SimilarityRecord(Record):
-    """The correlation of cosines with human ratings of a file of word pairs."""
-
-    path: str
-    pairs: Count
-    covered: Count
-    spearman: float | None
-    pearson: float | None
-
-
 class VectorScores(ScoresRecord):
-    """The scores of word vectors."""
+    """The evaluation of word vectors on analogies or rated pairs."""
 
-    scores: list[Any] = Field(default_factory=list)
-    analogies: AnalogiesRecord | None = Field(default=None, validate_default=False)
-    similarities: list[SimilarityRecord] = Field(default_factory=list)
+    sections: list[SectionRecord] = Field(default_factory=list)

@@ -18,6 +18,11 @@ class VectorEvaluationSettings(Settings):
     similarities: tuple[str, ...] = ()
     """Files of word pairs rated by people, such as WordSim-353."""
 
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return ", ".join([*([self.analogies] if self.analogies else []), *self.similarities])
+
 
 class VectorSettings(RunSettings[M], Generic[M]):
     """Everything about a run of word vectors."""

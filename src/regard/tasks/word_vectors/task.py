@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import Field
+
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import DocumentSource
-from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.base import Options
 from regard.pipelines.word_vectors import Neighbor, WordRow
@@ -32,12 +32,18 @@ from regard.tasks.word_vectors.settings import VectorEvaluationSettings, VectorS
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
+    from regard.metrics.bootstrap import Statistic
     from regard.pipelines.word_vectors import WordVectors
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared
     from regard.tasks.word_vectors.prepare import PreparedWords
 
-ANALOGIES = "analogies"
+
+class WordEvaluation(EvaluateOptions):
+    """Options of scoring word vectors."""
+
+    candidates: int | None = Field(None, ge=1)
+    """Restrict analogy answers to the N most frequent words (default: all)."""
 
 
 class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordVectors"]):
@@ -47,10 +53,18 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
     wording = Wording("a table of word vectors", "word vectors", "--text FILE or --text FOLDER", tokens="words")
     files = TaskFiles(WordVectorFacts, ("word-vectors",), has_unknown_row=False)
     source = DocumentSource
-    evaluated_with = "regard vectors evaluate --analogies FILE or --similarities FILE"
+    evaluated_on, evaluation_flags = VectorEvaluationSettings, "--analogies FILE or --similarities FILE"
+    evaluation = WordEvaluation
     report, scores = WordReport, VectorScores
-    metrics = (Metric("accuracy", "accuracy"), Metric("spearman", "Spearman", ".3f"))
+    metrics = (
+        Metric("accuracy", "accuracy"),
+        Metric("spearman", "Spearman", ".3f"),
+        Metric("pearson", "Pearson", ".3f"),
+        Metric("questions", "questions", ",.0f"),
+        Metric("pairs", "pairs", ",.0f"),
+    )
     counted = ("covered", "covered")
+    score_note = "Metrics are over what is covered: the questions and pairs whose words all have vectors."
     loss_curve = LossCurve("pair of words", "pair")
     operations = (
         Operation(
@@ -111,61 +125,49 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
     def eval_sets(
         self, pipeline: "WordVectors", source: Any, record: RunRecord | None, folder: Path, progress: Progress
     ) -> "dict[str, EvalSet]":
-        """Return the files of analogies and of rated pairs that the run's settings name."""
-        from regard.tasks.data import EvalSet
+        """Return the analogies and rated pairs in files: those given, or those that the run's settings name."""
+        from regard.tasks.word_vectors.evaluate import word_sets
 
-        if source is not None or record is None:
-            raise ConfigError(
-                "Word vectors are scored on analogies and rated pairs; use regard vectors evaluate with --analogies "
-                "FILE and --similarities FILE."
-            )
-        files = VectorEvaluationSettings.model_validate_json(json.dumps(record.settings.plain.get("evaluation", {})))
-        analogies = {} if files.analogies is None else {ANALOGIES: EvalSet(ANALOGIES, Path(files.analogies))}
-        return analogies | {path: EvalSet(path, Path(path)) for path in files.similarities}
+        if source is None:
+            assert record is not None
+            values = json.dumps(record.settings.plain.get("evaluation", {}))
+            source = VectorEvaluationSettings.model_validate_json(values)
+        return word_sets(source)
 
     def evaluate(
         self, pipeline: "WordVectors", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
         """Return the accuracy on analogies, or the correlation with rated pairs."""
-        from regard.tasks.word_vectors.evaluate import plain_analogies, score_analogies, score_similarities
+        from regard.tasks.word_vectors.evaluate import evaluate_words
 
-        if chosen.name == ANALOGIES:
-            return Evaluation(ANALOGIES, plain_analogies(score_analogies(pipeline, chosen.rows, progress=progress)))
-        return Evaluation(chosen.name, asdict(score_similarities(pipeline, chosen.rows)))
+        candidates = options.candidates if isinstance(options, WordEvaluation) else None
+        return evaluate_words(pipeline, chosen, candidates, progress)
 
-    def record_scores(self, evaluations: Sequence[Evaluation]) -> dict[str, Any]:
-        """Return the analogies and the similarities, as run.json keeps them."""
-        analogies = [each.metrics for each in evaluations if each.name == ANALOGIES]
-        similarities = [each.metrics for each in evaluations if each.name != ANALOGIES]
-        first = {ANALOGIES: analogies[0]} if analogies else {}
-        return first | ({"similarities": similarities} if similarities else {})
+    def statistics(
+        self, pipeline: "WordVectors", chosen: "EvalSet", outputs: Sequence[str]
+    ) -> "dict[str, Statistic]":
+        """Return the metrics as functions of how often each question or pair counts."""
+        from regard.tasks.word_vectors.evaluate import word_statistics
 
-    def split_scores(self, scores: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return all scores in one part."""
-        return {"": scores}
+        return word_statistics(chosen, outputs)
 
-    def best_score(self, scores: Mapping[str, Any]) -> tuple[str, float, str] | None:
-        """Return the accuracy on all analogies, or else the first correlation."""
-        typed = VectorScores.model_validate(scores)
-        if typed.analogies is not None and typed.analogies.total.accuracy is not None:
-            return "accuracy", round(typed.analogies.total.accuracy, 4), ANALOGIES
-        for each in typed.similarities:
-            if each.spearman is not None:
-                return "Spearman", round(each.spearman, 4), Path(each.path).name
-        return None
+    def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
+        """Return the hashes of questions and answers, or of pairs and ratings."""
+        from regard.tasks.word_vectors.evaluate import set_hashes
 
-    def score_tables(self, scores: Mapping[str, Any]) -> list[ScoreTable]:
-        """Return the tables of analogies and of rated pairs."""
-        from regard.tasks.word_vectors.evaluate import analogy_table, similarity_table
+        return set_hashes(chosen)
 
-        typed = VectorScores.model_validate(scores)
-        return [*analogy_table(typed.analogies), *similarity_table(typed.similarities)]
+    def score_tables(self, name: str, values: Mapping[str, Any]) -> list[ScoreTable]:
+        """Return the accuracy on each section of analogies."""
+        from regard.tasks.word_vectors.evaluate import section_table
 
-    def describe(self, card: "CardInput") -> list[list[str]]:
-        """Return the sections on scores and data."""
-        from regard.tasks.word_vectors.card import data_section, scores_section
+        return section_table(name, VectorScores.model_validate(values).sections)
 
-        return [scores_section(card), data_section(card)]
+    def describe(self, card: "CardInput") -> list[str]:
+        """Return the section on the data."""
+        from regard.tasks.word_vectors.card import data_section
+
+        return data_section(card)
 
     def plan(self, prepared: "Prepared[PreparedWords]") -> dict[str, Any]:
         """Return how many words there are."""
